@@ -122,6 +122,11 @@ NAME_MAX_CHARACTERS = 255
 
 # What a plan may ask for
 DURATION_MAX_NS = 24 * 3600 * SECOND_NS
+RECURRENCE_MIN_NS = 1 * SECOND_NS
+RECURRENCE_MAX_NS = 31 * 24 * 3600 * SECOND_NS
+SLIP_OF_DAY_NS = 3600 * SECOND_NS
+"""How late what is due at a time of the day may begin, where a plan does not say it."""
+CAMPAIGN_MAX_NS = 10 * 366 * 24 * 3600 * SECOND_NS
 SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS
 SAMPLE_INTERVAL_MAX_NS = 60 * SECOND_NS
 """What is within a sample is taken to be even; and a flow that stalls shows only in samples."""

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_FILE
+from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.errors import ArchiveError
 
 FORMAT = 3
@@ -38,6 +39,11 @@ class Campaign(BaseModel):
     def plan_json(self) -> str:
         """The plan as compact JSON."""
         return json.dumps(self.plan, ensure_ascii=False, separators=(",", ":"))
+
+
+def begun_unix_ns(campaign: Campaign) -> int:
+    """When the campaign began, in Unix nanoseconds: its archive was made then."""
+    return round(campaign.created_at.timestamp() * 1e6) * MICROSECOND_NS
 
 
 def write_campaign(folder: Folder, campaign: Campaign) -> None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from flowsweep.archive.format_2 import with_keys_of_today
 from flowsweep.archive.imported import ImportedTrial
-from flowsweep.run.outcome import TrialRecord
+from flowsweep.run.outcome import Missed, TrialRecord
 
 OF_TESTS = (
     "datagrams",
@@ -178,6 +178,13 @@ class CompactedEntry(_Entry):
         return {table: getattr(self, table) for table in TABLES}
 
 
+class MissedEntry(_Entry):
+    """A sweep did not run when it was due."""
+
+    kind: Literal["missed"] = "missed"
+    missed: Missed
+
+
 class DroppedEntry(_Entry):
     """Data of an attempt, or of imported trials, have changed since they were written: they do not count."""
 
@@ -185,7 +192,9 @@ class DroppedEntry(_Entry):
     folder: Annotated[str, Field(pattern=rf"^{TRIALS_FOLDER}/{_TRIAL_ID.pattern}-[0-9]{{1,5}}$")]
 
 
-Entry = DroppedEntry | HostsEntry | StartedEntry | FinishedEntry | ImportedEntry | CompactedEntry
+Entry = (
+    DroppedEntry | HostsEntry | StartedEntry | FinishedEntry | ImportedEntry | CompactedEntry | MissedEntry
+)
 DataEntry = FinishedEntry | ImportedEntry
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
 

@@ -105,6 +105,11 @@ class Archive:
         """The last finished attempt of each trial, by trial_id."""
         return self.state.records
 
+    @property
+    def has_writer(self) -> bool:
+        """Whether a process has the archive open for writing; False where there are no locks to tell by."""
+        return has_writer(self.opened)
+
     @cached_property
     def data_bytes(self) -> int:
         """Size of all files of data together.

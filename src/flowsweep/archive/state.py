@@ -17,6 +17,7 @@ from flowsweep.archive.entries import (
     HostsEntry,
     ImportedEntry,
     Key,
+    MissedEntry,
     StartedEntry,
     entry_of,
     file_of,
@@ -24,7 +25,7 @@ from flowsweep.archive.entries import (
 )
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import TrialRecord
+from flowsweep.run.outcome import Missed, TrialRecord
 
 
 @dataclass
@@ -47,6 +48,8 @@ class State:
     loose: dict[str, DataEntry] = field(default_factory=dict)
     """Those of them whose data are not merged yet."""
     merged: CompactedEntry | None = None
+    missed: list[Missed] = field(default_factory=list)
+    """Times at which sweeps were due and did not run, in the order in which that was recorded."""
     stale: set[str] = field(default_factory=set)
     """Folders whose data were merged since."""
 
@@ -70,6 +73,8 @@ class State:
                     self._count(imported.trial_id, 1)
                     self.imported[imported.trial_id] = imported
                 self.entries[entry.folder] = self.loose[entry.folder] = entry
+            case MissedEntry():
+                self.missed.append(entry.missed)
             case DroppedEntry():
                 self.drop(entry.folder)
             case CompactedEntry():

@@ -29,6 +29,7 @@ from flowsweep.archive.entries import (
     FinishedEntry,
     HostsEntry,
     ImportedEntry,
+    MissedEntry,
     StartedEntry,
     folder_of,
 )
@@ -41,7 +42,7 @@ from flowsweep.archive.readers import wait_for_readers
 from flowsweep.archive.recovery import Recovery, recover
 from flowsweep.archive.state import State, state_of
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import TrialOutcome, TrialRecord
+from flowsweep.run.outcome import Missed, TrialOutcome, TrialRecord
 from flowsweep.version import __version__
 
 
@@ -195,6 +196,15 @@ class ArchiveWriter:
                 sha256=self._write(folder, keyed_tables(outcome)),
             )
         )
+
+    def missed(self, missed: Missed) -> None:
+        """Keep that a sweep did not run when it was due. On disk on return."""
+        self._keep(MissedEntry(missed=missed))
+
+    @property
+    def all_missed(self) -> Sequence[Missed]:
+        """Times at which sweeps were due and did not run, so far."""
+        return self._state.missed
 
     def take_in(self, outcomes: Sequence[ImportedOutcome]) -> None:
         """Keep trials of other tools together; those that are there already stay as they are.

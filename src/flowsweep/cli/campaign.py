@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from flowsweep.archive import ArchiveWriter, read_archive
+from flowsweep.archive.campaign import begun_unix_ns
 from flowsweep.cli.app import print_error
 from flowsweep.cli.busy_machine import busy_machine
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
@@ -22,7 +23,9 @@ from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.observer import PathObserver
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.run.resume_state import ResumeState
-from flowsweep.schedule import matched_trials, schedule
+from flowsweep.run.settled import Begun, timetable_of
+from flowsweep.run.timetable import Timetable
+from flowsweep.schedule import has_times, matched_trials, schedule
 from flowsweep.wording import counted
 
 SEED_BITS = 31
@@ -66,16 +69,29 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
         PreflightError: the hosts cannot do what the trials ask for; nothing ran.
         ArchiveError: the archive cannot be written; what is in it stays.
     """
-    resume = _resume(plan, writer)
     slots = schedule(plan, writer.seed)
-    if any(resume.next_step(slot)[1] is not None for slot in slots):
+    resume = _recorded(writer) if has_times(plan) else _resume(plan, writer)
+    timetable = _timetable(plan, writer, resume) if has_times(plan) else None
+    if timetable is not None or any(resume.next_step(slot)[1] is not None for slot in slots):
         if plan.links and (busy := busy_machine()) is not None:
             say(busy, err=True)
         with reached_hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
-            conditions = Conditions(paths=paths, vet=refuse_impossible)
-            stopper.run(
-                run_campaign(slots, accesses, writer, resume=resume, events=events, conditions=conditions)
+            campaign = run_campaign(
+                slots,
+                accesses,
+                writer,
+                resume=resume,
+                events=events,
+                conditions=Conditions(paths=paths, vet=refuse_impossible),
+                timetable=timetable,
             )
+            try:
+                stopper.run(campaign)
+            except Stopped:
+                # One without an end ends only so.
+                if timetable is not None:
+                    writer.compact()
+                raise
     writer.compact()
 
 
@@ -107,6 +123,17 @@ def _resume(plan: Plan, writer: ArchiveWriter) -> ResumeState:
     judged = {name: record.carried for name, record in writer.records.items() if name in done}
     carried = {name: word for name, word in judged.items() if word is not None}
     return ResumeState(done=done, attempts=writer.attempts, carried=carried)
+
+
+def _recorded(writer: ArchiveWriter) -> ResumeState:
+    """What ran when it was due, whatever came of it: its time is over."""
+    carried = {name: record.carried for name, record in writer.records.items() if record.carried is not None}
+    return ResumeState(done=frozenset(writer.records), attempts=writer.attempts, carried=carried)
+
+
+def _timetable(plan: Plan, writer: ArchiveWriter, resume: ResumeState) -> Timetable:
+    begun = Begun(begun_unix_ns(writer.campaign), writer.seed, writer.records, writer.all_missed, resume)
+    return timetable_of(plan, begun, writer.missed)
 
 
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:

@@ -1,7 +1,8 @@
 """`flowsweep check`: what a plan would run, how long it takes, and what is worth knowing before."""
 
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
+from flowsweep.cli.check_times import times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import Screen, say
@@ -21,7 +23,17 @@ from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, parse_overrides, setting_changes
 from flowsweep.plan.model import Background, Group, RateSearch, Sweep
 from flowsweep.plan.probing import PathProbing, Probe, RttProbing
-from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, matched, remarks, schedule
+from flowsweep.schedule import (
+    Estimate,
+    Point,
+    Slot,
+    estimate,
+    expand,
+    has_times,
+    matched,
+    remarks,
+    schedule,
+)
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.tests import BULK_TESTS, facts_of
 from flowsweep.wording import (
@@ -80,17 +92,23 @@ def check(
 
         raise typer.Exit(check_hosts(loaded))
     points = expand(loaded)
-    slots = schedule(loaded, NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed)
+    seed = NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed
+    slots = schedule(loaded, seed)
     sections = _sections(loaded, points, slots, against=against is not None, predict=predict)
+    unfit: Iterable[str] = ()
+    if has_times(loaded):
+        now_unix_ns = time.time_ns()
+        sections += times_sections(loaded, now_unix_ns, seed)
+        unfit = times_refusals(loaded, now_unix_ns, seed)
     console = Screen()
     show = partial(_print_table, console) if console.is_terminal else _print_plain
     for title, rows in sections:
         show(title, rows)
     for remark in remarks(loaded, points):
         console.print(Text.assemble(("note:", "yellow"), f" {remark}"), soft_wrap=not console.is_terminal)
-    problems = refusals(loaded, points)
+    problems = (*unfit, *refusals(loaded, points))
     if problems:
-        raise PlanError(f"{loaded.source}: this machine would refuse it", problems)
+        raise PlanError(f"{loaded.source}: it cannot run as it is", problems)
 
 
 def _sections(

@@ -12,12 +12,16 @@ from flowsweep.run.events import (
     CampaignStarted,
     SessionLost,
     SessionRegained,
+    SweepMissed,
     TrialFinished,
     TrialRunning,
     TrialStarted,
     TrialsWillFail,
+    Waiting,
 )
-from flowsweep.schedule import Trial
+from flowsweep.run.hold_ups import shown_time
+from flowsweep.run.outcome import Missed
+from flowsweep.schedule import Occasion, Trial
 from flowsweep.units import DURATION_UNITS
 from flowsweep.wording import (
     counted,
@@ -69,6 +73,8 @@ def trouble(event: CampaignEvent) -> str | None:
             return f"lost the engine on {host}: {reason}"
         case TrialsWillFail(reason):
             return f"trials will fail: {reason}"
+        case SweepMissed(missed):
+            return missed_words(missed)
         case SessionRegained(host):
             return f"the engine on {host} answers again"
         case TrialFinished(record) if record.failure is not None:
@@ -82,18 +88,23 @@ class Lines:
 
     def __init__(self, console: Screen) -> None:
         self._console = console
-        self._trials = 0
+        self._of = ""
         self._rate_bps: float | None = None
 
     def __call__(self, event: CampaignEvent) -> None:
         """Show one event."""
         match event:
             case CampaignStarted(trials, done, left_ns):
-                self._trials = trials
-                self._say(f"{trials - done} of {counted(trials, 'trial')} to run, about {_about(left_ns)}")
+                self._of = "" if trials is None else f"/{trials}"
+                if trials is not None and left_ns is not None:
+                    self._say(
+                        f"{trials - done} of {counted(trials, 'trial')} to run, about {_about(left_ns)}"
+                    )
             case TrialStarted(number, trial, _, left_ns):
                 self._rate_bps = None
-                self._say(f"trial {number}/{self._trials}: {what_runs(trial)}, {_about(left_ns)} left")
+                self._say(f"trial {number}{self._of}: {what_runs(trial)}, {_about(left_ns)} left")
+            case Waiting(occasion):
+                self._say(_coming(occasion))
             case TrialRunning(rate_bps=rate_bps):
                 self._rate_bps = rate_bps
             case TrialFinished(record) if record.failure is None:
@@ -121,8 +132,15 @@ class Bar:
         match event:
             case CampaignStarted(trials, done, left_ns):
                 self._task = self.progress.add_task(
-                    "campaign", total=trials, completed=done, what="", rate="", left=_about(left_ns)
+                    "campaign",
+                    total=trials,
+                    completed=done,
+                    what="",
+                    rate="",
+                    left="" if left_ns is None else _about(left_ns),
                 )
+            case Waiting(occasion):
+                self.progress.update(self._task, what=_coming(occasion), rate="", left="")
             case TrialStarted(_, trial, _, left_ns):
                 self._left_ns = left_ns
                 self.progress.update(
@@ -137,6 +155,20 @@ class Bar:
                 pass
         if (message := trouble(event)) is not None:
             self.progress.console.print(message, soft_wrap=True)
+
+
+def missed_words(missed: Missed) -> str:
+    """Say when a sweep did not run, and why."""
+    when = f"{missed.first_due:%Y-%m-%d %H:%M:%S}"
+    if missed.count > 1:
+        when += f" to {missed.last_due:%Y-%m-%d %H:%M:%S}"
+    begun = f", after {counted(missed.trials_run, 'trial')}" if missed.trials_run else ""
+    times = "" if missed.count == 1 else f", {missed.count} times"
+    return f"missed: {missed.sweep}, due {when} UTC{times}{begun}: {missed.reason}"
+
+
+def _coming(occasion: Occasion) -> str:
+    return f"next: {occasion.sweep} at {shown_time(occasion.due_unix_ns)}"
 
 
 def _about(duration_ns: int) -> str:

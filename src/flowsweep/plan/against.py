@@ -72,6 +72,11 @@ def _shared_problems(a: Plan, b: Plan) -> Iterator[str]:
             "hosts and links and differ in keys of [[sweep]] alone; for anything else run two campaigns and "
             "compare them"
         )
+    if any(sweep.timing is not None for plan in (a, b) for sweep in plan.sweeps):
+        yield (
+            "every, at: found, expected plans that run once: A and B take turns, which times of their own "
+            "would break; leave them out, or run each plan for itself and compare the archives"
+        )
     if a.campaign.order == b.campaign.order != "blocks":
         why = "whether A or B runs first is drawn, or the order would be part of what differs"
         yield f'campaign.order: found "{a.campaign.order}", expected "blocks": {why}'

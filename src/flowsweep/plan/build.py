@@ -29,6 +29,7 @@ from flowsweep.plan.model import (
     Policer,
 )
 from flowsweep.plan.sweeps.build import build_sweep
+from flowsweep.plan.times.build import timing_of
 
 LOOPBACK = "localhost"
 
@@ -45,13 +46,18 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
             repeats=file.campaign.repeats,
             order=file.campaign.order,
             seed=file.campaign.seed,
+            for_ns=file.campaign.lasts,
+            until=file.campaign.until,
         ),
         links=tuple(_link(name, link) for name, link in links.items()),
         hosts=tuple(
             _host(name, file.hosts.get(name, HostTable()), in_lab=bool(links)) for name in _hosts(file)
         ),
         groups=tuple(Group(name=name, hosts=tuple(hosts)) for name, hosts in file.groups.items()),
-        sweeps=tuple(build_sweep(sweep, number) for number, sweep in enumerate(file.sweep, start=1)),
+        sweeps=tuple(
+            build_sweep(sweep, number, timing_of(file.campaign, sweep))
+            for number, sweep in enumerate(file.sweep, start=1)
+        ),
     )
 
 

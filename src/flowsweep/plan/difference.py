@@ -73,9 +73,11 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
     probing = {} if sweep.probing is None else sweep.probing.model_dump()
     rtt_probing = {} if sweep.rtt_probing is None else sweep.rtt_probing.model_dump()
     probe = {} if sweep.probe is None else {f"probe_{key}": value for key, value in sweep.probe}
+    times = {} if sweep.timing is None else sweep.timing.model_dump()
     beside = {one.name: one.model_dump(exclude={"name"}) for one in sweep.background}
-    rest = sweep.model_dump(exclude={"name", "setting", "rtt_probing", "probing", "probe", "background"})
-    return {**rest, **rtt_probing, **probing, **probe, "background": beside}
+    apart = {"name", "setting", "rtt_probing", "probing", "probe", "background", "timing"}
+    rest = sweep.model_dump(exclude=apart)
+    return {**rest, "times": times, **rtt_probing, **probing, **probe, "background": beside}
 
 
 def _link(link: Link) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from flowsweep.plan.model import Plan
 from flowsweep.plan.overrides import overridden, override_of
 from flowsweep.plan.problems import KeyPath, Problem, problems_of, shown_path, worth_telling
 from flowsweep.plan.sweeps.checks import sweep_problems
+from flowsweep.plan.times.checks import times_problems
 from flowsweep.wording import format_size
 
 
@@ -72,6 +73,7 @@ def parse_plan(
     file, problems, wrong = _read(document)
     consequences = [
         *sweep_problems(file),
+        *times_problems(file),
         *host_problems(file),
         *group_problems(file),
         *iperf3_problems(file),

@@ -10,10 +10,12 @@ from flowsweep.plan.fields import Table, key
 from flowsweep.plan.links.table import LinkTable
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.times.keys import Span, TimesKeys
+from flowsweep.plan.times.readers import Moment, ZoneName
 
 
-class CampaignTable(Table):
-    """The campaign: all sweeps and repeats of this plan."""
+class CampaignTable(TimesKeys):
+    """The campaign: all sweeps and repeats of this plan. Its times are those of all sweeps without times."""
 
     name: fields.Title | None = key(
         "Name of the campaign; the file's name if absent.", None, examples=["slac-in2p3"]
@@ -25,6 +27,17 @@ class CampaignTable(Table):
     seed: fields.Seed | None = key(
         "Seed of the shuffle; drawn and recorded when the campaign starts if absent.", None, examples=[1]
     )
+    lasts: Span | None = Field(
+        default=None,
+        alias="for",
+        description="How long sweeps with times go on from the campaign's begin; until it is stopped, if "
+        "absent.",
+        examples=["14h"],
+    )
+    until: Moment | None = key(
+        "When sweeps with times end, in place of `for`.", None, examples=["2027-01-31T18:00:00Z"]
+    )
+    timezone: ZoneName = key("Time zone of `at` and `between`.", "UTC", examples=["Europe/Vienna"])
 
 
 class LabTable(Table):

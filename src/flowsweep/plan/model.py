@@ -1,6 +1,7 @@
 """The checked plan: frozen types that cannot be wrong. Only plan/ makes them; nothing checks them again."""
 
 from collections.abc import Collection
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Literal
 
@@ -38,6 +39,24 @@ class Campaign(Frozen):
     order: Order
     seed: int | None
     """Absent: drawn when the campaign starts, and recorded."""
+    for_ns: int | None = None
+    """How long sweeps with times go on, from the campaign's begin."""
+    until: datetime | None = None
+    """When they end; at most one of these."""
+
+
+class Timing(Frozen):
+    """When a sweep runs: one of `every_ns` and `at_minutes`."""
+
+    every_ns: int | None = None
+    between_minutes: tuple[int, int] | None = None
+    """Of `every_ns`: times of the day, in minutes since midnight, from the first to before the second."""
+    at_minutes: tuple[int, ...] = ()
+    """Each day, in minutes since midnight."""
+    timezone: str = "UTC"
+    jitter_ns: int = 0
+    slip_ns: int
+    """How late a run may begin."""
 
 
 class Policer(Frozen):
@@ -346,6 +365,8 @@ class Sweep(Frozen):
     sample_interval_ns: int
     clip_allowed: bool
     drain_timeout_ns: int
+    timing: Timing | None = None
+    """Absent: it runs once, as often as the campaign's `repeats` say."""
     setting: Setting | None = None
     """Of which of two plans that were joined; it ends the name, too: `NAME-A`."""
 

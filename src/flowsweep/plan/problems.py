@@ -25,12 +25,6 @@ from flowsweep.wording import counted
 
 KeyPath = tuple[str | int, ...]
 
-LATER_KEYS = {
-    "every": "repeating a campaign by the clock",
-    "for": "repeating a campaign by the clock",
-}
-"""Keys that a later version will have, and what they will do."""
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -132,8 +126,6 @@ def _written_path(location: Sequence[str | int], document: dict[str, Any]) -> Ke
 
 def _unknown_key(path: KeyPath) -> str:
     name = str(path[-1])
-    if name in LATER_KEYS and path[0] in {"sweep", "campaign"}:
-        return f"{LATER_KEYS[name]} is not in this version of Flowsweep yet; leave the key out"
     known = _known_keys(path[:-1])
     return "unknown key" + (did_you_mean(name, known) or f"; known here: {', '.join(sorted(known))}")
 

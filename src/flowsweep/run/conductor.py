@@ -17,18 +17,21 @@ from flowsweep.run.engines import HostSession
 from flowsweep.run.events import (
     CampaignStarted,
     EventListener,
+    SweepMissed,
     TrialFinished,
     TrialProbing,
     TrialRunning,
     TrialStarted,
     TrialsWillFail,
+    Waiting,
 )
 from flowsweep.run.observer import PathObserver, links_table
-from flowsweep.run.outcome import Recorder, Status, TrialOutcome
+from flowsweep.run.outcome import Missed, Recorder, Status, TrialOutcome
 from flowsweep.run.requests import EndRole
 from flowsweep.run.results import simultaneous, unreachable
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
+from flowsweep.run.timetable import Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
 from flowsweep.schedule import Slot, Trial, followed, slot_duration_ns
 from flowsweep.tests import facts_of
@@ -62,6 +65,7 @@ async def run_campaign(
     resume: ResumeState | None = None,
     events: EventListener = lambda _: None,
     conditions: Conditions | None = None,
+    timetable: Timetable | None = None,
 ) -> Counter[Status]:
     """Run what is not done yet, in order. A trial that fails is recorded, and the campaign goes on.
 
@@ -71,12 +75,13 @@ async def run_campaign(
     being recorded is recorded to the end.
 
     Args:
-        slots: the whole campaign.
+        slots: the whole campaign; with a timetable, each sweep once.
         accesses: every host that a trial names.
         recorder: keeps facts and outcomes; called in a thread, one call at a time.
         resume: what is done already.
         events: notified of what happens, in the order it does.
         conditions: how engines are reached, and how long they may take.
+        timetable: when sweeps run, if not once; `resume` counts for trials of all times.
 
     Returns:
         How many trials of this run came to each status.
@@ -100,7 +105,9 @@ async def run_campaign(
         left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for reason in conditions.vet(left, known):
             events(TrialsWillFail(reason))
-        return await conductor.run(slots)
+        if timetable is None:
+            return await conductor.run(slots)
+        return await conductor.run_when_due(timetable)
     finally:
         await sessions.close_all()
 
@@ -140,16 +147,41 @@ class _Conductor:
                 left_ns -= slot_duration_ns(slot)
         return self._tally
 
-    async def _run_step(self, slot: Slot, step: Slot, number: int, left_ns: int) -> Slot | None:
+    async def run_when_due(self, timetable: Timetable) -> Counter[Status]:
+        number = len(self._resume.done)
+        self._events(CampaignStarted(None, number, None))
+
+        async def run_slot(slot: Slot, from_here: Sequence[Slot]) -> None:
+            nonlocal number
+            done, step = self._resume.next_step(slot)
+            left_ns = sum(slot_duration_ns(one) * one.steps for one in from_here)
+            for _ in range(done, slot.steps):
+                if step is not None:
+                    step = await self._run_step(slot, step, number + 1, left_ns, ask_clock=True)
+                    number += len(slot.trials)
+                left_ns -= slot_duration_ns(slot)
+
+        async def record(missed: Missed) -> None:
+            await _to_the_end(lambda: timetable.keep(missed))
+            self._events(SweepMissed(missed))
+
+        await Timekeeper(timetable, run_slot, record, lambda one: self._events(Waiting(one))).run()
+        return self._tally
+
+    async def _run_step(
+        self, slot: Slot, step: Slot, number: int, left_ns: int, *, ask_clock: bool = False
+    ) -> Slot | None:
         """Run what is next in the place of a slot; returns what is to follow in it, if anything can."""
-        outcomes = await self._run_slot(step, number, left_ns)
+        outcomes = await self._run_slot(step, number, left_ns, ask_clock=ask_clock)
         carried = {one.record.trial_id: one.record.carried for one in outcomes}
         self._carried.update((name, known) for name, known in carried.items() if known is not None)
         return None if slot.search is None or None in carried.values() else followed(slot, self._carried)[1]
 
-    async def _run_slot(self, slot: Slot, number: int, left_ns: int) -> Sequence[TrialOutcome]:
+    async def _run_slot(
+        self, slot: Slot, number: int, left_ns: int, *, ask_clock: bool
+    ) -> Sequence[TrialOutcome]:
         """Get the sessions, run the slot's trials together, record them."""
-        sessions = await self._sessions_of(slot)
+        sessions = await self._sessions_of(slot, ask_clock=ask_clock)
         attempts = [
             await self._begin(trial, number + index, left_ns) for index, trial in enumerate(slot.trials)
         ]
@@ -165,10 +197,16 @@ class _Conductor:
             await self._record(outcome)
         return settled
 
-    async def _sessions_of(self, slot: Slot) -> dict[str, HostSession] | LaunchError | SessionError:
-        """Sessions with all hosts of a slot, or why one is missing; a common start needs clocks."""
+    async def _sessions_of(
+        self, slot: Slot, *, ask_clock: bool
+    ) -> dict[str, HostSession] | LaunchError | SessionError:
+        """Sessions with all hosts of a slot, or why one is missing; a common start needs clocks.
+
+        After a long wait clocks may have been set, and a session may be lost without having said so: asking
+        for the clock shows both.
+        """
         hosts = list(dict.fromkeys(host for trial in slot.trials for host in trial.hosts))
-        together = any(len(trial.pairs) > 1 or trial.background for trial in slot.trials)
+        together = ask_clock or any(len(trial.pairs) > 1 or trial.background for trial in slot.trials)
         sessions = await asyncio.gather(
             *(self._sessions.session_with(host, ask_clock=together) for host in hosts), return_exceptions=True
         )

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flowsweep.run.outcome import TrialRecord
+from flowsweep.run.outcome import Missed, TrialRecord
+from flowsweep.schedule.timetable import Occasion
 from flowsweep.schedule.trial import Trial
 
 
@@ -11,12 +12,12 @@ from flowsweep.schedule.trial import Trial
 class CampaignStarted:
     """All engines answered."""
 
-    trials: int
-    """Trials of the whole campaign."""
+    trials: int | None
+    """Trials of the whole campaign; None if sweeps run when they are due."""
     done: int
     """Those of them that an earlier run finished."""
-    left_ns: int
-    """What the rest is expected to take, in nanoseconds."""
+    left_ns: int | None
+    """What the rest is expected to take, in nanoseconds; likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class TrialStarted:
     trial: Trial
     attempt: int
     left_ns: int
-    """What this trial and those after it are expected to take, in nanoseconds."""
+    """What this trial and those after it are expected to take, in nanoseconds: in the campaign, or of the
+    sweep that is due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,21 @@ class SessionRegained:
     host: str
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Nothing is due yet."""
+
+    occasion: Occasion
+    """What comes next."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepMissed:
+    """A sweep did not run when it was due, and that is on disk."""
+
+    missed: Missed
+
+
 CampaignEvent = (
     CampaignStarted
     | TrialsWillFail
@@ -92,5 +109,7 @@ CampaignEvent = (
     | TrialFinished
     | SessionLost
     | SessionRegained
+    | Waiting
+    | SweepMissed
 )
 EventListener = Callable[[CampaignEvent], None]

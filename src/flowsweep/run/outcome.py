@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from flowsweep.run.tables import COUNTERS_SCHEMA, LINKS_SCHEMA
 from flowsweep.schedule.trial import Trial
@@ -101,6 +101,27 @@ class TrialRecord(BaseModel):
     """The mean of it."""
     carried: bool | None = None
     """Of a whole step of a search: whether its rate was offered and no more than the limit was lost."""
+
+
+class Missed(BaseModel):
+    """Times at which a sweep was due and did not run, or not to its end: in a row, and for one reason."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sweep: str
+    first: Annotated[int, Field(ge=1)]
+    """The number of the first such time: the `repeat` of trials that are not there."""
+    last: Annotated[int, Field(ge=1)]
+    first_due: datetime
+    last_due: datetime
+    reason: str
+    trials_run: Annotated[int, Field(ge=0)] = 0
+    """Of a single time: how many of its trials had run."""
+
+    @property
+    def count(self) -> int:
+        """How many times."""
+        return self.last - self.first + 1
 
 
 @dataclass(frozen=True, slots=True)

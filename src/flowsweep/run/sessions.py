@@ -87,8 +87,8 @@ class Sessions:
                 await session.close()
                 del self._sessions[host]
             await self._regain(host)
-        elif ask_clock:
-            await self._ask_clock(host, session)
+        elif ask_clock and not await self._answers_for_its_clock(host, session):
+            return await self.session_with(host)
         return HostSession(self._accesses[host], self._sessions[host], self._clock(host))
 
     async def close_all(self) -> None:
@@ -111,6 +111,16 @@ class Sessions:
     async def _ask_clock(self, host: str, session: EngineSession) -> None:
         if not self._accesses[host].shares_clock:
             self._offsets[host] = await self._clocks.measure_offset(session)
+
+    async def _answers_for_its_clock(self, host: str, session: EngineSession) -> bool:
+        """Ask for a host's clock; whether the session was still there for it."""
+        try:
+            await self._ask_clock(host, session)
+        except SessionError:
+            if session.lost is None:
+                raise
+            return False
+        return True
 
     def _clock(self, host: str) -> ClockOffset:
         if self._accesses[host].shares_clock:

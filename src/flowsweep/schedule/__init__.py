@@ -4,7 +4,7 @@ from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
 from flowsweep.schedule.grid import Point, expand
 from flowsweep.schedule.halving import first_rate_bps, next_rate_bps
 from flowsweep.schedule.matched import joined_plan, matched, matched_trials
-from flowsweep.schedule.order import schedule
+from flowsweep.schedule.order import occasion_slots, schedule
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.planned import planned_links, planned_name, planned_sweeps, planned_trials
@@ -14,11 +14,13 @@ from flowsweep.schedule.tests.path import PathParameters
 from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.tests.tcp import TcpParameters
 from flowsweep.schedule.tests.udp import UdpParameters
+from flowsweep.schedule.timetable import Occasion, end_of, has_times, occasions
 from flowsweep.schedule.trial import BackgroundTraffic, Slot, Trial
 
 __all__ = [
     "BackgroundTraffic",
     "Estimate",
+    "Occasion",
     "Parameters",
     "PathParameters",
     "Point",
@@ -28,14 +30,18 @@ __all__ = [
     "Trial",
     "UdpParameters",
     "at_rate",
+    "end_of",
     "estimate",
     "expand",
     "first_rate_bps",
     "followed",
+    "has_times",
     "joined_plan",
     "matched",
     "matched_trials",
     "next_rate_bps",
+    "occasion_slots",
+    "occasions",
     "path_mtu_bytes",
     "path_rate_bps",
     "planned_links",

@@ -31,7 +31,7 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
         trials += slot.trial_count
         duration_ns += slot_duration_ns(slot) * slot.steps
         for trial in slot.trials:
-            bound = _bytes_at_most(_largest(trial), links)
+            bound = bytes_at_most(trial, links)
             unbounded += slot.steps if bound is None else 0
             total_bytes += (bound or 0) * slot.steps
     return Estimate(trials, duration_ns, None if unbounded else total_bytes, unbounded)
@@ -58,8 +58,13 @@ def _span_ns(trial: Trial) -> int:
     return max([own_ns, *ends]) - min([0, *starts])
 
 
-def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
-    """Of a trial and its background traffic, each as if it had its links alone."""
+def bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
+    """Application bytes of a trial and its background traffic, each as if it had its links alone.
+
+    Returns:
+        Of a step of a search those of the step that sends most; None if nothing in the plan bounds them.
+    """
+    trial = _largest(trial)
     senders = [(trial.parameters, trial.pairs)]
     senders += [
         (background.parameters, ((background.src, background.dst),)) for background in trial.background

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from flowsweep.plan.model import Plan
 from flowsweep.schedule.grid import Point, expand
 from flowsweep.schedule.matched import matched
+from flowsweep.schedule.timetable import Occasion
 from flowsweep.schedule.trial import Slot
 
 
@@ -19,6 +20,8 @@ def schedule(plan: Plan, seed: int) -> tuple[Slot, ...]:
 
     Of two plans that were joined, the same point of A and of B run side by side, direction by direction, and
     which goes first is drawn each time: what drifts falls on both alike and cancels in their differences.
+
+    Of a plan with times it is what runs once: each sweep when it is due, as `occasion_slots` says.
     """
     points = expand(plan)
     together: Sequence[tuple[Point, ...]] = matched(plan) or [(point,) for point in points]
@@ -31,7 +34,22 @@ def schedule(plan: Plan, seed: int) -> tuple[Slot, ...]:
     return tuple(slots)
 
 
-def _shuffled(together: Sequence[tuple[Point, ...]], repeat: int, seed: int) -> list[Slot]:
+def occasion_slots(plan: Plan, points: Sequence[Point], occasion: Occasion, seed: int) -> tuple[Slot, ...]:
+    """Put the trials of one time that a sweep is due in order, as those of a repeat.
+
+    Args:
+        plan: With times.
+        points: Of the sweep.
+        occasion: Which time.
+        seed: Of the campaign; the order is drawn from it, the sweep and the number.
+    """
+    if plan.campaign.order == "listed":
+        return tuple(slot for point in points for slot in _slots(point, occasion.number))
+    together = [(point,) for point in points]
+    return tuple(_shuffled(together, occasion.number, f"{seed}/{occasion.sweep}"))
+
+
+def _shuffled(together: Sequence[tuple[Point, ...]], repeat: int, seed: int | str) -> list[Slot]:
     """Sort the points of one repeat by drawn numbers; those that run side by side are one.
 
     The numbers come from `random.Random(f"{seed}/{repeat}")`: first one for each point, in the order of the

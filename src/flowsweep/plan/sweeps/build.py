@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from flowsweep import defaults
 from flowsweep.axes import AXES, DURATION, LENGTH, MODE, PART, WINDOWS
 from flowsweep.plan.background.keys import BackgroundTable
-from flowsweep.plan.model import Background, Path, RateSearch, Sweep
+from flowsweep.plan.model import Background, Path, RateSearch, Sweep, Timing
 from flowsweep.plan.probing import Echo, Probe
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
@@ -17,7 +17,7 @@ _WORKED_OUT = (LENGTH, DURATION)
 """Axes for which the test has a say where a plan names no level."""
 
 
-def build_sweep(sweep: SweepTable, number: int) -> Sweep:
+def build_sweep(sweep: SweepTable, number: int, timing: Timing | None) -> Sweep:
     """Make the frozen sweep of a table without problems; `number` is its place in the plan, from 1."""
     sweep = PLAN_TESTS[sweep.test].completed(sweep)
     return Sweep(
@@ -36,6 +36,7 @@ def build_sweep(sweep: SweepTable, number: int) -> Sweep:
         probe=_probe(sweep),
         background=tuple(_background(table) for table in sweep.background),
         echo=tuple(ECHOES[name] for name in sweep.echo),
+        timing=timing,
         **PLAN_TESTS[sweep.test].build(sweep),
     )
 

@@ -13,6 +13,7 @@ from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
+from flowsweep.plan.times.keys import TimesKeys
 from flowsweep.tests import TIMED_TESTS
 from flowsweep.units import write_duration, write_size
 from flowsweep.wording import counted
@@ -149,7 +150,7 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
 
 
 def _trial_count(sweep: SweepTable) -> int:
-    no_axes = BackgroundKeys.model_fields
+    no_axes = BackgroundKeys.model_fields | TimesKeys.model_fields
     axes = [values for name, values in sweep if name not in no_axes and isinstance(values, list) and values]
     search = sweep.rate_search
     steps = (

@@ -17,6 +17,7 @@ from flowsweep.plan.tests.quic.keys import QuicKeys
 from flowsweep.plan.tests.rtt.keys import RttKeys
 from flowsweep.plan.tests.tcp.keys import TcpKeys
 from flowsweep.plan.tests.udp.keys import UdpKeys
+from flowsweep.plan.times.keys import TimesKeys
 from flowsweep.tests import TESTS
 
 
@@ -33,7 +34,7 @@ class PathTable(Table):
 
 
 class SweepTable(
-    RttKeys, BackgroundKeys, PathKeys, FileKeys, MptcpKeys, QuicKeys, UdpKeys, TcpKeys, BulkKeys
+    RttKeys, BackgroundKeys, PathKeys, FileKeys, MptcpKeys, QuicKeys, UdpKeys, TcpKeys, BulkKeys, TimesKeys
 ):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 

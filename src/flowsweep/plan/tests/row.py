@@ -7,6 +7,7 @@ from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.times.keys import TimesKeys
 
 Check = Callable[[PlanFile, SweepTable, list[int], KeyPath], Iterator[Problem]]
 """Finds what contradicts itself in a sweep, of a file; takes its flows over all pairs and its place, too."""
@@ -40,7 +41,12 @@ class PlanTest:
     drain_ns: int = defaults.DRAIN_TIMEOUT_NS
     duration_ns: int | None = None
     """Where a plan names none, and it is another than that of all tests."""
+    every_of_probes: bool = False
+    """Whether `every` of a sweep is the pause between its probes."""
 
 
-EVERY_TEST = frozenset({"name", "test", "paths", "directions", "pairs", "duration", "family"})
+EVERY_TEST = (
+    frozenset({"name", "test", "paths", "directions", "pairs", "duration", "family"})
+    | TimesKeys.model_fields.keys()
+)
 """Keys that a sweep of any test may have."""

@@ -1,0 +1,120 @@
+"""What `check` says of a plan with times: when sweeps are due, what that takes, whether it fits."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan import Plan
+from flowsweep.plan.model import Sweep, Timing
+from flowsweep.run.hold_ups import shown_time
+from flowsweep.schedule import occasions
+from flowsweep.schedule.load import DAY_NS, Load, load_of
+from flowsweep.wording import format_duration, format_share, format_size
+
+_SHOWN = 5
+_DAY_MINUTES = 24 * 60
+Row = tuple[str, str]
+
+
+def times_sections(plan: Plan, now_unix_ns: int, seed: int) -> list[tuple[str, list[Row]]]:
+    """Say when sweeps are due if the campaign begins now, and what that takes."""
+    return [
+        ("times", [(sweep.name, _when(sweep, plan, now_unix_ns, seed)) for sweep in plan.sweeps]),
+        ("load", list(_load_rows(plan, load_of(plan, now_unix_ns, seed)))),
+    ]
+
+
+def times_refusals(plan: Plan, now_unix_ns: int, seed: int) -> Iterator[str]:
+    """Say which sweeps would be missed again and again since others still run, and what would fit."""
+    load = load_of(plan, now_unix_ns, seed)
+    if not load.missed:
+        return
+    remedy = _remedy(plan, load, now_unix_ns, seed)
+    for sweep, missed in load.missed.items():
+        other = load.in_the_way[sweep]
+        yield (
+            f"sweep {sweep}: would be missed {missed} of the {load.due[sweep]} times that it is due within "
+            f"{format_duration(load.span_ns)}, as when sweep {other} still runs, which takes "
+            f"{format_duration(load.run_ns[other])}; {remedy}"
+        )
+
+
+def _remedy(plan: Plan, load: Load, now_unix_ns: int, seed: int) -> str:
+    """What would fit, tried out as well."""
+    whole_ns = sum(load.run_ns.values())
+    later = {name: _whole_seconds(late_ns) for name, late_ns in load.late_ns.items()}
+    words = ", ".join(f'slip = "{ns // SECOND_NS}s" in sweep {name}' for name, ns in later.items())
+    if not load_of(_with_slips(plan, later), now_unix_ns, seed).missed:
+        return f"{words} would fit"
+    whole = format_duration(whole_ns)
+    return f"all sweeps together take {whole}: run them less often, or make their trials shorter"
+
+
+def _with_slips(plan: Plan, slips_ns: dict[str, int]) -> Plan:
+    def changed(sweep: Sweep) -> Sweep:
+        timing, slip_ns = sweep.timing, slips_ns.get(sweep.name)
+        if timing is None or slip_ns is None:
+            return sweep
+        if timing.every_ns is not None and slip_ns + timing.jitter_ns > timing.every_ns:
+            return sweep
+        return sweep.model_copy(update={"timing": timing.model_copy(update={"slip_ns": slip_ns})})
+
+    return plan.model_copy(update={"sweeps": tuple(map(changed, plan.sweeps))})
+
+
+def _whole_seconds(duration_ns: int) -> int:
+    return -(-duration_ns // SECOND_NS) * SECOND_NS
+
+
+def _when(sweep: Sweep, plan: Plan, now_unix_ns: int, seed: int) -> str:
+    timing = sweep.timing
+    if timing is None:
+        return "once"
+    own = plan.model_copy(update={"sweeps": (sweep,)})
+    coming = [shown_time(one.due_unix_ns) for one in islice(occasions(own, now_unix_ns, seed), _SHOWN + 1)]
+    more = ", …" if len(coming) > _SHOWN else ""
+    late = format_duration(timing.slip_ns)
+    due = f"{', '.join(coming[:_SHOWN])}{more}" if coming else "never before the campaign ends"
+    return f"{_rule(timing)}, at most {late} late; if begun now: {due}"
+
+
+def _rule(timing: Timing) -> str:
+    jitter = f", up to {format_duration(timing.jitter_ns)} later" if timing.jitter_ns else ""
+    if timing.every_ns is None:
+        return f"each day at {', '.join(map(_time, timing.at_minutes))} ({timing.timezone}){jitter}"
+    part = ""
+    if timing.between_minutes is not None:
+        first, last = map(_time, timing.between_minutes)
+        part = f" from {first} to {last} ({timing.timezone})"
+    return f"every {format_duration(timing.every_ns)}{part}{jitter}"
+
+
+def _time(minutes: int) -> str:
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def _load_rows(plan: Plan, load: Load) -> Iterator[Row]:
+    """What hosts and links have to bear; per day, where the campaign lasts as long as one."""
+    span_ns = max(load.span_ns, 1)
+    period = "a day" if span_ns >= DAY_NS else f"in {format_duration(span_ns)}"
+    for host in plan.hosts:
+        busy = format_share(load.busy_ns[host.name] / span_ns)
+        sent = f"sends at most {format_size(load.sent_bytes[host.name])} {period}"
+        if host.name in load.unbounded:
+            sent = "what it sends has no bound"
+        yield host.name, f"busy for {busy} of the time, {sent}"
+    for link in plan.links:
+        yield from _link_rows(plan, load, link.name, span_ns)
+
+
+def _link_rows(plan: Plan, load: Load, name: str, span_ns: int) -> Iterator[Row]:
+    link = next(link for link in plan.links if link.name == name)
+    for src, dst in _ways(link.between):
+        way = link.direction(src, dst)
+        if way is not None and way.carried_bps and load.link_bits[name, src]:
+            share = load.link_bits[name, src] / (way.carried_bps * span_ns / SECOND_NS)
+            yield f"link {name}", f"{src} → {dst}: at most {format_share(share)} of what it carries"
+
+
+def _ways(between: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return ((src, dst) for src in between for dst in between if src != dst)

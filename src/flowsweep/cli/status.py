@@ -1,0 +1,175 @@
+"""`flowsweep status`: what a campaign with times does now, what comes next, what it missed."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from pydantic import ValidationError
+
+from flowsweep.archive import read_archive
+from flowsweep.archive.campaign import begun_unix_ns
+from flowsweep.archive.reader import Archive
+from flowsweep.cli.app import app
+from flowsweep.cli.options import Format, TextOrJson
+from flowsweep.cli.progress import missed_words
+from flowsweep.cli.terminal import say, say_json
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import ArchiveError
+from flowsweep.plan import Plan
+from flowsweep.run.hold_ups import shown_time
+from flowsweep.run.outcome import Missed, TrialRecord
+from flowsweep.schedule import Occasion, has_times, occasions
+from flowsweep.wording import counted, direction, format_duration
+
+_MISSED_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PathStatus:
+    """A direction of a sweep: when it was measured last, when it is due next."""
+
+    sweep: str
+    src: str
+    dst: str
+    last_ok_at: str | None
+    last_ok_age_s: float | None
+    last_status: str | None
+    """Of the last trial, whatever came of it."""
+    silent: bool
+    """It was due more than once since it was measured last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What an archive says of its campaign at a moment."""
+
+    name: str
+    state: Literal["runs", "does not run", "is over"]
+    """It runs while a process has the archive open for writing."""
+    trials: dict[str, int]
+    """By status."""
+    next_sweep: str | None
+    next_due_at: str | None
+    missed: int
+    """How often a sweep did not run when it was due, as far as that is recorded."""
+    paths: list[PathStatus]
+
+
+@app.command(epilog="Exit code 0, also where a path is silent; 2: it is no archive, or cannot be read.")
+def status(
+    archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
+    form: TextOrJson = Format.text,
+) -> None:
+    """Say what a campaign does now, what comes next, what it missed, and which paths are silent."""
+    read = read_archive(archive)
+    now_ns = time.time_ns()
+    found = status_of(read, _plan(read), now_ns)
+    if form is Format.json:
+        missed = [one.model_dump(mode="json") for one in read.state.missed]
+        say_json(asdict(found) | {"missed_times": missed})
+        return
+    for line in _lines(found, read.state.missed, now_ns):
+        say(line)
+
+
+def status_of(archive: Archive, plan: Plan, now_ns: int) -> Status:
+    """Put together what is known at a moment, in Unix nanoseconds."""
+    begun_ns = begun_unix_ns(archive.campaign)
+    coming = _coming(archive, plan, begun_ns, now_ns)
+    is_over = coming is None and has_times(plan)
+    return Status(
+        name=plan.campaign.name,
+        state="runs" if archive.has_writer else "is over" if is_over else "does not run",
+        trials=dict(Counter(record.status for record in archive.records.values())),
+        next_sweep=None if coming is None else coming.sweep,
+        next_due_at=None if coming is None else shown_time(coming.due_unix_ns),
+        missed=sum(one.count for one in archive.state.missed),
+        paths=list(_paths(archive, plan, begun_ns, now_ns)),
+    )
+
+
+def _plan(archive: Archive) -> Plan:
+    try:
+        return Plan.model_validate_json(archive.campaign.plan_json)
+    except ValidationError as error:
+        raise ArchiveError(
+            f"{archive.folder}: has no plan that this Flowsweep understands: it was imported, or is of "
+            "another version; `flowsweep summary` shows its trials"
+        ) from error
+
+
+def _coming(archive: Archive, plan: Plan, begun_ns: int, now_ns: int) -> Occasion | None:
+    """What may still begin, and neither ran nor was recorded as missed."""
+    if not has_times(plan):
+        return None
+    settled = {(record.trial.sweep, record.trial.repeat) for record in archive.records.values()}
+    due = occasions(plan, begun_ns, archive.campaign.seed)
+    left = (one for one in due if one.latest_unix_ns >= now_ns and one.key not in settled)
+    return next(left, None)
+
+
+def _paths(archive: Archive, plan: Plan, begun_ns: int, now_ns: int) -> Iterator[PathStatus]:
+    of_path: dict[tuple[str, str, str], list[TrialRecord]] = {}
+    for sweep in plan.sweeps:
+        for path in sweep.paths:
+            of_path[sweep.name, path.src, path.dst] = []
+            if sweep.directions != "one":
+                of_path[sweep.name, path.dst, path.src] = []
+    for record in archive.records.values():
+        key = (record.trial.sweep, record.trial.src, record.trial.dst)
+        of_path.setdefault(key, []).append(record)
+    for (name, src, dst), records in of_path.items():
+        good = max((record.started_at for record in records if record.status == "ok"), default=None)
+        last = max(records, key=lambda record: record.started_at, default=None)
+        since_ns = begun_ns if good is None else round(good.timestamp() * SECOND_NS)
+        yield PathStatus(
+            name,
+            src,
+            dst,
+            last_ok_at=None if good is None else shown_time(since_ns),
+            last_ok_age_s=None if good is None else round((now_ns - since_ns) / SECOND_NS, 1),
+            last_status=None if last is None else last.status,
+            silent=_times_due(archive, plan, name, since_ns, now_ns) > 1,
+        )
+
+
+def _times_due(archive: Archive, plan: Plan, sweep: str, since_ns: int, now_ns: int) -> int:
+    """How often a sweep had to have run between two moments."""
+    own = plan.model_copy(update={"sweeps": tuple(one for one in plan.sweeps if one.name == sweep)})
+    if not has_times(own):
+        return 0
+    due = occasions(own, begun_unix_ns(archive.campaign), archive.campaign.seed)
+    past = takewhile(lambda one: one.latest_unix_ns < now_ns, due)
+    return sum(one.due_unix_ns > since_ns for one in past)
+
+
+def _lines(found: Status, missed: Iterable[Missed], now_ns: int) -> Iterator[str]:
+    yield f"{found.name}: {found.state} ({shown_time(now_ns)})"
+    counts = ", ".join(f"{count} {name}" for name, count in sorted(found.trials.items()))
+    yield f"trials: {counts or 'none yet'}"
+    if found.next_sweep is not None:
+        waits = (
+            "" if found.state == "runs" else ", if it is gone on with until then: flowsweep run PLAN --resume"
+        )
+        yield f"next: {found.next_sweep} at {found.next_due_at}{waits}"
+    for path in found.paths:
+        way = f"{path.sweep}, {direction(path.src, path.dst)}"
+        if path.last_ok_age_s is None:
+            said = "never measured"
+        else:
+            said = f"measured {format_duration(round(path.last_ok_age_s) * SECOND_NS)} ago, {path.last_ok_at}"
+        if path.last_status not in (None, "ok"):
+            said += f"; the last trial was {path.last_status}"
+        yield f"{way}: {said}{'; SILENT for longer than it should be' if path.silent else ''}"
+    if found.missed:
+        yield f"missed: {counted(found.missed, 'time')}"
+        recorded = list(missed)
+        for one in recorded[-_MISSED_SHOWN:]:
+            yield f"  {missed_words(one)}"
+        if len(recorded) > _MISSED_SHOWN:
+            yield f"  and {len(recorded) - _MISSED_SHOWN} before: --format json has all"

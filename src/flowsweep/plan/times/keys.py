@@ -1,0 +1,44 @@
+"""Keys that say when a sweep runs: of `[[sweep]]`, and of `[campaign]` for all sweeps that do not say it."""
+
+from typing import Annotated
+
+from flowsweep import defaults, units
+from flowsweep.plan.fields import Axis, Table, key
+from flowsweep.plan.readers import duration
+from flowsweep.plan.times.readers import DayPart, TimeOfDay
+
+Recurrence = Annotated[int, duration(defaults.MICROSECOND_NS * 100, defaults.RECURRENCE_MAX_NS)]
+"""As long as the pauses between probes may be, too: `every` of test = "rtt" is one."""
+Span = Annotated[int, duration(defaults.RECURRENCE_MIN_NS, defaults.CAMPAIGN_MAX_NS)]
+Slip = Annotated[int, duration(0, defaults.RECURRENCE_MAX_NS)]
+
+
+class TimesKeys(Table):
+    """When a sweep runs. Without them it runs once."""
+
+    every: Recurrence | None = key(
+        'Run again each time that this has passed since the campaign began. Of test = "rtt" and "path" it '
+        "is the pause from one probe to the next, 10ms if absent: there `every` of [campaign] counts.",
+        None,
+        examples=["5min"],
+    )
+    at: Axis[TimeOfDay] | None = key(
+        "Run each day at these times, in the time zone of the campaign.", None, examples=["02:00"]
+    )
+    between: DayPart | None = key(
+        "Of `every`: only at times of the day from the first to before the second.",
+        None,
+        examples=[["22:00", "06:00"]],
+    )
+    jitter: Slip | None = key(
+        "Run later by a time drawn anew each time, up to this: so that measurements of many campaigns do not "
+        "coincide; none if absent.",
+        None,
+        examples=["30s"],
+    )
+    slip: Slip | None = key(
+        "How late a run may begin before it is recorded as missed; half of `every` if absent, "
+        f"{units.write_duration(defaults.SLIP_OF_DAY_NS)} of `at`.",
+        None,
+        examples=["2min"],
+    )

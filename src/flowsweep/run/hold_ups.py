@@ -1,0 +1,90 @@
+"""Why a sweep did not run when it was due: what kept the controller from running it, told from its clocks."""
+
+from collections import deque
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.run.clock import Reading
+from flowsweep.schedule import Occasion
+from flowsweep.wording import format_duration
+
+NOT_RUNNING = "the controller was not running"
+HELD_UP = "the controller was held up"
+_KEPT_MAX = 1000
+"""Of what held it up: so many at most are remembered, the last ones."""
+_NOTABLE_NS = SECOND_NS
+_NOTABLE_SHARE = 1000
+"""NTP slews a clock by 0.05 % at most: what is less than twice that is no step."""
+
+
+@dataclass(frozen=True, slots=True)
+class _HoldUp:
+    """A time in which nothing could begin, by the wall clock."""
+
+    since_unix_ns: int
+    until_unix_ns: int
+    words: str
+    busy: bool = False
+
+
+class HoldUps:
+    """What held up a controller, as it sees it whenever it looks at its clocks.
+
+    Args:
+        first: The first reading: before it, the controller was not running.
+    """
+
+    def __init__(self, first: Reading) -> None:
+        self.last = first
+        self._found = deque([_HoldUp(0, first.unix_ns, NOT_RUNNING)], maxlen=_KEPT_MAX)
+
+    def look(self, now: Reading, *, busy: bool = False) -> None:
+        """Take a reading into account; `busy`: trials ran since the last one."""
+        last, self.last = self.last, now
+        passed_ns = now.boot_ns - last.boot_ns
+        suspended_ns = passed_ns - (now.running_ns - last.running_ns)
+        stepped_ns = now.unix_ns - last.unix_ns - passed_ns
+        if suspended_ns > _NOTABLE_NS:
+            self._add(last, now, f"the machine was suspended for {_about(suspended_ns)}")
+        elif stepped_ns > _NOTABLE_NS + passed_ns // _NOTABLE_SHARE:
+            self._add(last, now, f"the clock was set forward by {_about(stepped_ns)}")
+        elif busy:
+            self._add_busy(last, now)
+        elif passed_ns > 5 * SECOND_NS:
+            self._add(last, now, f"{HELD_UP} for {_about(passed_ns)}")
+
+    def reason(self, occasion: Occasion) -> str:
+        """What took most of the time in which a run might have begun."""
+        overlaps = [
+            (
+                min(found.until_unix_ns, occasion.latest_unix_ns)
+                - max(found.since_unix_ns, occasion.due_unix_ns),
+                found.words,
+            )
+            for found in reversed(self._found)
+        ]
+        longest_ns, words = max(overlaps, key=lambda overlap: overlap[0])
+        return words if longest_ns >= 0 else HELD_UP
+
+    def _add_busy(self, last: Reading, now: Reading) -> None:
+        """Trials that follow each other are one hold-up."""
+        before = self._found[-1]
+        follows = before.busy and last.unix_ns - before.until_unix_ns < _NOTABLE_NS
+        if follows:
+            self._found.pop()
+        since_ns = before.since_unix_ns if follows else last.unix_ns
+        words = f"other runs took until {shown_time(now.unix_ns)}"
+        self._found.append(_HoldUp(since_ns, now.unix_ns, words, busy=True))
+
+    def _add(self, last: Reading, now: Reading, words: str) -> None:
+        self._found.append(_HoldUp(last.unix_ns, now.unix_ns, words))
+
+
+def shown_time(unix_ns: int) -> str:
+    """Write a moment as RFC 3339 does, in UTC, to the second."""
+    return f"{datetime.fromtimestamp(unix_ns // SECOND_NS, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _about(duration_ns: int) -> str:
+    return format_duration(max(1, round(duration_ns / SECOND_NS)) * SECOND_NS)

@@ -1,0 +1,136 @@
+"""When a plan's sweeps are due: pure, from the plan, the seed and the moment at which the campaign began."""
+
+import heapq
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan.model import Campaign, Plan, Sweep, Timing
+
+_DAY_MINUTES = 24 * 60
+_MICROSECOND_NS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """One time that a sweep is due: all of its points are measured once."""
+
+    sweep: str
+    number: int
+    """Of this sweep, from 1: the `repeat` of its trials."""
+    due_unix_ns: int
+    latest_unix_ns: int
+    """When it may begin at the latest; before the sweep is due again."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Sweep and number."""
+        return self.sweep, self.number
+
+
+def has_times(plan: Plan) -> bool:
+    """Whether sweeps run when they are due, and not once."""
+    return any(sweep.timing is not None for sweep in plan.sweeps)
+
+
+def occasions(
+    plan: Plan, begun_unix_ns: int, seed: int, after: Mapping[str, int] | None = None
+) -> Iterator[Occasion]:
+    """List when sweeps are due, as time goes on; at the same time in the order of the plan.
+
+    Args:
+        plan: With times.
+        begun_unix_ns: When the campaign began: `every` counts from then on.
+        seed: Of the campaign; `jitter` is drawn from it, the sweep and the number.
+        after: By sweep, the last number that is left out.
+
+    Returns:
+        Without end, where the plan has none.
+    """
+    after = after or {}
+    ends_unix_ns = end_of(plan.campaign, begun_unix_ns)
+    return heapq.merge(
+        *(
+            _of_sweep(sweep, sweep.timing, begun_unix_ns, ends_unix_ns, seed, after.get(sweep.name, 0))
+            for sweep in plan.sweeps
+            if sweep.timing is not None
+        ),
+        key=lambda occasion: occasion.due_unix_ns,
+    )
+
+
+def end_of(campaign: Campaign, begun_unix_ns: int) -> int | None:
+    """Nothing is due from this moment on, in Unix nanoseconds; None if the plan has no end."""
+    if campaign.until is not None:
+        return _unix_ns(campaign.until)
+    return None if campaign.for_ns is None else begun_unix_ns + campaign.for_ns
+
+
+def _of_sweep(
+    sweep: Sweep, timing: Timing, begun_unix_ns: int, ends_unix_ns: int | None, seed: int, after: int
+) -> Iterator[Occasion]:
+    times = _times(timing, begun_unix_ns)
+    at_ns = next(times, None)
+    number = 0
+    while at_ns is not None and (ends_unix_ns is None or at_ns < ends_unix_ns):
+        number += 1
+        next_ns = next(times, None)
+        if number > after:
+            due_ns = at_ns + _drawn(timing.jitter_ns, f"{seed}/{sweep.plain_name}/{number}")
+            latest_ns = due_ns + timing.slip_ns
+            if next_ns is not None:
+                latest_ns = min(latest_ns, max(due_ns, next_ns - 1))
+            yield Occasion(sweep.name, number, due_ns, latest_ns)
+        at_ns = next_ns
+
+
+def _drawn(jitter_ns: int, what: str) -> int:
+    return round(random.Random(what).random() * jitter_ns) if jitter_ns else 0
+
+
+def _times(timing: Timing, begun_unix_ns: int) -> Iterator[int]:
+    """When a sweep is due, before jitter, in Unix nanoseconds that rise; without end."""
+    zone = ZoneInfo(timing.timezone)
+    if timing.every_ns is None:
+        yield from _daily(timing.at_minutes, zone, begun_unix_ns)
+        return
+    at_ns = begun_unix_ns
+    while True:
+        if timing.between_minutes is None or _lies_within(timing.between_minutes, at_ns, zone):
+            yield at_ns
+        at_ns += timing.every_ns
+
+
+def _daily(minutes: tuple[int, ...], zone: ZoneInfo, begun_unix_ns: int) -> Iterator[int]:
+    """Times of each day: one that clocks skip is as much later as they jump, and of two the first counts."""
+    day = _local(begun_unix_ns, zone).date()
+    last_ns = begun_unix_ns - 1
+    while True:
+        for at_ns in sorted({_unix_ns(_moment(day, minute, zone)) for minute in minutes}):
+            if at_ns > last_ns:
+                last_ns = at_ns
+                yield at_ns
+        day += timedelta(days=1)
+
+
+def _moment(day: date, minute: int, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(minute // 60, minute % 60), tzinfo=zone).astimezone(UTC)
+
+
+def _lies_within(between_minutes: tuple[int, int], at_ns: int, zone: ZoneInfo) -> bool:
+    first, last = between_minutes
+    local = _local(at_ns, zone)
+    minute = 60 * local.hour + local.minute
+    return (minute - first) % _DAY_MINUTES < (last - first) % _DAY_MINUTES
+
+
+def _local(unix_ns: int, zone: ZoneInfo) -> datetime:
+    return datetime.fromtimestamp(unix_ns // SECOND_NS, zone)
+
+
+def _unix_ns(moment: datetime) -> int:
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * SECOND_NS + since.microseconds * _MICROSECOND_NS
