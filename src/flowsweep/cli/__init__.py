@@ -42,6 +42,7 @@ COMMANDS = {
 
 _OF_ONE_TRIAL = ("tcp", "udp", "rtt", "path", "quic", "mptcp", "file")
 _PARTS_OF_ARROW = {
+    "status": (),
     "summary": (),
     "verify": ("parquet",),
     "run": ("compute", "parquet"),

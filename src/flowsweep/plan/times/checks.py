@@ -22,17 +22,20 @@ def times_problems(file: PlanFile) -> Iterator[Problem]:
     yield from _campaign_problems(file, any_timed=any(timed))
     for index, sweep in enumerate(file.sweep):
         yield from _sweep_problems(file, sweep, ("sweep", index), timed=timed[index])
-        if any(timed) and not timed[index]:
+        of_probes = PLAN_TESTS[sweep.test].every_of_probes
+        if any(timed) and not timed[index] and (of_probes or sweep.every is None):
             first = sweep_name(file.sweep[timed.index(True)], timed.index(True) + 1)
+            here = "`at` here or `every`" if of_probes else "`every` or `at` here or"
             message = (
-                f'missing: sweep "{first}" has times, and this one has none; say `every` or `at` here or in '
-                "[campaign], or move it to a plan of its own"
+                f'missing: sweep "{first}" has times, and this one has none; say {here} in [campaign], or '
+                "move it to a plan of its own"
             )
-            yield Problem(("sweep", index, "every"), message)
+            yield Problem(("sweep", index, "at" if of_probes else "every"), message)
 
 
 def _is_timed(times: TimesKeys) -> bool:
-    return times.every is not None or times.at is not None
+    often = times.every is not None and times.every >= defaults.RECURRENCE_MIN_NS
+    return often or times.at is not None
 
 
 def _campaign_problems(file: PlanFile, *, any_timed: bool) -> Iterator[Problem]:
@@ -57,11 +60,12 @@ def _campaign_problems(file: PlanFile, *, any_timed: bool) -> Iterator[Problem]:
 def _sweep_problems(file: PlanFile, sweep: SweepTable, at: KeyPath, *, timed: bool) -> Iterator[Problem]:
     of_probes = PLAN_TESTS[sweep.test].every_of_probes
     yield from _own_problems(sweep, at, of_probes=of_probes)
-    longest_ns = defaults.SAMPLE_INTERVAL_MAX_NS
-    if of_probes and sweep.every is not None and sweep.every > longest_ns:
+    shortest_ns, longest_ns = defaults.PROBE_EVERY_MIN_NS, defaults.SAMPLE_INTERVAL_MAX_NS
+    if of_probes and sweep.every is not None and not shortest_ns <= sweep.every <= longest_ns:
         message = (
-            f"found {write_duration(sweep.every)}, which here is from one probe to the next, expected at "
-            f"most {write_duration(longest_ns)}; when the sweep runs, `every` of [campaign] says"
+            f"found {write_duration(sweep.every)}, which here is from one probe to the next, expected "
+            f"{write_duration(shortest_ns)} to {write_duration(longest_ns)}; when the sweep runs, `every` of "
+            "[campaign] says"
         )
         yield Problem((*at, "every"), message, ((*at, "test"),))
     for name in _OF_TIMES:
@@ -78,7 +82,7 @@ def _sweep_problems(file: PlanFile, sweep: SweepTable, at: KeyPath, *, timed: bo
 
 def _lateness_problems(sweep: SweepTable, times: TimesKeys, every_ns: int, at: KeyPath) -> Iterator[Problem]:
     late_ns = (times.jitter or 0) + (times.slip or 0)
-    if late_ns > every_ns:
+    if late_ns > every_ns >= defaults.RECURRENCE_MIN_NS:
         key = "slip" if times.slip is not None else "jitter"
         where = at if getattr(sweep, key) is not None else (_CAMPAIGN,)
         message = (

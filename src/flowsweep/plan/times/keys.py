@@ -7,8 +7,8 @@ from flowsweep.plan.fields import Axis, Table, key
 from flowsweep.plan.readers import duration
 from flowsweep.plan.times.readers import DayPart, TimeOfDay
 
-Recurrence = Annotated[int, duration(defaults.MICROSECOND_NS * 100, defaults.RECURRENCE_MAX_NS)]
-"""As long as the pauses between probes may be, too: `every` of test = "rtt" is one."""
+Recurrence = Annotated[int, duration(defaults.MICROSECOND_NS, defaults.RECURRENCE_MAX_NS)]
+"""As short as the pauses between probes, too: `every` of test = "rtt" is one."""
 Span = Annotated[int, duration(defaults.RECURRENCE_MIN_NS, defaults.CAMPAIGN_MAX_NS)]
 Slip = Annotated[int, duration(0, defaults.RECURRENCE_MAX_NS)]
 

@@ -36,7 +36,7 @@ def _read_zone(value: object) -> str:
         raise wrong(value, expected)
     try:
         ZoneInfo(value)
-    except (OSError, ValueError) as error:
+    except (KeyError, OSError, ValueError) as error:
         raise wrong(value, expected + did_you_mean(value, sorted(available_timezones()))) from error
     return value
 
