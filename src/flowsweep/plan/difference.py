@@ -125,6 +125,7 @@ def _written(path: str) -> tuple[str, Callable[[int], str] | None]:
 
 def _file_key(path: str) -> str:
     table, dot, key = path.rpartition(".")
+    table = table.removesuffix(".times")
     return f"{table}{dot}{_KEYS.get(key, key)}"
 
 

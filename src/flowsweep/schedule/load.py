@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import takewhile
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.model import Plan
@@ -55,13 +55,13 @@ def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
     load.run_ns = {name: run.duration_ns for name, run in runs.items()}
     ends_ns = end_of(plan.campaign, begun_unix_ns)
     until_ns = begun_unix_ns + DAY_NS if ends_ns is None else min(ends_ns, begun_unix_ns + DAY_NS)
-    free_ns, last_ns, running = begun_unix_ns, begun_unix_ns, ""
-    for occasion in islice(occasions(plan, begun_unix_ns, seed), _OCCASIONS_MAX):
-        if occasion.due_unix_ns >= until_ns:
-            last_ns = until_ns
+    free_ns, running = begun_unix_ns, ""
+    day = takewhile(lambda one: one.due_unix_ns < until_ns, occasions(plan, begun_unix_ns, seed))
+    for number, occasion in enumerate(day, start=1):
+        if number > _OCCASIONS_MAX:
+            until_ns = occasion.due_unix_ns
             break
         load.due[occasion.sweep] += 1
-        last_ns = occasion.due_unix_ns
         if free_ns > occasion.latest_unix_ns:
             load.missed[occasion.sweep] += 1
             load.in_the_way.setdefault(occasion.sweep, running)
@@ -71,7 +71,7 @@ def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
         run, running = runs[occasion.sweep], occasion.sweep
         free_ns = max(free_ns, occasion.due_unix_ns) + run.duration_ns
         run.add_to(load, plan)
-    load.span_ns = max(last_ns, free_ns, until_ns if ends_ns is None else 0) - begun_unix_ns
+    load.span_ns = max(until_ns, free_ns) - begun_unix_ns
     return load
 
 

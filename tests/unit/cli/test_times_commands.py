@@ -1,0 +1,164 @@
+"""What commands say of campaigns with times: whether they fit, what comes next, what was missed."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from analysis_support import make_outcome
+from flowsweep.archive import create_archive, open_archive_for_writing, read_archive
+from flowsweep.archive.writer import ArchiveWriter
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.errors import FlowsweepError, PlanError
+from flowsweep.plan import Plan
+from flowsweep.plan.against import joined
+from flowsweep.plan.file import parse_plan
+from flowsweep.run.outcome import Missed, TrialOutcome
+from flowsweep.schedule import planned_trials, schedule
+
+SWEEP = """
+[[sweep]]
+name = "{name}"
+paths = [{{ from = "left", to = "right" }}]
+duration = "{duration}"
+interval = "1s"
+{times}
+"""
+LAB = '[lab.links.wire]\nbetween = ["left", "right"]\nrate = "100Mbit/s"\n'
+SLOW = SWEEP.format(name="slow", duration="60s", times='every = "30min"')
+QUICK = SWEEP.format(name="quick", duration="5s", times='every = "5min"\nslip = "10s"')
+HOURLY = SWEEP.format(name="hourly", duration="5s", times='every = "1h"')
+
+
+def text_of(*sweeps: str, campaign: str = 'for = "24h"') -> str:
+    return f'[campaign]\nname = "times"\nseed = 1\n{campaign}\n{LAB}{"".join(sweeps)}'
+
+
+def plan_of(*sweeps: str, campaign: str = 'for = "24h"') -> Plan:
+    return parse_plan(text_of(*sweeps, campaign=campaign), "times.toml")
+
+
+def invoked(*words: str | Path, code: int = 0) -> str:
+    arguments = [str(word) for word in words]
+    load(arguments)
+    result = CliRunner().invoke(app, arguments)
+    if isinstance(result.exception, FlowsweepError):
+        assert code == 2, result.exception
+        return f"{result.output}{result.exception}"
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def archive_of(folder: Path, plan: Plan, begun: datetime) -> ArchiveWriter:
+    return create_archive(folder, plan_json=plan.model_dump_json(), seed=1, created_at=begun)
+
+
+def run_at(plan: Plan, repeat: int, at: datetime) -> TrialOutcome:
+    [slot] = schedule(plan, 1)
+    [trial] = slot.trials
+    outcome = make_outcome(trial.model_copy(update={"repeat": repeat}))
+    record = outcome.record.model_copy(update={"started_at": at})
+    return TrialOutcome(record, outcome.samples, outcome.flows)
+
+
+def test_check_shows_what_is_due_and_the_load(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(text_of(HOURLY, campaign='for = "24h"\njitter = "10s"'), encoding="utf-8")
+    said = invoked("check", plan)
+    assert re.search(
+        r"hourly +every 1 h, up to 10 s later, at most 29 min 55 s late; if begun now: (2\S+Z, ){5}…", said
+    )
+    assert re.search(r"left +busy for 0\.\d+ % of the time, sends at most [\d.]+ GB a day", said)
+    assert re.search(r"link wire +left → right: at most 0\.\d+ % of what it carries", said)
+
+
+def test_check_refuses_what_cannot_fit_and_says_what_would(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(text_of(SLOW, QUICK), encoding="utf-8")
+    said = invoked("check", plan, code=2)
+    assert "sweep quick: would be missed 48 of the 288 times that it is due within 24 h" in said
+    assert "as when sweep slow still runs, which takes 1 min" in said
+    found = re.search(r'slip = "(\d+s)" in sweep quick would fit', said)
+    assert found
+    plan.write_text(text_of(SLOW, QUICK.replace("10s", found[1])), encoding="utf-8")
+    invoked("check", plan)
+
+
+def test_a_plan_that_is_too_much_at_all_is_refused(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    sweeps = (SWEEP.format(name=name, duration="60s", times='every = "70s"') for name in ("one", "other"))
+    plan.write_text(text_of(*sweeps), encoding="utf-8")
+    assert "all sweeps together take 2 min 1 s: run them less often" in invoked("check", plan, code=2)
+
+
+def test_a_number_of_trials_is_not_known_where_sweeps_have_times() -> None:
+    assert planned_trials(plan_of(HOURLY).model_dump(mode="json")) is None
+
+
+def test_two_settings_cannot_have_times() -> None:
+    with pytest.raises(PlanError, match="expected plans that run once"):
+        joined(plan_of(HOURLY), plan_of(HOURLY))
+
+
+def missed(plan: Plan, first: int, last: int, begun: datetime) -> Missed:
+    due = [begun + timedelta(hours=number - 1) for number in (first, last)]
+    return Missed(
+        sweep=plan.sweeps[0].name, first=first, last=last, first_due=due[0], last_due=due[1], reason="asleep"
+    )
+
+
+def test_what_was_missed_is_kept_read_and_no_trial(tmp_path: Path) -> None:
+    plan, begun = plan_of(HOURLY), datetime(2026, 11, 26, 10, tzinfo=UTC)
+    told = missed(plan, 2, 4, begun)
+    with archive_of(tmp_path / "a", plan, begun) as writer:
+        writer.finished(run_at(plan, 1, begun))
+        writer.missed(told)
+        writer.compact()
+    with open_archive_for_writing(tmp_path / "a") as writer:
+        assert list(writer.all_missed) == [told]
+    read = read_archive(tmp_path / "a")
+    assert (read.state.missed, told.count) == ([told], 3)
+    assert len(json.loads(invoked("summary", tmp_path / "a", "--format", "json"))) == 1
+
+
+def test_status_says_what_is_silent_since_when_and_what_was_missed(tmp_path: Path) -> None:
+    plan = plan_of(HOURLY)
+    begun = datetime.now(UTC) - timedelta(hours=5.9)
+    with archive_of(tmp_path / "a", plan, begun) as writer:
+        writer.finished(run_at(plan, 1, begun))
+        writer.missed(missed(plan, 2, 4, begun))
+        assert ": runs (2" in invoked("status", tmp_path / "a")
+    said = invoked("status", tmp_path / "a")
+    assert ": does not run (2" in said
+    assert "trials: 1 ok" in said
+    assert re.search(r"next: hourly at 2\S+Z, if it is gone on with until then", said)
+    assert re.search(r"hourly, left → right: measured 5 h 5\d min ago, 2\S+Z; SILENT", said)
+    assert "missed: 3 times\n  missed: hourly, due 2" in said
+    assert ", 3 times: asleep" in said
+    found = json.loads(invoked("status", tmp_path / "a", "--format", "json"))
+    assert (found["missed"], found["missed_times"][0]["last"]) == (3, 4)
+    assert found["paths"][0]["silent"] is True
+
+
+def test_status_of_a_path_that_was_just_measured_is_not_silent(tmp_path: Path) -> None:
+    plan, now = plan_of(HOURLY), datetime.now(UTC)
+    with archive_of(tmp_path / "a", plan, now - timedelta(hours=2.01)) as writer:
+        writer.finished(run_at(plan, 3, now - timedelta(minutes=0.5)))
+    assert "SILENT" not in invoked("status", tmp_path / "a")
+
+
+def test_how_long_a_campaign_goes_on_may_change_when_it_is_gone_on_with(tmp_path: Path) -> None:
+    longer, other = text_of(HOURLY, campaign='for = "48h"'), text_of(HOURLY.replace('"1h"', '"2h"'))
+    archive_of(tmp_path / "a", plan_of(HOURLY), datetime(2020, 1, 1, tzinfo=UTC)).close()
+    plan = tmp_path / "plan.toml"
+    plan.write_text(other, encoding="utf-8")
+    said = invoked("run", plan, "--archive", tmp_path / "a", "--resume", code=2)
+    assert "every: 1h then, 2h now" in said
+    assert "for" not in said.split("choose a new folder:")[1]
+    plan.write_text(longer.replace(LAB, LAB.replace("100Mbit/s", "50Mbit/s")), encoding="utf-8")
+    said = invoked("run", plan, "--archive", tmp_path / "a", "--resume", code=2)
+    assert "48h" not in said
