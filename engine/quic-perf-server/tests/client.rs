@@ -1,5 +1,7 @@
 //! The server and a plain client of the library's.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::{
     io::{self, Read, Write},
     net::{Ipv4Addr, SocketAddr, UdpSocket},

@@ -17,7 +17,7 @@ use super::{
     meet::LOOKS_EVERY,
 };
 use crate::{
-    defaults::PACING_DEBT,
+    defaults::{PACING_DEBT, QUIC_AHEAD_BYTES, QUIC_SEND_WINDOW_BYTES},
     flow::cpu_since,
     pacing::{Gap, Schedule},
 };
@@ -34,12 +34,16 @@ pub fn send(flow: &QuicFlow, flows: &QuicFlows, settings: &QuicSettings, payload
         let (word, control) = open_control(flow).await?;
         let running = listen(flow, control);
         let written = async {
-            let written = write_all(flow, flows, settings, payload).await;
+            let mut streams = Vec::new();
+            for _ in 0..settings.streams {
+                streams.push(flow.connection.connection.open_uni().await?);
+            }
+            let written = write_all(flow, flows, settings, payload, streams).await;
             // What the thread costs is what sending costs: waiting for the drain is not part of it.
             sent_cpu = Some(cpu_since(cpu, began));
             written
         };
-        let (read, written) = tokio::try_join!(running, written)?;
+        let (read, (written, _)) = tokio::try_join!(running, written)?;
         drop(word);
         if read == written { Ok(flows.aborted().unwrap_or(FlowEnd::Drained)) } else { Err(differ(written, read)) }
     });
@@ -69,14 +73,20 @@ async fn listen(flow: &QuicFlow, mut control: RecvStream) -> io::Result<u64> {
 }
 
 /// Writes on all streams until asked to stop, and ends them; how many bytes.
-async fn write_all(flow: &QuicFlow, flows: &QuicFlows, settings: &QuicSettings, payload: &Bytes) -> io::Result<u64> {
+pub async fn write_all(
+    flow: &QuicFlow,
+    flows: &QuicFlows,
+    settings: &QuicSettings,
+    payload: &Bytes,
+    streams: Vec<SendStream>,
+) -> io::Result<(u64, Vec<SendStream>)> {
     let (stop, _) = watch::channel(false);
     let mut written = Vec::new();
-    for number in 0..settings.streams as usize {
-        let stream = flow.connection.connection.open_uni().await?;
+    for (number, stream) in streams.into_iter().enumerate() {
         let schedule =
             settings.rate_bps.map(|rate_bps| Schedule::new(Gap::at_rate(1, rate_bps / u64::from(settings.streams)), 0));
-        let writer = Writer { flow, flows, number, stream, stop: stop.subscribe(), schedule };
+        let window_bytes = settings.window_bytes;
+        let writer = Writer { flow, flows, number, stream, stop: stop.subscribe(), schedule, window_bytes };
         written.push(writer.write(payload));
     }
     let stopper = async {
@@ -85,8 +95,9 @@ async fn write_all(flow: &QuicFlow, flows: &QuicFlows, settings: &QuicSettings, 
         }
         stop.send_replace(true);
     };
-    let (counts, ()) = tokio::join!(try_join_all(written), stopper);
-    Ok(counts?.iter().sum())
+    let (written, ()) = tokio::join!(try_join_all(written), stopper);
+    let (counts, streams): (Vec<u64>, _) = written?.into_iter().unzip();
+    Ok((counts.iter().sum(), streams))
 }
 
 struct Writer<'a> {
@@ -96,10 +107,12 @@ struct Writer<'a> {
     stream: SendStream,
     stop: watch::Receiver<bool>,
     schedule: Option<Schedule>,
+    /// The most that the connection keeps without an acknowledgement, where the plan says it.
+    window_bytes: Option<u64>,
 }
 
 impl Writer<'_> {
-    async fn write(mut self, payload: &Bytes) -> io::Result<u64> {
+    async fn write(mut self, payload: &Bytes) -> io::Result<(u64, SendStream)> {
         let began = Instant::now();
         let mut total = 0;
         while !self.flows.sending_stopped() {
@@ -107,6 +120,7 @@ impl Writer<'_> {
                 sleep(pause.min(LOOKS_EVERY)).await;
                 continue;
             }
+            self.follow_congestion_window();
             self.flow.connection.held.waiting_writes.fetch_add(1, Ordering::Relaxed);
             // What is not taken of it is dropped; nothing is copied.
             let mut chunks = [payload.clone()];
@@ -126,7 +140,17 @@ impl Writer<'_> {
             }
         }
         self.stream.finish().map_err(io::Error::other)?;
-        Ok(total)
+        Ok((total, self.stream))
+    }
+
+    /// Has the library take no more than it can soon send: what it has taken when the sending stops is still to be sent, and
+    /// by itself it takes as much as the sink's window has room for, however slow the path is.
+    fn follow_congestion_window(&self) {
+        let connection = &self.flow.connection;
+        let congestion_bytes = connection.held.window_bytes.load(Ordering::Relaxed);
+        let ahead_bytes = congestion_bytes.saturating_mul(2).saturating_add(QUIC_AHEAD_BYTES);
+        let most_bytes = self.window_bytes.unwrap_or(QUIC_SEND_WINDOW_BYTES);
+        connection.connection.set_send_window(ahead_bytes.min(most_bytes));
     }
 
     /// How long to wait before the next write; falls behind by at most [`PACING_DEBT`].
@@ -135,5 +159,100 @@ impl Writer<'_> {
         let [now_ns, debt_ns] = [now, PACING_DEBT].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         schedule.put_off(now_ns, debt_ns);
         Some(Duration::from_nanos(schedule.due_ns().saturating_sub(now_ns))).filter(|pause| !pause.is_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        net::{Ipv4Addr, UdpSocket},
+        thread,
+    };
+
+    use wire::{RendezvousRole, Role, Token};
+
+    use super::*;
+    use crate::{
+        Control, Task,
+        origin::Origin,
+        quic::{connection::QuicConnection, meet},
+    };
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    fn settings() -> QuicSettings {
+        QuicSettings {
+            perf: false,
+            flows: 1,
+            streams: 1,
+            length_bytes: 128 << 10,
+            window_bytes: None,
+            stream_window_bytes: None,
+            congestion: None,
+            datagram_bytes: None,
+            gso: true,
+            gro: true,
+            duration_us: 1_000_000,
+            pad_us: 0,
+            sample_interval_us: 100_000,
+            connect_timeout_us: 20_000_000,
+            drain_timeout_us: 1_000_000,
+            silence_timeout_us: 20_000_000,
+            rate_bps: None,
+            cpus: Vec::new(),
+            family: None,
+        }
+    }
+
+    /// Both ends of a connection over loopback.
+    fn connected(settings: &QuicSettings) -> [QuicConnection; 2] {
+        let sockets = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+        let addresses = [0, 1].map(|end: usize| sockets[end].local_addr().unwrap());
+        let control = Control::default();
+        let shake = |socket: UdpSocket, other: usize, role: Role| {
+            socket.connect(addresses[other]).unwrap();
+            let address = addresses[other].ip().to_string();
+            let port = addresses[other].port();
+            let rendezvous = match role {
+                Role::Source => RendezvousRole::Connect { address, port, bind: None, further: Vec::new() },
+                Role::Sink => RendezvousRole::Listen { bind: None, ports: None },
+            };
+            let (token, answer) = (Token([1; 16]), Token([2; 16]));
+            let task = Task { trial: "t", role, token, answer, rendezvous: &rendezvous, settings };
+            meet::shake_with_engine(&task, 0, socket, &control).unwrap()
+        };
+        let [source, sink] = sockets;
+        thread::scope(|scope| {
+            let shake = &shake;
+            let sink = scope.spawn(move || shake(sink, 0, Role::Sink));
+            [shake(source, 1, Role::Source), sink.join().unwrap()]
+        })
+    }
+
+    /// Whatever is taken and was not sent when the time is over is sent after it: on a slow path for seconds.
+    #[test]
+    fn a_source_takes_no_more_than_it_can_soon_send() {
+        let settings = settings();
+        let [source, sink] = connected(&settings);
+        // Nobody reads at the sink, and nothing is acknowledged: as on a path that is very slow.
+        let _silent = sink.take_driver();
+        let flows = QuicFlows::new([(0, source)], Origin::now());
+        let flow = &flows.all[0];
+        let payload = Bytes::from(vec![0; settings.length_bytes as usize]);
+        thread::scope(|scope| {
+            scope.spawn(|| send(flow, &flows, &settings, &payload));
+            flows.begin();
+            let held = &flow.connection.held;
+            let begun = Instant::now();
+            let full = |bytes| flow.bytes() == bytes && held.waiting_writes.load(Ordering::Relaxed) > 0;
+            let mut seen = 0;
+            while (seen == 0 || !full(seen)) && begun.elapsed() < PATIENCE {
+                seen = flow.bytes();
+                thread::sleep(LOOKS_EVERY);
+            }
+            let most = 2 * held.window_bytes.load(Ordering::Relaxed) + QUIC_AHEAD_BYTES;
+            flows.abort(FlowEnd::Stopped);
+            assert!((1..=most).contains(&seen), "{seen} B of {most} B");
+        });
     }
 }

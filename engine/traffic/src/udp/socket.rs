@@ -1,6 +1,7 @@
 //! Makes a flow's socket with the trial's settings, and reads back what the kernel made of them.
 
 use std::{
+    fmt::Display,
     io,
     net::{SocketAddr, UdpSocket},
 };
@@ -37,10 +38,15 @@ pub fn make(local: SocketAddr, task: &Task<'_, UdpSettings>) -> Result<(Socket, 
         let gro = settings.gro.then(|| sys::set_udp_gro(&socket, true));
         granted.gro = Some(matches!(gro, Some(Ok(()))));
         if let Some(Err(error)) = gro {
-            granted.remarks.push(format!("UDP_GRO is not to be had here ({error}): datagrams are received one by one"));
+            granted.remarks.push(no_gro_here(&error));
         }
     }
     Ok((socket, granted))
+}
+
+/// What is remarked where the kernel hands over datagrams one by one, though it was asked not to.
+pub fn no_gro_here(error: &impl Display) -> String {
+    format!("UDP_GRO is not to be had here ({error}): datagrams are received one by one")
 }
 
 fn grant_window(socket: &Socket, task: &Task<'_, UdpSettings>) -> Result<Granted, TrialError> {
