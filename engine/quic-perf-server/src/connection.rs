@@ -19,7 +19,7 @@ use crate::{
     pace::Pace,
 };
 
-/// What a stream asks for that is to have no end: its client stops it (draft-banks-quic-performance, section 2.3).
+/// What a stream asks for that is to have no end: its client stops it.
 const ENDLESS: u64 = u64::MAX;
 /// What a stream or a connection is closed with, beyond 0, which is no error: it did nothing for too long.
 const IDLE: u8 = 1;

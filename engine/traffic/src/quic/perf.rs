@@ -40,7 +40,7 @@ use crate::{
 
 /// What such servers speak (RFC 7301).
 const ALPN: &[u8] = b"perf";
-/// An answer without an end: whoever asked for it stops it (section 2.3 of the draft).
+/// An answer without an end: whoever asked for it stops it.
 const ENDLESS: u64 = u64::MAX;
 /// Pieces of a stream that are read at once, each of a packet.
 const CHUNKS_AT_ONCE: usize = 64;

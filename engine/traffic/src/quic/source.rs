@@ -1,15 +1,17 @@
 //! The sending thread of one flow: all of its streams, and the one stream on which the two ends tell how far they are.
 
 use std::{
+    future::{Future, poll_fn},
     io,
+    pin::pin,
     sync::atomic::Ordering,
+    task::Poll,
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
-use futures_util::future::try_join_all;
 use quinn::{RecvStream, SendStream};
-use tokio::{sync::watch, time::sleep};
+use tokio::time::timeout;
 use wire::{FlowEnd, QuicSettings, RUNNING};
 
 use super::{
@@ -78,88 +80,63 @@ pub async fn write_all(
     flows: &QuicFlows,
     settings: &QuicSettings,
     payload: &Bytes,
-    streams: Vec<SendStream>,
+    mut streams: Vec<SendStream>,
 ) -> io::Result<(u64, Vec<SendStream>)> {
-    let (stop, _) = watch::channel(false);
-    let mut written = Vec::new();
-    for (number, stream) in streams.into_iter().enumerate() {
-        let schedule =
-            settings.rate_bps.map(|rate_bps| Schedule::new(Gap::at_rate(1, rate_bps / u64::from(settings.streams)), 0));
-        let window_bytes = settings.window_bytes;
-        let writer = Writer { flow, flows, number, stream, stop: stop.subscribe(), schedule, window_bytes };
-        written.push(writer.write(payload));
-    }
-    let stopper = async {
-        while !flows.sending_stopped() {
-            sleep(LOOKS_EVERY).await;
+    let (held, began) = (&flow.connection.held, Instant::now());
+    let count = u64::from(settings.streams);
+    let schedule = settings.rate_bps.map(|rate_bps| Schedule::new(Gap::at_rate(1, rate_bps / count), 0));
+    let mut schedules: Vec<_> = streams.iter().map(|_| schedule.clone()).collect();
+    let (mut total, mut turn) = (0, 0);
+    while !flows.sending_stopped() {
+        let ahead_bytes = follow_congestion_window(flow, settings);
+        let part_bytes = usize::try_from(ahead_bytes / count).unwrap_or(usize::MAX).clamp(1, payload.len());
+        let now = began.elapsed();
+        let pauses: Vec<_> = schedules.iter_mut().map(|schedule| pause(schedule.as_mut(), now)).collect();
+        let longest = pauses.iter().copied().min().filter(|pause| !pause.is_zero()).unwrap_or(LOOKS_EVERY);
+        let next = poll_fn(|context| {
+            let due = (0..pauses.len()).map(|place| (turn + place) % pauses.len()).filter(|at| pauses[*at].is_zero());
+            for stream in due {
+                // What is not taken of it is dropped; nothing is copied.
+                let mut chunks = [payload.slice(..part_bytes)];
+                if let Poll::Ready(written) = pin!(streams[stream].write_chunks(&mut chunks)).poll(context) {
+                    return Poll::Ready((stream, written));
+                }
+            }
+            Poll::Pending
+        });
+        held.waiting_writes.store(pauses.iter().filter(|pause| pause.is_zero()).count() as u64, Ordering::Relaxed);
+        let written = timeout(longest.min(LOOKS_EVERY), next).await;
+        held.waiting_writes.store(0, Ordering::Relaxed);
+        let Ok((stream, written)) = written else { continue };
+        let count = written?.bytes;
+        turn = stream + 1;
+        total += count as u64;
+        flow.connection.count(stream, count);
+        flow.passed(count, flows.origin());
+        if let Some(schedule) = &mut schedules[stream] {
+            schedule.sent(count as u64);
         }
-        stop.send_replace(true);
-    };
-    let (written, ()) = tokio::join!(try_join_all(written), stopper);
-    let (counts, streams): (Vec<u64>, _) = written?.into_iter().unzip();
-    Ok((counts.iter().sum(), streams))
+    }
+    streams.iter_mut().try_for_each(SendStream::finish).map_err(io::Error::other)?;
+    Ok((total, streams))
 }
 
-struct Writer<'a> {
-    flow: &'a QuicFlow,
-    flows: &'a QuicFlows,
-    number: usize,
-    stream: SendStream,
-    stop: watch::Receiver<bool>,
-    schedule: Option<Schedule>,
-    /// The most that the connection keeps without an acknowledgement, where the plan says it.
-    window_bytes: Option<u64>,
+/// Has the library take no more than it can soon send, in bytes that are not acknowledged: what it has taken when the sending
+/// stops is still to be sent, and by itself it takes as much as the sink's window has room for, however slow the path is.
+fn follow_congestion_window(flow: &QuicFlow, settings: &QuicSettings) -> u64 {
+    let congestion_bytes = flow.connection.held.window_bytes.load(Ordering::Relaxed);
+    let most_bytes = settings.window_bytes.unwrap_or(QUIC_SEND_WINDOW_BYTES);
+    let ahead_bytes = congestion_bytes.saturating_mul(2).saturating_add(QUIC_AHEAD_BYTES).min(most_bytes);
+    flow.connection.connection.set_send_window(ahead_bytes);
+    ahead_bytes
 }
 
-impl Writer<'_> {
-    async fn write(mut self, payload: &Bytes) -> io::Result<(u64, SendStream)> {
-        let began = Instant::now();
-        let mut total = 0;
-        while !self.flows.sending_stopped() {
-            if let Some(pause) = self.pause(began.elapsed()) {
-                sleep(pause.min(LOOKS_EVERY)).await;
-                continue;
-            }
-            self.follow_congestion_window();
-            self.flow.connection.held.waiting_writes.fetch_add(1, Ordering::Relaxed);
-            // What is not taken of it is dropped; nothing is copied.
-            let mut chunks = [payload.clone()];
-            let written = tokio::select! {
-                biased;
-                written = self.stream.write_chunks(&mut chunks) => Some(written),
-                _ = self.stop.changed() => None,
-            };
-            self.flow.connection.held.waiting_writes.fetch_sub(1, Ordering::Relaxed);
-            let Some(written) = written else { break };
-            let count = written?.bytes;
-            total += count as u64;
-            self.flow.connection.count(self.number, count);
-            self.flow.passed(count, self.flows.origin());
-            if let Some(schedule) = &mut self.schedule {
-                schedule.sent(count as u64);
-            }
-        }
-        self.stream.finish().map_err(io::Error::other)?;
-        Ok((total, self.stream))
-    }
-
-    /// Has the library take no more than it can soon send: what it has taken when the sending stops is still to be sent, and
-    /// by itself it takes as much as the sink's window has room for, however slow the path is.
-    fn follow_congestion_window(&self) {
-        let connection = &self.flow.connection;
-        let congestion_bytes = connection.held.window_bytes.load(Ordering::Relaxed);
-        let ahead_bytes = congestion_bytes.saturating_mul(2).saturating_add(QUIC_AHEAD_BYTES);
-        let most_bytes = self.window_bytes.unwrap_or(QUIC_SEND_WINDOW_BYTES);
-        connection.connection.set_send_window(ahead_bytes.min(most_bytes));
-    }
-
-    /// How long to wait before the next write; falls behind by at most [`PACING_DEBT`].
-    fn pause(&mut self, now: Duration) -> Option<Duration> {
-        let schedule = self.schedule.as_mut()?;
-        let [now_ns, debt_ns] = [now, PACING_DEBT].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        schedule.put_off(now_ns, debt_ns);
-        Some(Duration::from_nanos(schedule.due_ns().saturating_sub(now_ns))).filter(|pause| !pause.is_zero())
-    }
+/// How long to wait before a stream's next write; it falls behind by at most [`PACING_DEBT`].
+fn pause(schedule: Option<&mut Schedule>, now: Duration) -> Duration {
+    let Some(schedule) = schedule else { return Duration::ZERO };
+    let [now_ns, debt_ns] = [now, PACING_DEBT].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    schedule.put_off(now_ns, debt_ns);
+    Duration::from_nanos(schedule.due_ns().saturating_sub(now_ns))
 }
 
 #[cfg(test)]
