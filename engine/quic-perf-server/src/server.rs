@@ -69,7 +69,7 @@ impl Server {
     pub fn open(config: Config, log: Log) -> Result<Self, ServerError> {
         let address = SocketAddr::new(config.bind.unwrap_or_else(everywhere), config.port);
         let failed = |source| ServerError::Listen { address, source };
-        let mut server = ServerConfig::with_crypto(certificate::crypto()?);
+        let mut server = ServerConfig::with_crypto(certificate::crypto().map_err(ServerError::Certificate)?);
         server
             .transport_config(Arc::new(transport(&config)))
             .migration(false)

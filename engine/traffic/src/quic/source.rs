@@ -123,8 +123,9 @@ pub async fn write_all(
 
 /// Has the library take no more than it can soon send, in bytes that are not acknowledged: what it has taken when the sending
 /// stops is still to be sent, and by itself it takes as much as the sink's window has room for, however slow the path is.
+/// As the kernel's send buffers, it never shrinks: what came behind a loss is kept until that is repaired.
 fn follow_congestion_window(flow: &QuicFlow, settings: &QuicSettings) -> u64 {
-    let congestion_bytes = flow.connection.held.window_bytes.load(Ordering::Relaxed);
+    let congestion_bytes = flow.connection.held.largest_window_bytes.load(Ordering::Relaxed);
     let most_bytes = settings.window_bytes.unwrap_or(QUIC_SEND_WINDOW_BYTES);
     let ahead_bytes = congestion_bytes.saturating_mul(2).saturating_add(QUIC_AHEAD_BYTES).min(most_bytes);
     flow.connection.connection.set_send_window(ahead_bytes);
@@ -227,7 +228,7 @@ mod tests {
                 seen = flow.bytes();
                 thread::sleep(LOOKS_EVERY);
             }
-            let most = 2 * held.window_bytes.load(Ordering::Relaxed) + QUIC_AHEAD_BYTES;
+            let most = 2 * held.largest_window_bytes.load(Ordering::Relaxed) + QUIC_AHEAD_BYTES;
             flows.abort(FlowEnd::Stopped);
             assert!((1..=most).contains(&seen), "{seen} B of {most} B");
         });
