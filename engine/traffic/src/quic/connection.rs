@@ -37,8 +37,8 @@ pub struct QuicConnection {
     pub streams: Vec<AtomicU64>,
     /// The sink's application has read first bytes.
     pub received: AtomicBool,
-    /// Why the kernel does not hand over several datagrams at once, though it was asked to.
-    pub no_gro: Option<String>,
+    /// Whether the kernel hands over several datagrams at once.
+    pub gro: bool,
     ports: (u16, u16),
     idle: Mutex<Option<Idle>>,
 }
@@ -94,14 +94,14 @@ impl QuicConnection {
         held: Arc<Held>,
         (local, remote): (SocketAddr, SocketAddr),
         streams: u32,
-        no_gro: Option<String>,
+        gro: bool,
     ) -> io::Result<Self> {
         Ok(Self {
             connection,
             held,
             streams: (0..streams).map(|_| AtomicU64::new(0)).collect(),
             received: AtomicBool::new(false),
-            no_gro,
+            gro,
             ports: (local.port(), remote.port()),
             idle: Mutex::new(Some(Idle::begin(driver)?)),
         })

@@ -198,10 +198,9 @@ pub fn shake(
             () = stopped => Err(TrialError::Stopped),
         }
     })?;
-    let gro = task.settings.gro.then(|| sys::set_udp_gro(&again, true));
-    let no_gro = gro.and_then(Result::err).map(|error| error.to_string());
+    let gro = sys::udp_gro(&again).unwrap_or(false);
     let driver = Driver { runtime, endpoint };
-    QuicConnection::new(driver, connection, held, ends, task.settings.streams, no_gro).map_err(TrialError::Thread)
+    QuicConnection::new(driver, connection, held, ends, task.settings.streams, gro).map_err(TrialError::Thread)
 }
 
 fn handshake(flow: u32, address: SocketAddr, reason: String) -> TrialError {

@@ -34,7 +34,7 @@ use crate::{
     samples::Delivery,
     tcp::random_bytes,
     threads::spawn,
-    udp::socket::no_gro_here,
+    udp::socket::NO_GRO,
 };
 
 /// Carries one end of a trial out, from the sockets to the report.
@@ -59,9 +59,11 @@ pub fn carry_out(task: &Task<'_, QuicSettings>, control: &Control, outbox: &dyn 
         granted.remarks.push("datagrams are too long for several of them in one UDP_SEGMENT: sent one by one".into());
     }
     if task.role == Role::Sink {
-        let no_gro = connections.iter().find_map(|(_, connection)| connection.no_gro.as_ref());
-        granted.gro = Some(settings.gro && no_gro.is_none());
-        granted.remarks.extend(no_gro.map(no_gro_here));
+        let gro = connections.iter().all(|(_, connection)| connection.gro);
+        granted.gro = Some(gro);
+        if settings.gro && !gro {
+            granted.remarks.push(NO_GRO.into());
+        }
     }
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
     if task.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {

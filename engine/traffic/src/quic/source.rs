@@ -207,6 +207,14 @@ mod tests {
         })
     }
 
+    #[test]
+    fn the_kernel_puts_datagrams_together_only_where_it_is_asked_to() {
+        for gro in [true, false] {
+            let ends = connected(&QuicSettings { gro, ..settings() });
+            assert_eq!(ends.map(|end| end.gro), [gro; 2]);
+        }
+    }
+
     /// Whatever is taken and was not sent when the time is over is sent after it: on a slow path for seconds.
     #[test]
     fn a_source_takes_no_more_than_it_can_soon_send() {

@@ -1,7 +1,6 @@
 //! Makes a flow's socket with the trial's settings, and reads back what the kernel made of them.
 
 use std::{
-    fmt::Display,
     io,
     net::{SocketAddr, UdpSocket},
 };
@@ -23,6 +22,9 @@ use crate::{
 const HEADERS_V4_BYTES: u32 = 20 + 8;
 const HEADERS_V6_BYTES: u32 = 40 + 8;
 
+/// What is remarked where the kernel was asked to hand over several datagrams at once, and does not.
+pub const NO_GRO: &str = "UDP_GRO is not to be had here: datagrams are received one by one";
+
 /// A socket with every setting that must be there before any datagram comes, and what the kernel granted.
 pub fn make(local: SocketAddr, task: &Task<'_, UdpSettings>) -> Result<(Socket, Granted), TrialError> {
     let settings = task.settings;
@@ -37,16 +39,11 @@ pub fn make(local: SocketAddr, task: &Task<'_, UdpSettings>) -> Result<(Socket, 
             .map_err(|source| failed("cannot enable receive timestamps", source))?;
         let gro = settings.gro.then(|| sys::set_udp_gro(&socket, true));
         granted.gro = Some(matches!(gro, Some(Ok(()))));
-        if let Some(Err(error)) = gro {
-            granted.remarks.push(no_gro_here(&error));
+        if let Some(Err(_)) = gro {
+            granted.remarks.push(NO_GRO.into());
         }
     }
     Ok((socket, granted))
-}
-
-/// What is remarked where the kernel hands over datagrams one by one, though it was asked not to.
-pub fn no_gro_here(error: &impl Display) -> String {
-    format!("UDP_GRO is not to be had here ({error}): datagrams are received one by one")
 }
 
 fn grant_window(socket: &Socket, task: &Task<'_, UdpSettings>) -> Result<Granted, TrialError> {
