@@ -162,7 +162,8 @@ def commands() -> str:
         NOTE,
         "",
         "What `flowsweep --help` and `flowsweep COMMAND --help` say, on one page. `flowsweep-engine --help`",
-        "has the engine's own commands, among them a [server for iperf3](../guide/iperf3-server.md).",
+        "has the engine's own commands, among them servers for [iperf3](../guide/iperf3-server.md) and for",
+        "[QUIC's perf protocol](../guide/quic.md#the-engine-as-perf-server).",
         "",
     ]
     for name in COMMANDS:

@@ -215,7 +215,10 @@ SETTINGS = (
         "gso", "gso", "GSO", _switch,
         tests=_UDP | _QUIC, spans=_UDP | _QUIC, parameter="gso", quantity=False, kind="bool",
     ),
-    Axis("gro", "gro", "GRO", _switch, tests=_UDP, spans=_UDP, parameter="gro", quantity=False, kind="bool"),
+    Axis(
+        "gro", "gro", "GRO", _switch,
+        tests=_UDP | _QUIC, spans=_UDP | _QUIC, parameter="gro", quantity=False, kind="bool",
+    ),
 )  # fmt: skip
 """What most plans leave to the hosts. Every table shows them alike."""
 

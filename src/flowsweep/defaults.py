@@ -307,6 +307,8 @@ one that waits for the other keeps its processor busy for nothing."""
 DUCKDB = "duckdb"
 """What computes a summary, where nothing else is asked for."""
 
+QUIC_PERF_PORT = 4433
+"""Where servers of QUIC's perf protocol listen."""
 IPERF3_PORT = 5201
 IPERF3_FLOWS_MAX = 128
 """Flows in each direction that iperf3 takes; so are the following."""

@@ -29,6 +29,8 @@ class TestFacts:
     """Its windows are those of sockets, which the kernel grants."""
     iperf3: bool = False
     """iperf3's servers have it."""
+    quic_perf: bool = False
+    """Servers of QUIC's perf protocol have it."""
     package: str = ""
     """Where its modules `plan`, `schedule` and `run` lie, each with a `ROW`; empty: among Flowsweep's own."""
 
@@ -38,7 +40,7 @@ TESTS: dict[str, TestFacts] = {
     "udp": TestFacts(bulk=True, datagrams=True, iperf3=True),
     "rtt": TestFacts(answer="round-trip time"),
     "path": TestFacts(answer="hops and capacity", ends_early=True),
-    "quic": TestFacts(bulk=True, socket_windows=False),
+    "quic": TestFacts(bulk=True, socket_windows=False, quic_perf=True),
     "mptcp": TestFacts(bulk=True, windows_tuned=True),
     "file": TestFacts(bulk=True, windows_tuned=True, ends_early=True, job=True),
 }

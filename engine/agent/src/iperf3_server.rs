@@ -101,7 +101,8 @@ fn allow_many_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-fn log(path: &Path) -> io::Result<Log> {
+/// A log to a file, or to standard output.
+pub fn log(path: &Path) -> io::Result<Log> {
     if path == Path::new("-") {
         return Log::to(io::stdout());
     }
@@ -151,7 +152,8 @@ fn read<T, E: Display>(path: &Path, parse: impl FnOnce(&str) -> Result<T, E>) ->
     parse(&text).map_err(|error| named(&error))
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+/// A number of things without which there would be nothing to do.
+pub fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "expected 1 or more".to_owned())
 }
 

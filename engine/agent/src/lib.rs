@@ -4,6 +4,7 @@ mod emulate;
 mod facts;
 mod iperf3_server;
 mod outbox;
+mod quic_perf_server;
 mod requests;
 mod session;
 
@@ -30,6 +31,8 @@ enum Command {
     Emulate,
     /// Be a server for iperf3's clients, many at once, until Ctrl-C.
     Iperf3Server(Box<iperf3_server::Arguments>),
+    /// Be a server for clients of QUIC's perf protocol, many at once, until Ctrl-C.
+    QuicPerfServer(Box<quic_perf_server::Arguments>),
     /// Print a schema of what the engine says.
     Schema {
         /// Which one.
@@ -82,6 +85,7 @@ pub fn run(added: &'static [AddedTest]) -> ExitCode {
             raise_file_limit();
             iperf3_server::run(*arguments)
         }
+        Command::QuicPerfServer(arguments) => quic_perf_server::run(*arguments),
         Command::Schema { what } => {
             println!(
                 "{}",

@@ -43,5 +43,8 @@ pub use acceptor::{Acceptor, AcceptorError};
 pub use admission::Admission;
 pub use config::{Config, Limits};
 pub use deadlines::Deadlines;
+pub use fairness::Origin;
+pub use listening::everywhere;
 pub use log::Log;
 pub use network::{Network, NetworkError};
+pub use refusals::Refusals;

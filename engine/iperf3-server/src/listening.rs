@@ -13,6 +13,7 @@ use crate::{defaults::BACKLOG, openings::Openings};
 const PORTS_TRIED: usize = 16;
 
 /// All addresses of both families; of IPv4 alone on a host without IPv6.
+#[must_use]
 pub fn everywhere() -> IpAddr {
     match Socket::new(Domain::IPV6, Type::STREAM, None) {
         Ok(_) => Ipv6Addr::UNSPECIFIED.into(),

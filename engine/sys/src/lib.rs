@@ -35,5 +35,5 @@ pub use sockopt::set_max_pacing_rate;
 pub use tcp_info::{FIELDS, Field, Kind, TCP_INFO_BYTES, TcpInfo, tcp_info, tcp_info_length};
 pub use thread::{ThreadCpu, bind_to_cpu, take_realtime_priority, thread_cpu};
 pub use tun::{VNET_HEADER_BYTES, make_tun};
-pub use udp::{set_udp_gro, set_udp_segment, socket_drops};
+pub use udp::{set_udp_gro, set_udp_segment, socket_drops, udp_gro};
 pub use writeback::begin_writeback;

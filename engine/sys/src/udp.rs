@@ -22,6 +22,20 @@ pub fn set_udp_gro(socket: &impl AsRawFd, on: bool) -> io::Result<()> {
     set(socket, libc::UDP_GRO, on.into())
 }
 
+/// Whether the kernel does (`UDP_GRO`).
+///
+/// # Errors
+/// What `getsockopt` says: the kernel does not have it (before Linux 5.0).
+pub fn udp_gro(socket: &impl AsRawFd) -> io::Result<bool> {
+    let mut on: c_int = 0;
+    let mut length = libc::socklen_t::try_from(size_of_val(&on)).map_err(io::Error::other)?;
+    // SAFETY: the pointers are to a live int and to its size in bytes.
+    let result = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_GRO, (&raw mut on).cast(), &raw mut length)
+    };
+    if result == 0 { Ok(on != 0) } else { Err(io::Error::last_os_error()) }
+}
+
 /// How many datagrams a socket has dropped so far, most often because its buffer was full (`SO_MEMINFO`). With `UDP_GRO`
 /// several that were dropped together count once.
 ///

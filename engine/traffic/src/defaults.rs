@@ -253,6 +253,11 @@ pub const SUBFLOW_CHECK: Duration = Duration::from_millis(5);
 pub const STREAMS_MAX: u32 = 1024;
 /// What every path of QUIC carries, as payload of UDP (RFC 9000, section 14).
 pub const QUIC_DATAGRAM_MIN_BYTES: u16 = 1200;
+/// What a source of QUIC has the library take beyond twice the congestion window: acknowledgements of so much may come at
+/// once, and then there is still something to send.
+pub const QUIC_AHEAD_BYTES: u64 = 64 << 10;
+/// What a source of QUIC keeps at most that is not acknowledged, where the plan says no window: the library's own.
+pub const QUIC_SEND_WINDOW_BYTES: u64 = 10_000_000;
 /// Subflows of one connection of Multipath TCP, as plans may ask for.
 pub const SUBFLOWS_MAX: u32 = 8;
 /// What IPv6 takes, as payload of UDP.

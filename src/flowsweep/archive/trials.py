@@ -91,7 +91,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("background_bursts", pa.list_(pa.int64()), nullable=False),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
-        pa.field("far_side", pa.string()),  # iperf3: one end has no engine, and tells totals only
+        pa.field("far_side", pa.string()),  # iperf3, quic-perf: one end has no engine
         pa.field("goodput_method", pa.string(), nullable=False),
         pa.field("reported_bytes", pa.int64()),  # of all flows, by the end that goodput_method names
         pa.field("reported_goodput_bps", pa.float64()),  # as the file has it; null: samples tell
@@ -201,11 +201,11 @@ def _background(trial: Trial) -> dict[str, Any]:
 
 
 def _reported(record: TrialRecord) -> dict[str, Any]:
-    """What a receiver without an engine reported: there are no intervals that could be expected of it."""
+    """What is known of a receiver without an engine: there are no intervals that could be expected of it."""
     if record.reported_goodput_bps is None:
         return {}
     return {
-        "goodput_method": "receiver_mean",
+        "goodput_method": "sender_mean" if record.far_side == "quic-perf" else "receiver_mean",
         "reported_bytes": record.reported_bytes,
         "reported_goodput_bps": record.reported_goodput_bps,
         "expected_bins": 0,

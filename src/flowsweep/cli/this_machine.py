@@ -12,7 +12,7 @@ from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.engine import engine_path
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.lab import lab_possible
-from flowsweep.lab.iperf3 import iperf3_program
+from flowsweep.lab.servers import iperf3_program
 from flowsweep.plan.model import Host, Plan
 from flowsweep.schedule import Point
 from flowsweep.schedule.parameters import Bulk, Parameters
@@ -28,7 +28,7 @@ _LOOPBACK = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
 
 def refusals(plan: Plan, points: Sequence[Point]) -> tuple[str, ...]:
     """Say what `run` would refuse here, as far as this machine can know; other machines are not asked."""
-    here = {host.name for host in plan.hosts if host.iperf3 is None and (plan.links or not host.launch)}
+    here = {host.name for host in plan.hosts if host.server is None and (plan.links or not host.launch)}
     found = [*_of_lab(plan), *(problem for host in plan.hosts for problem in _of_host(host, here))]
     for trial in (trial for point in points for trial in point.trials(repeat=1)):
         traffic = [(trial.sources, trial.sinks, trial.parameters)]
@@ -55,7 +55,9 @@ def _of_host(host: Host, here: set[str]) -> Iterator[str]:
             login_of(host.name, host.iperf3)
             if host.address is None:
                 iperf3_program(host.name)
-        elif host.name in here and host.engine is None:
+        elif (host.name in here and host.engine is None) or (
+            host.quic_perf is not None and host.address is None
+        ):
             engine_path()
     except FlowsweepError as error:
         yield str(error)

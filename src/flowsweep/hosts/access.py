@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flowsweep.plan.model import Iperf3Peer
+from flowsweep.plan.model import ServerPeer
 from flowsweep.schedule.parameters import Family
 
 
@@ -37,8 +37,8 @@ class HostAccess:
     listens: bool = True
     shares_files: bool = True
     """What the launcher starts sees this machine's files (local, a namespace): nothing has to be copied."""
-    iperf3: Iperf3Peer | None = None
-    """An iperf3 server runs there, and no engine is started."""
+    server: ServerPeer | None = None
+    """A server runs there, and no engine is started."""
 
     @property
     def shares_clock(self) -> bool:

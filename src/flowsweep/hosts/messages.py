@@ -1043,6 +1043,10 @@ class QuicTest(BaseModel):
     """
     Parallel connections.
     """
+    gro: bool
+    """
+    Have the kernel hand over several datagrams at once (`UDP_GRO`) where it can.
+    """
     gso: bool
     """
     Have the kernel cut what is sent at once into datagrams (`UDP_SEGMENT`).
@@ -1054,6 +1058,11 @@ class QuicTest(BaseModel):
     pad_us: Annotated[int, Field(ge=0)]
     """
     How much longer it sends, so that the sink's last bin is whole.
+    """
+    perf: bool
+    """
+    The other end is a server of QUIC's perf protocol (draft-banks-quic-performance), to which this one connects; another
+    engine if not.
     """
     rate_bps: Annotated[int | None, Field(ge=0)] = None
     """

@@ -64,5 +64,5 @@ def _access(host: Host, names: Sequence[str]) -> HostAccess:
         ports=host.ports,
         listens=host.listens,
         shares_files=shares_files(host.launch),
-        iperf3=host.iperf3,
+        server=host.server,
     )

@@ -10,10 +10,10 @@ from flowsweep.lab import settings, wiring
 from flowsweep.lab.command import batch, path_of
 from flowsweep.lab.emulator import Emulator
 from flowsweep.lab.guarded import Guard
-from flowsweep.lab.iperf3 import iperf3_servers
 from flowsweep.lab.leftovers import existing_namespaces, remove_leftovers, remove_namespaces
 from flowsweep.lab.observer import LabObserver
 from flowsweep.lab.owner import Owner
+from flowsweep.lab.servers import lab_servers
 from flowsweep.lab.signals import ended_in_order, signals_held
 from flowsweep.lab.topology import Topology, host_access, lay_out
 from flowsweep.plan.model import Host, Link
@@ -70,7 +70,7 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) ->
             _join(topology, ipv6=ipv6)
             ip = path_of("ip")
             access = {host.name: host_access(topology, host, ip=ip, ipv6=ipv6) for host in hosts}
-            with iperf3_servers(access):
+            with lab_servers(access):
                 yield Lab(access, topology, ipv6, emulators)
         finally:
             with signals_held():

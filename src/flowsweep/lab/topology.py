@@ -180,7 +180,7 @@ def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostA
         bind=host.bind,
         ports=host.ports,
         listens=host.listens,
-        iperf3=host.iperf3,
+        server=host.server,
     )
 
 

@@ -27,6 +27,7 @@ from flowsweep.plan.model import (
     LinkDirection,
     Plan,
     Policer,
+    QuicPerfPeer,
 )
 from flowsweep.plan.sweeps.build import build_sweep
 from flowsweep.plan.times.build import timing_of
@@ -151,6 +152,9 @@ def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
         further_addresses=tuple(host.further_addresses),
         folder=host.folder,
         iperf3=_iperf3(host) if host.peer == "iperf3" else None,
+        quic_perf=QuicPerfPeer(port=host.port or defaults.QUIC_PERF_PORT)
+        if host.peer == "quic-perf"
+        else None,
     )
 
 

@@ -14,8 +14,8 @@ from flowsweep.errors import PlanError
 from flowsweep.plan.build import build_plan
 from flowsweep.plan.hosts.checks import host_problems
 from flowsweep.plan.hosts.groups import group_problems
-from flowsweep.plan.hosts.iperf3 import iperf3_problems
 from flowsweep.plan.hosts.rendezvous import rendezvous_problems
+from flowsweep.plan.hosts.servers import server_problems
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.lines import key_lines, line_of
 from flowsweep.plan.links.checks import link_problems
@@ -76,7 +76,7 @@ def parse_plan(
         *times_problems(file),
         *host_problems(file),
         *group_problems(file),
-        *iperf3_problems(file),
+        *server_problems(file),
         *link_problems(file),
         *rendezvous_problems(file),
     ]

@@ -82,13 +82,16 @@ class HostTable(Table):
         None,
         examples=["/usr/local/bin/flowsweep-engine"],
     )
-    peer: Annotated[Literal["engine", "iperf3"], one_of("engine", "iperf3")] = key(
+    peer: Annotated[Literal["engine", "iperf3", "quic-perf"], one_of("engine", "iperf3", "quic-perf")] = key(
         "Kind of peer. engine: a Flowsweep engine, started by the run. iperf3: an iperf3 server that is "
-        "already running.",
+        "already running. quic-perf: a server of QUIC's perf protocol that is already running.",
         "engine",
     )
     port: fields.Port | None = key(
-        f"Port of the iperf3 server; {defaults.IPERF3_PORT} if absent.", None, examples=[defaults.IPERF3_PORT]
+        f"Port of the server; {defaults.IPERF3_PORT} of iperf3, {defaults.QUIC_PERF_PORT} of quic-perf if "
+        "absent.",
+        None,
+        examples=[defaults.IPERF3_PORT],
     )
     user: fields.UserName | None = key(
         "User name for an iperf3 server that asks for one.", None, examples=["anna"]

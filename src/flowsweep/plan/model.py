@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -209,6 +209,9 @@ class Link(Frozen):
 class Iperf3Peer(Frozen):
     """`peer = "iperf3"` of a host: a server of iperf3 that runs there, in place of an engine."""
 
+    kind: ClassVar[Literal["iperf3"]] = "iperf3"
+    words: ClassVar[str] = "an iperf3 server"
+
     port: int
     user: str | None
     password_env: str | None
@@ -217,6 +220,19 @@ class Iperf3Peer(Frozen):
     """File with the server's RSA public key."""
     pkcs1: bool
     """The padding that servers before 3.17 expect."""
+
+
+class QuicPerfPeer(Frozen):
+    """`peer = "quic-perf"` of a host: a server of QUIC's perf protocol, in place of an engine."""
+
+    kind: ClassVar[Literal["quic-perf"]] = "quic-perf"
+    words: ClassVar[str] = "a QUIC perf server"
+
+    port: int
+
+
+ServerPeer = Iperf3Peer | QuicPerfPeer
+"""A server that runs somewhere, in place of an engine."""
 
 
 class Host(Frozen):
@@ -240,7 +256,12 @@ class Host(Frozen):
     folder: str | None = None
     """Where files are made, and nowhere else."""
     iperf3: Iperf3Peer | None = None
-    """Absent: an engine."""
+    quic_perf: QuicPerfPeer | None = None
+
+    @property
+    def server(self) -> ServerPeer | None:
+        """The server that runs there; absent: an engine."""
+        return self.iperf3 or self.quic_perf
 
 
 class Group(Frozen):

@@ -199,8 +199,8 @@ def _flow_row(one: _ReportedEnd, flow: FlowReport, origin_ns: int) -> dict[str, 
     whose = {"host": one.end.access.name, "peer": one.end.peer, "role": one.end.role, "origin_ns": origin_ns}
     whose["background"] = one.traffic.background
     clock = {"clock_offset_ns": one.end.clock.offset_ns, "clock_bound_ns": one.end.clock.bound_ns}
-    # Of an iperf3 server nobody knows these.
-    known = one.end.access.iperf3 is None
+    # Of a server nobody knows these.
+    known = one.end.access.server is None
     unknown = {} if known else dict.fromkeys(("local_port", "remote_port", *clock, *cpu))
     numbered = {"flow": one.traffic.first_flow + flow.flow}
     return whose | flow.model_dump(exclude={"cpu", "udp"}) | cpu | udp | clock | numbered | unknown

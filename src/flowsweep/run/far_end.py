@@ -1,4 +1,4 @@
-"""The two ends of a pair of which one is an iperf3 server: the near one tells what the far one said."""
+"""The two ends of a pair of which one is a server: the near one tells what the far one said."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from flowsweep.hosts.messages import (
     Report,
     UdpCounts,
 )
+from flowsweep.plan.model import QuicPerfPeer
 from flowsweep.run.end import TrialEnd
 
 
@@ -41,8 +42,10 @@ class FarEnd(TrialEnd):
             await self._near_reported.wait()
 
     def take(self, near: Report) -> None:
-        """Report what the server said, as the near end has it."""
-        self.result = EndReport(_report(near, self.role), {})
+        """Report what the server said, as the near end has it: a QUIC perf server says nothing."""
+        silent = isinstance(self.access.server, QuicPerfPeer)
+        told = near.model_copy(update={"far_side": None}) if silent else near
+        self.result = EndReport(_report(told, self.role), {})
         if self._near_reported is not None:
             self._near_reported.set()
 

@@ -13,7 +13,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.hosts.opening import open_session
-from flowsweep.plan.model import Iperf3Peer
+from flowsweep.plan.model import Iperf3Peer, ServerPeer
 from flowsweep.run.end import Deadlines, TrialError
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import Failure
@@ -77,8 +77,8 @@ class _Look:
     async def reach(self, host: str, sessions: Sessions) -> list[HostCheck]:
         """Open a session with a host, if it has an engine, and tell what its clock shows."""
         access = self.accesses[host]
-        if access.iperf3 is not None:
-            return [_iperf3(host, access.iperf3)]
+        if access.server is not None:
+            return [_server(host, access.server)]
         begun = asyncio.get_running_loop().time()
         try:
             session = self.sessions[host] = await sessions.session_with(host)
@@ -167,10 +167,11 @@ def _clock(session: HostSession) -> HostCheck:
     return HostCheck(host, "clock", "warning", found, expected, advice)
 
 
-def _iperf3(host: str, server: Iperf3Peer) -> HostCheck:
-    expected = "an iperf3 server that takes a test"
+def _server(host: str, server: ServerPeer) -> HostCheck:
+    expected = f"{server.words} that takes a test"
     try:
-        login_of(host, server)
+        if isinstance(server, Iperf3Peer):
+            login_of(host, server)
     except LaunchError as error:
         return HostCheck(host, "reached", "problem", error.reason, expected)
     return HostCheck(host, "reached", "not known", "only a test would tell, and none is begun", expected)

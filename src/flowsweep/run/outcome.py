@@ -93,10 +93,11 @@ class TrialRecord(BaseModel):
     sinks: tuple[End, ...]
     background: tuple[BackgroundRecord, ...] = ()
     """In the order of the trial's."""
-    far_side: Literal["iperf3"] | None = None
+    far_side: Literal["iperf3", "quic-perf"] | None = None
     """What reported of an end that has no engine; absent where both have one."""
     reported_bytes: int | None = None
-    """What such an end received of all flows, without the beginning that was left out; absent if it sent."""
+    """What such an end received of all flows, without the beginning that was left out; absent if it sent. A
+    QUIC perf server tells nothing: what it acknowledged."""
     reported_goodput_bps: float | None = None
     """The mean of it."""
     carried: bool | None = None

@@ -12,7 +12,7 @@ from flowsweep.defaults import (
 from flowsweep.errors import LaunchError
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import Connect, Iperf3, Iperf3Login, Listen, Prepare
-from flowsweep.plan.model import Iperf3Peer
+from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer, ServerPeer
 from flowsweep.run.end import Deadlines, TrialEnd
 from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd, NearEnd
@@ -40,14 +40,15 @@ class Pair:
                 near.far = far
 
     @property
-    def server(self) -> Iperf3Peer | None:
-        """The iperf3 server at one end; absent where both have engines."""
-        return self.sender.access.iperf3 or self.receiver.access.iperf3
+    def server(self) -> ServerPeer | None:
+        """The server at one end; absent where both have engines."""
+        return self.sender.access.server or self.receiver.access.server
 
     @property
     def longest_run_ns(self) -> int:
         """What the engines allow themselves from the start on."""
-        return self.traffic.longest_run_ns + (0 if self.server is None else IPERF3_WORDS_NS)
+        words_ns = IPERF3_WORDS_NS if isinstance(self.server, Iperf3Peer) else 0
+        return self.traffic.longest_run_ns + words_ns
 
     @property
     def ends(self) -> tuple[TrialEnd, TrialEnd]:
@@ -58,7 +59,7 @@ class Pair:
         """Have both ends get ready, and wait until all flows between them stand; raises TrialError."""
         server = self.server
         if server is not None:
-            await self._go_to(server)
+            await (self._go_to(server) if isinstance(server, Iperf3Peer) else self._go_to_perf(server))
             return
         listener, connector = self.ends[:: -1 if self.receiver.access.listens else 1]
         if not listener.access.listens:
@@ -81,9 +82,29 @@ class Pair:
         timeout_s = self.traffic.parameters.connect_ns / SECOND_NS
         await all_of([end.connected(timeout_s) for end in self.ends])
 
+    async def _go_to_perf(self, server: QuicPerfPeer) -> None:
+        """Have the end with an engine connect to the QUIC perf server."""
+        near, far = self._near_and_far()
+        test = settings_of(self.traffic.parameters, near.role, self.traffic.pad_ns, near.access)
+        await near.prepare(
+            Prepare(
+                trial=self.traffic.name,
+                role=near.role,
+                token=secrets.token_hex(_TOKEN_BYTES),
+                answer=secrets.token_hex(_TOKEN_BYTES),
+                rendezvous=connect(near.access, self._address(far, near), server.port),
+                test=test.model_copy(update={"perf": True}),
+            )
+        )
+        await near.connected(self.traffic.parameters.connect_ns / SECOND_NS)
+
+    def _near_and_far(self) -> tuple[TrialEnd, TrialEnd]:
+        """The end with an engine, and the one that is a server."""
+        return self.ends if isinstance(self.receiver, FarEnd) else self.ends[::-1]
+
     async def _go_to(self, server: Iperf3Peer) -> None:
         """Have the end with an engine open a test of the iperf3 server's."""
-        near, far = self.ends if isinstance(self.receiver, FarEnd) else self.ends[::-1]
+        near, far = self._near_and_far()
         parameters = self.traffic.parameters
         try:
             login = login_of(far.access.name, server)
@@ -125,8 +146,8 @@ class Pair:
 def _end(
     traffic: Traffic, role: EndRole, session: HostSession, peer: HostSession, deadlines: Deadlines
 ) -> TrialEnd:
-    if session.access.iperf3 is not None:
+    if session.access.server is not None:
         kind: type[TrialEnd] = FarEnd
     else:
-        kind = TrialEnd if peer.access.iperf3 is None else NearEnd
+        kind = TrialEnd if peer.access.server is None else NearEnd
     return kind(traffic, role, session, peer.access.name, deadlines)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from flowsweep.defaults import OFFERED_SHARE_MIN, SECOND_NS
+from flowsweep.defaults import MICROSECOND_NS, OFFERED_SHARE_MIN, SECOND_NS
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import data_of
@@ -126,7 +126,7 @@ def _record(
         started_at=attempt.started_at,
         elapsed_ns=attempt.elapsed_ns,
         failure=failure,
-        far_side="iperf3" if any(pair.server is not None for pair in pairs) else None,
+        far_side=next((pair.server.kind for pair in pairs if pair.server is not None), None),
         **_reported(pairs),
         sources=tuple(end for end in senders if end is not None),
         sinks=tuple(end for end in receivers if end is not None),
@@ -140,16 +140,18 @@ def _record(
 
 
 def _reported(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """What an iperf3 server that received says of all flows; nothing if it does not tell of all of them."""
-    flows = [
-        flow
+    """What a server that received says, or acknowledged, of all flows; nothing if of some it did not."""
+    reports = [
+        pair.sender.result.report
         for pair in pairs
-        if isinstance(pair.receiver, FarEnd) and pair.receiver.result is not None
-        for flow in pair.receiver.result.report.flows
+        if isinstance(pair.receiver, FarEnd) and pair.sender.result is not None
     ]
-    if not flows or len(flows) != pairs[0].traffic.parameters.flows or not all(flow.end_ns for flow in flows):
+    flows = [flow for near in reports if near.far_side is not None for flow in near.far_side.flows]
+    asked = pairs[0].traffic.parameters.flows if pairs else 0
+    if not flows or len(flows) != asked or not all(flow.elapsed_us for flow in flows):
         return {}
-    goodput_bps = sum(flow.bytes * _BITS_PER_BYTE * SECOND_NS / flow.end_ns for flow in flows)
+    per_us = _BITS_PER_BYTE * SECOND_NS / MICROSECOND_NS
+    goodput_bps = sum(flow.bytes * per_us / flow.elapsed_us for flow in flows)
     return {
         "reported_bytes": sum(flow.bytes for flow in flows),
         "reported_goodput_bps": goodput_bps,

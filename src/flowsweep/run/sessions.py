@@ -11,6 +11,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
+from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.engines import EngineSession, HostSession
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
 from flowsweep.run.no_engine import NoEngine
@@ -55,9 +56,9 @@ class Sessions:
             LaunchError, SessionError: one of them cannot be had; the others are closed again.
         """
         for host, access in self._accesses.items():
-            if access.iperf3 is not None:
-                login_of(host, access.iperf3)
-        names = [name for name, access in self._accesses.items() if access.iperf3 is None]
+            if isinstance(access.server, Iperf3Peer):
+                login_of(host, access.server)
+        names = [name for name, access in self._accesses.items() if access.server is None]
         answers = await asyncio.gather(*(self._open(name) for name in names), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):
@@ -78,7 +79,7 @@ class Sessions:
             LaunchError, SessionError: it is lost, and could not be regained. Once a host was waited for in
                 vain, later calls try only once.
         """
-        if self._accesses[host].iperf3 is not None:
+        if self._accesses[host].server is not None:
             return HostSession(self._accesses[host], NoEngine(host), SAME_CLOCK)
         session = self._sessions.get(host)
         if session is None or session.lost is not None:

@@ -1,12 +1,14 @@
-"""The end of a pair that is an iperf3 server: what the near end tells of it is its report."""
+"""The end of a pair that is a server: what the near end tells of it is its report."""
 
 import asyncio
+from dataclasses import replace
 
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access, report
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FarFlow, FarSide, Progress, Report
+from flowsweep.plan.model import QuicPerfPeer, ServerPeer
 from flowsweep.run.end import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd
@@ -17,17 +19,18 @@ TCP = FarFlow(flow=1, bytes=500, elapsed_us=2_000_000)
 UDP = FarFlow(flow=0, bytes=900, elapsed_us=1, datagrams=10, lost=1, jitter_ns=7)
 
 
-async def far_end(role: str) -> FarEnd:
-    session = HostSession(access("b"), await FakeNetwork().connect(access("b")), ClockOffset(0, 0, 0))
+async def far_end(role: str, server: ServerPeer | None = None) -> FarEnd:
+    there = replace(access("b"), server=server)
+    session = HostSession(there, await FakeNetwork().connect(there), ClockOffset(0, 0, 0))
     traffic = Traffic("t", "a", "b", make_trial().parameters, pad_ns=0, first_flow=0)
     return FarEnd(traffic, role, session, "a", Deadlines())
 
 
-def told(role: str, *flows: FarFlow) -> EndReport:
+def told(role: str, *flows: FarFlow, server: ServerPeer | None = None) -> EndReport:
     """What the far end makes of a near end's report, which has something of everything."""
 
     async def ask() -> EndReport:
-        end = await far_end(role)
+        end = await far_end(role, server)
         near = report("t", "source" if role == "sink" else "sink", [1000])
         end.take(near.model_copy(update={"far_side": FarSide(cpu_percent=5, flows=list(flows))}))
         await end.finished(1, lambda _: None)
@@ -44,6 +47,10 @@ def test_what_the_server_said_of_its_flows_is_its_report() -> None:
     assert (far.role, far.far_side, far.trial) == ("sink", None, "t")
     assert (flow.flow, flow.bytes, flow.end_ns, flow.end) == (1, 500, 2_000_000_000, "drained")
     assert (flow.udp, flow.first_byte_ns) == (None, None)
+
+
+def test_of_a_server_that_tells_nothing_no_flow_is_told() -> None:
+    assert told("sink", TCP, server=QuicPerfPeer(port=4433)).report.flows == []
 
 
 def test_nothing_of_the_near_host_is_told_as_the_servers() -> None:

@@ -37,6 +37,8 @@ pub struct QuicConnection {
     pub streams: Vec<AtomicU64>,
     /// The sink's application has read first bytes.
     pub received: AtomicBool,
+    /// Whether the kernel hands over several datagrams at once.
+    pub gro: bool,
     ports: (u16, u16),
     idle: Mutex<Option<Idle>>,
 }
@@ -92,12 +94,14 @@ impl QuicConnection {
         held: Arc<Held>,
         (local, remote): (SocketAddr, SocketAddr),
         streams: u32,
+        gro: bool,
     ) -> io::Result<Self> {
         Ok(Self {
             connection,
             held,
             streams: (0..streams).map(|_| AtomicU64::new(0)).collect(),
             received: AtomicBool::new(false),
+            gro,
             ports: (local.port(), remote.port()),
             idle: Mutex::new(Some(Idle::begin(driver)?)),
         })

@@ -96,7 +96,7 @@ pub fn connections(
     thread::scope(|scope| {
         let threads: Vec<_> = flows
             .into_iter()
-            .map(|(flow, stream)| (flow, scope.spawn(move || shake(task, flow, stream.socket, connects, control))))
+            .map(|(flow, stream)| (flow, scope.spawn(move || shake_with_engine(task, flow, stream.socket, control))))
             .collect();
         let shaken = threads.into_iter().map(|(flow, thread)| {
             let panicked = |_| TrialError::Thread(io::Error::other("the handshake's thread failed"));
@@ -142,23 +142,49 @@ fn peeked(socket: &UdpSocket) -> Option<usize> {
     SockRef::from(socket).recv_with_flags(&mut bytes, flags.bits().cast_signed()).ok()
 }
 
-fn shake(
+/// Shakes hands with the other engine of a trial.
+pub fn shake_with_engine(
     task: &Task<'_, QuicSettings>,
     flow: u32,
     socket: UdpSocket,
-    connects: bool,
+    control: &Control,
+) -> Result<QuicConnection, TrialError> {
+    let secrets = Secrets { token: task.token, answer: task.answer };
+    let tls = match task.rendezvous {
+        RendezvousRole::Connect { .. } => secrets.client().map(Tls::Connects),
+        RendezvousRole::Listen { .. } => secrets.server().map(Tls::Listens),
+    };
+    shake(task, flow, socket, tls, control)
+}
+
+/// Who an end is to the other one.
+pub enum Tls {
+    /// The one that connects.
+    Connects(rustls::ClientConfig),
+    /// The one that it connects to.
+    Listens(rustls::ServerConfig),
+}
+
+/// One end of a handshake, on a socket between the two ends alone.
+pub fn shake(
+    task: &Task<'_, QuicSettings>,
+    flow: u32,
+    socket: UdpSocket,
+    tls: Result<Tls, rustls::Error>,
     control: &Control,
 ) -> Result<QuicConnection, TrialError> {
     let failed = |source| TrialError::Socket { what: format!("flow {flow}: cannot use its socket"), source };
     let ends = (socket.local_addr().map_err(failed)?, socket.peer_addr().map_err(failed)?);
     let ipv6 = ends.1.is_ipv6();
     sys::disable_ancillary(&socket, sys::Ancillary::Arrival, ipv6).map_err(failed)?;
+    let again = socket.try_clone().map_err(failed)?;
     let held = Arc::new(Held::default());
     let transport = Arc::new(transport(task.settings, task.role, &held)?);
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(TrialError::Thread)?;
     let longest = Duration::from_micros(task.settings.connect_timeout_us);
     let (endpoint, connection) = runtime.block_on(async {
-        let (endpoint, shaking) = begin(task, flow, socket, ends.1, transport, connects)?;
+        let tls = tls.map_err(|error| handshake(flow, ends.1, error.to_string()))?;
+        let (endpoint, shaking) = begin(task, flow, socket, ends.1, transport, tls)?;
         let stopped = async {
             while !control.stopped() {
                 sleep(LOOKS_EVERY).await;
@@ -172,8 +198,9 @@ fn shake(
             () = stopped => Err(TrialError::Stopped),
         }
     })?;
+    let gro = sys::udp_gro(&again).unwrap_or(false);
     let driver = Driver { runtime, endpoint };
-    QuicConnection::new(driver, connection, held, ends, task.settings.streams).map_err(TrialError::Thread)
+    QuicConnection::new(driver, connection, held, ends, task.settings.streams, gro).map_err(TrialError::Thread)
 }
 
 fn handshake(flow: u32, address: SocketAddr, reason: String) -> TrialError {
@@ -204,32 +231,35 @@ fn begin(
     socket: UdpSocket,
     remote: SocketAddr,
     transport: Arc<TransportConfig>,
-    connects: bool,
+    tls: Tls,
 ) -> Result<(Endpoint, Shaking), TrialError> {
-    let secrets = Secrets { token: task.token, answer: task.answer };
     let refused = |reason: String| handshake(flow, remote, reason);
-    let server = if connects {
-        None
-    } else {
-        let tls = secrets.server().map_err(|error| refused(error.to_string()))?;
-        let crypto = QuicServerConfig::try_from(tls).map_err(|error| refused(error.to_string()))?;
-        let mut server = ServerConfig::with_crypto(Arc::new(crypto));
-        server.transport_config(transport.clone()).migration(false);
-        Some(server)
-    };
+    let unusable = |source| TrialError::Socket { what: format!("flow {flow}: cannot use its socket"), source };
+    let again = socket.try_clone().map_err(unusable)?;
     let mut config = EndpointConfig::default();
     config.max_udp_payload_size(QUIC_DATAGRAM_MAX_BYTES).map_err(|error| refused(error.to_string()))?;
-    let unusable = |source| TrialError::Socket { what: format!("flow {flow}: cannot use its socket"), source };
-    let endpoint = Endpoint::new(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable)?;
-    if !connects {
-        return Ok((endpoint, Shaking::Listens));
+    let endpoint = |server| Endpoint::new(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable);
+    let (endpoint, shaking) = match tls {
+        Tls::Listens(tls) => {
+            let crypto = QuicServerConfig::try_from(tls).map_err(|error| refused(error.to_string()))?;
+            let mut server = ServerConfig::with_crypto(Arc::new(crypto));
+            server.transport_config(transport).migration(false);
+            (endpoint(Some(server))?, Shaking::Listens)
+        }
+        Tls::Connects(tls) => {
+            let crypto = QuicClientConfig::try_from(tls).map_err(|error| refused(error.to_string()))?;
+            let mut client = ClientConfig::new(Arc::new(crypto));
+            client.transport_config(transport);
+            let endpoint = endpoint(None)?;
+            let connecting = endpoint.connect_with(client, remote, NAME).map_err(|error| refused(error.to_string()))?;
+            (endpoint, Shaking::Connects(connecting))
+        }
+    };
+    if !task.settings.gro {
+        // The library has just switched it on, for it has no setting for that; it reads what comes either way.
+        sys::set_udp_gro(&again, false).map_err(unusable)?;
     }
-    let tls = secrets.client().map_err(|error| refused(error.to_string()))?;
-    let crypto = QuicClientConfig::try_from(tls).map_err(|error| refused(error.to_string()))?;
-    let mut client = ClientConfig::new(Arc::new(crypto));
-    client.transport_config(transport);
-    let connecting = endpoint.connect_with(client, remote, NAME).map_err(|error| refused(error.to_string()))?;
-    Ok((endpoint, Shaking::Connects(connecting)))
+    Ok((endpoint, shaking))
 }
 
 /// Whether the kernel is to cut what is sent at once: not where that would be more than it takes.

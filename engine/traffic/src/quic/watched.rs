@@ -30,6 +30,8 @@ pub fn library_factory(name: &str) -> Option<Arc<dyn ControllerFactory + Send + 
 /// What holds a source back, as its acknowledgements show it. All of it is of the connection's own thread; others read.
 #[derive(Debug, Default)]
 pub struct Held {
+    /// Largest congestion window so far.
+    pub largest_window_bytes: AtomicU64,
     /// Bytes in flight after the last acknowledgement.
     pub in_flight_bytes: AtomicU64,
     /// Time in which the congestion window was full, in microseconds.
@@ -57,11 +59,9 @@ impl Watched {
 
 impl ControllerFactory for Watched {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        Box::new(WatchedController {
-            inner: self.inner.clone().build(now, current_mtu),
-            held: self.held.clone(),
-            since: None,
-        })
+        let inner = self.inner.clone().build(now, current_mtu);
+        self.held.largest_window_bytes.fetch_max(inner.window(), Ordering::Relaxed);
+        Box::new(WatchedController { inner, held: self.held.clone(), since: None })
     }
 }
 
@@ -84,6 +84,7 @@ impl Controller for WatchedController {
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest_packet_num_acked: Option<u64>) {
         self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
         let held = &self.held;
+        held.largest_window_bytes.fetch_max(self.inner.window(), Ordering::Relaxed);
         held.in_flight_bytes.store(in_flight, Ordering::Relaxed);
         if let Some(since) = self.since {
             let reason = match (app_limited, held.waiting_writes.load(Ordering::Relaxed) > 0) {

@@ -22,6 +22,9 @@ use crate::{
 const HEADERS_V4_BYTES: u32 = 20 + 8;
 const HEADERS_V6_BYTES: u32 = 40 + 8;
 
+/// What is remarked where the kernel was asked to hand over several datagrams at once, and does not.
+pub const NO_GRO: &str = "UDP_GRO is not to be had here: datagrams are received one by one";
+
 /// A socket with every setting that must be there before any datagram comes, and what the kernel granted.
 pub fn make(local: SocketAddr, task: &Task<'_, UdpSettings>) -> Result<(Socket, Granted), TrialError> {
     let settings = task.settings;
@@ -36,8 +39,8 @@ pub fn make(local: SocketAddr, task: &Task<'_, UdpSettings>) -> Result<(Socket, 
             .map_err(|source| failed("cannot enable receive timestamps", source))?;
         let gro = settings.gro.then(|| sys::set_udp_gro(&socket, true));
         granted.gro = Some(matches!(gro, Some(Ok(()))));
-        if let Some(Err(error)) = gro {
-            granted.remarks.push(format!("UDP_GRO is not to be had here ({error}): datagrams are received one by one"));
+        if let Some(Err(_)) = gro {
+            granted.remarks.push(NO_GRO.into());
         }
     }
     Ok((socket, granted))

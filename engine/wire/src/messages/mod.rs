@@ -29,7 +29,7 @@ pub use tcp::{Encryption, Mode, TcpSettings};
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// What the controller asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

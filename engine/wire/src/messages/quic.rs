@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuicSettings {
+    /// The other end is a server of QUIC's perf protocol (draft-banks-quic-performance), to which this one connects; another
+    /// engine if not.
+    pub perf: bool,
     /// Parallel connections.
     pub flows: u32,
     /// Streams of each connection, all of them sent at once.
@@ -24,6 +27,8 @@ pub struct QuicSettings {
     pub datagram_bytes: Option<u16>,
     /// Have the kernel cut what is sent at once into datagrams (`UDP_SEGMENT`).
     pub gso: bool,
+    /// Have the kernel hand over several datagrams at once (`UDP_GRO`) where it can.
+    pub gro: bool,
     /// How long the source sends once every flow runs.
     pub duration_us: u64,
     /// How much longer it sends, so that the sink's last bin is whole.

@@ -151,7 +151,7 @@ def _judged(rows: ir.Table) -> ir.Table:
     few = rows.test.isin(TIMED_TESTS) & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
     unseen = unanswered(rows)
     # Of an imported trial one end alone reported: there is nothing to compare it with. An iperf3 server does
-    # not read on when it knows of the end.
+    # not read on when it knows of the end, and a QUIC perf server tells nothing.
     torn = bulk & (rows.unbalanced > 0) & rows.imported_from.isnull() & rows.far_side.isnull()
     went_well = rows.status == "ok"
     too_few = (

@@ -15,12 +15,14 @@ def quic_settings(parameters: QuicParameters, role: EndRole, pad_ns: int) -> Qui
     del bulk["clip_allowed"], bulk["dscp"]
     return QuicTest(
         **bulk,
+        perf=False,
         drain_timeout_us=parameters.drain_timeout_ns // MICROSECOND_NS,
         congestion=parameters.congestion,
         streams=parameters.streams_per_flow,
         stream_window_bytes=parameters.stream_window_bytes,
         datagram_bytes=parameters.datagram_bytes,
         gso=parameters.gso,
+        gro=parameters.gro,
     )
 
 

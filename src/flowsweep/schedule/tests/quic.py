@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Self
 
+from pydantic import Field
+
 from flowsweep import defaults
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import bulk_points
@@ -16,6 +18,7 @@ BACKGROUND: Mapping[str, object] = {
     "stream_window_bytes": None,
     "datagram_bytes": None,
     "gso": True,
+    "gro": True,
 }
 """What a plan cannot set of background traffic."""
 
@@ -33,6 +36,8 @@ class QuicParameters(Bulk):
     stream_window_bytes: int | None
     datagram_bytes: int | None
     gso: bool
+    gro: bool = Field(default=True, exclude_if=lambda on: on)
+    """Trials with it are those that they were before there was a choice."""
 
     @property
     def bound_bps(self) -> int | None:

@@ -7,7 +7,7 @@ from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import whole
 
-OF_OTHERS = frozenset({"congestion", "gso"})
+OF_OTHERS = frozenset({"congestion", "gso", "gro"})
 """Keys of TCP and of UDP that mean the same here."""
 
 KERNELS = frozenset({"dscp", "clip"})

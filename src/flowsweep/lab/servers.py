@@ -1,4 +1,4 @@
-"""The iperf3 servers of a lab: this machine's own iperf3, in the hosts that a plan says are such servers."""
+"""The servers of a lab: this machine's iperf3, or an engine, in the hosts that a plan says are servers."""
 
 import shutil
 import subprocess
@@ -7,13 +7,15 @@ from contextlib import contextmanager
 
 from flowsweep.errors import LabError
 from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.engine import engine_path
 from flowsweep.lab.signals import signals_held
+from flowsweep.plan.model import Iperf3Peer, ServerPeer
 
 _END_S = 2.0
 
 
 @contextmanager
-def iperf3_servers(access: Mapping[str, HostAccess]) -> Iterator[None]:
+def lab_servers(access: Mapping[str, HostAccess]) -> Iterator[None]:
     """Run a server in each host that is to be one. Whoever goes there waits until it listens.
 
     Raises:
@@ -21,9 +23,9 @@ def iperf3_servers(access: Mapping[str, HostAccess]) -> Iterator[None]:
     """
     servers: list[subprocess.Popen[bytes]] = []
     try:
-        wanted = [(host, host.iperf3.port) for host in access.values() if host.iperf3 is not None]
-        for host, port in wanted:
-            servers.append(_server(host, port))
+        wanted = [(host, host.server) for host in access.values() if host.server is not None]
+        for host, server in wanted:
+            servers.append(_server(host, server))
         yield
     finally:
         with signals_held():
@@ -46,9 +48,13 @@ def iperf3_program(host: str) -> str:
     return program
 
 
-def _server(host: HostAccess, port: int) -> subprocess.Popen[bytes]:
+def _server(host: HostAccess, server: ServerPeer) -> subprocess.Popen[bytes]:
+    if isinstance(server, Iperf3Peer):
+        command = [iperf3_program(host.name), "--server"]
+    else:
+        command = [str(engine_path()), "quic-perf-server"]
     return subprocess.Popen(
-        [*host.launch, iperf3_program(host.name), "--server", "--port", str(port)],
+        [*host.launch, *command, "--port", str(server.port)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""What a plan may ask of an iperf3 server: where it is wrong, what was found and expected, what to do."""
+"""What a plan may ask of a server in place of an engine: where it is wrong, what is expected, what to do."""
 
 import pytest
 
@@ -98,3 +98,40 @@ def test_background_traffic_keeps_away_from_a_server(*, background: str, wrong: 
     (problem,) = problems(text)
     assert "sweep[0].background[0]: found with an iperf3 server at one end" in problem
     assert "name two hosts with engines" in problem
+
+
+PERF = HOSTS.replace("iperf3", "quic-perf")
+
+
+@pytest.mark.parametrize(
+    ("key", "where", "words"),
+    [
+        ('test = "tcp"', "test", ('found "tcp"', "a QUIC perf server", 'takes "quic" only')),
+        ('test = "quic"\nomit = "1s"', "omit", ('found "1s"', "have the server send only")),
+        (
+            'test = "quic"\ndirections = "simultaneous"',
+            "directions",
+            ('write "both"',),
+        ),
+        ('test = "quic"\nprobe = "rtt"', "probe", ("a QUIC perf server, which answers no probes",)),
+    ],
+)
+def test_what_a_quic_perf_server_cannot_do_is_named(key: str, where: str, words: tuple[str, ...]) -> None:
+    (problem,) = problems(f"{PERF}{SWEEP}{key}\n")
+    assert f"sweep[0].{where}: " in problem
+    assert all(word in problem for word in words), problem
+
+
+def test_a_quic_perf_server_takes_quic_in_both_directions_and_omits_where_it_sends() -> None:
+    plan = parse_plan(f'{PERF}{SWEEP}test = "quic"\ndirections = "both"\n', "plan.toml")
+    assert [(host.name, host.server and host.server.kind) for host in plan.hosts] == [
+        ("near", None), ("far", "quic-perf"),
+    ]  # fmt: skip
+    from_there = SWEEP.replace('from = "near", to = "far"', 'from = "far", to = "near"')
+    parse_plan(f'{PERF}{from_there}test = "quic"\nomit = "1s"\n', "plan.toml")
+
+
+def test_a_key_of_another_server_has_no_effect() -> None:
+    (problem,) = problems(f'{PERF}padding = "pkcs1"\n{SWEEP}test = "quic"\n')
+    assert "hosts.far.padding: " in problem
+    assert 'no effect without peer = "iperf3"' in problem

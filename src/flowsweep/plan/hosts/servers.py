@@ -1,26 +1,40 @@
-"""What a host that is an iperf3 server can take part in, and what its table may say."""
+"""What a host that is a server in place of an engine can take part in, and what its table may say."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from flowsweep import defaults
 from flowsweep.axes import ENCRYPTION, MODE
 from flowsweep.plan.expansion import members
 from flowsweep.plan.input import HostTable, PlanFile
+from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable
-from flowsweep.tests import facts_of
+from flowsweep.tests import TESTS, facts_of
 from flowsweep.units import write_duration, write_size
 
-_OF_IPERF3 = ("port", "user", "password_env", "public_key", "padding")
+_KEYS = {
+    "iperf3": ("port", "user", "password_env", "public_key", "padding"),
+    "quic-perf": ("port",),
+}
+"""What the table of each kind of server may say beside its address."""
+_OF_SERVERS = tuple(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
 _OF_ENGINES = ("launch", "data_address", "further_addresses", "bind", "ports", "engine", "listens")
 _LOGIN = ("user", "password_env", "public_key")
+_WORDS: dict[str, str] = {peer.kind: peer.words for peer in (Iperf3Peer, QuicPerfPeer)}
+_TESTS = {
+    "iperf3": tuple(name for name, facts in TESTS.items() if facts.iperf3),
+    "quic-perf": tuple(name for name, facts in TESTS.items() if facts.quic_perf),
+}
+"""That each kind of server has."""
+_Servers = Mapping[str, str]
+"""The kind of each, by its name."""
 
 
-def iperf3_problems(file: PlanFile) -> Iterator[Problem]:
-    """Find what iperf3 servers are asked for and cannot do."""
+def server_problems(file: PlanFile) -> Iterator[Problem]:
+    """Find what servers in place of engines are asked for and cannot do."""
     for name, host in file.hosts.items():
         yield from _table_problems(host, ("hosts", name))
-    servers = {name for name, host in file.hosts.items() if host.peer == "iperf3"}
+    servers = {name: host.peer for name, host in file.hosts.items() if host.peer != "engine"}
     if not servers:
         return
     for number, sweep in enumerate(file.sweep):
@@ -28,68 +42,97 @@ def iperf3_problems(file: PlanFile) -> Iterator[Problem]:
         yield from _beside_problems(file, sweep, servers, at)
         found = list(_path_problems(file, sweep, servers, at))
         yield from found
-        if not found and any({path.src, path.dst} & servers for path in sweep.paths):
+        kinds = {servers[name] for path in sweep.paths for name in (path.src, path.dst) if name in servers}
+        if not found and "iperf3" in kinds:
             yield from _key_problems(sweep, at)
+        if not found and "quic-perf" in kinds:
+            yield from _perf_problems(sweep, servers, at)
 
 
 def _table_problems(host: HostTable, at: KeyPath) -> Iterator[Problem]:
     written = host.model_fields_set
+    for key in _OF_SERVERS:
+        if key in written and key not in _KEYS.get(host.peer, ()):
+            kinds = " or ".join(f'peer = "{kind}"' for kind, keys in _KEYS.items() if key in keys)
+            yield Problem(
+                (*at, key), f"has no effect without {kinds}; leave it out, or say so", about=((*at, "peer"),)
+            )
     if host.peer == "engine":
-        for key in _OF_IPERF3:
-            if key in written:
-                message = 'has no effect without peer = "iperf3"; leave it out, or say so'
-                yield Problem((*at, key), message, about=((*at, "peer"),))
         return
     for key in _OF_ENGINES:
         if key in written:
             message = (
-                'has no effect with peer = "iperf3": nothing is started there, the server listens at '
+                f'has no effect with peer = "{host.peer}": nothing is started there, the server listens at '
                 "`address` and `port`; leave it out"
             )
             yield Problem((*at, key), message, about=((*at, "peer"),))
     login = [key for key in _LOGIN if getattr(host, key) is not None]
-    if login and len(login) < len(_LOGIN):
+    if host.peer == "iperf3" and login and len(login) < len(_LOGIN):
         missing = " and ".join(f"`{key}`" for key in _LOGIN if key not in login)
         message = f"found without {missing}, expected all three: a server wants user, password and its key"
         yield Problem((*at, login[0]), message)
 
 
-def _beside_problems(file: PlanFile, sweep: SweepTable, servers: set[str], at: KeyPath) -> Iterator[Problem]:
-    own = any(_hosts(file, path.src, path.dst) & servers for path in sweep.paths)
+def _beside_problems(file: PlanFile, sweep: SweepTable, servers: _Servers, at: KeyPath) -> Iterator[Problem]:
+    own = {name for path in sweep.paths for name in _hosts(file, path.src, path.dst) & servers.keys()}
     if sweep.probe is not None and own:
-        message = "found on a path to an iperf3 server, which answers no probes; leave it out"
+        message = f"found on a path to {_named(servers, own)}, which answers no probes; leave it out"
         yield Problem((*at, "probe"), message, about=((*at, "paths"),))
     for index, background in enumerate(sweep.background):
         of_path = background.src is None or background.dst is None
         named = _hosts(file, *(name for name in (background.src, background.dst) if name is not None))
-        if own if of_path else bool(named & servers):
+        found = own if of_path else named & servers.keys()
+        if found:
             message = (
-                "found with an iperf3 server at one end, which takes one test at a time; name two hosts "
-                "with engines in `from` and `to`"
+                f"found with {_named(servers, found)} at one end, which takes one test at a time; name two "
+                "hosts with engines in `from` and `to`"
             )
             yield Problem((*at, "background", index), message, about=((*at, "paths"),))
 
 
-def _path_problems(file: PlanFile, sweep: SweepTable, servers: set[str], at: KeyPath) -> Iterator[Problem]:
+def _path_problems(file: PlanFile, sweep: SweepTable, servers: _Servers, at: KeyPath) -> Iterator[Problem]:
     for index, path in enumerate(sweep.paths):
         here = (*at, "paths", index)
-        if not _hosts(file, path.src, path.dst) & servers:
+        found = _hosts(file, path.src, path.dst) & servers.keys()
+        if not found:
             continue
+        words, kind = _named(servers, found), servers[min(found)]
         if path.src in file.groups or path.dst in file.groups:
             message = (
-                "found a group and an iperf3 server, which takes one test at a time; expected two hosts: "
+                f"found a group and {words}, which takes one test at a time; expected two hosts: "
                 "write a path for each of them"
             )
             yield Problem(here, message, about=(("groups",),))
-        elif {path.src, path.dst} <= servers:
+        elif {path.src, path.dst} <= servers.keys():
             message = (
-                f"found {path.src} and {path.dst}, both iperf3 servers, which do not go to each other; "
-                "expected an engine at one end"
+                f"found {path.src} and {path.dst}, both {words.partition(' ')[2]}s, which do not go to each "
+                "other; expected an engine at one end"
             )
             yield Problem(here, message, about=(("hosts", path.src, "peer"), ("hosts", path.dst, "peer")))
-        elif not facts_of(sweep.test).iperf3:
-            message = f'found "{sweep.test}" on a path to an iperf3 server, which takes "tcp" and "udp" only'
+        elif sweep.test not in _TESTS[kind]:
+            takes = " and ".join(f'"{name}"' for name in _TESTS[kind])
+            message = f'found "{sweep.test}" on a path to {words}, which takes {takes} only'
             yield Problem((*at, "test"), message, about=(here,))
+
+
+def _named(servers: _Servers, found: set[str]) -> str:
+    """Those that were found, in words: of two kinds, the first."""
+    return _WORDS[servers[min(found)]]
+
+
+def _perf_problems(sweep: SweepTable, servers: _Servers, at: KeyPath) -> Iterator[Problem]:
+    server = "a QUIC perf server"
+    if sweep.directions == "simultaneous":
+        message = f'found "simultaneous", {server} has a connection for each direction; write "both"'
+        yield Problem((*at, "directions"), message)
+    one_way = sweep.directions == "one"
+    receives = any(path.dst in servers or (path.src in servers and not one_way) for path in sweep.paths)
+    if sweep.omit and receives:
+        message = (
+            f'found "{write_duration(sweep.omit)}", {server} does not tell when bytes came to it; leave it '
+            "out, or have the server send only"
+        )
+        yield Problem((*at, "omit"), message)
 
 
 def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:

@@ -1,0 +1,204 @@
+//! One connection: its streams, how long it lasts, and what is told of it.
+
+use std::{
+    cell::Cell,
+    future::Future,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use quinn::{Connection, ConnectionError, ReadError, ReadExactError, RecvStream, SendStream, WriteError};
+use serde_json::{Value, json};
+use tokio::time::{Instant as Moment, sleep_until, timeout};
+
+use crate::{
+    Config,
+    defaults::{CHUNKS_AT_ONCE, WRITE_BYTES},
+    pace::Pace,
+};
+
+/// What a stream asks for that is to have no end: its client stops it.
+const ENDLESS: u64 = u64::MAX;
+/// What a stream or a connection is closed with, beyond 0, which is no error: it did nothing for too long.
+const IDLE: u8 = 1;
+/// See [`IDLE`]: it is over the limit of what a stream carries, or of how long a connection lasts.
+const OVER_LIMIT: u8 = 2;
+static PAYLOAD: [u8; WRITE_BYTES] = [0; WRITE_BYTES];
+
+/// How a connection ended, and why if it was not its client that ended it.
+type Ended = (&'static str, Option<String>);
+
+/// What all streams of a connection carried.
+struct Carried<'a> {
+    config: &'a Config,
+    pace: Pace,
+    streams: Cell<u64>,
+    received_bytes: Cell<u64>,
+    sent_bytes: Cell<u64>,
+    /// Why the first stream was broken off that was not its client's wish.
+    trouble: Cell<Option<String>>,
+}
+
+/// Serves a connection to its end; what is to be told of it.
+pub async fn serve(connection: &Connection, config: &Config) -> Value {
+    let begin = Instant::now();
+    let client = canonical(connection.remote_address()).to_string();
+    let carried = Carried {
+        config,
+        pace: Pace::new(config.rate_max_bps),
+        streams: Cell::new(0),
+        received_bytes: Cell::new(0),
+        sent_bytes: Cell::new(0),
+        trouble: Cell::new(None),
+    };
+    let (status, error) = carried.serve_streams(connection).await;
+    json!({
+        "client": client,
+        "status": status,
+        "error": error.or(carried.trouble.take()),
+        "seconds": begin.elapsed().as_secs_f64(),
+        "streams": carried.streams.get(),
+        "received_bytes": carried.received_bytes.get(),
+        "sent_bytes": carried.sent_bytes.get(),
+    })
+}
+
+/// An IPv4 address as one, however the socket says it.
+pub fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+impl Carried<'_> {
+    async fn serve_streams(&self, connection: &Connection) -> Ended {
+        let (idle, longest) = (self.config.idle_timeout, self.config.duration_max);
+        let over = Moment::now() + longest;
+        let mut idle_until = Moment::now() + idle;
+        let mut streams = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                stream = connection.accept_bi() => match stream {
+                    Ok((answer, request)) => {
+                        self.streams.set(self.streams.get() + 1);
+                        streams.push(self.serve_stream(answer, request));
+                    }
+                    Err(error) => return ended(&error),
+                },
+                Some(()) = streams.next() => idle_until = Moment::now() + idle,
+                () = sleep_until(over) => {
+                    let reason = format!("it lasted {} s, the longest here", longest.as_secs_f64());
+                    return close(connection, OVER_LIMIT, "too_long", reason);
+                }
+                () = sleep_until(idle_until), if streams.is_empty() => {
+                    return close(connection, IDLE, "idle", format!("no stream for {} s", idle.as_secs_f64()));
+                }
+            }
+        }
+    }
+
+    /// A stream that is broken off says so to its client, and others go on.
+    async fn serve_stream(&self, mut answer: SendStream, mut request: RecvStream) {
+        let Err(BrokenOff { code, reason }) = self.answer(&mut answer, &mut request).await else { return };
+        let _ = (answer.reset(code.into()), request.stop(code.into()));
+        if let Some(reason) = reason {
+            self.trouble.set(self.trouble.take().or(Some(reason)));
+        }
+    }
+
+    async fn answer(&self, answer: &mut SendStream, request: &mut RecvStream) -> Result<(), BrokenOff> {
+        let most = self.config.bytes_max;
+        let mut wanted = [0; 8];
+        self.in_time(request.read_exact(&mut wanted)).await?;
+        let wanted = u64::from_be_bytes(wanted);
+        if wanted > most && wanted != ENDLESS {
+            return Err(BrokenOff::over(format!("a stream asked for {wanted} B, at most {most} B are sent")));
+        }
+        self.read(request).await?;
+        self.write(answer, wanted.min(most)).await?;
+        // It is over once everything was acknowledged.
+        answer.finish().map_err(|_| BrokenOff::by_client())?;
+        self.in_time(answer.stopped()).await.map(drop)
+    }
+
+    /// Reads to the end.
+    async fn read(&self, request: &mut RecvStream) -> Result<(), BrokenOff> {
+        let mut left = self.config.bytes_max;
+        let mut chunks = [const { Bytes::new() }; CHUNKS_AT_ONCE];
+        while let Some(filled) = self.in_time(request.read_chunks(&mut chunks)).await? {
+            let count: u64 = chunks[..filled].iter().map(|chunk| chunk.len() as u64).sum();
+            self.received_bytes.set(self.received_bytes.get() + count);
+            left = left.checked_sub(count).ok_or_else(|| {
+                BrokenOff::over(format!("a stream sent more than the {} B that are read", self.config.bytes_max))
+            })?;
+            self.pace.carried(count).await;
+        }
+        Ok(())
+    }
+
+    async fn write(&self, answer: &mut SendStream, mut left: u64) -> Result<(), BrokenOff> {
+        while left > 0 {
+            let part = usize::try_from(left).unwrap_or(usize::MAX).min(PAYLOAD.len());
+            let written = self.in_time(answer.write_chunks(&mut [Bytes::from_static(&PAYLOAD[..part])])).await?;
+            let count = written.bytes as u64;
+            self.sent_bytes.set(self.sent_bytes.get() + count);
+            left -= count;
+            self.pace.carried(count).await;
+        }
+        Ok(())
+    }
+
+    async fn in_time<T, E: Into<BrokenOff>>(
+        &self,
+        progress: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, BrokenOff> {
+        let idle = self.config.idle_timeout;
+        timeout(idle, progress).await.map_err(|_| BrokenOff::idle(idle))?.map_err(Into::into)
+    }
+}
+
+/// A stream that does not go to its end: what its client hears, and what the log says unless its client wanted it.
+struct BrokenOff {
+    code: u8,
+    reason: Option<String>,
+}
+
+impl BrokenOff {
+    fn by_client() -> Self {
+        Self { code: 0, reason: None }
+    }
+
+    fn idle(idle: Duration) -> Self {
+        Self { code: IDLE, reason: Some(format!("a stream carried nothing for {} s", idle.as_secs_f64())) }
+    }
+
+    fn over(reason: String) -> Self {
+        Self { code: OVER_LIMIT, reason: Some(reason) }
+    }
+}
+
+/// Only its client resets a stream, stops or closes it.
+macro_rules! by_client {
+    ($($error:ty),*) => {
+        $(impl From<$error> for BrokenOff {
+            fn from(_: $error) -> Self {
+                Self::by_client()
+            }
+        })*
+    };
+}
+by_client!(ReadError, ReadExactError, WriteError, quinn::StoppedError);
+
+fn close(connection: &Connection, code: u8, status: &'static str, reason: String) -> Ended {
+    connection.close(code.into(), reason.as_bytes());
+    (status, Some(reason))
+}
+
+fn ended(error: &ConnectionError) -> Ended {
+    match error {
+        ConnectionError::ApplicationClosed(_) => ("complete", None),
+        ConnectionError::TimedOut => ("client_gone", Some(error.to_string())),
+        ConnectionError::LocallyClosed => ("server_ends", None),
+        _ => ("failed", Some(error.to_string())),
+    }
+}
