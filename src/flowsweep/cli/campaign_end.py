@@ -1,7 +1,6 @@
 """What `run` and `demo` say at the end of a campaign; imported only then, since it needs the analysis."""
 
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 from flowsweep.archive import read_archive
@@ -9,8 +8,7 @@ from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say
 from flowsweep.report.answers import answers
-from flowsweep.report.headline import emulation_marks, highest_goodputs
-from flowsweep.run.outcome import Missed
+from flowsweep.report.headline import emulation_marks, highest_goodputs, missed_mark
 from flowsweep.wording import counted
 
 _REASONS_SHOWN = 5
@@ -34,19 +32,8 @@ def print_end(folder: Path) -> int:
         say(f"  {answer.direction}: {answer.what} {answer.number} {answer.unit}, {answer.spread}")
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
         say(f"  {count} of them: {error}")
-    missed = archive.state.missed
-    if missed:
-        say(f"{counted(sum(one.count for one in missed), 'time')} a sweep was due and missed:")
-    for reason, count in _reasons(missed):
-        say(f"  {count} of them: {reason}")
+    if (missed := missed_mark(archive.state.missed)) is not None:
+        say(f"  {missed}")
     for mark in emulation_marks(rows):
         say(f"  {mark}")
-    return 0 if set(statuses) <= {"ok"} and not missed else EXIT_TRIALS_FAILED
-
-
-def _reasons(missed: Iterable[Missed]) -> list[tuple[str, int]]:
-    """Why sweeps did not run, without the moments in it, the most frequent first."""
-    counts: Counter[str] = Counter()
-    for one in missed:
-        counts[one.reason.partition(" until ")[0].partition(" for ")[0].partition(" by ")[0]] += one.count
-    return counts.most_common(_REASONS_SHOWN)
+    return 0 if set(statuses) <= {"ok"} and missed is None else EXIT_TRIALS_FAILED

@@ -18,6 +18,7 @@ from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
 from flowsweep.report.goodput_words import first_bps, shown_goodput
+from flowsweep.run.outcome import Missed
 from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
@@ -81,6 +82,17 @@ def emulation_marks(trials: Sequence[TrialRow]) -> tuple[str, ...]:
         for mark, meaning in reversed(UNTRUE_PATHS.items())
         if marks[mark]
     )
+
+
+def missed_mark(missed: Sequence[Missed]) -> str | None:
+    """Say how often sweeps were due and did not run, and why, the most frequent reason first; None: never."""
+    if not missed:
+        return None
+    reasons: Counter[str] = Counter()
+    for one in missed:
+        reasons[one.reason.partition(" (")[0]] += one.count
+    whys = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+    return f"{counted(reasons.total(), 'time')} a sweep was due and did not run, or not to its end: {whys}"
 
 
 def goodput_meant(trials: Sequence[TrialRow]) -> str:

@@ -13,7 +13,14 @@ from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import NOT_CLEAR, PATH_LOSS, PATH_NOT_FULL, QUEUE, VERDICTS, WINDOWS
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.report.goodput_words import first_bps
-from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs, trials_of
+from flowsweep.report.headline import (
+    Highest,
+    emulation_marks,
+    highest_goodputs,
+    missed_mark,
+    trials_of,
+)
+from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, direction_of, format_rate, format_share
 
@@ -26,13 +33,19 @@ class Opening:
     """Each with the word it is found by: what was reached, the limit, what to do, what to trust."""
 
 
-def opening(trials: Sequence[TrialRow], findings: Sequence[Finding], settings: str = "") -> Opening | None:
+def opening(
+    trials: Sequence[TrialRow],
+    findings: Sequence[Finding],
+    settings: str = "",
+    missed: Sequence[Missed] = (),
+) -> Opening | None:
     """Sum a campaign up in a few sentences.
 
     Args:
         trials: Rows of a summary.
         findings: Of the same campaign: what its hosts are advised to set is among them.
         settings: How the two settings of the campaign compare, if it has two (`settings_line`).
+        missed: Times at which its sweeps were due and did not run.
 
     Returns:
         None where no trial that ended ok has a goodput. Those whose emulated path was late take no part, and
@@ -49,7 +62,7 @@ def opening(trials: Sequence[TrialRow], findings: Sequence[Finding], settings: s
         ("A against B", settings),
         ("Limit", " ".join(_limits(points))),
         ("To do", " ".join(dict.fromkeys(_to_do(own, findings) for own in points))),
-        ("Trust", " ".join(_trust(trials, points, findings))),
+        ("Trust", " ".join(_trust(trials, points, findings, missed))),
     ]
     return Opening(tuple((name, text) for name, text in lines if text))
 
@@ -149,12 +162,15 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
 
 
 def _trust(
-    trials: Sequence[TrialRow], points: Sequence[Sequence[TrialRow]], findings: Sequence[Finding]
+    trials: Sequence[TrialRow],
+    points: Sequence[Sequence[TrialRow]],
+    findings: Sequence[Finding],
+    missed: Sequence[Missed],
 ) -> list[str]:
     """What speaks against the numbers; that nothing does."""
     of_all = counted(len(trials), "trial")
     bad = sum(row["status"] != "ok" for row in trials)
-    said = [f"{mark}." for mark in emulation_marks(trials)]
+    said = [f"{mark}." for mark in (*emulation_marks(trials), missed_mark(missed)) if mark]
     if bad:
         said.append(f"{bad} of {of_all} did not end ok, and are left out.")
     fewest = min(map(len, points))

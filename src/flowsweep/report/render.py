@@ -56,7 +56,7 @@ def render(data: ReportData) -> str:
         version=data.flowsweep_version,
         finished=finished(len(data.trials), data.trials_planned),
         status_counts=status_counts(data.trials),
-        opening=opening(data.trials, data.findings, settings_line(data.plan, data.trials)),
+        opening=opening(data.trials, data.findings, settings_line(data.plan, data.trials), data.missed),
         highest=highest_goodputs(data.trials),
         answers=answers(data.trials),
         goodput_meant=goodput_meant(data.trials),

@@ -40,6 +40,7 @@ from flowsweep.archive import Archive, Tables
 from flowsweep.figures.trial_data import TrialData, trial_data
 from flowsweep.prepared.summary import summary_of_archive
 from flowsweep.report.trial_details import TrialDetails, trial_details
+from flowsweep.run.outcome import Missed
 from flowsweep.schedule import planned_name, planned_sweeps, planned_trials
 
 
@@ -92,6 +93,8 @@ class ReportData:
     """What the paths of some trials of MPTCP carried in time; none where there were none."""
     echoes: tuple[ShownEcho, ...] = ()
     """Probes of the round-trip time of some trials; none where there were none."""
+    missed: tuple[Missed, ...] = ()
+    """Times at which its sweeps were due and did not run."""
     details: TrialDetails = field(default_factory=TrialDetails)
     series: Mapping[str, TrialData] = field(default_factory=dict)
     """What is drawn over the time of a trial, by trial_id; nothing of one without samples."""
@@ -126,6 +129,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         plan=archive.campaign.plan,
         host_facts=archive.host_facts,
         trials_planned=planned_trials(archive.campaign.plan),
+        missed=tuple(archive.state.missed),
         trials=tuple(sorted(trials, key=in_order)),
         summary_columns=tuple(summed.column_names),
         cells=tuple(sorted(grid, key=in_order)),

@@ -46,13 +46,13 @@ class HoldUps:
         suspended_ns = passed_ns - (now.running_ns - last.running_ns)
         stepped_ns = now.unix_ns - last.unix_ns - passed_ns
         if suspended_ns > _NOTABLE_NS:
-            self._add(last, now, f"the machine was suspended for {_about(suspended_ns)}")
+            self._add(last, now, f"the machine was suspended (for {_about(suspended_ns)})")
         elif stepped_ns > _NOTABLE_NS + passed_ns // _NOTABLE_SHARE:
-            self._add(last, now, f"the clock was set forward by {_about(stepped_ns)}")
+            self._add(last, now, f"the clock was set forward (by {_about(stepped_ns)})")
         elif busy:
             self._add_busy(last, now)
         elif passed_ns > 5 * SECOND_NS:
-            self._add(last, now, f"{HELD_UP} for {_about(passed_ns)}")
+            self._add(last, now, f"{HELD_UP} (for {_about(passed_ns)})")
 
     def reason(self, occasion: Occasion) -> str:
         """What took most of the time in which a run might have begun."""
@@ -74,7 +74,7 @@ class HoldUps:
         if follows:
             self._found.pop()
         since_ns = before.since_unix_ns if follows else last.unix_ns
-        words = f"other runs took until {shown_time(now.unix_ns)}"
+        words = f"other runs were still going (until {shown_time(now.unix_ns)})"
         self._found.append(_HoldUp(since_ns, now.unix_ns, words, busy=True))
 
     def _add(self, last: Reading, now: Reading, words: str) -> None:

@@ -1,5 +1,6 @@
 """The sentences for somebody who reads no further."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from figures_support import finding
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
+from flowsweep.run.outcome import Missed
 from report_support import MIB, Row, failed, make_report_data, make_rows
 
 
@@ -146,6 +148,24 @@ def test_of_imported_trials_only_what_their_files_say_is_said() -> None:
     told = lines_of(rows)
     assert told["Limit"] == "starlight → sara: what limits is not known: the imported files do not tell it."
     assert told["Trust"] == "All 3 trials are imported; 3 trials or more at this point."
+
+
+def test_what_was_missed_is_said_with_its_reasons() -> None:
+    at = datetime(2026, 11, 26, 10, tzinfo=UTC)
+    missed = [
+        Missed(sweep="s", first=first, last=last, first_due=at, last_due=at, reason=reason)
+        for first, last, reason in (
+            (2, 2, "other runs were still going (until 2026-11-26T10:05:00Z)"),
+            (3, 8, "the controller was not running"),
+            (9, 10, "other runs were still going (until 2026-11-26T11:05:00Z)"),
+        )
+    ]
+    told = opening(one_point(), (), missed=missed)
+    assert told is not None
+    assert dict(told.lines)["Trust"] == (
+        "9 times a sweep was due and did not run, or not to its end: the controller was not running (6), "
+        "other runs were still going (3)."
+    )
 
 
 def test_nothing_that_ended_ok_has_no_opening() -> None:
