@@ -17,6 +17,7 @@ from flowsweep.run.engines import HostSession
 from flowsweep.run.events import (
     CampaignStarted,
     EventListener,
+    SessionLost,
     SweepMissed,
     TrialFinished,
     TrialProbing,
@@ -87,7 +88,8 @@ async def run_campaign(
         How many trials of this run came to each status.
 
     Raises:
-        LaunchError, SessionError: a host's engine cannot be had at the start; nothing ran.
+        LaunchError, SessionError: a host's engine cannot be had at the start; nothing ran. Not where a
+            campaign with a timetable is gone on with: the host may be there when something is due.
         PreflightError: no trial can run on the hosts as they are; nothing ran.
     """
     conditions = conditions or Conditions()
@@ -101,7 +103,13 @@ async def run_campaign(
     sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
     conductor = _Conductor(sessions, recorder, resume, events, conditions)
     try:
-        await sessions.open_all()
+        try:
+            await sessions.open_all()
+        except (LaunchError, SessionError) as error:
+            # What went before: after a power cut a controller may be back before its hosts are.
+            if timetable is None or not resume.attempts:
+                raise
+            events(SessionLost(error.host, error.reason))
         left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for reason in conditions.vet(left, known):
             events(TrialsWillFail(reason))
