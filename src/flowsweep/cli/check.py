@@ -136,7 +136,10 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
     return [
         ("name", plan.campaign.name),
         *([("overrides", ", ".join(plan.overrides))] if plan.overrides else []),
-        ("trials", f"{expected.trials} ({_product(points, plan.campaign.repeats)})"),
+        (
+            "trials each time" if has_times(plan) else "trials",
+            f"{expected.trials} ({_product(points, plan.campaign.repeats)})",
+        ),
         ("expected time", format_duration(expected.duration_ns)),
         ("expected bytes", _bytes(expected)),
         ("order", _order(plan)),

@@ -27,6 +27,12 @@ def times_sections(plan: Plan, now_unix_ns: int, seed: int) -> list[tuple[str, l
 def times_refusals(plan: Plan, now_unix_ns: int, seed: int) -> Iterator[str]:
     """Say which sweeps would be missed again and again since others still run, and what would fit."""
     load = load_of(plan, now_unix_ns, seed)
+    for one in plan.sweeps:
+        if next(occasions(_alone(one, plan), now_unix_ns, seed), None) is None:
+            yield (
+                f"sweep {one.name}: is never due if the campaign begins now; change its times, or how long "
+                "the campaign goes on"
+            )
     if not load.missed:
         return
     remedy = _remedy(plan, load, now_unix_ns, seed)
@@ -70,12 +76,16 @@ def _when(sweep: Sweep, plan: Plan, now_unix_ns: int, seed: int) -> str:
     timing = sweep.timing
     if timing is None:
         return "once"
-    own = plan.model_copy(update={"sweeps": (sweep,)})
-    coming = [shown_time(one.due_unix_ns) for one in islice(occasions(own, now_unix_ns, seed), _SHOWN + 1)]
+    times = islice(occasions(_alone(sweep, plan), now_unix_ns, seed), _SHOWN + 1)
+    coming = [shown_time(one.due_unix_ns) for one in times]
     more = ", …" if len(coming) > _SHOWN else ""
     late = format_duration(timing.slip_ns)
-    due = f"{', '.join(coming[:_SHOWN])}{more}" if coming else "never before the campaign ends"
+    due = f"{', '.join(coming[:_SHOWN])}{more}" if coming else "never"
     return f"{_rule(timing)}, at most {late} late; if begun now: {due}"
+
+
+def _alone(sweep: Sweep, plan: Plan) -> Plan:
+    return plan.model_copy(update={"sweeps": (sweep,)})
 
 
 def _rule(timing: Timing) -> str:

@@ -25,7 +25,7 @@ from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
 from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.schedule import Slot, schedule
+from flowsweep.schedule import Slot, has_times, schedule
 from flowsweep.tests import TIMED_TESTS, facts_of
 from flowsweep.units import QuantityError, parse_duration, write_duration
 from flowsweep.wording import counted, format_rate, format_size
@@ -204,6 +204,11 @@ def _interval(duration: str) -> str:
 
 def _slots(plan: Plan) -> tuple[Slot, ...]:
     """One trial, or one for each part of the way that is asked for."""
+    if has_times(plan):
+        message = (
+            "`every` and `at` have no effect here: one trial runs, now; write a plan and `flowsweep run` it"
+        )
+        raise PlanError(COMMAND_LINE, (message,))
     slots = schedule(plan, 0)
     if len(slots) != len(plan.sweeps[0].part) or any(len(slot.trials) != 1 for slot in slots):
         message = (

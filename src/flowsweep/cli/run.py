@@ -89,9 +89,7 @@ def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
             f"{writer.folder}: was begun by flowsweep {version}, and this is {__version__}, which does not "
             f"understand its plan: go on with `pip install flowsweep=={version}`, or choose a new folder"
         ) from error
-    # How long it goes on may change: nothing that has run depends on it.
-    now = plan.campaign.model_copy(update=begun_with.campaign.model_dump(include={"for_ns", "until"}))
-    if differences := plan_difference(begun_with, plan.model_copy(update={"campaign": now})):
+    if differences := plan_difference(begun_with, plan):
         what = f"{plan.source}: is not the plan that {writer.folder} was begun with"
         what += "; go on with that one, or choose a new folder:"
         raise ArchiveError("\n  ".join([what, *differences]))

@@ -14,7 +14,7 @@ from flowsweep.schedule.tests.path import PathParameters
 from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.tests.tcp import TcpParameters
 from flowsweep.schedule.tests.udp import UdpParameters
-from flowsweep.schedule.timetable import Occasion, end_of, has_times, occasions
+from flowsweep.schedule.timetable import Occasion, end_of, has_times, occasions, surely_before
 from flowsweep.schedule.trial import BackgroundTraffic, Slot, Trial
 
 __all__ = [
@@ -51,4 +51,5 @@ __all__ = [
     "remarks",
     "schedule",
     "slot_duration_ns",
+    "surely_before",
 ]

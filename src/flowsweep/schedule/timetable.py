@@ -12,6 +12,8 @@ from flowsweep.plan.model import Campaign, Plan, Sweep, Timing
 
 _DAY_MINUTES = 24 * 60
 _MICROSECOND_NS = 1_000
+_NEVER_NS = 400 * 24 * 3600 * SECOND_NS
+"""A part of the day in which nothing was due for so long, with summer and winter, will never see anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,16 @@ def occasions(
     )
 
 
+def surely_before(timing: Timing, begun_unix_ns: int, unix_ns: int) -> int:
+    """A number up to which all times of a sweep were due before a moment: the last one, or a smaller one.
+
+    So that whoever asks for what comes then need not count from the beginning.
+    """
+    if timing.every_ns is None or not _is_even(timing):
+        return 0
+    return max(0, (unix_ns - begun_unix_ns - timing.jitter_ns) // timing.every_ns)
+
+
 def end_of(campaign: Campaign, begun_unix_ns: int) -> int | None:
     """Nothing is due from this moment on, in Unix nanoseconds; None if the plan has no end."""
     if campaign.until is not None:
@@ -72,9 +84,10 @@ def end_of(campaign: Campaign, begun_unix_ns: int) -> int | None:
 def _of_sweep(
     sweep: Sweep, timing: Timing, begun_unix_ns: int, ends_unix_ns: int | None, seed: int, after: int
 ) -> Iterator[Occasion]:
-    times = _times(timing, begun_unix_ns)
+    skipped = after if _is_even(timing) else 0
+    times = _times(timing, begun_unix_ns, skipped)
     at_ns = next(times, None)
-    number = 0
+    number = skipped
     while at_ns is not None and (ends_unix_ns is None or at_ns < ends_unix_ns):
         number += 1
         next_ns = next(times, None)
@@ -91,16 +104,27 @@ def _drawn(jitter_ns: int, what: str) -> int:
     return round(random.Random(what).random() * jitter_ns) if jitter_ns else 0
 
 
-def _times(timing: Timing, begun_unix_ns: int) -> Iterator[int]:
-    """When a sweep is due, before jitter, in Unix nanoseconds that rise; without end."""
+def _is_even(timing: Timing) -> bool:
+    """Whether all times are equally far apart, so that the place of each is known."""
+    return timing.every_ns is not None and timing.between_minutes is None
+
+
+def _times(timing: Timing, begun_unix_ns: int, skipped: int) -> Iterator[int]:
+    """When a sweep is due, before jitter, in Unix nanoseconds that rise.
+
+    `skipped`: so many are left out at the beginning, of times that are equally far apart. Without end, but
+    for times of which none lies within the part of the day that they must lie in.
+    """
     zone = ZoneInfo(timing.timezone)
     if timing.every_ns is None:
         yield from _daily(timing.at_minutes, zone, begun_unix_ns)
         return
-    at_ns = begun_unix_ns
-    while True:
+    at_ns = begun_unix_ns + skipped * timing.every_ns
+    last_ns = at_ns
+    while at_ns - last_ns <= _NEVER_NS:
         if timing.between_minutes is None or _lies_within(timing.between_minutes, at_ns, zone):
             yield at_ns
+            last_ns = at_ns
         at_ns += timing.every_ns
 
 

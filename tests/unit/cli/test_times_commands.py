@@ -151,14 +151,24 @@ def test_status_of_a_path_that_was_just_measured_is_not_silent(tmp_path: Path) -
     assert "SILENT" not in invoked("status", tmp_path / "a")
 
 
-def test_how_long_a_campaign_goes_on_may_change_when_it_is_gone_on_with(tmp_path: Path) -> None:
-    longer, other = text_of(HOURLY, campaign='for = "48h"'), text_of(HOURLY.replace('"1h"', '"2h"'))
+def test_another_plan_is_told_by_its_keys(tmp_path: Path) -> None:
     archive_of(tmp_path / "a", plan_of(HOURLY), datetime(2020, 1, 1, tzinfo=UTC)).close()
     plan = tmp_path / "plan.toml"
-    plan.write_text(other, encoding="utf-8")
+    plan.write_text(text_of(HOURLY.replace('"1h"', '"2h"'), campaign='for = "48h"'), encoding="utf-8")
     said = invoked("run", plan, "--archive", tmp_path / "a", "--resume", code=2)
-    assert "every: 1h then, 2h now" in said
-    assert "for" not in said.split("choose a new folder:")[1]
-    plan.write_text(longer.replace(LAB, LAB.replace("100Mbit/s", "50Mbit/s")), encoding="utf-8")
-    said = invoked("run", plan, "--archive", tmp_path / "a", "--resume", code=2)
-    assert "48h" not in said
+    assert "sweep.hourly.every: 1h then, 2h now" in said
+    assert "campaign.for: 24h then, 48h now" in said
+
+
+def test_a_sweep_that_is_never_due_is_refused(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    minute = (datetime.now(UTC) + timedelta(hours=2)).strftime("%H:%M")
+    other = (datetime.now(UTC) + timedelta(hours=3)).strftime("%H:%M")
+    never = HOURLY.replace('every = "1h"', f'every = "24h"\nbetween = ["{minute}", "{other}"]')
+    plan.write_text(text_of(never, campaign=""), encoding="utf-8")
+    assert "sweep hourly: is never due if the campaign begins now" in invoked("check", plan, code=2)
+
+
+def test_one_trial_now_has_no_times() -> None:
+    said = invoked("tcp", "local", "--set", "sweep.every=5min", code=2)
+    assert "`every` and `at` have no effect here" in said

@@ -5,7 +5,7 @@ from itertools import islice
 
 from flowsweep.plan import Plan
 from flowsweep.plan.file import parse_plan
-from flowsweep.schedule import Occasion, occasions
+from flowsweep.schedule import Occasion, occasions, surely_before
 from flowsweep.schedule.load import load_of
 
 SWEEP = """
@@ -140,3 +140,15 @@ def test_a_sweep_that_others_keep_from_running_is_found_before_anything_runs() -
     assert found.missed == {"tcp1": 24 * 4}
     assert found.in_the_way == {"tcp1": "tcp0"}
     assert found.busy_ns["a"] == found.busy_ns["b"] > 24 * 20 * 60 * SECOND_NS
+
+
+def test_what_comes_after_a_year_is_found_without_counting_from_the_beginning() -> None:
+    asked = plan("", 'every = "1s"\njitter = "500ms"')
+    [sweep] = asked.sweeps
+    assert sweep.timing is not None
+    year_ns = 365 * 24 * 3600 * SECOND_NS
+    before = surely_before(sweep.timing, 0, year_ns)
+    first = next(occasions(asked, 0, 1, {"tcp0": before}))
+    assert first.number == before + 1
+    assert abs(first.due_unix_ns - year_ns) < 2 * SECOND_NS
+    assert surely_before(plan("", 'at = "02:00"').sweeps[0].timing, 0, year_ns) == 0

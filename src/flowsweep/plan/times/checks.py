@@ -1,6 +1,6 @@
 """What the times of a plan must agree on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
@@ -12,6 +12,8 @@ from flowsweep.plan.times.keys import TimesKeys
 from flowsweep.units import write_duration
 
 _CAMPAIGN = "campaign"
+_DAY_MINUTES = 24 * 60
+_MINUTE_NS = 60 * defaults.SECOND_NS
 _OF_TIMES = ("between", "jitter", "slip")
 """Keys that do nothing without `every` or `at`."""
 
@@ -75,7 +77,14 @@ def _sweep_problems(file: PlanFile, sweep: SweepTable, at: KeyPath, *, timed: bo
     times = times_of(file.campaign, sweep)
     if times.every is not None:
         yield from _lateness_problems(sweep, times, times.every, at)
-    elif sweep.between is not None and timed:
+    elif times.at is not None and (times.jitter or 0) > (gap_ns := _shortest_gap_ns(times.at)):
+        where = at if sweep.jitter is not None else (_CAMPAIGN,)
+        message = (
+            f"found {write_duration(times.jitter or 0)}, expected at most what lies between the times of "
+            f"`at`, {write_duration(gap_ns)}"
+        )
+        yield Problem((*where, "jitter"), message, ((*at, "at"), (_CAMPAIGN, "at")))
+    if times.every is None and sweep.between is not None and timed:
         message = "has no effect on `at`, only on `every`; leave it out"
         yield Problem((*at, "between"), message, ((*at, "at"),))
 
@@ -90,6 +99,14 @@ def _lateness_problems(sweep: SweepTable, times: TimesKeys, every_ns: int, at: K
             f"{write_duration(every_ns)}: a run would still be due when the next one is"
         )
         yield Problem((*where, key), message, ((*at, "every"), (_CAMPAIGN, "every")))
+
+
+def _shortest_gap_ns(minutes: Sequence[int]) -> int:
+    """Between times of the day, over midnight too."""
+    ordered = sorted(minutes)
+    next_ones = [*ordered[1:], ordered[0] + _DAY_MINUTES]
+    gaps = (following - minute for minute, following in zip(ordered, next_ones, strict=True))
+    return min(gaps) * _MINUTE_NS
 
 
 def _own_problems(times: TimesKeys, at: KeyPath, *, of_probes: bool) -> Iterator[Problem]:
