@@ -144,7 +144,7 @@ def controlled(world: World, plan: Plan) -> None:
     async def keep(missed: Missed) -> None:
         world.missed.append(missed)
 
-    asyncio.run(Timekeeper(timetable, run_slot, keep, lambda _: None).run())
+    asyncio.run(Timekeeper(timetable, run_slot, keep, lambda *_: None).run())
 
 
 def lived_through(world: World, plan: Plan) -> None:

@@ -89,6 +89,7 @@ class Lines:
     def __init__(self, console: Screen) -> None:
         self._console = console
         self._of = ""
+        self._told: Occasion | None = None
         self._rate_bps: float | None = None
 
     def __call__(self, event: CampaignEvent) -> None:
@@ -103,8 +104,9 @@ class Lines:
             case TrialStarted(number, trial, _, left_ns):
                 self._rate_bps = None
                 self._say(f"trial {number}{self._of}: {what_runs(trial)}, {_about(left_ns)} left")
-            case Waiting(occasion):
-                self._say(_coming(occasion))
+            case Waiting(occasion, left_ns) if occasion != self._told:
+                self._told = occasion
+                self._say(f"{_coming(occasion)}, in {_about(left_ns)}")
             case TrialRunning(rate_bps=rate_bps):
                 self._rate_bps = rate_bps
             case TrialFinished(record) if record.failure is None:
@@ -139,8 +141,10 @@ class Bar:
                     rate="",
                     left="" if left_ns is None else _about(left_ns),
                 )
-            case Waiting(occasion):
-                self.progress.update(self._task, what=_coming(occasion), rate="", left="")
+            case Waiting(occasion, left_ns):
+                self.progress.update(
+                    self._task, what=_coming(occasion), rate="", left=f"in {_about(left_ns)}"
+                )
             case TrialStarted(_, trial, _, left_ns):
                 self._left_ns = left_ns
                 self.progress.update(

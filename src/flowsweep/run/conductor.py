@@ -34,7 +34,7 @@ from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.timetable import Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
-from flowsweep.schedule import Slot, Trial, followed, slot_duration_ns
+from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
 from flowsweep.tests import facts_of
 
 _BITS_PER_BYTE = 8
@@ -173,7 +173,10 @@ class _Conductor:
             await _to_the_end(lambda: timetable.keep(missed))
             self._events(SweepMissed(missed))
 
-        await Timekeeper(timetable, run_slot, record, lambda one: self._events(Waiting(one))).run()
+        def wait(occasion: Occasion, left_ns: int) -> None:
+            self._events(Waiting(occasion, left_ns))
+
+        await Timekeeper(timetable, run_slot, record, wait).run()
         return self._tally
 
     async def _run_step(

@@ -87,10 +87,12 @@ class SessionRegained:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Nothing is due yet."""
+    """Nothing is due yet; about once a second."""
 
     occasion: Occasion
     """What comes next."""
+    left_ns: int
+    """In how many nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)

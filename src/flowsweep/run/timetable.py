@@ -43,7 +43,7 @@ class Timekeeper:
         timetable: When sweeps are due.
         run_slot: Runs a slot to its end.
         record: Keeps what was missed.
-        waits_for: Is told what comes next, when there is time before it.
+        waits_for: Is told what comes next and in how many nanoseconds, again and again until it is due.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Timekeeper:
         timetable: Timetable,
         run_slot: Callable[[Slot, Sequence[Slot]], Awaitable[None]],
         record: Callable[[Missed], Awaitable[None]],
-        waits_for: Callable[[Occasion], None],
+        waits_for: Callable[[Occasion, int], None],
     ) -> None:
         self._timetable = timetable
         self._clock = timetable.clock
@@ -64,14 +64,11 @@ class Timekeeper:
 
     async def run(self) -> None:
         """Run all occasions; for ever, if they have no end."""
-        told: Occasion | None = None
         try:
             while (occasion := self._next()) is not None:
                 left_ns = occasion.due_unix_ns - self._hold_ups.last.unix_ns
                 if left_ns > 0:
-                    if told != occasion:
-                        self._waits_for(occasion)
-                        told = occasion
+                    self._waits_for(occasion, left_ns)
                     await self._clock.sleep(min(left_ns, self._timetable.look_every_ns))
                     continue
                 self._ahead.popleft()

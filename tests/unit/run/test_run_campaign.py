@@ -158,7 +158,10 @@ def test_slots_run_when_they_are_due_and_the_next_one_is_told() -> None:
     recorder, events = run_when_due(FakeNetwork(), campaign(2), ResumeState())
     assert recorder.statuses == ["ok", "ok"]
     told = [type(event) for event in events if isinstance(event, CampaignStarted | Waiting | TrialFinished)]
-    assert told == [CampaignStarted, Waiting, TrialFinished, Waiting, TrialFinished]
+    hour = [Waiting] * 3600
+    assert told == [CampaignStarted, *hour, TrialFinished, *hour, TrialFinished]
+    left_ns = [event.left_ns for event in events if isinstance(event, Waiting)]
+    assert left_ns == [second * SECOND_NS for second in range(3600, 0, -1)] * 2
     assert [event.left_ns for event in events if isinstance(event, TrialStarted)] == [
         slot_duration_ns(slot) for slot in campaign(2)
     ]
