@@ -1,8 +1,10 @@
 """What commands say of campaigns with times: whether they fit, what comes next, what was missed."""
 
+import io
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,12 +15,16 @@ from flowsweep.archive import create_archive, open_archive_for_writing, read_arc
 from flowsweep.archive.writer import ArchiveWriter
 from flowsweep.cli import load
 from flowsweep.cli.app import app
+from flowsweep.cli.progress import Lines
+from flowsweep.cli.terminal import Screen
+from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import FlowsweepError, PlanError
 from flowsweep.plan import Plan
 from flowsweep.plan.against import joined
 from flowsweep.plan.file import parse_plan
+from flowsweep.run.events import CampaignStarted, SweepMissed, TrialStarted, Waiting
 from flowsweep.run.outcome import Missed, TrialOutcome
-from flowsweep.schedule import planned_trials, schedule
+from flowsweep.schedule import occasions, planned_trials, schedule
 
 SWEEP = """
 [[sweep]]
@@ -172,3 +178,22 @@ def test_a_sweep_that_is_never_due_is_refused(tmp_path: Path) -> None:
 def test_one_trial_now_has_no_times() -> None:
     said = invoked("tcp", "local", "--set", "sweep.every=5min", code=2)
     assert "`every` and `at` have no effect here" in said
+
+
+def test_progress_tells_each_run_once_that_it_waits_for_and_what_is_missed() -> None:
+    plan, begun = plan_of(HOURLY), datetime(2026, 11, 26, 10, tzinfo=UTC)
+    out = io.StringIO()
+    show = Lines(Screen(file=out, width=200))
+    show(CampaignStarted(None, 0, None))
+    first, second = islice(occasions(plan, round(begun.timestamp()) * SECOND_NS, 1), 2)
+    for occasion, left_s in ((first, 3600), (first, 3599), (second, 60)):
+        show(Waiting(occasion, left_s * SECOND_NS))
+    [slot] = schedule(plan, 1)
+    show(TrialStarted(1, slot.trials[0], 1, 5 * SECOND_NS))
+    show(SweepMissed(missed(plan, 2, 4, begun)))
+    assert out.getvalue().splitlines() == [
+        "next: hourly at 2026-11-26T10:00:00Z, in 1 h",
+        "next: hourly at 2026-11-26T11:00:00Z, in 1 min",
+        "trial 1: left → right, 1 flow, 5 s left",
+        "  missed: hourly, due 2026-11-26 11:00:00 to 2026-11-26 13:00:00 UTC, 3 times: asleep",
+    ]
