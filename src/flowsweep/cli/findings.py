@@ -69,7 +69,7 @@ def show_findings(
         good = sum(row["status"] == "ok" for row in rows)
         console.print(f"Nothing to conclude: of {counted(len(rows), 'trial')} {good} ended well.")
     settings = settings_line(found.campaign.plan, rows, share)
-    print_opening(opening(rows, conclusions, settings), console)
+    print_opening(opening(rows, conclusions, settings, found.state.missed), console)
     most = len(conclusions) if every else MOST_AT_ONCE
     print_findings(conclusions, console, most=most, goodput=goodput_compared(rows))
 

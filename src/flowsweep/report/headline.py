@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import ibis
 import pyarrow as pa
@@ -21,6 +21,7 @@ from flowsweep.report.goodput_words import first_bps, shown_goodput
 from flowsweep.run.outcome import Missed
 from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_size
 
+_LONG = timedelta(hours=1)
 STATUSES = ("ok", "incomplete", "failed")
 _METHODS = {
     "receiver_median": (
@@ -104,10 +105,20 @@ def goodput_meant(trials: Sequence[TrialRow]) -> str:
 
 
 def when_measured(trials: Sequence[TrialRow], created_at: datetime) -> str:
-    """Say when the trials ran; of imported ones, which ran long before, also when they were taken in."""
+    """Say when the trials ran, from when to when if that took an hour or more.
+
+    Of imported ones, which ran long before, also when they were taken in.
+    """
     at = f"{created_at:%-d %B %Y, %H:%M} UTC"
     if not trials or not all(row.get("imported_from") for row in trials):
-        return f"Measured {at}"
+        last = max(
+            (datetime.fromisoformat(row["started_at"]) for row in trials if row["started_at"]), default=None
+        )
+        if last is None or last - created_at < _LONG:
+            return f"Measured {at}"
+        same_day = last.date() == created_at.date()
+        until = f"{last:%H:%M}" if same_day else f"{last:%-d %B %Y, %H:%M}"
+        return f"Measured {at.removesuffix(' UTC')} to {until} UTC"
     days = sorted({str(row["started_at"])[:10] for row in trials if row["started_at"]})
     if not days:
         return f"Imported {at}; when the trials ran is not known"

@@ -7,6 +7,7 @@ import pytest
 
 from figures_support import finding
 from flowsweep.analysis.findings.finding import Finding
+from flowsweep.report.headline import when_measured
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
 from flowsweep.run.outcome import Missed
@@ -166,6 +167,21 @@ def test_what_was_missed_is_said_with_its_reasons() -> None:
         "9 times a sweep was due and did not run, or not to its end: the controller was not running (6), "
         "other runs were still going (3)."
     )
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ("2026-11-26T10:59:59.000Z", "Measured 26 November 2026, 10:00 UTC"),
+        ("2026-11-26T23:55:04.321Z", "Measured 26 November 2026, 10:00 to 23:55 UTC"),
+        ("2026-12-03T00:05:00.000Z", "Measured 26 November 2026, 10:00 to 3 December 2026, 00:05 UTC"),
+        (None, "Measured 26 November 2026, 10:00 UTC"),
+    ],
+)
+def test_a_long_campaign_says_until_when_it_measured(last: str | None, told: str) -> None:
+    rows = one_point(repeats=2)
+    rows[0]["started_at"], rows[1]["started_at"] = "2026-11-26T10:00:00.000Z", last
+    assert when_measured(rows[:2], datetime(2026, 11, 26, 10, tzinfo=UTC)) == told
 
 
 def test_nothing_that_ended_ok_has_no_opening() -> None:
