@@ -8,13 +8,14 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
+import pytest
 from lab_support import needs_lab
 
 from campaign_support import flowsweep, start
 from flowsweep.archive import read_archive
 from waiting import wait_until
 
-pytestmark = [*needs_lab]
+pytestmark = [*needs_lab, pytest.mark.together]
 
 EVERY_S, FOR_S = 3, 36
 PLAN = f"""

@@ -11,16 +11,21 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use quinn::{Connection, ConnectionError, ReadError, ReadExactError, RecvStream, SendStream, WriteError};
 use serde_json::{Value, json};
-use tokio::time::{Instant as Moment, sleep_until, timeout};
+use tokio::{
+    sync::watch,
+    time::{Instant as Moment, sleep, sleep_until, timeout},
+};
 
 use crate::{
     Config,
-    defaults::{CHUNKS_AT_ONCE, WRITE_BYTES},
+    defaults::{CHUNKS_AT_ONCE, LAST_WORDS, WRITE_BYTES},
     pace::Pace,
 };
 
 /// What a stream asks for that is to have no end: its client stops it.
 const ENDLESS: u64 = u64::MAX;
+/// What clients are told when the server ends.
+pub const SERVER_ENDS: &[u8] = b"the server ends";
 /// What a stream or a connection is closed with, beyond 0, which is no error: it did nothing for too long.
 const IDLE: u8 = 1;
 /// See [`IDLE`]: it is over the limit of what a stream carries, or of how long a connection lasts.
@@ -39,10 +44,14 @@ struct Carried<'a> {
     sent_bytes: Cell<u64>,
     /// Why the first stream was broken off that was not its client's wish.
     trouble: Cell<Option<String>>,
+    stopping: watch::Receiver<bool>,
 }
 
 /// Serves a connection to its end; what is to be told of it.
-pub async fn serve(connection: &Connection, config: &Config) -> Value {
+///
+/// It breaks its streams off when `stopping` says so, and closes when what was on its way is acknowledged: before, the
+/// library's congestion control would hold the closing word back.
+pub async fn serve(connection: &Connection, config: &Config, stopping: watch::Receiver<bool>) -> Value {
     let begin = Instant::now();
     let client = canonical(connection.remote_address()).to_string();
     let carried = Carried {
@@ -52,6 +61,7 @@ pub async fn serve(connection: &Connection, config: &Config) -> Value {
         received_bytes: Cell::new(0),
         sent_bytes: Cell::new(0),
         trouble: Cell::new(None),
+        stopping,
     };
     let (status, error) = carried.serve_streams(connection).await;
     json!({
@@ -78,6 +88,7 @@ impl Carried<'_> {
         let mut streams = FuturesUnordered::new();
         loop {
             tokio::select! {
+                () = self.stops() => break,
                 stream = connection.accept_bi() => match stream {
                     Ok((answer, request)) => {
                         self.streams.set(self.streams.get() + 1);
@@ -95,11 +106,25 @@ impl Carried<'_> {
                 }
             }
         }
+        while streams.next().await.is_some() {}
+        sleep(LAST_WORDS).await;
+        connection.close(0_u8.into(), SERVER_ENDS);
+        ("server_ends", None)
+    }
+
+    /// Comes back once the server ends.
+    async fn stops(&self) {
+        // Without a sender it has ended already.
+        drop(self.stopping.clone().wait_for(|stopping| *stopping).await);
     }
 
     /// A stream that is broken off says so to its client, and others go on.
     async fn serve_stream(&self, mut answer: SendStream, mut request: RecvStream) {
-        let Err(BrokenOff { code, reason }) = self.answer(&mut answer, &mut request).await else { return };
+        let answered = tokio::select! {
+            answered = self.answer(&mut answer, &mut request) => answered,
+            () = self.stops() => Err(BrokenOff::without_fault()),
+        };
+        let Err(BrokenOff { code, reason }) = answered else { return };
         let _ = (answer.reset(code.into()), request.stop(code.into()));
         if let Some(reason) = reason {
             self.trouble.set(self.trouble.take().or(Some(reason)));
@@ -117,7 +142,7 @@ impl Carried<'_> {
         self.read(request).await?;
         self.write(answer, wanted.min(most)).await?;
         // It is over once everything was acknowledged.
-        answer.finish().map_err(|_| BrokenOff::by_client())?;
+        answer.finish().map_err(|_| BrokenOff::without_fault())?;
         self.in_time(answer.stopped()).await.map(drop)
     }
 
@@ -164,7 +189,8 @@ struct BrokenOff {
 }
 
 impl BrokenOff {
-    fn by_client() -> Self {
+    /// Its client wanted it, or the server ends, of which the log says more elsewhere.
+    fn without_fault() -> Self {
         Self { code: 0, reason: None }
     }
 
@@ -182,7 +208,7 @@ macro_rules! by_client {
     ($($error:ty),*) => {
         $(impl From<$error> for BrokenOff {
             fn from(_: $error) -> Self {
-                Self::by_client()
+                Self::without_fault()
             }
         })*
     };

@@ -34,8 +34,10 @@ pub const CHUNKS_AT_ONCE: usize = 32;
 pub const RATE_BURST: Duration = Duration::from_millis(50);
 /// How often it is looked at whether anybody still waits for the server to end.
 pub const STOP_CHECK: Duration = Duration::from_secs(1);
-/// How long clients have to hear that the server ends: a round trip of the longest of paths.
-pub const STOPPING_LEAVE: Duration = Duration::from_millis(300);
+/// How long all connections together have to end when the server does, [`LAST_WORDS`] included.
+pub const STOPPING_LEAVE: Duration = Duration::from_millis(650);
+/// How long a connection waits, once its streams are broken off, for what is on its way to be acknowledged.
+pub const LAST_WORDS: Duration = Duration::from_millis(250);
 /// For what the log holds to be written when the server ends.
 pub const LOG_FLUSH: Duration = Duration::from_millis(400);
 /// How often it is looked at whether refusals are to be summarised.

@@ -17,7 +17,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 use tokio::{
     runtime::{self, Runtime},
-    sync::oneshot,
+    sync::{oneshot, watch},
     task::LocalSet,
     time::{interval, timeout},
 };
@@ -59,6 +59,7 @@ struct Shared {
     log: Log,
     places: Places,
     refusals: Mutex<Refusals>,
+    stopping: watch::Sender<bool>,
 }
 
 impl Server {
@@ -80,7 +81,13 @@ impl Server {
         let entered = runtime.enter();
         let endpoint = Endpoint::new(EndpointConfig::default(), Some(server), socket, Arc::new(TokioRuntime));
         drop(entered);
-        let shared = Arc::new(Shared { config, log, places: Places::default(), refusals: Mutex::default() });
+        let shared = Arc::new(Shared {
+            config,
+            log,
+            places: Places::default(),
+            refusals: Mutex::default(),
+            stopping: watch::Sender::new(false),
+        });
         Ok(Self { runtime, endpoint: endpoint.map_err(failed)?, shared })
     }
 
@@ -113,9 +120,10 @@ impl Server {
                 }
             }
         });
-        endpoint.close(0_u8.into(), b"the server ends");
+        shared.stopping.send_replace(true);
         // Whoever does not hear it in time finds nobody here.
         drop(connections.block_on(&runtime, async { timeout(STOPPING_LEAVE, endpoint.wait_idle()).await }));
+        endpoint.close(0_u8.into(), connection::SERVER_ENDS);
         drop(connections);
         shared.log.flush(LOG_FLUSH);
         Ok(())
@@ -155,7 +163,7 @@ impl Shared {
         };
         match timeout(HANDSHAKE_TIMEOUT, connecting).await {
             Ok(Ok(connection)) => {
-                let ended = connection::serve(&connection, &self.config).await;
+                let ended = connection::serve(&connection, &self.config, self.stopping.subscribe()).await;
                 self.log.write("connection_ends", ended);
             }
             Ok(Err(error)) => failed(error.to_string()),
