@@ -29,7 +29,12 @@ const QUANTITIES: [Quantity; 23] = [
     ("send_calls", "calls", true, "Calls that sent them: several datagrams go in one where the kernel cuts."),
     ("datagrams_received", "datagrams", true, "UDP datagrams received."),
     ("datagram_bytes_received", "bytes", true, "Their payload."),
-    ("receive_calls", "calls", true, "The same, as the library counts: it has taken apart what the kernel handed over at once."),
+    (
+        "receive_calls",
+        "calls",
+        true,
+        "The same, as the library counts: it has taken apart what the kernel handed over at once.",
+    ),
     (
         "data_blocked_sent",
         "frames",
