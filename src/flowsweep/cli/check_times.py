@@ -5,7 +5,8 @@ from itertools import islice
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
-from flowsweep.plan.model import Sweep, Timing
+from flowsweep.plan.campaign import Timing
+from flowsweep.plan.model import Sweep
 from flowsweep.run.hold_ups import shown_time
 from flowsweep.schedule import occasions
 from flowsweep.schedule.load import DAY_NS, Load, load_of

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from flowsweep import defaults
+from flowsweep.plan.campaign import Campaign
 from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
 from flowsweep.plan.input import HostTable, PlanFile
@@ -17,7 +18,6 @@ from flowsweep.plan.links.table import (
     WaysTable,
 )
 from flowsweep.plan.model import (
-    Campaign,
     CrossTraffic,
     Group,
     Hop,

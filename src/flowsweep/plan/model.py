@@ -1,20 +1,19 @@
 """The checked plan: frozen types that cannot be wrong. Only plan/ makes them; nothing checks them again."""
 
 from collections.abc import Collection
-from datetime import datetime
 from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from flowsweep import defaults
+from flowsweep.plan.campaign import Campaign, Timing
 from flowsweep.plan.expansion import halvings, members
 from flowsweep.plan.frozen import Frozen
 from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.tests import TESTS, TIMED_TESTS
 
-Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
 Setting = Literal["A", "B"]
 
@@ -29,34 +28,6 @@ Test = Annotated[str, AfterValidator(partial(_among, tests=TESTS))]
 """A row of `flowsweep.tests`."""
 TimedTest = Annotated[str, AfterValidator(partial(_among, tests=TIMED_TESTS))]
 """A row of it that sends for as long as a plan says."""
-
-
-class Campaign(Frozen):
-    """`[campaign]`."""
-
-    name: str
-    repeats: int
-    order: Order
-    seed: int | None
-    """Absent: drawn when the campaign starts, and recorded."""
-    for_ns: int | None = None
-    """How long sweeps with times go on, from the campaign's begin."""
-    until: datetime | None = None
-    """When they end; at most one of these."""
-
-
-class Timing(Frozen):
-    """When a sweep runs: one of `every_ns` and `at_minutes`."""
-
-    every_ns: int | None = None
-    between_minutes: tuple[int, int] | None = None
-    """Of `every_ns`: times of the day, in minutes since midnight, from the first to before the second."""
-    at_minutes: tuple[int, ...] = ()
-    """Each day, in minutes since midnight."""
-    timezone: str = "UTC"
-    jitter_ns: int = 0
-    slip_ns: int
-    """How late a run may begin."""
 
 
 class Policer(Frozen):

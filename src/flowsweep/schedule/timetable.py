@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.plan.model import Campaign, Plan, Sweep, Timing
+from flowsweep.plan.campaign import Campaign, Timing
+from flowsweep.plan.model import Plan, Sweep
 
 _DAY_MINUTES = 24 * 60
 _MICROSECOND_NS = 1_000

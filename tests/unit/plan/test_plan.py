@@ -143,9 +143,9 @@ def test_a_wrong_value_hides_no_other_problem_and_makes_none_up():
 @pytest.mark.parametrize(
     "overrides",
     [
-        {"campaign.repeats": "2"},
+        {"campaign.seed": "2"},
         {"sweep.duration": "2min"},
-        {"campaign.repeats": "2", "sweep.duration": '["2min", "150s"]'},
+        {"campaign.seed": "2", "sweep.duration": '["2min", "150s"]'},
     ],
     ids=["campaign", "sweep", "both"],
 )

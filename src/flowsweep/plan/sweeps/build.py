@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 from flowsweep import defaults
 from flowsweep.axes import AXES, DURATION, LENGTH, MODE, PART, WINDOWS
 from flowsweep.plan.background.keys import BackgroundTable
-from flowsweep.plan.model import Background, Path, RateSearch, Sweep, Timing
+from flowsweep.plan.campaign import Timing
+from flowsweep.plan.model import Background, Path, RateSearch, Sweep
 from flowsweep.plan.probing import Echo, Probe
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS

@@ -1,8 +1,8 @@
 """From the keys of a sweep and its campaign to when the sweep runs."""
 
 from flowsweep import defaults
+from flowsweep.plan.campaign import Timing
 from flowsweep.plan.input import CampaignTable
-from flowsweep.plan.model import Timing
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.times.keys import TimesKeys
