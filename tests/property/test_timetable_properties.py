@@ -55,6 +55,8 @@ class World:
     chance: Random
     events: list[tuple[int, str, int]]
     """What happens to the machine: when (boot time), what, by how much."""
+    lasts_ns: tuple[int, ...] = (5 * SECOND_NS, MINUTE_NS, 40 * MINUTE_NS, 4 * HOUR_NS)
+    """How long a trial may take: one of these, drawn each time."""
     boot_ns: int = 0
     suspended_ns: int = 0
     stepped_ns: int = 0
@@ -134,8 +136,7 @@ def controlled(world: World, plan: Plan) -> None:
         assert world.boot_ns >= world.busy_until_ns, "two at once"
         key = (slot.trials[0].sweep, slot.trials[0].repeat)
         world.began.setdefault(key, world.unix_ns)
-        lasts_ns = world.chance.choice((5 * SECOND_NS, MINUTE_NS, 40 * MINUTE_NS, 4 * HOUR_NS))
-        world.pass_time(lasts_ns)
+        world.pass_time(world.chance.choice(world.lasts_ns))
         world.busy_until_ns = world.boot_ns
         for trial in slot.trials:
             world.run.append((*key, trial.trial_id))
@@ -199,8 +200,7 @@ def test_every_time_is_run_or_recorded_as_missed_with_a_reason_and_none_twice(se
 def test_reasons_are_those_of_what_happened() -> None:
     events = [(10 * HOUR_NS, "step", 30 * HOUR_NS), (100 * HOUR_NS, "suspend", 40 * HOUR_NS)]
     events += [(200 * HOUR_NS, "down", 25 * HOUR_NS)]
-    world = World(Random(1), events)
-    world.chance.choice = lambda options: options[0]  # type: ignore[method-assign]
+    world = World(Random(1), events, lasts_ns=(5 * SECOND_NS,))
     hosts = '[hosts.a]\naddress = "192.0.2.1"\n[hosts.b]\naddress = "192.0.2.2"\n'
     times = SWEEP.format(number=0, flows=1, times='every = "7h"')
     plan = parse_plan(f"{hosts}{times}", "times.toml")

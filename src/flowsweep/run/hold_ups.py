@@ -14,6 +14,8 @@ HELD_UP = "the controller was held up"
 _KEPT_MAX = 1000
 """Of what held it up: so many at most are remembered, the last ones."""
 _NOTABLE_NS = SECOND_NS
+_UNHEARD_NS = 5 * SECOND_NS
+"""Between two looks at the clocks, where one was to come after a second."""
 _NOTABLE_SHARE = 1000
 """NTP slews a clock by 0.05 % at most: what is less than twice that is no step."""
 
@@ -51,7 +53,7 @@ class HoldUps:
             self._add(last, now, f"the clock was set forward (by {_about(stepped_ns)})")
         elif busy:
             self._add_busy(last, now)
-        elif passed_ns > 5 * SECOND_NS:
+        elif passed_ns > _UNHEARD_NS:
             self._add(last, now, f"{HELD_UP} (for {_about(passed_ns)})")
 
     def reason(self, occasion: Occasion) -> str:

@@ -8,7 +8,7 @@ from flowsweep.plan import Plan
 from flowsweep.run.outcome import Missed, TrialRecord
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.timetable import Timetable
-from flowsweep.schedule import Occasion, Point, Slot, expand, occasion_slots, occasions
+from flowsweep.schedule import Occasion, Slot, occasion_slots, occasions, points_by_sweep
 
 Key = tuple[str, int]
 """Sweep, and number of the time that it was due."""
@@ -29,9 +29,7 @@ def timetable_of(plan: Plan, begun: Begun, keep: Callable[[Missed], None]) -> Ti
 
     A time of which some trials ran is due still, for the rest of them.
     """
-    points: dict[str, list[Point]] = {}
-    for point in expand(plan):
-        points.setdefault(point.sweep, []).append(point)
+    points = points_by_sweep(plan)
 
     def slots_of(occasion: Occasion) -> tuple[Slot, ...]:
         return occasion_slots(plan, points[occasion.sweep], occasion, begun.seed)

@@ -1,7 +1,7 @@
 """From a Plan to the trials it asks for, in the order they run."""
 
 from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
-from flowsweep.schedule.grid import Point, expand
+from flowsweep.schedule.grid import Point, expand, points_by_sweep
 from flowsweep.schedule.halving import first_rate_bps, next_rate_bps
 from flowsweep.schedule.matched import joined_plan, matched, matched_trials
 from flowsweep.schedule.order import occasion_slots, schedule
@@ -48,6 +48,7 @@ __all__ = [
     "planned_name",
     "planned_sweeps",
     "planned_trials",
+    "points_by_sweep",
     "remarks",
     "schedule",
     "slot_duration_ns",

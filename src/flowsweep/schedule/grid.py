@@ -65,6 +65,14 @@ def expand(plan: Plan) -> tuple[Point, ...]:
     return tuple(point for sweep in plan.sweeps for point in _merged(_points(plan, sweep)))
 
 
+def points_by_sweep(plan: Plan) -> dict[str, list[Point]]:
+    """All points of a plan, by the name of their sweep, in the order of `expand`."""
+    found: dict[str, list[Point]] = {}
+    for point in expand(plan):
+        found.setdefault(point.sweep, []).append(point)
+    return found
+
+
 def _merged(points: Iterator[Point]) -> Iterator[Point]:
     merged: dict[tuple[object, ...], Point] = {}
     for point in points:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.model import Plan
 from flowsweep.schedule.estimate import bytes_at_most, slot_duration_ns
-from flowsweep.schedule.grid import Point, expand
+from flowsweep.schedule.grid import Point, points_by_sweep
 from flowsweep.schedule.order import occasion_slots
 from flowsweep.schedule.path import links_of
 from flowsweep.schedule.timetable import Occasion, end_of, occasions
@@ -51,7 +51,7 @@ def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
     too late: as `flowsweep run` does it.
     """
     load = Load()
-    runs = {name: _Run.of(name, points, plan) for name, points in _points(plan).items()}
+    runs = {name: _Run.of(name, points, plan) for name, points in points_by_sweep(plan).items()}
     load.run_ns = {name: run.duration_ns for name, run in runs.items()}
     ends_ns = end_of(plan.campaign, begun_unix_ns)
     until_ns = begun_unix_ns + DAY_NS if ends_ns is None else min(ends_ns, begun_unix_ns + DAY_NS)
@@ -73,13 +73,6 @@ def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
         run.add_to(load, plan)
     load.span_ns = max(until_ns, free_ns) - begun_unix_ns
     return load
-
-
-def _points(plan: Plan) -> dict[str, list[Point]]:
-    found: dict[str, list[Point]] = {}
-    for point in expand(plan):
-        found.setdefault(point.sweep, []).append(point)
-    return found
 
 
 @dataclass(frozen=True, slots=True)
