@@ -29,11 +29,12 @@ def test_a_stream_whose_socket_is_closed_is_counted_and_explained(tmp_path: Path
     (row,) = summary(archive)
     assert (row["status"], row["flows_broken"], row["goodput_bps"]) == ("incomplete", "1", "")
     assert re.search(rf"1 of {FLOWS} flows broke: flow \d: \S+", row["error"])
-    # The others went on to their end, each with 2 Mbit/s for 8 s; when the one was cut, the machine decides.
+    # The others went on to their end, each with 2 Mbit/s for 8 s or more: when the one was cut, and how much
+    # later a source hears that the time is over, the machine decides.
     flows = datagram_flows(read_archive(archive).tables().flows).to_pyarrow().to_pylist()
     whole = [flow["sent"] for flow in flows if not flow["broken"]]
     assert len(whole) == FLOWS - 1
-    assert all(sent * 1470 * 8 == pytest.approx(2e6 * 8, rel=0.05) for sent in whole), whole
+    assert min(whole) * 1470 * 8 >= 2e6 * 8 * 0.95, whole
     assert row["lost"] == "0"
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from witness import cores_taken, judged
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary
 from plan_support import ROOT
@@ -23,8 +24,17 @@ def test_four_pairs_share_the_lowest_and_the_highest_rate(tmp_path: Path) -> Non
     )  # fmt: skip
     overrides = [word for setting in settings for word in ("--set", setting)]
     plan = ROOT / "plans" / "seed-001-udp.toml"
-    flowsweep_here("run", plan, "--archive", tmp_path / "archive", *overrides)
-    rows = summary(tmp_path / "archive")
+
+    def measure(attempt: int) -> list[dict[str, str]]:
+        archive = tmp_path / f"archive-{attempt}"
+        flowsweep_here("run", plan, "--archive", archive, *overrides)
+        return summary(archive)
+
+    judged(measure, check, bears_s=0.02, busy=cores_taken)
+
+
+def check(rows: list[dict[str, str]]) -> None:
+    """All that was asked for came at the lowest rate, and more at the highest."""
     asked = sorted((float(row["rate_sum_bps"]), int(row["flows"])) for row in rows)
     assert asked == [(rate_bps, flows) for rate_bps in (LOWEST_BPS, HIGHEST_BPS) for flows in (16, 80)]
     for row in rows:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 import witness
 from lab_support import needs_lab
-from witness import ATTEMPTS, Seen, judged, undisturbed, witnesses
+from witness import ATTEMPTS, WAITED_S, Seen, judged, undisturbed, witnesses
 
 pytestmark = [*needs_lab, pytest.mark.quiet]
 
@@ -25,13 +25,13 @@ while time.monotonic() < until:
 """
 
 
-def pretend(monkeypatch: pytest.MonkeyPatch, absences_s: list[float]) -> None:
-    """Have the machine be away for so long in each attempt."""
+def pretend(monkeypatch: pytest.MonkeyPatch, absences_s: list[float], wait_s: float = 0.0) -> None:
+    """Have the machine be away for so long in each attempt, and a process of ordinary priority wait."""
     left = iter(absences_s)
 
     @contextmanager
     def seen() -> Iterator[Seen]:
-        yield Seen([(0.0, next(left))])
+        yield Seen([(0.0, next(left))], [(0.0, wait_s)])
 
     monkeypatch.setattr(witness, "witnesses", seen)
 
@@ -62,6 +62,14 @@ def test_what_fails_while_the_machine_is_there_fails_at_once(monkeypatch: pytest
 def test_what_fails_while_it_is_away_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, [0.5, 0.5, 0.0])
     assert at_most(8) == [0, 1, 2]
+
+
+def test_what_fails_while_others_have_their_turn_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, [0.0, 0.0], wait_s=1.1 * WAITED_S)
+    assert at_most(9) == [0, 1]
+    pretend(monkeypatch, [0.0, 0.0], wait_s=0.9 * WAITED_S)
+    with pytest.raises(AssertionError, match="assert 10 <= 9"):
+        at_most(9)
 
 
 def test_what_passes_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +135,13 @@ def test_a_process_of_ordinary_priority_takes_no_processor_away() -> None:
             process.wait()
     assert seen.away_between(begun, ended) <= seen.longest_s
     assert seen.longest_s < BURST_S
+
+
+def test_a_process_of_ordinary_priority_waits_where_another_is_nicer_to_none() -> None:
+    cpu = min(os.sched_getaffinity(0))
+    with witnesses() as seen:
+        subprocess.run([sys.executable, "-c", BURST, str(cpu)], check=True, timeout=30)
+    assert seen.longest_wait_s > 0.9 * BURST_S
 
 
 def test_an_absence_is_seen_on_whichever_processor_it_is() -> None:

@@ -3,7 +3,8 @@
 A virtual machine is away whenever its host lets others run, and nothing that is measured meanwhile is on
 time. A test whose figure depends on time asks `judged` or `undisturbed`: what was measured while a processor
 was away for longer than the figure bears is measured again, a few times at most. A product at fault fails
-each time.
+each time. What fails while a process of ordinary priority had to wait for its turn, as engines have to where
+tests run beside others, is measured again, too.
 """
 
 import json
@@ -17,20 +18,24 @@ from typing import Any, TypeVar
 
 ATTEMPTS = 4
 END_TIMEOUT_S = 10
-LOOKS_EVERY_S = 0.001
+FIRST = 2
+"""Real-time priority before the emulator and other threads of an engine, which ask for 1."""
+ORDINARY = 0
+LOOKS_EVERY_S = {FIRST: 0.001, ORDINARY: 0.005}
 CORES_TAKEN = 0.9
 """Of all cores: beyond that a thread waits for its turn, whatever it has to do."""
-AWAY_S = 0.003
-"""From one look to the next beyond which a processor was away."""
+AWAY_S = {FIRST: 0.003, ORDINARY: 0.015}
+"""From one look to the next beyond which a processor was away, by the priority of who looks."""
+WAITED_S = 0.05
+"""For its turn: a source that waits for so long lets the queue of a path run empty."""
 
-# Before the emulator and other threads of an engine, which ask for priority 1. Where real-time priority is
-# not permitted the engine has none either.
+# Where real-time priority is not permitted the engine has none either.
 LOOK = """
 import contextlib, json, os, select, sys, time
-cpu, every_s, away_s = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+cpu, priority, every_s, away_s = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
 os.sched_setaffinity(0, {cpu})
 with contextlib.suppress(PermissionError):
-    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(2))
+    os.sched_setscheduler(0, os.SCHED_RR if priority else os.SCHED_OTHER, os.sched_param(priority))
 print("looks", flush=True)
 absences, before, over = [], time.monotonic(), []
 # Until standard input is closed, also by the death of whoever began this.
@@ -52,11 +57,18 @@ class Seen:
 
     absences: list[tuple[float, float]] = field(default_factory=list)
     """Of any processor: from and to, in seconds of `time.monotonic`, sorted."""
+    waits: list[tuple[float, float]] = field(default_factory=list)
+    """Of a process of ordinary priority for any processor, likewise."""
 
     @property
     def longest_s(self) -> float:
         """The longest absence, in seconds; 0 if there was none."""
-        return max((to - since for since, to in self.absences), default=0.0)
+        return _longest_s(self.absences)
+
+    @property
+    def longest_wait_s(self) -> float:
+        """The longest wait of a process of ordinary priority, in seconds; 0 if there was none."""
+        return _longest_s(self.waits)
 
     def away_between(self, since: float, to: float) -> float:
         """The longest part of an absence that lies between two moments of `time.monotonic`, in seconds."""
@@ -67,7 +79,8 @@ class Seen:
         total_s = sum(to - since for since, to in self.absences)
         return (
             f"processors were away {len(self.absences)} times meanwhile, for {1e3 * self.longest_s:.1f} ms "
-            f"at most and {1e3 * total_s:.1f} ms together"
+            f"at most and {1e3 * total_s:.1f} ms together; a process of ordinary priority waited for "
+            f"{1e3 * self.longest_wait_s:.1f} ms at most"
         )
 
 
@@ -81,14 +94,17 @@ def cores_taken(rows: Iterable[Mapping[str, Any]]) -> bool:
 def witnesses() -> Iterator[Seen]:
     """Have every processor watched until the end of the block, after which the result is filled in."""
     seen = Seen()
-    watching = [_begin(cpu) for cpu in sorted(os.sched_getaffinity(0))]
+    kinds = {FIRST: seen.absences, ORDINARY: seen.waits}
+    cpus = sorted(os.sched_getaffinity(0))
+    watching = [(kept, _begin(cpu, priority)) for priority, kept in kinds.items() for cpu in cpus]
     try:
         yield seen
     finally:
-        for process in watching:
+        for kept, process in watching:
             output, _ = process.communicate(timeout=END_TIMEOUT_S)
-            seen.absences += [(since, to) for since, to in json.loads(output)]
+            kept += [(since, to) for since, to in json.loads(output)]
         seen.absences.sort()
+        seen.waits.sort()
 
 
 def judged(
@@ -99,6 +115,8 @@ def judged(
     busy: Callable[[Measured], bool] = lambda _: False,
 ) -> Measured:
     """Measure something and check it; once more where the check fails and the machine was away, or busy.
+
+    Busy is a machine on which a process of ordinary priority waited for longer than WAITED_S.
 
     Args:
         measure: what is told the number of the attempt, from 0; raises AssertionError where a trial failed.
@@ -116,7 +134,8 @@ def judged(
         found, failure, seen = _tried(measure, attempt, check)
         if failure is None:
             break
-        excused = seen.longest_s > bears_s or any(busy(measured) for measured in found)
+        away = seen.longest_s > bears_s or seen.longest_wait_s > WAITED_S
+        excused = away or any(busy(measured) for measured in found)
         _bear(failure, seen, attempt, excused=excused)
     return found[0]
 
@@ -158,8 +177,13 @@ def _bear(failure: AssertionError, seen: Seen, attempt: int, *, excused: bool) -
         raise failure
 
 
-def _begin(cpu: int) -> subprocess.Popen[str]:
-    words = [sys.executable, "-c", LOOK, str(cpu), str(LOOKS_EVERY_S), str(AWAY_S)]
+def _longest_s(spans: Iterable[tuple[float, float]]) -> float:
+    return max((to - since for since, to in spans), default=0.0)
+
+
+def _begin(cpu: int, priority: int) -> subprocess.Popen[str]:
+    settings = (cpu, priority, LOOKS_EVERY_S[priority], AWAY_S[priority])
+    words = [sys.executable, "-c", LOOK, *map(str, settings)]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "looks\n"
