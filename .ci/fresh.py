@@ -4,7 +4,7 @@
     .ci/fresh.py RUNS [BUSY]
 
 BUSY processors (0 if absent) are kept busy meanwhile by processes that do nothing else. It says of each run
-how long it took and what failed, and fails if any did. The clones have what is committed. Their logs stay in
+how long it took, what failed and what passed only when it was run again, and fails if any failed. The clones have what is committed. Their logs stay in
 a folder that it names.
 """
 
@@ -20,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SPIN = "while True: pass"
+AGAIN = re.compile(r"^AGAIN, alone, (\S+):", re.MULTILINE)
 FAILURES = re.compile(r"^(?:FAILED|ERROR) (\S+)|^test (\S+) \.\.\. FAILED", re.MULTILINE)
 
 
@@ -49,6 +50,8 @@ def passed(number: int, log: Path) -> bool:
     text = log.read_text(encoding="utf-8", errors="replace")
     names = dict.fromkeys(first or second for first, second in FAILURES.findall(text))
     verdict = "passed" if done.returncode == 0 else f"FAILED: {', '.join(names) or 'see its log'}"
+    if done.returncode == 0 and (again := AGAIN.findall(text)):
+        verdict = f"passed, but only when run again, alone: {', '.join(again)}"
     print(f"run {number}: {minutes:.1f} min, {verdict}", flush=True)
     shutil.rmtree(clone)
     return done.returncode == 0

@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -91,12 +91,12 @@ def cores_taken(rows: Iterable[Mapping[str, Any]]) -> bool:
 
 
 @contextmanager
-def witnesses() -> Iterator[Seen]:
+def witnesses(priorities: Sequence[int] = (FIRST, ORDINARY)) -> Iterator[Seen]:
     """Have every processor watched until the end of the block, after which the result is filled in."""
     seen = Seen()
     kinds = {FIRST: seen.absences, ORDINARY: seen.waits}
     cpus = sorted(os.sched_getaffinity(0))
-    watching = [(kept, _begin(cpu, priority)) for priority, kept in kinds.items() for cpu in cpus]
+    watching = [(kinds[priority], _begin(cpu, priority)) for priority in priorities for cpu in cpus]
     try:
         yield seen
     finally:

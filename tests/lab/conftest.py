@@ -1,0 +1,120 @@
+"""For lab tests: what failed while others had the processors runs again, alone, once the others have ended.
+
+Several lab tests run at a time, beside whatever else the machine does, and their figures are those of real
+traffic. So each has witnesses (`witness.py`). A product at fault fails again, and what passes only then is
+named: there is something to mend.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import pytest
+from witness import ORDINARY, WAITED_S, witnesses
+
+AGAIN_MAX = 3
+"""So many failures at most are a matter of chance; of more none is run again."""
+AGAIN_TIMEOUT_S = 900
+AGAIN = "AGAIN, alone,"
+ALONE = "FLOWSWEEP_TESTS_ALONE"
+"""In the environment of tests that run again."""
+WAITED = "waited_s"
+
+
+@dataclass
+class Failures:
+    """What failed in a session, as its controller sees it."""
+
+    session: pytest.Session | None = None
+    tests: set[str] = field(default_factory=set)
+    waited_s: dict[str, float] = field(default_factory=dict)
+    """By test: how long a process of ordinary priority had to wait meanwhile, at most."""
+
+    def are_chance(self) -> bool:
+        """Whether all of them failed while others had the processors."""
+        waited = [self.waited_s.get(test, 0.0) > WAITED_S for test in self.tests]
+        return 0 < len(waited) <= AGAIN_MAX and all(waited)
+
+
+FAILURES = pytest.StashKey[Failures]()
+WATCHED = pytest.StashKey["Watched"]()
+
+
+class Watched:
+    """One test, from its setup to its teardown."""
+
+    def __init__(self) -> None:
+        self.failed = False
+        self._ends = ExitStack()
+        self._seen = self._ends.enter_context(witnesses((ORDINARY,)))
+
+    def end(self) -> float:
+        """End the witnesses; the longest wait that they saw, in seconds."""
+        self._ends.close()
+        return self._seen.longest_wait_s
+
+
+class Listener:
+    """Hears, in the controller, of the tests of all workers."""
+
+    def __init__(self, failures: Failures) -> None:
+        self._failures = failures
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._failures.tests.add(report.nodeid)
+        properties = dict(report.user_properties)
+        if WAITED in properties:
+            self._failures.waited_s[report.nodeid] = float(str(properties[WAITED]))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[FAILURES] = failures = Failures()
+    config.pluginmanager.register(Listener(failures))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    session.config.stash[FAILURES].session = session
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    item.stash[WATCHED] = watched = Watched()
+    try:
+        return (yield)
+    finally:
+        watched.end()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    watched = item.stash[WATCHED]
+    watched.failed |= report.failed
+    if watched.failed and report.when == "teardown":
+        report.user_properties.append((WAITED, watched.end()))
+    return report
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    failures = config.stash[FAILURES]
+    session = failures.session
+    if session is None or hasattr(config, "workerinput") or ALONE in os.environ:
+        return
+    if session.exitstatus == pytest.ExitCode.TESTS_FAILED and failures.are_chance():
+        session.exitstatus = run_again(session, failures)
+
+
+def run_again(session: pytest.Session, failures: Failures) -> int:
+    """Run what failed again, alone; its exit code."""
+    for test in sorted(failures.tests):
+        waited_ms = 1e3 * failures.waited_s[test]
+        sys.stdout.write(f"{AGAIN} {test}: an ordinary process waited for {waited_ms:.0f} ms at most\n")
+    sys.stdout.flush()
+    words = [sys.executable, "-m", "pytest", "--quiet", *sorted(failures.tests)]
+    environment = os.environ | {ALONE: "1"}
+    root = session.config.rootpath
+    return subprocess.run(words, cwd=root, env=environment, timeout=AGAIN_TIMEOUT_S, check=False).returncode

@@ -1,0 +1,56 @@
+"""What failed while others had the processors runs again, alone; what failed otherwise has failed."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lab_support import needs_lab
+
+pytestmark = needs_lab
+HERE = Path(__file__).parent
+FAILS = """
+import os, time
+
+def test_it():
+    time.sleep(0.1)
+    assert {passes}
+"""
+
+
+def outcome(folder: Path, *, bears_s: float, passes: str, tests: int = 1) -> subprocess.CompletedProcess[str]:
+    """Run tests that pass on a condition, where a process of ordinary priority waits for longer than that."""
+    shutil.copy(HERE / "conftest.py", folder)
+    witness = (HERE / "witness.py").read_text(encoding="utf-8")
+    # Of two looks at the clock the second one is always later.
+    assert "WAITED_S = 0.05" in witness
+    assert "ORDINARY: 0.015" in witness
+    witness = witness.replace("WAITED_S = 0.05", f"WAITED_S = {bears_s}")
+    (folder / "witness.py").write_text(witness.replace("ORDINARY: 0.015", "ORDINARY: 0.0"), encoding="utf-8")
+    for number in range(tests):
+        (folder / f"test_{number}.py").write_text(FAILS.format(passes=passes), encoding="utf-8")
+    words = [sys.executable, "-m", "pytest", "--rootdir", folder, "--numprocesses=2", folder]
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_what_passes_alone_has_passed_and_is_named(tmp_path: Path) -> None:
+    done = outcome(tmp_path, bears_s=0, passes="'FLOWSWEEP_TESTS_ALONE' in os.environ")
+    assert done.returncode == 0, done.stdout
+    assert "AGAIN, alone, test_0.py::test_it: an ordinary process waited for" in done.stdout
+    assert (done.stdout.count("1 failed"), done.stdout.count("1 passed")) == (1, 1)
+
+
+def test_what_fails_again_has_failed(tmp_path: Path) -> None:
+    done = outcome(tmp_path, bears_s=0, passes="False")
+    assert done.returncode == 1
+    assert done.stdout.count("AGAIN") == 1
+
+
+@pytest.mark.parametrize(("bears_s", "tests"), [(1000, 1), (0, 4)])
+def test_what_fails_while_the_machine_is_there_has_failed_and_so_have_many(
+    tmp_path: Path, bears_s: float, tests: int
+) -> None:
+    done = outcome(tmp_path, bears_s=bears_s, passes="'FLOWSWEEP_TESTS_ALONE' in os.environ", tests=tests)
+    assert done.returncode == 1
+    assert "AGAIN" not in done.stdout
