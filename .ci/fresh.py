@@ -4,8 +4,8 @@
     .ci/fresh.py RUNS [BUSY]
 
 BUSY processors (0 if absent) are kept busy meanwhile by processes that do nothing else. It says of each run
-how long it took, what failed and what passed only when it was run again, and fails if any failed. The clones have what is committed. Their logs stay in
-a folder that it names.
+how long it took, what failed and what passed only when it was run again, and fails if any failed. The clones
+have what is committed. Their logs stay in a folder that it names.
 """
 
 import re
