@@ -18,8 +18,8 @@ from flowsweep.run.clock import Reading
 from flowsweep.run.outcome import Missed
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.settled import Begun, timetable_of
-from flowsweep.run.timetable import Timekeeper, Timetable
-from flowsweep.schedule import Occasion, Slot, occasions
+from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
+from flowsweep.schedule import Occasion, Slot, occasions, slot_duration_ns
 
 BEGUN_NS = 1_790_000_000 * SECOND_NS
 """In September 2026: clocks are set in October and in March."""
@@ -130,22 +130,29 @@ def controlled(world: World, plan: Plan) -> None:
         made.occasions, made.slots_of, made.keep, made.trials_run, clock=world, look_every_ns=LOOK_NS
     )
 
-    async def run_slot(slot: Slot, _: Sequence[Slot]) -> None:
-        if resume.next_step(slot)[1] is None:
-            return
-        assert world.boot_ns >= world.busy_until_ns, "two at once"
-        key = (slot.trials[0].sweep, slot.trials[0].repeat)
-        world.began.setdefault(key, world.unix_ns)
-        world.pass_time(world.chance.choice(world.lasts_ns))
-        world.busy_until_ns = world.boot_ns
-        for trial in slot.trials:
-            world.run.append((*key, trial.trial_id))
-            world.records[trial.trial_id] = SimpleNamespace(trial=trial)
+    async def run_slots(slots: Sequence[Slot], watch: SlotWatch) -> bool:
+        after_ns = 0
+        for slot in slots:
+            if resume.next_step(slot)[1] is None:
+                continue
+            if not watch.may_begin(slot, after_ns):
+                return False
+            assert world.boot_ns >= world.busy_until_ns, "two at once"
+            key = (slot.trials[0].sweep, slot.trials[0].repeat)
+            world.began.setdefault(key, world.unix_ns)
+            world.pass_time(world.chance.choice(world.lasts_ns))
+            world.busy_until_ns = world.boot_ns
+            for trial in slot.trials:
+                world.run.append((*key, trial.trial_id))
+                world.records[trial.trial_id] = SimpleNamespace(trial=trial)
+            watch.over(slot)
+            after_ns += slot_duration_ns(slot) * slot.steps
+        return True
 
     async def keep(missed: Missed) -> None:
         world.missed.append(missed)
 
-    asyncio.run(Timekeeper(timetable, run_slot, keep, lambda *_: None).run())
+    asyncio.run(Timekeeper(timetable, run_slots, keep, lambda *_: None).run())
 
 
 def lived_through(world: World, plan: Plan) -> None:

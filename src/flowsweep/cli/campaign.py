@@ -26,6 +26,7 @@ from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.settled import Begun, timetable_of
 from flowsweep.run.timetable import Timetable
 from flowsweep.schedule import has_times, matched_trials, schedule
+from flowsweep.schedule.packing import sharing_of
 from flowsweep.wording import counted
 
 SEED_BITS = 31
@@ -82,7 +83,7 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
                 writer,
                 resume=resume,
                 events=events,
-                conditions=Conditions(paths=paths, vet=refuse_impossible),
+                conditions=Conditions(paths=paths, vet=refuse_impossible, sharing=sharing_of(plan)),
                 timetable=timetable,
             )
             try:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
+from flowsweep.cli.check_packed import expected_packed, packed_rows
 from flowsweep.cli.check_times import times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.options import Against, load_both
@@ -50,6 +51,7 @@ from flowsweep.wording import (
 NO_SEED = 0
 """Counts and times are the same for every seed."""
 
+_PATHS_SHOWN = 12
 OWN_OF_LIBRARY = "the library's own"
 """Of windows and congestion control that are none of a host's sockets."""
 Row = tuple[str, str]
@@ -140,7 +142,8 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
             "trials each time" if has_times(plan) else "trials",
             f"{expected.trials} ({_product(points, plan.campaign.repeats)})",
         ),
-        ("expected time", format_duration(expected.duration_ns)),
+        ("expected time", format_duration(expected_packed(plan, slots).lasts_ns)),
+        *packed_rows(plan, slots),
         ("expected bytes", _bytes(expected)),
         ("order", _order(plan)),
         ("hosts", ", ".join(host.name for host in plan.hosts)),
@@ -185,11 +188,11 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     expected = estimate(own_slots, plan.links)
     at_most = "at most " if facts_of(sweep.test).ends_early else ""
     common = [
-        ("paths", ", ".join(direction(path.src, path.dst) for path in sweep.paths)),
+        ("paths", _paths(sweep)),
         ("directions", sweep.directions),
         ("points", str(len(own_points))),
         ("trials", str(expected.trials)),
-        ("expected time", at_most + format_duration(expected.duration_ns)),
+        ("expected time", at_most + format_duration(expected_packed(plan, own_slots).lasts_ns)),
         ("expected bytes", _bytes(expected)),
     ]
     if sweep.probing is not None:
@@ -209,6 +212,11 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]
+
+
+def _paths(sweep: Sweep) -> str:
+    shown = ", ".join(direction(path.src, path.dst) for path in sweep.paths[:_PATHS_SHOWN])
+    return shown if len(sweep.paths) <= _PATHS_SHOWN else f"{shown}, … {len(sweep.paths)} paths in all"
 
 
 def _congestion_rows(sweep: Sweep) -> list[Row]:

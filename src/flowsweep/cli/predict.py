@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from flowsweep.axes import APART, AXES
 from flowsweep.cli.app import app
+from flowsweep.cli.check_packed import expected_packed
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, say, say_json
@@ -23,7 +24,7 @@ from flowsweep.plan import Plan, fields, load_plan, parse_overrides
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
 from flowsweep.prediction.simulation.simulate import check_simulator, simulated
-from flowsweep.schedule import Slot, estimate, schedule, slot_duration_ns
+from flowsweep.schedule import Slot, schedule, slot_duration_ns
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
     counted,
@@ -217,8 +218,10 @@ def _print(rows: Sequence[dict[str, Any]], plan: Plan, points: Sequence[Predicte
 def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
     """What the campaign takes: all of its time, and the payload of what is predicted."""
     seed = 0 if plan.campaign.seed is None else plan.campaign.seed
-    expected = estimate(schedule(plan, seed), plan.links)
-    lasts = f"{counted(expected.trials, 'trial')}, about {format_duration(expected.duration_ns)}"
+    slots = schedule(plan, seed)
+    duration_ns = expected_packed(plan, slots).lasts_ns
+    trials = sum(slot.trial_count for slot in slots)
+    lasts = f"{counted(trials, 'trial')}, about {format_duration(duration_ns)}"
     known = [row["predicted_bytes"] for row in rows if row["predicted_bytes"] is not None]
     if not known:
         return f"{lasts}; how many bytes is not predicted."

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
@@ -20,7 +21,7 @@ from flowsweep.run.events import (
     Waiting,
 )
 from flowsweep.run.hold_ups import shown_time
-from flowsweep.run.outcome import Missed
+from flowsweep.run.outcome import Missed, TrialRecord
 from flowsweep.schedule import Occasion, Trial
 from flowsweep.units import DURATION_UNITS
 from flowsweep.wording import (
@@ -83,6 +84,16 @@ def trouble(event: CampaignEvent) -> str | None:
             return None
 
 
+@dataclass(slots=True)
+class _Running:
+    """A trial that runs."""
+
+    number: int
+    trial: Trial
+    rate_bps: float | None = None
+    """In the last second that is known of."""
+
+
 class Lines:
     """A line when a trial begins, one when it is over."""
 
@@ -90,7 +101,9 @@ class Lines:
         self._console = console
         self._of = ""
         self._told: Occasion | None = None
-        self._rate_bps: float | None = None
+        self._running: dict[str, _Running] = {}
+        self._last = ""
+        """Id of the trial that began last."""
 
     def __call__(self, event: CampaignEvent) -> None:
         """Show one event."""
@@ -102,20 +115,36 @@ class Lines:
                         f"{trials - done} of {counted(trials, 'trial')} to run, about {_about(left_ns)}"
                     )
             case TrialStarted(number, trial, _, left_ns):
-                self._rate_bps = None
+                self._last = trial.trial_id
+                self._running[trial.trial_id] = _Running(number, trial)
                 self._say(f"trial {number}{self._of}: {what_runs(trial)}, {_about(left_ns)} left")
             case Waiting(occasion, left_ns) if occasion != self._told:
                 self._told = occasion
                 self._say(f"{_coming(occasion)}, in {_about(left_ns)}")
-            case TrialRunning(rate_bps=rate_bps):
-                self._rate_bps = rate_bps
+            case TrialRunning(trial, _, rate_bps) if trial.trial_id in self._running:
+                self._running[trial.trial_id].rate_bps = rate_bps
             case TrialFinished(record) if record.failure is None:
-                rate = "" if self._rate_bps is None else f", {format_rate(self._rate_bps)} in the last second"
-                self._say(f"  ok{rate}")
+                self._say(f"  {self._whose(record)}ok{self._rate(record)}")
+                self._running.pop(record.trial_id, None)
             case _ if (message := trouble(event)) is not None:
+                if isinstance(event, TrialFinished):
+                    self._running.pop(event.record.trial_id, None)
                 self._say(f"  {message}")
             case _:
                 pass
+
+    def _whose(self, record: TrialRecord) -> str:
+        """Which trial a line is about, unless it follows that trial's own."""
+        running = self._running.get(record.trial_id)
+        if running is None or (len(self._running) == 1 and record.trial_id == self._last):
+            return ""
+        return f"trial {running.number}: "
+
+    def _rate(self, record: TrialRecord) -> str:
+        running = self._running.get(record.trial_id)
+        if running is None or running.rate_bps is None:
+            return ""
+        return f", {format_rate(running.rate_bps)} in the last second"
 
     def _say(self, line: str) -> None:
         self._console.print(line, soft_wrap=True)
@@ -128,6 +157,7 @@ class Bar:
         self.progress = progress
         self._task = TaskID(0)
         self._left_ns = 0
+        self._running: dict[str, _Running] = {}
 
     def __call__(self, event: CampaignEvent) -> None:
         """Show one event."""
@@ -145,20 +175,30 @@ class Bar:
                 self.progress.update(
                     self._task, what=_coming(occasion), rate="", left=f"in {_about(left_ns)}"
                 )
-            case TrialStarted(_, trial, _, left_ns):
+            case TrialStarted(number, trial, _, left_ns):
                 self._left_ns = left_ns
-                self.progress.update(
-                    self._task, what=what_runs(trial), rate="", left=f"{_about(left_ns)} left"
-                )
-            case TrialRunning(elapsed_ns=elapsed_ns, rate_bps=rate_bps):
-                left = _about(max(0, self._left_ns - elapsed_ns))
-                self.progress.update(self._task, rate=format_rate(rate_bps), left=f"{left} left")
-            case TrialFinished():
+                self._running[trial.trial_id] = _Running(number, trial)
+                self._show(f"{_about(left_ns)} left")
+            case TrialRunning(trial, elapsed_ns, rate_bps) if trial.trial_id in self._running:
+                self._running[trial.trial_id].rate_bps = rate_bps
+                self._show(f"{_about(max(0, self._left_ns - elapsed_ns))} left")
+            case TrialFinished(record):
+                self._running.pop(record.trial_id, None)
                 self.progress.advance(self._task)
             case _:
                 pass
         if (message := trouble(event)) is not None:
             self.progress.console.print(message, soft_wrap=True)
+
+    def _show(self, left: str) -> None:
+        """What runs, all of it together, and the trial that began last by name."""
+        *others, last = self._running.values()
+        what = (
+            what_runs(last.trial) if not others else f"{what_runs(last.trial)}, and {len(others)} beside it"
+        )
+        rates = [one.rate_bps for one in self._running.values() if one.rate_bps is not None]
+        rate = format_rate(sum(rates)) if rates else ""
+        self.progress.update(self._task, what=what, rate=rate, left=left)
 
 
 def missed_words(missed: Missed) -> str:

@@ -77,6 +77,11 @@ def _shared_problems(a: Plan, b: Plan) -> Iterator[str]:
             "every, at: found, expected plans that run once: A and B take turns, which times of their own "
             "would break; leave them out, or run each plan for itself and compare the archives"
         )
+    if max(a.campaign.concurrent, b.campaign.concurrent) > 1:
+        yield (
+            "campaign.concurrent: found, expected one trial at a time: A and B take turns, and what runs "
+            "beside them would be part of what differs; leave it out"
+        )
     if a.campaign.order == b.campaign.order != "blocks":
         why = "whether A or B runs first is drawn, or the order would be part of what differs"
         yield f'campaign.order: found "{a.campaign.order}", expected "blocks": {why}'

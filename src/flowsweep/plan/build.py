@@ -9,6 +9,7 @@ from flowsweep.plan.campaign import Campaign
 from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
 from flowsweep.plan.input import HostTable, PlanFile
+from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.links.table import (
     CrossTable,
     DirectionTable,
@@ -47,6 +48,7 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
             repeats=file.campaign.repeats,
             order=file.campaign.order,
             seed=file.campaign.seed,
+            concurrent=file.campaign.concurrent,
             for_ns=file.campaign.lasts,
             until=file.campaign.until,
         ),
@@ -55,8 +57,16 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
             _host(name, file.hosts.get(name, HostTable()), in_lab=bool(links)) for name in _hosts(file)
         ),
         groups=tuple(Group(name=name, hosts=tuple(hosts)) for name, hosts in file.groups.items()),
+        named_links=tuple(
+            NamedLink(
+                name=name,
+                between=(members(file.groups, link.between[0]), members(file.groups, link.between[1])),
+                concurrent=link.concurrent,
+            )
+            for name, link in file.links.items()
+        ),
         sweeps=tuple(
-            build_sweep(sweep, number, timing_of(file.campaign, sweep))
+            build_sweep(sweep, number, timing_of(file.campaign, sweep), file.groups)
             for number, sweep in enumerate(file.sweep, start=1)
         ),
     )

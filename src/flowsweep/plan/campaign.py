@@ -16,6 +16,8 @@ class Campaign(Frozen):
     order: Order
     seed: int | None
     """Absent: drawn when the campaign starts, and recorded."""
+    concurrent: int = 1
+    """So many slots at most run at the same time."""
     for_ns: int | None = None
     """How long sweeps with times go on, from the campaign's begin."""
     until: datetime | None = None

@@ -65,6 +65,7 @@ def _normal(plan: Plan) -> dict[str, Any]:
         "lab.links": {link.name: _link(link) for link in plan.links},
         "hosts": {host.name: host.model_dump(exclude={"name"}) for host in plan.hosts},
         "groups": {group.name: group.hosts for group in plan.groups},
+        "links": {link.name: link.model_dump(exclude={"name"}) for link in plan.named_links},
         "sweep": {sweep.name: _sweep(sweep) for sweep in plan.sweeps},
     }
 

@@ -1,6 +1,7 @@
 """What a plan stands for: the hosts of a name, pairs of hosts, the trials of a search."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 
 def halvings(low: int, high: int, resolution: int) -> int:
@@ -18,6 +19,7 @@ def halvings(low: int, high: int, resolution: int) -> int:
     return (steps + 1).bit_length()
 
 
+Mesh = Literal["full", "pairs"]
 HostPair = tuple[str, str]
 """The host that sends, and the one that receives."""
 
@@ -30,3 +32,9 @@ def members(groups: Mapping[str, Sequence[str]], name: str, pairs: int | None = 
 def host_pairs(sources: Sequence[str], sinks: Sequence[str]) -> tuple[HostPair, ...]:
     """Pair each source with each sink, the sinks fastest; a host that is both does not send to itself."""
     return tuple((source, sink) for source in sources for sink in sinks if source != sink)
+
+
+def mesh_pairs(groups: Mapping[str, Sequence[str]], src: str, dst: str, mesh: Mesh) -> tuple[HostPair, ...]:
+    """Pair hosts that are measured one pair after the other: each with each, or the first with the first."""
+    sources, sinks = members(groups, src), members(groups, dst)
+    return host_pairs(sources, sinks) if mesh == "full" else tuple(zip(sources, sinks, strict=True))

@@ -173,6 +173,7 @@ Axis = Annotated[
 
 Flows = Annotated[int, whole(1, defaults.FLOWS_MAX)]
 Repeats = Annotated[int, whole(1, defaults.REPEATS_MAX)]
+Concurrent = Annotated[int, whole(1, defaults.CONCURRENT_MAX)]
 Seed = Annotated[int, whole(0, units.LARGEST)]
 Dscp = Annotated[int, whole(0, 63)]
 Duration = Annotated[int, duration(defaults.SAMPLE_INTERVAL_MIN_NS, defaults.DURATION_MAX_NS)]
@@ -208,6 +209,11 @@ Rate = Annotated[int, rate(1)]
 RateResolution = Annotated[int, rate(defaults.RATE_RESOLUTION_MIN_BPS)]
 LinkRate = Annotated[int, rate(defaults.LINK_RATE_MIN_BPS)]
 Name = Annotated[str, Reader(_read_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
+TwoSides = Annotated[
+    list[Name],
+    Field(min_length=2, max_length=2, json_schema_extra={"uniqueItems": True}),
+    AfterValidator(_each_once),
+]
 Members = Annotated[
     list[Name], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_each_once)
 ]

@@ -16,6 +16,7 @@ from flowsweep.plan.hosts.checks import host_problems
 from flowsweep.plan.hosts.groups import group_problems
 from flowsweep.plan.hosts.rendezvous import rendezvous_problems
 from flowsweep.plan.hosts.servers import server_problems
+from flowsweep.plan.hosts.sharing import sharing_problems
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.lines import key_lines, line_of
 from flowsweep.plan.links.checks import link_problems
@@ -78,6 +79,7 @@ def parse_plan(
         *group_problems(file),
         *server_problems(file),
         *link_problems(file),
+        *sharing_problems(file),
         *rendezvous_problems(file),
     ]
     problems = [*problems, *worth_telling(consequences, wrong)]

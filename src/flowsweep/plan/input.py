@@ -27,6 +27,9 @@ class CampaignTable(TimesKeys):
     seed: fields.Seed | None = key(
         "Seed of the shuffle; drawn and recorded when the campaign starts if absent.", None, examples=[1]
     )
+    concurrent: fields.Concurrent = key(
+        "How many trials run at the same time, at most: such as share neither a host nor a named link.", 1
+    )
     lasts: Span | None = Field(
         default=None,
         alias="for",
@@ -112,6 +115,16 @@ class HostTable(Table):
     )
 
 
+class NamedLinkTable(Table):
+    """A link that real paths between two sides have in common: how many trials may use it at a time."""
+
+    between: fields.TwoSides = Field(
+        description="Two hosts or groups: paths from one to the other, either way, use the link.",
+        examples=[["geneva", "paris"]],
+    )
+    concurrent: fields.Concurrent = key("How many trials use it at the same time, at most.", 1)
+
+
 class PlanFile(Table):
     """A plan of Flowsweep: what to measure, between which hosts. Quantities carry their unit."""
 
@@ -122,5 +135,8 @@ class PlanFile(Table):
         "Groups of hosts, by name: a path between groups has each source send to each sink.",
         {},
         examples=[{"sources": ["s1", "s2"], "sinks": ["t1", "t2"]}],
+    )
+    links: dict[str, NamedLinkTable] = key(
+        "Links of real paths, by name, for trials that run at the same time.", {}
     )
     sweep: Annotated[list[SweepTable], Field(min_length=1)] = key("The grids of trials.", [])

@@ -11,6 +11,7 @@ from flowsweep.plan.campaign import Campaign, Timing
 from flowsweep.plan.expansion import halvings, members
 from flowsweep.plan.frozen import Frozen
 from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
+from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.tests import TESTS, TIMED_TESTS
 
@@ -357,6 +358,8 @@ class Sweep(Frozen):
     sample_interval_ns: int
     clip_allowed: bool
     drain_timeout_ns: int
+    exclusive: bool = True
+    """Whether its trials have their hosts and links for themselves."""
     timing: Timing | None = None
     """Absent: it runs once, as often as the campaign's `repeats` say."""
     setting: Setting | None = None
@@ -383,6 +386,8 @@ class Plan(Frozen):
     hosts: tuple[Host, ...]
     """Every host that a path names, with a `[hosts]` entry or, in a lab, without."""
     groups: tuple[Group, ...] = ()
+    named_links: tuple[NamedLink, ...] = ()
+    """Of real paths."""
     sweeps: tuple[Sweep, ...]
 
     def members(self, name: str, pairs: int | None = None) -> tuple[str, ...]:

@@ -28,13 +28,15 @@ from flowsweep.run.events import (
 )
 from flowsweep.run.observer import PathObserver, links_table
 from flowsweep.run.outcome import Missed, Recorder, Status, TrialOutcome
+from flowsweep.run.packed import run_packed
 from flowsweep.run.requests import EndRole
 from flowsweep.run.results import simultaneous, unreachable
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
-from flowsweep.run.timetable import Timekeeper, Timetable
+from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
 from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
+from flowsweep.schedule.packing import ONE_AT_A_TIME, Job, Packing, Sharing, packed
 from flowsweep.tests import facts_of
 
 _BITS_PER_BYTE = 8
@@ -54,6 +56,8 @@ class Conditions:
     deadlines: Deadlines = field(default_factory=Deadlines)
     vet: Vetting = lambda _slots, _facts: ()
     """Looks at what the engines see of their hosts before the first trial."""
+    sharing: Sharing = ONE_AT_A_TIME
+    """Which slots may run at the same time."""
     paths: PathObserver | None = None
     """Whoever emulates the paths; none for real ones."""
 
@@ -81,7 +85,7 @@ async def run_campaign(
         recorder: keeps facts and outcomes; called in a thread, one call at a time.
         resume: what is done already.
         events: notified of what happens, in the order it does.
-        conditions: how engines are reached, and how long they may take.
+        conditions: how engines are reached, how long they may take, and how many trials run at a time.
         timetable: when sweeps run, if not once; `resume` counts for trials of all times.
 
     Returns:
@@ -98,10 +102,11 @@ async def run_campaign(
 
     async def keep_facts(facts: Mapping[str, HostFacts]) -> None:
         known.update(facts)
-        await _to_the_end(lambda: recorder.hosts({name: fact.model_dump() for name, fact in facts.items()}))
+        await keeper.keep(lambda: recorder.hosts({name: fact.model_dump() for name, fact in facts.items()}))
 
+    keeper = _Keeper()
     sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
-    conductor = _Conductor(sessions, recorder, resume, events, conditions)
+    conductor = _Conductor(sessions, recorder, keeper, resume, events, conditions)
     try:
         try:
             await sessions.open_all()
@@ -125,12 +130,17 @@ class _Conductor:
         self,
         sessions: Sessions,
         recorder: Recorder,
+        keeper: "_Keeper",
         resume: ResumeState,
         events: EventListener,
         conditions: Conditions,
     ) -> None:
         self._sessions = sessions
         self._recorder = recorder
+        self._keep = keeper.keep
+        self._sharing = conditions.sharing
+        self._number = 0
+        """Of the last trial that began."""
         self._resume = resume
         self._carried = dict(resume.carried)
         self._attempts = Counter(resume.attempts)
@@ -140,62 +150,73 @@ class _Conductor:
         self._tally: Counter[Status] = Counter()
 
     async def run(self, slots: Sequence[Slot]) -> Counter[Status]:
-        ahead = [(slot, *self._resume.next_step(slot)) for slot in slots]
+        self._number = sum(self._resume.next_step(slot)[0] * len(slot.trials) for slot in slots)
+        packing = Packing(self._jobs(slots), self._sharing)
         trials = sum(slot.trial_count for slot in slots)
-        number = sum(done * len(slot.trials) for slot, done, _ in ahead)
-        left_ns = sum((slot.steps - done) * slot_duration_ns(slot) for slot, done, _ in ahead)
-        self._events(CampaignStarted(trials, number, left_ns))
-        for slot, done, first in ahead:
-            step = first
-            for _ in range(done, slot.steps):
-                # A search that could not go on leaves the numbers of its other steps out.
-                if step is not None:
-                    step = await self._run_step(slot, step, number + 1, left_ns)
-                number += len(slot.trials)
-                left_ns -= slot_duration_ns(slot)
+        self._events(CampaignStarted(trials, self._number, packing.left_ns()))
+        await run_packed(packing, lambda job: self._run_job(job, packing))
         return self._tally
 
     async def run_when_due(self, timetable: Timetable) -> Counter[Status]:
-        number = len(self._resume.done)
-        self._events(CampaignStarted(None, number, None))
+        self._number = len(self._resume.done)
+        self._events(CampaignStarted(None, self._number, None))
 
-        async def run_slot(slot: Slot, from_here: Sequence[Slot]) -> None:
-            nonlocal number
-            done, step = self._resume.next_step(slot)
-            left_ns = sum(slot_duration_ns(one) * one.steps for one in from_here)
-            for _ in range(done, slot.steps):
-                if step is not None:
-                    step = await self._run_step(slot, step, number + 1, left_ns, ask_clock=True)
-                    number += len(slot.trials)
-                left_ns -= slot_duration_ns(slot)
+        async def run_slots(slots: Sequence[Slot], watch: SlotWatch) -> bool:
+            jobs = self._jobs(slots)
+            begins_ns = packed(jobs, self._sharing).begins_ns
+            packing = Packing(jobs, self._sharing)
+
+            async def run_job(job: Job) -> None:
+                await self._run_job(job, packing, ask_clock=True)
+                watch.over(job.slot)
+
+            return await run_packed(
+                packing, run_job, may_begin=lambda job: watch.may_begin(job.slot, begins_ns[job])
+            )
 
         async def record(missed: Missed) -> None:
-            await _to_the_end(lambda: timetable.keep(missed))
+            await self._keep(lambda: timetable.keep(missed))
             self._events(SweepMissed(missed))
 
         def wait(occasion: Occasion, left_ns: int) -> None:
             self._events(Waiting(occasion, left_ns))
 
-        await Timekeeper(timetable, run_slot, record, wait).run()
+        await Timekeeper(timetable, run_slots, record, wait).run()
         return self._tally
 
-    async def _run_step(
-        self, slot: Slot, step: Slot, number: int, left_ns: int, *, ask_clock: bool = False
-    ) -> Slot | None:
+    def _jobs(self, slots: Sequence[Slot]) -> list[Job]:
+        """What is left to do of slots."""
+        jobs = []
+        for slot in slots:
+            done, step = self._resume.next_step(slot)
+            if step is not None:
+                lasts_ns = (slot.steps - done) * slot_duration_ns(slot)
+                jobs.append(Job(slot, self._sharing.needs(slot), lasts_ns))
+        return jobs
+
+    async def _run_job(self, job: Job, packing: Packing, *, ask_clock: bool = False) -> None:
+        """Run what is left of a slot, step by step."""
+        slot = job.slot
+        done, step = self._resume.next_step(slot)
+        for _ in range(done, slot.steps):
+            if step is not None:
+                step = await self._run_step(slot, step, packing.left_ns(), ask_clock=ask_clock)
+            else:
+                # A search that could not go on leaves the numbers of its other steps out.
+                self._number += len(slot.trials)
+            packing.progressed(job, slot_duration_ns(slot))
+
+    async def _run_step(self, slot: Slot, step: Slot, left_ns: int, *, ask_clock: bool) -> Slot | None:
         """Run what is next in the place of a slot; returns what is to follow in it, if anything can."""
-        outcomes = await self._run_slot(step, number, left_ns, ask_clock=ask_clock)
+        outcomes = await self._run_slot(step, left_ns, ask_clock=ask_clock)
         carried = {one.record.trial_id: one.record.carried for one in outcomes}
         self._carried.update((name, known) for name, known in carried.items() if known is not None)
         return None if slot.search is None or None in carried.values() else followed(slot, self._carried)[1]
 
-    async def _run_slot(
-        self, slot: Slot, number: int, left_ns: int, *, ask_clock: bool
-    ) -> Sequence[TrialOutcome]:
+    async def _run_slot(self, slot: Slot, left_ns: int, *, ask_clock: bool) -> Sequence[TrialOutcome]:
         """Get the sessions, run the slot's trials together, record them."""
         sessions = await self._sessions_of(slot, ask_clock=ask_clock)
-        attempts = [
-            await self._begin(trial, number + index, left_ns) for index, trial in enumerate(slot.trials)
-        ]
+        attempts = [await self._begin(trial, left_ns) for trial in slot.trials]
         if isinstance(sessions, LaunchError | SessionError):
             outcomes = [unreachable(attempt, sessions.host, sessions.reason) for attempt in attempts]
         else:
@@ -229,10 +250,11 @@ class _Conductor:
         there = (session for session in sessions if isinstance(session, HostSession))
         return dict(zip(hosts, there, strict=True))
 
-    async def _begin(self, trial: Trial, number: int, left_ns: int) -> Attempt:
+    async def _begin(self, trial: Trial, left_ns: int) -> Attempt:
         self._attempts[trial.trial_id] += 1
-        attempt = self._attempts[trial.trial_id]
-        await _to_the_end(lambda: self._recorder.started(trial.trial_id, attempt, datetime.now(UTC)))
+        self._number += 1
+        attempt, number = self._attempts[trial.trial_id], self._number
+        await self._keep(lambda: self._recorder.started(trial.trial_id, attempt, datetime.now(UTC)))
         self._events(TrialStarted(number, trial, attempt, left_ns))
         return Attempt.now(trial, attempt)
 
@@ -262,9 +284,26 @@ class _Conductor:
         return replace(outcome, links=links_table(counted, attempt.started_at))
 
     async def _record(self, outcome: TrialOutcome) -> None:
-        await _to_the_end(lambda: self._recorder.finished(outcome))
+        await self._keep(lambda: self._recorder.finished(outcome))
         self._tally[outcome.record.status] += 1
         self._events(TrialFinished(outcome.record))
+
+
+class _Keeper:
+    """Has the recorder called by one at a time."""
+
+    def __init__(self) -> None:
+        self._turns = asyncio.Lock()
+
+    async def keep(self, call: Callable[[], None]) -> None:
+        """Call it in a thread; a cancellation does not leave it half done."""
+        async with self._turns:
+            task = asyncio.create_task(asyncio.to_thread(call))
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError:
+                await task
+                raise
 
 
 def _rate_reporter(trial: Trial, events: EventListener) -> ProgressListener:
@@ -291,13 +330,3 @@ def _rate_reporter(trial: Trial, events: EventListener) -> ProgressListener:
         events(TrialRunning(trial, progress.elapsed_us * MICROSECOND_NS, rate_bps))
 
     return report
-
-
-async def _to_the_end(call: Callable[[], None]) -> None:
-    """Do something in a thread that a cancellation must not leave half done."""
-    task = asyncio.create_task(asyncio.to_thread(call))
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await task
-        raise

@@ -10,7 +10,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.run.clock import Clock, SystemClock
 from flowsweep.run.hold_ups import HoldUps
 from flowsweep.run.outcome import Missed
-from flowsweep.schedule import Occasion, Slot, slot_duration_ns
+from flowsweep.schedule import Occasion, Slot
 
 LOOK_EVERY_NS = SECOND_NS
 """Longest wait without a look at the clocks: that a clock was set, or the machine suspended, shows then."""
@@ -32,6 +32,15 @@ class Timetable:
     look_every_ns: int = LOOK_EVERY_NS
 
 
+@dataclass(frozen=True, slots=True)
+class SlotWatch:
+    """Hears of the slots of an occasion."""
+
+    may_begin: Callable[[Slot, int], bool]
+    """Says whether a slot may begin still that was expected to begin so many nanoseconds after the first."""
+    over: Callable[[Slot], None]
+
+
 class Timekeeper:
     """Decides what runs when.
 
@@ -41,7 +50,7 @@ class Timekeeper:
 
     Args:
         timetable: When sweeps are due.
-        run_slot: Runs a slot to its end.
+        run_slots: Runs slots to their ends; returns whether all of them ran.
         record: Keeps what was missed.
         waits_for: Is told what comes next and in how many nanoseconds, again and again until it is due.
     """
@@ -49,13 +58,13 @@ class Timekeeper:
     def __init__(
         self,
         timetable: Timetable,
-        run_slot: Callable[[Slot, Sequence[Slot]], Awaitable[None]],
+        run_slots: Callable[[Sequence[Slot], SlotWatch], Awaitable[bool]],
         record: Callable[[Missed], Awaitable[None]],
         waits_for: Callable[[Occasion, int], None],
     ) -> None:
         self._timetable = timetable
         self._clock = timetable.clock
-        self._run_slot = run_slot
+        self._run_slots = run_slots
         self._record = record
         self._waits_for = waits_for
         self._hold_ups = HoldUps(self._clock.read())
@@ -101,17 +110,19 @@ class Timekeeper:
 
     async def _run(self, occasion: Occasion) -> None:
         """Run the slots of an occasion, each no later behind its place than the first may be."""
-        slots = self._timetable.slots_of(occasion)
         latest_ns = occasion.latest_unix_ns
-        trials = 0
-        for place, slot in enumerate(slots):
-            if place > 0 and self._hold_ups.last.unix_ns > latest_ns:
-                await self._record(_missed([occasion], self._hold_ups.reason(occasion), trials))
-                return
-            await self._run_slot(slot, slots[place:])
-            self._look(busy=True)
+        trials = self._timetable.trials_run.get(occasion.key, 0)
+
+        def may_begin(slot: Slot, after_ns: int) -> bool:
+            nonlocal trials
+            if after_ns > 0 and self._hold_ups.last.unix_ns > latest_ns + after_ns:
+                return False
             trials += slot.trial_count
-            latest_ns += slot_duration_ns(slot) * slot.steps
+            return True
+
+        watch = SlotWatch(may_begin, lambda _: self._look(busy=True))
+        if not await self._run_slots(self._timetable.slots_of(occasion), watch):
+            await self._record(_missed([occasion], self._hold_ups.reason(occasion), trials))
 
     async def _record_passed(self) -> None:
         """Record what was passed over: of each sweep, what follows each other for one reason, together."""

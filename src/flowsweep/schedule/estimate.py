@@ -17,7 +17,8 @@ class Estimate:
 
     trials: int
     duration_ns: int
-    """Durations, pads and what a trial takes beside them; lost sessions and slow drains are not in it."""
+    """Durations, pads and what a trial takes beside them, one slot after the other; lost sessions and slow
+    drains are not in it."""
     bytes_at_most: int | None
     """Application bytes, for as long as links and rates bound them; None if a trial has no bound."""
     unbounded_trials: int

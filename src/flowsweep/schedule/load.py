@@ -10,6 +10,7 @@ from flowsweep.plan.model import Plan
 from flowsweep.schedule.estimate import bytes_at_most, slot_duration_ns
 from flowsweep.schedule.grid import Point, points_by_sweep
 from flowsweep.schedule.order import occasion_slots
+from flowsweep.schedule.packing import jobs_of, packed, sharing_of
 from flowsweep.schedule.path import links_of
 from flowsweep.schedule.timetable import Occasion, end_of, occasions
 from flowsweep.schedule.trial import Slot, Trial
@@ -85,7 +86,8 @@ class _Run:
     @classmethod
     def of(cls, name: str, points: Sequence[Point], plan: Plan) -> "_Run":
         slots = occasion_slots(plan, points, Occasion(name, 1, 0, 0), 0)
-        return cls(slots, sum(slot_duration_ns(slot) * slot.steps for slot in slots))
+        sharing = sharing_of(plan)
+        return cls(slots, packed(jobs_of(slots, sharing), sharing).lasts_ns)
 
     def add_to(self, load: Load, plan: Plan) -> None:
         for slot in self.slots:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from flowsweep.plan.model import Plan
 from flowsweep.schedule.grid import Point, expand
 from flowsweep.schedule.matched import matched
+from flowsweep.schedule.packing.needs import sharing_of
+from flowsweep.schedule.packing.order import in_packed_order
 from flowsweep.schedule.timetable import Occasion
 from flowsweep.schedule.trial import Slot
 
@@ -21,6 +23,9 @@ def schedule(plan: Plan, seed: int) -> tuple[Slot, ...]:
     Of two plans that were joined, the same point of A and of B run side by side, direction by direction, and
     which goes first is drawn each time: what drifts falls on both alike and cancels in their differences.
 
+    Where several run at the same time (`concurrent`), points keep this order, and the paths within each point
+    are turned so that many fit beside each other: `packing`.
+
     Of a plan with times it is what runs once: each sweep when it is due, as `occasion_slots` says.
     """
     points = expand(plan)
@@ -31,7 +36,7 @@ def schedule(plan: Plan, seed: int) -> tuple[Slot, ...]:
             slots.extend(slot for point in points for slot in _slots(point, repeat))
         else:
             slots.extend(_shuffled(together, repeat, seed))
-    return tuple(slots)
+    return tuple(slots) if plan.campaign.order == "listed" else in_packed_order(slots, sharing_of(plan), seed)
 
 
 def occasion_slots(plan: Plan, points: Sequence[Point], occasion: Occasion, seed: int) -> tuple[Slot, ...]:
@@ -46,7 +51,9 @@ def occasion_slots(plan: Plan, points: Sequence[Point], occasion: Occasion, seed
     if plan.campaign.order == "listed":
         return tuple(slot for point in points for slot in _slots(point, occasion.number))
     together = [(point,) for point in points]
-    return tuple(_shuffled(together, occasion.number, f"{seed}/{occasion.sweep}"))
+    of_sweep = f"{seed}/{occasion.sweep}"
+    drawn = _shuffled(together, occasion.number, of_sweep)
+    return in_packed_order(drawn, sharing_of(plan), f"{of_sweep}/{occasion.number}")
 
 
 def _shuffled(together: Sequence[tuple[Point, ...]], repeat: int, seed: int | str) -> list[Slot]:

@@ -39,7 +39,7 @@ def pairs_of_path(file: PlanFile, path: PathTable, pairs: int | None) -> tuple[H
 def total_flows(file: PlanFile, sweep: SweepTable) -> list[int]:
     """List the numbers of flows that the trials of a sweep have, over all pairs of hosts."""
     counts = {
-        len(pairs_of_path(file, path, pairs)) * flows
+        (len(pairs_of_path(file, path, pairs)) if path.mesh is None else 1) * flows
         for path in sweep.paths
         for pairs in sweep.pairs or (None,)
         for flows in sweep.flows
@@ -50,7 +50,7 @@ def total_flows(file: PlanFile, sweep: SweepTable) -> list[int]:
 def _pairs_problems(
     file: PlanFile, sweep: SweepTable, path: PathTable, here: KeyPath, at: KeyPath
 ) -> Iterator[Problem]:
-    if sweep.pairs is None:
+    if sweep.pairs is None or path.mesh is not None:
         return
     groups = [name for name in (path.src, path.dst) if name in file.groups]
     about: tuple[KeyPath, ...] = (here, *(("groups", name) for name in groups))
@@ -90,6 +90,8 @@ def _both_ends_problems(
 def _host_limit_problems(
     file: PlanFile, sweep: SweepTable, path: PathTable, at: KeyPath
 ) -> Iterator[Problem]:
+    if path.mesh is not None:
+        return
     pairs = pairs_of_path(file, path, max(sweep.pairs) if sweep.pairs else None)
     peers = Counter(host for pair in pairs for host in pair)
     if not peers:

@@ -1,15 +1,16 @@
 """From a sweep's table that is right to the frozen sweep; keys of other tests keep their defaults."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from flowsweep import defaults
 from flowsweep.axes import AXES, DURATION, LENGTH, MODE, PART, WINDOWS
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.campaign import Timing
+from flowsweep.plan.expansion import mesh_pairs
 from flowsweep.plan.model import Background, Path, RateSearch, Sweep
 from flowsweep.plan.probing import Echo, Probe
-from flowsweep.plan.sweeps.table import SweepTable, sweep_name
+from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 
 ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
@@ -18,13 +19,15 @@ _WORKED_OUT = (LENGTH, DURATION)
 """Axes for which the test has a say where a plan names no level."""
 
 
-def build_sweep(sweep: SweepTable, number: int, timing: Timing | None) -> Sweep:
+def build_sweep(
+    sweep: SweepTable, number: int, timing: Timing | None, groups: Mapping[str, Sequence[str]]
+) -> Sweep:
     """Make the frozen sweep of a table without problems; `number` is its place in the plan, from 1."""
     sweep = PLAN_TESTS[sweep.test].completed(sweep)
     return Sweep(
         name=sweep_name(sweep, number),
         test=sweep.test,
-        paths=tuple(Path(src=path.src, dst=path.dst) for path in sweep.paths),
+        paths=tuple(one for path in sweep.paths for one in _paths(path, groups)),
         directions=sweep.directions,
         pairs=(None,) if sweep.pairs is None else tuple(sweep.pairs),
         duration_ns=_durations_ns(sweep),
@@ -37,9 +40,18 @@ def build_sweep(sweep: SweepTable, number: int, timing: Timing | None) -> Sweep:
         probe=_probe(sweep),
         background=tuple(_background(table) for table in sweep.background),
         echo=tuple(ECHOES[name] for name in sweep.echo),
+        exclusive=sweep.exclusive,
         timing=timing,
         **PLAN_TESTS[sweep.test].build(sweep),
     )
+
+
+def _paths(path: PathTable, groups: Mapping[str, Sequence[str]]) -> Iterator[Path]:
+    if path.mesh is None:
+        yield Path(src=path.src, dst=path.dst)
+        return
+    for src, dst in mesh_pairs(groups, path.src, path.dst, path.mesh):
+        yield Path(src=src, dst=dst)
 
 
 def _bulk(sweep: SweepTable) -> dict[str, Any]:

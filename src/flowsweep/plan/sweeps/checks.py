@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from flowsweep import defaults
 from flowsweep.plan.background.checks import background_problems
 from flowsweep.plan.background.keys import BackgroundKeys
-from flowsweep.plan.expansion import halvings
+from flowsweep.plan.expansion import halvings, host_pairs, members
 from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
-from flowsweep.plan.sweeps.table import SweepTable, sweep_name
+from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.times.keys import TimesKeys
 from flowsweep.tests import TIMED_TESTS
@@ -41,7 +41,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
             found = f'found "{name}" again' if sweep.name else f'absent, which makes it "{name}" again'
             message = f"{found}, expected another name than {shown_path(first)}"
             yield Problem((*at, "name"), message, about=((*first, "name"),))
-    trials = sum(_trial_count(sweep) for sweep in file.sweep) * file.campaign.repeats
+    trials = sum(_trial_count(file, sweep) for sweep in file.sweep) * file.campaign.repeats
     if trials > defaults.TRIALS_MAX:
         message = f"found axes that multiply to {trials} trials, expected at most {defaults.TRIALS_MAX}"
         yield Problem(("sweep",), message)
@@ -149,8 +149,8 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
         seen.setdefault(there, here)
 
 
-def _trial_count(sweep: SweepTable) -> int:
-    no_axes = BackgroundKeys.model_fields | TimesKeys.model_fields
+def _trial_count(file: PlanFile, sweep: SweepTable) -> int:
+    no_axes = BackgroundKeys.model_fields | TimesKeys.model_fields | {"paths": None}
     axes = [values for name, values in sweep if name not in no_axes and isinstance(values, list) and values]
     search = sweep.rate_search
     steps = (
@@ -158,4 +158,12 @@ def _trial_count(sweep: SweepTable) -> int:
         if search is not None and search.low < search.high
         else 1
     )
-    return math.prod(len(axis) for axis in axes) * steps * (1 if sweep.directions == "one" else 2)
+    paths = sum(_mesh_size(file, path) for path in sweep.paths)
+    return paths * math.prod(map(len, axes)) * steps * (1 if sweep.directions == "one" else 2)
+
+
+def _mesh_size(file: PlanFile, path: PathTable) -> int:
+    if path.mesh is None:
+        return 1
+    sources, sinks = (members(file.groups, name) for name in (path.src, path.dst))
+    return len(host_pairs(sources, sinks)) if path.mesh == "full" else min(len(sources), len(sinks))

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from flowsweep import defaults, units
 from flowsweep.plan import fields
 from flowsweep.plan.background.keys import BackgroundKeys
+from flowsweep.plan.expansion import Mesh
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
@@ -31,6 +32,12 @@ class PathTable(Table):
 
     src: fields.Name = Field(alias="from", description="Host or group that sends.", examples=["left"])
     dst: fields.Name = Field(alias="to", description="Host or group that receives.", examples=["right"])
+    mesh: Annotated[Mesh, one_of("full", "pairs")] | None = key(
+        "Between groups: trials between two hosts each, in place of one between all hosts. full: from each "
+        "host to each. pairs: from the first to the first, from the second to the second, and so on.",
+        None,
+        examples=["full"],
+    )
 
 
 class SweepTable(
@@ -49,6 +56,11 @@ class SweepTable(
     test: Annotated[str, one_of(*TESTS)] = key("What is measured.", "tcp")
     paths: Annotated[list[PathTable], Field(min_length=1)] = key(
         "Where to measure.", [], examples=[[{"from": "left", "to": "right"}]]
+    )
+    exclusive: bool = key(
+        "Whether no other trial runs on the same hosts and links meanwhile. false: trials of this sweep run "
+        "beside any other, where the campaign has several run at the same time.",
+        default=True,
     )
     directions: Annotated[Literal["one", "both", "simultaneous"], one_of("one", "both", "simultaneous")] = (
         key("one: as the path says. both: there, then back. simultaneous: both in one trial.", "one")

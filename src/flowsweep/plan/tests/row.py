@@ -46,7 +46,7 @@ class PlanTest:
 
 
 EVERY_TEST = (
-    frozenset({"name", "test", "paths", "directions", "pairs", "duration", "family"})
+    frozenset({"name", "test", "paths", "directions", "pairs", "duration", "family", "exclusive"})
     | TimesKeys.model_fields.keys()
 )
 """Keys that a sweep of any test may have."""
