@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from shlex import quote
 
 from flowsweep.archive import read_archive
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
@@ -11,6 +12,7 @@ from flowsweep.report.answers import answers
 from flowsweep.report.headline import emulation_marks, highest_goodputs, missed_mark
 from flowsweep.wording import counted
 
+_PATHS_SHOWN = 12
 _REASONS_SHOWN = 5
 
 
@@ -23,11 +25,14 @@ def print_end(folder: Path) -> int:
         f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]
     )
     say(f"{counted(len(rows), 'trial')}: {counts}")
-    for highest in highest_goodputs(rows):
+    found = highest_goodputs(rows)
+    for highest in found[:_PATHS_SHOWN]:
         say(
             f"  {highest.direction}: up to {highest.number} {highest.unit} {highest.meant}, "
             f"at {highest.place}"
         )
+    if len(found) > _PATHS_SHOWN:
+        say(f"  {len(found) - _PATHS_SHOWN} more directions: flowsweep summary {quote(str(folder))}")
     for answer in answers(rows):
         say(f"  {answer.direction}: {answer.what} {answer.number} {answer.unit}, {answer.spread}")
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):

@@ -1,12 +1,15 @@
 import asyncio
+import threading
+import time
 from collections import Counter
+from datetime import datetime
 
 import pytest
 
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
 from flowsweep.defaults import SECOND_NS
-from flowsweep.errors import LaunchError
+from flowsweep.errors import ArchiveError, LaunchError
 from flowsweep.run.clock import Reading
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.end import Deadlines
@@ -20,11 +23,12 @@ from flowsweep.run.events import (
     TrialStarted,
     Waiting,
 )
-from flowsweep.run.outcome import Missed
+from flowsweep.run.outcome import Missed, TrialOutcome
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Patience
 from flowsweep.run.timetable import Timetable
 from flowsweep.schedule import Occasion, Slot, slot_duration_ns
+from flowsweep.schedule.packing import Sharing
 from run_support import ListRecorder
 
 HOSTS = {name: access(name) for name in "ab"}
@@ -236,4 +240,120 @@ def test_ctrl_c_stops_the_running_trial_and_keeps_what_is_done() -> None:
     assert recorder.statuses == ["ok"]
     assert len(recorder.begun) == 2
     assert network.log[-1] == "stop b"
+    assert all(session.closed for session in network.sessions)
+
+
+def mesh_slots() -> list[Slot]:
+    """From a to b and from left to right, and then across."""
+    brief = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
+    ways = [("a", "b"), ("left", "right"), ("a", "right"), ("left", "b")]
+    return [Slot(trials=(make_trial(src=src, dst=dst, **brief),)) for src, dst in ways]
+
+
+class WatchfulRecorder(ListRecorder):
+    """Fails if it is called while it is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turn = threading.Lock()
+
+    def started(self, trial_id: str, attempt: int, at: datetime) -> None:
+        assert self._turn.acquire(blocking=False)
+        time.sleep(0.002)
+        super().started(trial_id, attempt, at)
+        self._turn.release()
+
+    def finished(self, outcome: TrialOutcome) -> None:
+        assert self._turn.acquire(blocking=False)
+        time.sleep(0.002)
+        super().finished(outcome)
+        self._turn.release()
+
+
+def run_mesh(
+    network: FakeNetwork, at_once: int, resume: ResumeState | None = None
+) -> tuple[list[CampaignEvent], WatchfulRecorder]:
+    events: list[CampaignEvent] = []
+    recorder = WatchfulRecorder()
+    hosts = {name: access(name) for name in ("a", "b", "left", "right")}
+    conditions = Conditions(
+        network.connect, Patience(0.001, 0.01), Deadlines(0.01, 0.01, 0.01), sharing=Sharing(at_once)
+    )
+    told = {"resume": resume, "events": events.append, "conditions": conditions}
+    asyncio.run(run_campaign(mesh_slots(), hosts, recorder, **told))
+    return events, recorder
+
+
+def running_at_once(events: list[CampaignEvent]) -> tuple[int, list[set[str]]]:
+    """How many trials ran at the same time at most, and the hosts that did whenever one more began."""
+    running: dict[str, set[str]] = {}
+    most, hosts = 0, []
+    for event in events:
+        if isinstance(event, TrialStarted):
+            running[event.trial.trial_id] = set(event.trial.hosts)
+            most = max(most, len(running))
+            hosts.append([host for ends in running.values() for host in ends])
+        elif isinstance(event, TrialFinished):
+            del running[event.record.trial_id]
+    return most, hosts
+
+
+def test_what_shares_no_host_runs_at_the_same_time_and_is_recorded_one_by_one() -> None:
+    events, recorder = run_mesh(FakeNetwork(), at_once=4)
+    assert recorder.statuses == ["ok"] * 4
+    most, hosts = running_at_once(events)
+    assert most == 2
+    assert all(len(set(each)) == len(each) for each in hosts)
+    numbers = [event.number for event in events if isinstance(event, TrialStarted)]
+    assert numbers == [1, 2, 3, 4]
+    one_ns = slot_duration_ns(mesh_slots()[0])
+    left_ns = [event.left_ns for event in events if isinstance(event, CampaignStarted | TrialStarted)]
+    assert left_ns[:3] == [2 * one_ns] * 3
+    assert left_ns[-1] >= one_ns
+
+
+def test_no_more_run_at_the_same_time_than_the_plan_lets() -> None:
+    events, recorder = run_mesh(FakeNetwork(), at_once=1)
+    assert recorder.statuses == ["ok"] * 4
+    assert running_at_once(events)[0] == 1
+
+
+def test_a_host_that_fails_holds_up_nobody_else() -> None:
+    events, recorder = run_mesh(FakeNetwork(mishaps={("right", 1): "prepare"}), at_once=4)
+    assert sorted(recorder.statuses) == ["failed", "ok", "ok", "ok"]
+    assert running_at_once(events)[0] == 2
+
+
+def test_a_recorder_that_cannot_write_ends_all_that_runs() -> None:
+    class FullDisk(ListRecorder):
+        def finished(self, outcome: TrialOutcome) -> None:
+            raise ArchiveError("the disk is full")
+
+    network = FakeNetwork()
+    hosts = {name: access(name) for name in ("a", "b", "left", "right")}
+    conditions = Conditions(network.connect, sharing=Sharing(4))
+    with pytest.raises(ArchiveError, match="the disk is full"):
+        asyncio.run(run_campaign(mesh_slots(), hosts, FullDisk(), conditions=conditions))
+    assert all(session.closed for session in network.sessions)
+
+
+def test_ctrl_c_stops_all_trials_that_run() -> None:
+    network = FakeNetwork(mishaps={("b", 1): "silent", ("right", 1): "silent"})
+    recorder = ListRecorder()
+    hosts = {name: access(name) for name in ("a", "b", "left", "right")}
+
+    async def interrupted() -> None:
+        silent = asyncio.Semaphore(0)
+        network.on_silence = silent.release
+        conditions = Conditions(network.connect, sharing=Sharing(4))
+        running = asyncio.create_task(run_campaign(mesh_slots(), hosts, recorder, conditions=conditions))
+        await silent.acquire()
+        await silent.acquire()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(interrupted())
+    assert recorder.statuses == []
+    assert len(recorder.begun) == 2
     assert all(session.closed for session in network.sessions)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from flowsweep.plan.expansion import members
+from flowsweep.plan.expansion import HostPair, members, mesh_pairs
 from flowsweep.plan.hosts.checks import known_hosts, unknown_host
 from flowsweep.plan.input import PlanFile
-from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 
 _CONCURRENT: KeyPath = ("campaign", "concurrent")
@@ -19,9 +19,13 @@ def sharing_problems(file: PlanFile) -> Iterator[Problem]:
         if not sweep.exclusive and file.campaign.concurrent == 1:
             message = "has no effect: trials run one at a time, unless `concurrent` of [campaign] is above 1"
             yield Problem((*at, "exclusive"), message, about=(_CONCURRENT,))
-        for index, path in enumerate(sweep.paths):
-            if path.mesh is not None:
-                yield from _mesh_problems(file, sweep, path, (*at, "paths", index))
+        found = [
+            problem
+            for index, path in enumerate(sweep.paths)
+            if path.mesh is not None
+            for problem in _mesh_problems(file, sweep, path, (*at, "paths", index))
+        ]
+        yield from found or _twice_problems(file, sweep, at)
 
 
 def _link_problems(file: PlanFile) -> Iterator[Problem]:
@@ -60,3 +64,22 @@ def _mesh_problems(file: PlanFile, sweep: SweepTable, path: PathTable, at: KeyPa
         listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
         message = f'found "pairs" for groups of other sizes ({listed}), expected as many hosts in both'
         yield Problem((*at, "mesh"), message, about)
+
+
+def _twice_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    """Find pairs of hosts that a mesh has, and another path has too."""
+    both_ends_told = any(path.src == path.dst for path in sweep.paths) and sweep.directions != "one"
+    if both_ends_told or all(path.mesh is None for path in sweep.paths):
+        return
+    seen: dict[HostPair, KeyPath] = {}
+    for index, path in enumerate(sweep.paths):
+        here = (*at, "paths", index)
+        own = ((path.src, path.dst),)
+        pairs = own if path.mesh is None else mesh_pairs(file.groups, path.src, path.dst, path.mesh)
+        back = () if sweep.directions == "one" else tuple((dst, src) for src, dst in pairs)
+        for src, dst in (*pairs, *back):
+            if (first := seen.get((src, dst))) is not None:
+                message = f"measures from {src} to {dst}, which {shown_path(first)} does: leave one out"
+                yield Problem(here, message, about=(first, (*at, "directions"), ("groups",)))
+                return
+            seen[src, dst] = here

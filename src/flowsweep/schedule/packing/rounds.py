@@ -20,7 +20,8 @@ def rounds_of(pairs: Collection[Pair], hosts: Sequence[str]) -> dict[Pair, int]:
     """
     by_circle = _circle(pairs, hosts)
     degree = max(Counter(host for pair in pairs for host in pair).values(), default=0)
-    if len(set(by_circle.values())) <= degree + len(hosts) % 2:
+    whole = len(pairs) == len(hosts) * (len(hosts) - 1) // 2
+    if whole or len(set(by_circle.values())) <= degree:
         return by_circle
     by_chains = _chains(pairs, degree)
     return min(by_circle, by_chains, key=lambda found: len(set(found.values())))
