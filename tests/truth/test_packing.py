@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from truth_support import write_result
+from truth_support import NOTES, fill_table, table, write_result
 
 from campaign_support import flowsweep, summary
 from flowsweep.archive import read_archive
@@ -39,6 +39,7 @@ def test_a_mesh_of_twelve_hosts(tmp_path: Path) -> None:
         "goodput_difference_mean": round(math.fsum(differences) / len(differences), 5),
     }
     write_result("packing", "a full mesh of twelve hosts, each pair with an emulated link of 10 Mbit/s", told)
+    fill_table(NOTES / "packing.md", "packing", table(["", ""], list(told.items())))
     assert packed_run.occupied.most_at_once == HOSTS // 2
     assert ratio <= 1.15
     assert max(differences) <= 0.01

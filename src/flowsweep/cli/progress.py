@@ -18,6 +18,7 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
     TrialsWillFail,
+    TrialWaits,
     Waiting,
 )
 from flowsweep.run.hold_ups import shown_time
@@ -158,6 +159,7 @@ class Bar:
         self._task = TaskID(0)
         self._left_ns = 0
         self._running: dict[str, _Running] = {}
+        self._next = ""
 
     def __call__(self, event: CampaignEvent) -> None:
         """Show one event."""
@@ -185,6 +187,9 @@ class Bar:
             case TrialFinished(record):
                 self._running.pop(record.trial_id, None)
                 self.progress.advance(self._task)
+            case TrialWaits(trial, needs):
+                why = f"waits for {' and '.join(needs)}" if needs else "waits for its turn"
+                self._next = f"; next, {direction(trial.src, trial.dst)}, {why}"
             case _:
                 pass
         if (message := trouble(event)) is not None:
@@ -198,7 +203,7 @@ class Bar:
         )
         rates = [one.rate_bps for one in self._running.values() if one.rate_bps is not None]
         rate = format_rate(sum(rates)) if rates else ""
-        self.progress.update(self._task, what=what, rate=rate, left=left)
+        self.progress.update(self._task, what=what, rate=rate, left=f"{left}{self._next}")
 
 
 def missed_words(missed: Missed) -> str:

@@ -24,6 +24,7 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
     TrialsWillFail,
+    TrialWaits,
     Waiting,
 )
 from flowsweep.run.observer import PathObserver, links_table
@@ -36,7 +37,7 @@ from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
 from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
-from flowsweep.schedule.packing import ONE_AT_A_TIME, Job, Packing, Sharing, packed
+from flowsweep.schedule.packing import ONE_AT_A_TIME, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
 
 _BITS_PER_BYTE = 8
@@ -154,7 +155,7 @@ class _Conductor:
         packing = Packing(self._jobs(slots), self._sharing)
         trials = sum(slot.trial_count for slot in slots)
         self._events(CampaignStarted(trials, self._number, packing.left_ns()))
-        await run_packed(packing, lambda job: self._run_job(job, packing))
+        await run_packed(packing, lambda job: self._run_job(job, packing), waits=self._tell_waiting)
         return self._tally
 
     async def run_when_due(self, timetable: Timetable) -> Counter[Status]:
@@ -170,9 +171,10 @@ class _Conductor:
                 await self._run_job(job, packing, ask_clock=True)
                 watch.over(job.slot)
 
-            return await run_packed(
-                packing, run_job, may_begin=lambda job: watch.may_begin(job.slot, begins_ns[job])
-            )
+            def may_begin(job: Job) -> bool:
+                return watch.may_begin(job.slot, begins_ns[job])
+
+            return await run_packed(packing, run_job, may_begin=may_begin, waits=self._tell_waiting)
 
         async def record(missed: Missed) -> None:
             await self._keep(lambda: timetable.keep(missed))
@@ -193,6 +195,10 @@ class _Conductor:
                 lasts_ns = (slot.steps - done) * slot_duration_ns(slot)
                 jobs.append(Job(slot, self._sharing.needs(slot), lasts_ns))
         return jobs
+
+    def _tell_waiting(self, job: Job, needs: Sequence[Need]) -> None:
+        if self._sharing.at_once > 1:
+            self._events(TrialWaits(job.slot.trials[0], tuple(map(str, needs))))
 
     async def _run_job(self, job: Job, packing: Packing, *, ask_clock: bool = False) -> None:
         """Run what is left of a slot, step by step."""

@@ -86,6 +86,15 @@ class SessionRegained:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialWaits:
+    """Of the trials that cannot begin yet, the first in the order; where several run at the same time."""
+
+    trial: Trial
+    needs: tuple[str, ...]
+    """Hosts and links that it needs and others have; none if as many run as may."""
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Nothing is due yet; about once a second."""
 
@@ -111,6 +120,7 @@ CampaignEvent = (
     | TrialFinished
     | SessionLost
     | SessionRegained
+    | TrialWaits
     | Waiting
     | SweepMissed
 )

@@ -1,0 +1,105 @@
+"""What commands say of trials at the same time."""
+
+import io
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from analysis_support import make_outcome
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.cli.progress import Bar, Lines, progress_view
+from flowsweep.cli.terminal import Screen
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import PlanError
+from flowsweep.plan.against import joined
+from flowsweep.run.events import CampaignStarted, TrialFinished, TrialRunning, TrialStarted, TrialWaits
+from flowsweep.schedule import Trial, schedule
+from mesh_support import lab_mesh, mesh_plan, names
+
+FULL = '{ from = "all", to = "all", mesh = "full" }'
+
+
+def checked(text: str, folder: Path) -> dict[str, str]:
+    """What `check` says of a plan, by the beginning of the line."""
+    plan = folder / "plan.toml"
+    plan.write_text(text, encoding="utf-8")
+    load(["check"])
+    result = CliRunner().invoke(app, ["check", str(plan)], catch_exceptions=False)
+    lines = (line.strip().partition("  ") for line in result.stdout.splitlines())
+    return {key: value.strip() for key, _, value in lines}
+
+
+def test_check_says_how_many_run_at_the_same_time_and_what_no_order_betters(tmp_path: Path) -> None:
+    said = checked(lab_mesh(6, concurrent=2, duration="5s"), tmp_path)
+    assert said["at the same time"] == (
+        "up to 2 trials, of 2 that the plan lets; no order takes less; one at a time: 2 min 38 s"
+    )
+    assert said["expected time"] == "1 min 19 s"
+    alone = checked(lab_mesh(6, concurrent=1, duration="5s"), tmp_path)
+    assert "at the same time" not in alone
+    assert alone["expected time"] == "2 min 38 s"
+
+
+def test_check_names_links_and_does_not_list_a_hundred_paths(tmp_path: Path) -> None:
+    groups = {"all": names(20), "west": names(10), "east": names(20)[10:]}
+    link = '[links.wan]\nbetween = ["west", "east"]\nconcurrent = 2\n'
+    said = checked(mesh_plan(groups, FULL, more=link).text, tmp_path)
+    assert said["named links"] == "wan (2 trials at a time)"
+    assert said["paths"].count("→") == 12
+    assert said["paths"].endswith(", … 380 paths in all")
+
+
+def test_taking_turns_is_one_trial_at_a_time() -> None:
+    plan = mesh_plan({"all": names(4)}, FULL)
+    with pytest.raises(PlanError, match="concurrent: found, expected one trial at a time"):
+        joined(plan, plan)
+
+
+def trials(*ways: str) -> list[Trial]:
+    slots = schedule(mesh_plan({"all": list("abcd")}, FULL), 1)
+    known = {slot.trials[0].src + slot.trials[0].dst: slot.trials[0] for slot in slots}
+    return [known[way] for way in ways]
+
+
+def test_lines_say_which_of_several_trials_is_over() -> None:
+    out = io.StringIO()
+    show = Lines(Screen(file=out, width=200))
+    first, second, third = trials("ab", "cd", "ac")
+    record = {trial: make_outcome(trial).record for trial in (first, second, third)}
+    show(CampaignStarted(3, 0, 12 * SECOND_NS))
+    show(TrialStarted(1, first, 1, 12 * SECOND_NS))
+    show(TrialStarted(2, second, 1, 12 * SECOND_NS))
+    show(TrialRunning(second, SECOND_NS, 20e6))
+    show(TrialRunning(first, SECOND_NS, 10e6))
+    show(TrialFinished(record[second]))
+    show(TrialFinished(record[first]))
+    show(TrialStarted(3, third, 1, 6 * SECOND_NS))
+    show(TrialFinished(record[third]))
+    lines = out.getvalue().splitlines()
+    assert lines[3:] == [
+        "  trial 2: ok, 20.0 Mbit/s in the last second",
+        "  trial 1: ok, 10.0 Mbit/s in the last second",
+        "trial 3/3: a → c, 1 flow, 6 s left",
+        "  ok",
+    ]
+
+
+def test_the_bar_says_what_runs_all_rates_together_and_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    out = io.StringIO()
+    console = Screen(file=out, width=220, force_terminal=True)
+    first, second, third = trials("ab", "cd", "ac")
+    with progress_view(console) as show:
+        show(CampaignStarted(3, 0, 12 * SECOND_NS))
+        show(TrialStarted(1, first, 1, 12 * SECOND_NS))
+        show(TrialWaits(third, ("host a", "host c")))
+        show(TrialStarted(2, second, 1, 12 * SECOND_NS))
+        show(TrialRunning(second, SECOND_NS, 20e6))
+        show(TrialRunning(first, SECOND_NS, 10e6))
+        assert isinstance(show, Bar)
+        (task,) = show.progress.tasks
+    assert task.fields["what"] == "c → d, 1 flow, and 1 beside it"
+    assert task.fields["rate"] == "30.0 Mbit/s"
+    assert task.fields["left"].endswith("left; next, a → c, waits for host a and host c")
