@@ -152,7 +152,10 @@ def controlled(world: World, plan: Plan) -> None:
     async def keep(missed: Missed) -> None:
         world.missed.append(missed)
 
-    asyncio.run(Timekeeper(timetable, run_slots, keep, lambda *_: None).run())
+    async def idle(_: int) -> None:
+        pass
+
+    asyncio.run(Timekeeper(timetable, run_slots, keep, lambda *_: None, idle).run())
 
 
 def lived_through(world: World, plan: Plan) -> None:

@@ -143,6 +143,22 @@ class ArchiveWriter:
         """How often each trial was started so far, by trial_id."""
         return dict(self._state.attempts)
 
+    @property
+    def attempts_with_data(self) -> int:
+        """How many attempts have data."""
+        return len(self._state.entries)
+
+    @property
+    def loose_attempts(self) -> int:
+        """How many of them have files of their own, which `compact` merges."""
+        return len(self._state.loose)
+
+    def data_bytes(self) -> int:
+        """How large all data files are together."""
+        with disk.reported(self.folder, "cannot be read"):
+            files = (file for files in self._state.files.values() for file in files)
+            return sum(self._opened.file_bytes(file) for file in files)
+
     def make_ready(self) -> tuple[str, ...]:
         """Clear up what a killed process left half done; done before the first record, if nobody asks for it.
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it.",
     "predict": "Predict goodput and bytes of every point of a plan, and its time, without sending a packet.",
     "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
+    "service": "Run plans with times until told otherwise, going on where they were after any end.",
     "status": "Say what a campaign does now, what comes next, what it missed, and which paths are silent.",
     "summary": "Show goodput and what limited it, for each trial of a campaign.",
     "findings": "Draw conclusions from a campaign: what matters, what does not, what is undecided.",
@@ -46,6 +47,7 @@ _PARTS_OF_ARROW = {
     "summary": (),
     "verify": ("parquet",),
     "run": ("compute", "parquet"),
+    "service": ("compute", "parquet"),
     **dict.fromkeys(_OF_ONE_TRIAL, ("compute",)),
 }
 """Commands that need tables, but no arrays of NumPy's, and that somebody waits for; parts of PyArrow."""

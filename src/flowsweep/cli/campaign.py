@@ -1,13 +1,14 @@
 """What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end printed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import typer
 
 from flowsweep.archive import ArchiveWriter, read_archive
-from flowsweep.archive.campaign import begun_unix_ns
+from flowsweep.campaigns.reach import reached_hosts
+from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.cli.app import print_error
 from flowsweep.cli.busy_machine import busy_machine
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
@@ -15,22 +16,13 @@ from flowsweep.cli.progress import progress_view
 from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
 from flowsweep.cli.terminal import say
 from flowsweep.errors import FlowsweepError
-from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.of_plan import accesses_of
-from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.observer import PathObserver
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.run.resume_state import ResumeState
-from flowsweep.run.settled import Begun, timetable_of
-from flowsweep.run.timetable import Timetable
 from flowsweep.schedule import has_times, matched_trials, schedule
 from flowsweep.schedule.packing import sharing_of
 from flowsweep.wording import counted
-
-SEED_BITS = 31
-"""Of a seed that is drawn: a number that is still easy to write down."""
 
 
 @contextmanager
@@ -71,9 +63,9 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
         ArchiveError: the archive cannot be written; what is in it stays.
     """
     slots = schedule(plan, writer.seed)
-    resume = _recorded(writer) if has_times(plan) else _resume(plan, writer)
-    timetable = _timetable(plan, writer, resume) if has_times(plan) else None
-    if timetable is not None or any(resume.next_step(slot)[1] is not None for slot in slots):
+    resume = recorded(writer) if has_times(plan) else _resume(plan, writer)
+    due = timetable(plan, writer, resume) if has_times(plan) else None
+    if due is not None or any(resume.next_step(slot)[1] is not None for slot in slots):
         if plan.links and (busy := busy_machine()) is not None:
             say(busy, err=True)
         with reached_hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
@@ -84,13 +76,13 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
                 resume=resume,
                 events=events,
                 conditions=Conditions(paths=paths, vet=refuse_impossible, sharing=sharing_of(plan)),
-                timetable=timetable,
+                timetable=due,
             )
             try:
                 stopper.run(campaign)
             except Stopped:
                 # One without an end ends only so.
-                if timetable is not None:
+                if due is not None:
                     writer.compact()
                 raise
     writer.compact()
@@ -126,17 +118,6 @@ def _resume(plan: Plan, writer: ArchiveWriter) -> ResumeState:
     return ResumeState(done=done, attempts=writer.attempts, carried=carried)
 
 
-def _recorded(writer: ArchiveWriter) -> ResumeState:
-    """What ran when it was due, whatever came of it: its time is over."""
-    carried = {name: record.carried for name, record in writer.records.items() if record.carried is not None}
-    return ResumeState(done=frozenset(writer.records), attempts=writer.attempts, carried=carried)
-
-
-def _timetable(plan: Plan, writer: ArchiveWriter, resume: ResumeState) -> Timetable:
-    begun = Begun(begun_unix_ns(writer.campaign), writer.seed, writer.records, writer.all_missed, resume)
-    return timetable_of(plan, begun, writer.missed)
-
-
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
     if not writer.records:
         return frozenset()
@@ -144,13 +125,3 @@ def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
 
     with read_archive(writer.folder) as archive:
         return whole_trials(archive)
-
-
-@contextmanager
-def reached_hosts(plan: Plan, seed: int) -> Iterator[tuple[Mapping[str, HostAccess], PathObserver | None]]:
-    """The hosts of a plan while the block runs, and who knows the paths between them: a lab, or nobody."""
-    if not plan.links:
-        yield accesses_of(plan.hosts), None
-        return
-    with build_lab(plan.links, plan.hosts, seed=seed) as lab:
-        yield lab.access, lab.observer

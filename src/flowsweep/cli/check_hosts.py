@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 from rich.table import Table
 
-from flowsweep.cli.campaign import reached_hosts
+from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.terminal import Screen, say

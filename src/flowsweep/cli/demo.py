@@ -1,7 +1,6 @@
 """`flowsweep demo`: a small campaign on this machine, and its report."""
 
 import itertools
-import secrets
 import socket
 from collections.abc import Sequence
 from importlib import resources
@@ -12,8 +11,9 @@ from typing import Annotated
 import typer
 
 from flowsweep.archive import create_archive, read_archive
+from flowsweep.campaigns.folders import seed_of
 from flowsweep.cli.app import app
-from flowsweep.cli.campaign import SEED_BITS, carry_out, ended_in_order, print_campaign_end
+from flowsweep.cli.campaign import carry_out, ended_in_order, print_campaign_end
 from flowsweep.cli.terminal import say
 from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
 from flowsweep.plan import parse_plan
@@ -54,7 +54,7 @@ def demo(
         where = f"this machine's loopback, because no path can be emulated here: {reason}"
     text = plan_text(emulated=reason is None, congestion=usable_congestion())
     plan = parse_plan(text, _PLAN_FILE, QUICK if quick else None)
-    seed = secrets.randbits(SEED_BITS)
+    seed = seed_of(plan)
     expected = estimate(schedule(plan, seed), plan.links)
     say(f"{counted(expected.trials, 'trial')} on {where}; about {format_duration(expected.duration_ns)}")
     folder = free_folder(archive)

@@ -1,6 +1,5 @@
 """`flowsweep run`: carry out a plan, and leave an archive behind."""
 
-import secrets
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +8,10 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive
+from flowsweep.campaigns.folders import seed_of
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
-from flowsweep.cli.campaign import SEED_BITS, carry_out, ended_in_order, print_campaign_end, print_settings_of
+from flowsweep.cli.campaign import carry_out, ended_in_order, print_campaign_end, print_settings_of
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import say
@@ -63,9 +63,7 @@ def run(
 
 def _writer(plan: Plan, folder: Path, *, resume: bool) -> ArchiveWriter:
     if not resume:
-        seed = plan.campaign.seed
-        seed = secrets.randbits(SEED_BITS) if seed is None else seed
-        return create_archive(folder, plan_json=plan.model_dump_json(), seed=seed)
+        return create_archive(folder, plan_json=plan.model_dump_json(), seed=seed_of(plan))
     if not folder.exists():
         raise ArchiveError(
             f"{folder}: is not there, so there is nothing to resume; leave --resume out to begin"

@@ -183,7 +183,10 @@ class _Conductor:
         def wait(occasion: Occasion, left_ns: int) -> None:
             self._events(Waiting(occasion, left_ns))
 
-        await Timekeeper(timetable, run_slots, record, wait).run()
+        async def idle(left_ns: int) -> None:
+            await self._keep(lambda: timetable.idle(left_ns))
+
+        await Timekeeper(timetable, run_slots, record, wait, idle).run()
         return self._tally
 
     def _jobs(self, slots: Sequence[Slot]) -> list[Job]:

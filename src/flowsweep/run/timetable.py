@@ -30,6 +30,10 @@ class Timetable:
     """By sweep and number: of those of which an earlier run of the program ran some trials, how many."""
     clock: Clock = field(default_factory=SystemClock)
     look_every_ns: int = LOOK_EVERY_NS
+    idle: Callable[[int], None] = lambda _left_ns: None
+    """Uses the time until something is due, so many nanoseconds; called in a thread, again and again."""
+    refuses: Callable[[], str | None] = lambda: None
+    """Says why nothing may run now, if so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Timekeeper:
         run_slots: Runs slots to their ends; returns whether all of them ran.
         record: Keeps what was missed.
         waits_for: Is told what comes next and in how many nanoseconds, again and again until it is due.
+        idle: Uses that time, likewise.
     """
 
     def __init__(
@@ -61,12 +66,14 @@ class Timekeeper:
         run_slots: Callable[[Sequence[Slot], SlotWatch], Awaitable[bool]],
         record: Callable[[Missed], Awaitable[None]],
         waits_for: Callable[[Occasion, int], None],
+        idle: Callable[[int], Awaitable[None]],
     ) -> None:
         self._timetable = timetable
         self._clock = timetable.clock
         self._run_slots = run_slots
         self._record = record
         self._waits_for = waits_for
+        self._idle = idle
         self._hold_ups = HoldUps(self._clock.read())
         self._ahead: deque[Occasion] = deque()
         self._passed: list[Occasion] = []
@@ -78,6 +85,7 @@ class Timekeeper:
                 left_ns = occasion.due_unix_ns - self._hold_ups.last.unix_ns
                 if left_ns > 0:
                     self._waits_for(occasion, left_ns)
+                    await self._idle(left_ns)
                     await self._clock.sleep(min(left_ns, self._timetable.look_every_ns))
                     continue
                 self._ahead.popleft()
@@ -110,8 +118,11 @@ class Timekeeper:
 
     async def _run(self, occasion: Occasion) -> None:
         """Run the slots of an occasion, each no later behind its place than the first may be."""
+        if (reason := self._timetable.refuses()) is not None:
+            await self._record(_missed([occasion], reason, self._run_before(occasion)))
+            return
         latest_ns = occasion.latest_unix_ns
-        trials = self._timetable.trials_run.get(occasion.key, 0)
+        trials = self._run_before(occasion)
 
         def may_begin(slot: Slot, after_ns: int) -> bool:
             nonlocal trials
@@ -124,11 +135,15 @@ class Timekeeper:
         if not await self._run_slots(self._timetable.slots_of(occasion), watch):
             await self._record(_missed([occasion], self._hold_ups.reason(occasion), trials))
 
+    def _run_before(self, occasion: Occasion) -> int:
+        """How many of its trials an earlier run of the program ran."""
+        return self._timetable.trials_run.get(occasion.key, 0)
+
     async def _record_passed(self) -> None:
         """Record what was passed over: of each sweep, what follows each other for one reason, together."""
         passed, self._passed = self._passed, []
         passed.sort(key=lambda one: one.key)
-        why = [(self._hold_ups.reason(one), self._timetable.trials_run.get(one.key, 0)) for one in passed]
+        why = [(self._hold_ups.reason(one), self._run_before(one)) for one in passed]
         in_a_row = groupby(
             range(len(passed)), lambda place: (passed[place].sweep, passed[place].number - place, why[place])
         )

@@ -153,6 +153,7 @@ def test_what_plans_files_and_arguments_say(tmp_path: Path, command: Callable[..
         command("check", whole),
         command("predict", whole),
         command("run", plan, "--archive", tmp_path / "never"),
+        command("service", plan, "--archive", tmp_path / "never"),
         command("import", file, "--archive", into),
         command("import", file, good, "--archive", into),
         command("summary", into),

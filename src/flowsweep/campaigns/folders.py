@@ -1,0 +1,69 @@
+"""The archive in which a plan goes on: the last one of its name, or a new one if the plan is another."""
+
+import re
+import secrets
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
+from flowsweep.errors import FlowsweepError
+from flowsweep.plan import Plan, plan_difference
+
+_SEED_BITS = 31
+"""Of a seed that is drawn: a number that is still easy to write down."""
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+
+
+def folder_name(plan: Plan) -> str:
+    """What the archives of a plan are called, but for their number."""
+    return _NOT_IN_NAMES.sub("-", plan.campaign.name).strip("-.") or "campaign"
+
+
+def last_folder(base: Path, plan: Plan) -> tuple[Path, int]:
+    """The newest archive of a plan's name, and its number; `NAME` is 1, and there may be none yet."""
+    name = folder_name(plan)
+    numbered = re.compile(rf"{re.escape(name)}-([1-9][0-9]*)")
+    there = [path.name for path in base.iterdir()] if base.is_dir() else []
+    numbers = [int(found[1]) for one in there if (found := numbered.fullmatch(one)) is not None]
+    number = max([1, *numbers])
+    return (base / name if number == 1 else base / f"{name}-{number}"), number
+
+
+def open_or_begin(base: Path, plan: Plan) -> ArchiveWriter:
+    """Open the archive in which a plan goes on, made anew if there is none or it has another plan.
+
+    Raises:
+        ArchiveError: It cannot be read or written, or another process is writing it.
+    """
+    folder, number = last_folder(base, plan)
+    if not folder.exists():
+        return _begun(folder, plan)
+    writer = open_archive_for_writing(folder)
+    try:
+        same = _is_of(plan, writer)
+        if same:
+            writer.make_ready()
+            return writer
+    except FlowsweepError:
+        writer.close()
+        raise
+    writer.close()
+    return _begun(base / f"{folder_name(plan)}-{number + 1}", plan)
+
+
+def seed_of(plan: Plan) -> int:
+    """The seed of a campaign that begins: the plan's, or one that is drawn."""
+    return secrets.randbits(_SEED_BITS) if plan.campaign.seed is None else plan.campaign.seed
+
+
+def _begun(folder: Path, plan: Plan) -> ArchiveWriter:
+    return create_archive(folder, plan_json=plan.model_dump_json(), seed=seed_of(plan))
+
+
+def _is_of(plan: Plan, writer: ArchiveWriter) -> bool:
+    """Whether an archive was begun with a plan; not if that was one that only another version understands."""
+    try:
+        return not plan_difference(Plan.model_validate_json(writer.plan_json), plan)
+    except ValidationError:
+        return False

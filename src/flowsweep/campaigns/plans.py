@@ -1,0 +1,63 @@
+"""The plans of a service: each right for itself, and none in the way of another."""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from pathlib import Path
+
+from flowsweep.campaigns.folders import folder_name
+from flowsweep.errors import PlanError
+from flowsweep.plan import Plan, load_plan
+from flowsweep.schedule import has_times
+
+
+def plan_files(places: Iterable[Path]) -> list[Path]:
+    """List the plans: files, and those of folders whose names end in `.toml`.
+
+    Raises:
+        PlanError: There is none.
+    """
+    found = [
+        file for place in places for file in (sorted(place.glob("*.toml")) if place.is_dir() else [place])
+    ]
+    if not found:
+        raise PlanError("service", ("no plan: expected files, or folders with files that end in .toml",))
+    return list(dict.fromkeys(found))
+
+
+def load_plans(places: Iterable[Path]) -> dict[Path, Plan]:
+    """Read the plans of a service.
+
+    Raises:
+        PlanError: One is wrong, has no times, or is in the way of another.
+    """
+    plans = {file: load_plan(file) for file in plan_files(places)}
+    for plan in plans.values():
+        if not has_times(plan):
+            message = "campaign.every: missing, expected times: a service runs what is due again and again"
+            raise PlanError(plan.source, (message,))
+    problems = tuple(_conflicts(plans))
+    if problems:
+        raise PlanError(", ".join(plan.source for plan in plans.values()), problems)
+    return plans
+
+
+def _conflicts(plans: Mapping[Path, Plan]) -> Iterable[str]:
+    """Two plans have an archive each, and no host in common: they would measure each other."""
+    for first, second in combinations(plans.values(), 2):
+        both = f"{first.source} and {second.source}"
+        if folder_name(first) == folder_name(second):
+            yield f"campaign.name: {both} have the same, {first.campaign.name}: expected a name for each"
+        if (
+            not first.links
+            and not second.links
+            and (shared := sorted(set(_hosts(first)) & set(_hosts(second))))
+        ):
+            yield (
+                f"hosts: {both} both measure at {', '.join(shared)}, and would disturb each other: put their "
+                "sweeps into one plan"
+            )
+
+
+def _hosts(plan: Plan) -> set[str]:
+    """What identifies the hosts of a plan: where peers reach them. Those of labs are its own."""
+    return set() if plan.links else {host.data_address or host.address or host.name for host in plan.hosts}

@@ -1,0 +1,179 @@
+"""Keeps the campaigns of several plans going until told otherwise, each by itself."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from flowsweep.archive import ArchiveWriter
+from flowsweep.campaigns.folders import open_or_begin
+from flowsweep.campaigns.housekeeping import Housekeeping
+from flowsweep.campaigns.notify import Notifier
+from flowsweep.campaigns.plans import load_plans
+from flowsweep.campaigns.reach import reached_hosts
+from flowsweep.campaigns.timed import recorded, timetable
+from flowsweep.errors import FlowsweepError, PlanError
+from flowsweep.plan import Plan
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.events import CampaignEvent, CampaignStarted
+from flowsweep.run.preflight import refuse_impossible
+from flowsweep.schedule import schedule
+from flowsweep.schedule.packing import sharing_of
+from flowsweep.wording import counted
+
+FIRST_PAUSE_S = 1.0
+LONGEST_PAUSE_S = 60.0
+"""Between two tries to go on with a campaign that failed: they double from the first one."""
+Told = Callable[[str, str], None]
+"""Is told the name of a campaign and what there is to say of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a service runs."""
+
+    places: Sequence[Path]
+    """Files of plans, or folders of them."""
+    base: Path
+    """Where their archives are."""
+    free_bytes_min: int
+    """With less free on its disk, nothing runs."""
+    first_pause_s: float = FIRST_PAUSE_S
+
+
+class Supervisor:
+    """Runs each plan in a task of its own.
+
+    Args:
+        settings: What runs.
+        told: Is told what a person should know.
+        shows: Makes the listener of a campaign's events, from its name.
+        notifier: The service manager.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        told: Told,
+        shows: Callable[[str], Callable[[CampaignEvent], None]],
+        notifier: Notifier,
+    ) -> None:
+        self._settings = settings
+        self._told = told
+        self._shows = shows
+        self._notifier = notifier
+        self._plans: dict[Path, Plan] = {}
+        self._tasks: dict[Path, asyncio.Task[None]] = {}
+        self._settled: set[Path] = set()
+        """Plans that began, or of which it was told why they did not."""
+        self._reload_wanted = asyncio.Event()
+
+    def reload(self) -> None:
+        """Have plans read again, as soon as possible."""
+        self._reload_wanted.set()
+
+    async def run(self, plans: dict[Path, Plan]) -> None:
+        """Run plans until all campaigns are over, or for ever; ends in order when cancelled."""
+        self._plans = dict(plans)
+        for file in plans:
+            self._begin(file)
+        living = asyncio.create_task(self._live())
+        try:
+            while any(not task.done() for task in self._tasks.values()):
+                wanted = asyncio.create_task(self._reload_wanted.wait())
+                await asyncio.wait({wanted, *self._tasks.values()}, return_when=asyncio.FIRST_COMPLETED)
+                wanted.cancel()
+                if self._reload_wanted.is_set():
+                    self._reload_wanted.clear()
+                    await self._read_again()
+        finally:
+            self._notifier.tell("STOPPING=1")
+            living.cancel()
+            await asyncio.gather(living, *map(_ended, self._tasks.values()), return_exceptions=True)
+
+    async def _read_again(self) -> None:
+        """Go on with the plans as they are now; as they were, if one of them is wrong."""
+        self._notifier.tell("RELOADING=1")
+        try:
+            plans = await asyncio.to_thread(load_plans, self._settings.places)
+        except (PlanError, OSError) as error:
+            self._told("plans", f"{error}\nall of them go on as they were")
+        else:
+            for file in [file for file in self._plans if plans.get(file) != self._plans[file]]:
+                await _ended(self._tasks.pop(file))
+                gone = self._plans.pop(file)
+                if file not in plans:
+                    self._told(gone.campaign.name, f"{file} is gone: ended")
+            for file in [file for file in plans if file not in self._plans]:
+                self._plans[file] = plans[file]
+                self._begin(file)
+        self._notifier.tell("READY=1")
+
+    def _begin(self, file: Path) -> None:
+        self._tasks[file] = asyncio.create_task(self._keep_going(file, self._plans[file]))
+
+    async def _keep_going(self, file: Path, plan: Plan) -> None:
+        """Run a campaign to its end, however often it fails in between."""
+        name, pause_s = plan.campaign.name, self._settings.first_pause_s
+        while True:
+            try:
+                await self._go_on(file, plan)
+            except (FlowsweepError, OSError) as error:
+                self._told(name, f"{error}\nit is tried again in {pause_s:g} s")
+                self._settle(file)
+            else:
+                self._told(name, "the campaign is over")
+                return
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    async def _go_on(self, file: Path, plan: Plan) -> None:
+        writer = await asyncio.to_thread(open_or_begin, self._settings.base, plan)
+        try:
+            count = counted(len(writer.records), "trial")
+            self._told(plan.campaign.name, f"goes on in {writer.folder}, {count} so far")
+            for loss in writer.losses:
+                self._told(plan.campaign.name, f"warning: {loss}")
+            await self._run(file, plan, writer)
+        finally:
+            writer.close()
+
+    async def _run(self, file: Path, plan: Plan, writer: ArchiveWriter) -> None:
+        resume = recorded(writer)
+        housekeeping = Housekeeping(writer, self._settings.free_bytes_min)
+        shows = self._shows(plan.campaign.name)
+
+        def hear(event: CampaignEvent) -> None:
+            if isinstance(event, CampaignStarted):
+                self._settle(file)
+            shows(event)
+
+        with reached_hosts(plan, writer.seed) as (accesses, paths):
+            await run_campaign(
+                schedule(plan, writer.seed),
+                accesses,
+                writer,
+                resume=resume,
+                events=hear,
+                conditions=Conditions(paths=paths, vet=refuse_impossible, sharing=sharing_of(plan)),
+                timetable=timetable(plan, writer, resume, housekeeping),
+            )
+
+    def _settle(self, file: Path) -> None:
+        self._settled.add(file)
+        if self._settled >= self._plans.keys():
+            self._notifier.tell("READY=1", f"STATUS={counted(len(self._plans), 'campaign')}")
+
+    async def _live(self) -> None:
+        """Tell the service manager that the loop goes round."""
+        while (pause_s := self._notifier.watchdog_s) is not None:
+            self._notifier.tell("WATCHDOG=1")
+            await asyncio.sleep(pause_s)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """End a campaign in order: its trial is stopped, and what is recorded stays."""
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,28 @@
+"""A campaign with times: what its plan and its archive say of what is due."""
+
+from dataclasses import replace
+
+from flowsweep.archive import ArchiveWriter
+from flowsweep.archive.campaign import begun_unix_ns
+from flowsweep.campaigns.housekeeping import Housekeeping
+from flowsweep.plan import Plan
+from flowsweep.run.resume_state import ResumeState
+from flowsweep.run.settled import Begun, timetable_of
+from flowsweep.run.timetable import Timetable
+
+
+def recorded(writer: ArchiveWriter) -> ResumeState:
+    """What ran when it was due, whatever came of it: its time is over."""
+    carried = {name: record.carried for name, record in writer.records.items() if record.carried is not None}
+    return ResumeState(done=frozenset(writer.records), attempts=writer.attempts, carried=carried)
+
+
+def timetable(
+    plan: Plan, writer: ArchiveWriter, resume: ResumeState, housekeeping: Housekeeping | None = None
+) -> Timetable:
+    """When the sweeps of a plan are due from now on, and what is done meanwhile."""
+    begun = Begun(begun_unix_ns(writer.campaign), writer.seed, writer.records, writer.all_missed, resume)
+    found = timetable_of(plan, begun, writer.missed)
+    if housekeeping is None:
+        return found
+    return replace(found, idle=housekeeping.idle, refuses=housekeeping.refuses)

@@ -1,0 +1,85 @@
+"""`flowsweep service`: run plans with times until told otherwise."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.campaigns.notify import Notifier
+from flowsweep.campaigns.plans import load_plans
+from flowsweep.campaigns.supervisor import Settings, Supervisor
+from flowsweep.cli.app import app
+from flowsweep.cli.progress import trouble
+from flowsweep.cli.terminal import say
+from flowsweep.errors import PlanError
+from flowsweep.lab import enter_user_namespace_if_needed
+from flowsweep.plan import Plan
+from flowsweep.run.events import CampaignEvent
+from flowsweep.units import QuantityError, parse_size
+
+
+@app.command(
+    epilog="SIGHUP reads the plans again: one that changed goes on in a new archive; if one is wrong, all go "
+    "on as they were. SIGTERM and Ctrl-C end all campaigns in order, with exit code 0."
+)
+def service(
+    plans: Annotated[
+        list[Path], typer.Argument(metavar="PLAN...", help="Plans with times, or folders of them (*.toml).")
+    ],
+    archive: Annotated[
+        Path,
+        typer.Option("--archive", metavar="DIR", help="Where each campaign has its archive: DIR/NAME."),
+    ],
+    *,
+    keep_free: Annotated[
+        str, typer.Option("--keep-free", metavar="SIZE", help="With less free on that disk, nothing runs.")
+    ] = "1GB",
+) -> None:
+    """Run plans with times until told otherwise, going on where they were after any end.
+
+    Each plan has an archive of its own; `flowsweep status DIR/NAME` says what it does. What ships with
+    Flowsweep as deploy/flowsweep.service has systemd start it, watch it, and start it again.
+    """
+    free_bytes_min = _size(keep_free)
+    known = load_plans(plans)
+    if any(plan.links for plan in known.values()):
+        enter_user_namespace_if_needed()
+    settings = Settings(plans, archive, free_bytes_min)
+    asyncio.run(_until_ended(Supervisor(settings, _tell, _shows, Notifier()), known))
+
+
+async def _until_ended(supervisor: Supervisor, plans: dict[Path, Plan]) -> None:
+    loop = asyncio.get_running_loop()
+    running = asyncio.create_task(supervisor.run(plans))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, running.cancel)
+    loop.add_signal_handler(signal.SIGHUP, supervisor.reload)
+    try:
+        await running
+    except asyncio.CancelledError:
+        say("ended in order", err=True)
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except QuantityError as error:
+        raise PlanError("--keep-free", (str(error),)) from error
+
+
+def _tell(name: str, words: str) -> None:
+    for line in words.splitlines():
+        say(f"{name}: {line}", err=True)
+
+
+def _shows(name: str) -> Callable[[CampaignEvent], None]:
+    """Say what goes wrong: a service runs for years, and its trials are in its archives."""
+
+    def show(event: CampaignEvent) -> None:
+        if (message := trouble(event)) is not None:
+            _tell(name, message)
+
+    return show

@@ -1,0 +1,152 @@
+"""What a service decides: which plans it takes, in which archives they go on, when it merges or stops."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from flowsweep.archive import open_archive_for_writing
+from flowsweep.campaigns.folders import folder_name, last_folder, open_or_begin
+from flowsweep.campaigns.housekeeping import Housekeeping
+from flowsweep.campaigns.notify import Notifier
+from flowsweep.campaigns.plans import load_plans
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import ArchiveError, PlanError
+from flowsweep.plan import Plan, parse_plan
+
+HOSTS = '[hosts.{0}]\naddress = "192.0.2.1"\n[hosts.{1}]\naddress = "192.0.2.{2}"\n'
+
+
+def text(name: str = "mesh", *, every: str = "5min", hosts: tuple[str, str, int] = ("a", "b", 2)) -> str:
+    times = f'every = "{every}"\n' if every else ""
+    sweep = f'[[sweep]]\npaths = [{{ from = "{hosts[0]}", to = "{hosts[1]}" }}]\nduration = "5s"\n'
+    return f'[campaign]\nname = "{name}"\n{times}{HOSTS.format(*hosts)}{sweep}'
+
+
+def plan(name: str = "mesh", every: str = "5min") -> Plan:
+    return parse_plan(text(name, every=every), "plan.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("mesh", "mesh"), ("my mesh: a/b", "my-mesh-a-b"), ("../up", "up"), ("…", "campaign")],
+)
+def test_a_folder_has_the_name_of_its_campaign_and_stays_where_it_is(name: str, folder: str) -> None:
+    assert folder_name(plan(name)) == folder
+
+
+def test_a_plan_goes_on_where_it_was_and_another_one_begins_anew(tmp_path: Path) -> None:
+    with open_or_begin(tmp_path, plan()) as writer:
+        assert writer.folder == tmp_path / "mesh"
+        seed = writer.seed
+        with pytest.raises(ArchiveError, match="another flowsweep is writing"):
+            open_or_begin(tmp_path, plan())
+    with open_or_begin(tmp_path, plan()) as writer:
+        assert (writer.folder, writer.seed) == (tmp_path / "mesh", seed)
+    with open_or_begin(tmp_path, plan(every="10min")) as writer:
+        assert writer.folder == tmp_path / "mesh-2"
+    with open_or_begin(tmp_path, plan()) as writer:
+        assert writer.folder == tmp_path / "mesh-3"
+    assert last_folder(tmp_path, plan()) == (tmp_path / "mesh-3", 3)
+    (tmp_path / "mesh-10").mkdir()
+    (tmp_path / "mesh-x").mkdir()
+    assert last_folder(tmp_path, plan()) == (tmp_path / "mesh-10", 10)
+
+
+def written(folder: Path, **texts: str) -> list[Path]:
+    for name, content in texts.items():
+        (folder / f"{name}.toml").write_text(content, encoding="utf-8")
+    return [folder]
+
+
+def test_plans_of_a_folder_are_taken_together(tmp_path: Path) -> None:
+    places = written(tmp_path, one=text("one"), two=text("two", hosts=("c", "d", 4)))
+    with pytest.raises(PlanError, match=r"both measure at 192\.0\.2\.1, and would disturb each other"):
+        load_plans(places)
+    other = text("two", hosts=("c", "d", 4)).replace("192.0.2.1", "192.0.2.3")
+    assert [one.campaign.name for one in load_plans(written(tmp_path, two=other)).values()] == ["one", "two"]
+    with pytest.raises(PlanError, match="have the same, one: expected a name for each"):
+        load_plans(written(tmp_path, two=other.replace('"two"', '"one"')))
+    with pytest.raises(PlanError, match=r"campaign\.every: missing, expected times"):
+        load_plans(written(tmp_path, two=text("two", every="")))
+    with pytest.raises(PlanError, match="no plan: expected files, or folders"):
+        load_plans([tmp_path / "nothing-in-it"] if (tmp_path / "nothing-in-it").mkdir() is None else [])
+
+
+class Writer:
+    """An archive that is merged in no time."""
+
+    def __init__(self, folder: Path, loose: int, attempts: int, size: int) -> None:
+        self.folder, self.loose_attempts, self.attempts_with_data, self.size = folder, loose, attempts, size
+        self.merged = 0
+
+    def data_bytes(self) -> int:
+        return self.size
+
+    def compact(self) -> None:
+        self.merged += 1
+
+
+@pytest.mark.parametrize(
+    ("loose", "attempts", "size", "left_s", "merges"),
+    [
+        (500, 500, 1 << 20, 61, True),
+        (499, 499, 1 << 20, 61, False),  # not worth it
+        (500, 3000, 1 << 20, 61, False),  # all of it would be written again for few
+        (500, 500, 1 << 20, 59, False),  # something is due soon
+        (500, 500, 1 << 30, 61, False),  # it may take longer than there is time
+        (500, 500, 1 << 30, 300, True),
+    ],
+)
+def test_files_are_merged_where_there_are_many_and_time(
+    tmp_path: Path, *, loose: int, attempts: int, size: int, left_s: int, merges: bool
+) -> None:
+    writer = Writer(tmp_path, loose, attempts, size)
+    Housekeeping(writer, free_bytes_min=0).idle(left_s * SECOND_NS)  # type: ignore[arg-type]
+    assert writer.merged == merges
+
+
+def test_nothing_runs_and_nothing_is_merged_on_a_disk_that_is_nearly_full(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, 500, 500, 1 << 20)
+    full = Housekeeping(writer, free_bytes_min=1 << 60)  # type: ignore[arg-type]
+    full.idle(3600 * SECOND_NS)
+    assert writer.merged == 0
+    assert "the disk is nearly full (" in (full.refuses() or "")
+    assert Housekeeping(writer, free_bytes_min=1).refuses() is None  # type: ignore[arg-type]
+
+
+def test_a_disk_that_does_not_take_it_is_told_and_hurts_nothing(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, 500, 500, 1 << 20)
+
+    def fails() -> None:
+        raise ArchiveError("the disk is full")
+
+    writer.compact = fails  # type: ignore[method-assign]
+    housekeeping = Housekeeping(writer, free_bytes_min=0)  # type: ignore[arg-type]
+    housekeeping.idle(3600 * SECOND_NS)
+    assert housekeeping.problem == "the disk is full"
+
+
+def test_a_real_archive_says_what_there_is_to_merge(tmp_path: Path) -> None:
+    with open_or_begin(tmp_path, plan()):
+        pass
+    with open_archive_for_writing(tmp_path / "mesh") as writer:
+        assert (writer.loose_attempts, writer.attempts_with_data, writer.data_bytes()) == (0, 0, 0)
+
+
+def test_the_service_manager_is_told_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Notifier().tell("READY=1")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(5)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        Notifier().tell("READY=1", "STATUS=2 campaigns")
+        assert manager.recv(100) == b"READY=1\nSTATUS=2 campaigns"
+    Notifier().tell("WATCHDOG=1")  # nobody is there any more
+    assert Notifier().watchdog_s is None
+    monkeypatch.setenv("WATCHDOG_USEC", "60000000")
+    assert Notifier().watchdog_s == 30
+    monkeypatch.setenv("WATCHDOG_PID", "1")
+    assert Notifier().watchdog_s is None
