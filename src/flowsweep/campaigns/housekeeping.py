@@ -1,6 +1,7 @@
 """What a campaign without an end needs while nothing is due: few files, and a disk that does not fill up."""
 
 import shutil
+from collections.abc import Callable
 
 from flowsweep.archive import ArchiveWriter
 from flowsweep.defaults import SECOND_NS
@@ -23,16 +24,19 @@ class Housekeeping:
     Args:
         writer: Of the archive.
         free_bytes_min: With less free on its disk, nothing runs.
+        told: Is told why files could not be merged; called in a thread.
     """
 
-    def __init__(self, writer: ArchiveWriter, free_bytes_min: int) -> None:
+    def __init__(self, writer: ArchiveWriter, free_bytes_min: int, told: Callable[[str], None]) -> None:
         self._writer = writer
         self._free_bytes_min = free_bytes_min
-        self.problem: str | None = None
-        """Why files could not be merged, the last time."""
+        self._told = told
+        self._given_up = False
 
     def idle(self, left_ns: int) -> None:
         """Use a time in which nothing is due: merge files if it suffices."""
+        if self._given_up:
+            return
         loose, attempts = self._writer.loose_attempts, self._writer.attempts_with_data
         if left_ns < IDLE_MIN_NS or loose < max(LOOSE_MIN, LOOSE_SHARE * attempts):
             return
@@ -43,7 +47,9 @@ class Housekeeping:
         try:
             self._writer.compact()
         except ArchiveError as error:
-            self.problem = str(error)
+            # Nothing is lost: the small files stay, and are merged when the campaign is next gone on with.
+            self._given_up = True
+            self._told(f"its files are not merged: {error}")
 
     def refuses(self) -> str | None:
         """Say why nothing may run, if so: a trial that does not fit loses what it measured."""

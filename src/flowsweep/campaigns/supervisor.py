@@ -80,10 +80,12 @@ class Supervisor:
             self._begin(file)
         living = asyncio.create_task(self._live())
         try:
-            while any(not task.done() for task in self._tasks.values()):
+            while going := {task for task in self._tasks.values() if not task.done()}:
                 wanted = asyncio.create_task(self._reload_wanted.wait())
-                await asyncio.wait({wanted, *self._tasks.values()}, return_when=asyncio.FIRST_COMPLETED)
+                over, _ = await asyncio.wait({wanted, *going}, return_when=asyncio.FIRST_COMPLETED)
                 wanted.cancel()
+                for task in over & going:
+                    task.result()  # an error that nobody expected ends the service
                 if self._reload_wanted.is_set():
                     self._reload_wanted.clear()
                     await self._read_again()
@@ -129,7 +131,7 @@ class Supervisor:
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
     async def _go_on(self, file: Path, plan: Plan) -> None:
-        writer = await asyncio.to_thread(open_or_begin, self._settings.base, plan)
+        writer = await self._opened(plan)
         try:
             count = counted(len(writer.records), "trial")
             self._told(plan.campaign.name, f"goes on in {writer.folder}, {count} so far")
@@ -139,10 +141,22 @@ class Supervisor:
         finally:
             writer.close()
 
+    async def _opened(self, plan: Plan) -> ArchiveWriter:
+        """Open the archive in a thread, since a long journal takes seconds; close it if cancelled meanwhile."""
+        opening = asyncio.ensure_future(asyncio.to_thread(open_or_begin, self._settings.base, plan))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            with suppress(FlowsweepError, OSError):
+                (await opening).close()
+            raise
+
     async def _run(self, file: Path, plan: Plan, writer: ArchiveWriter) -> None:
         resume = recorded(writer)
-        housekeeping = Housekeeping(writer, self._settings.free_bytes_min)
-        shows = self._shows(plan.campaign.name)
+        name, shows = plan.campaign.name, self._shows(plan.campaign.name)
+        housekeeping = Housekeeping(
+            writer, self._settings.free_bytes_min, lambda problem: self._told(name, problem)
+        )
 
         def hear(event: CampaignEvent) -> None:
             if isinstance(event, CampaignStarted):

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -48,6 +49,8 @@ class Sessions:
         self._clocks = Clocks()
         self._offsets: dict[str, ClockOffset] = {}
         self._given_up: set[str] = set()
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """Trials that run at the same time regain a lost session once."""
 
     async def open_all(self) -> None:
         """Start every host's engine, and keep what it sees of its host.
@@ -81,6 +84,12 @@ class Sessions:
         """
         if self._accesses[host].server is not None:
             return HostSession(self._accesses[host], NoEngine(host), SAME_CLOCK)
+        async with self._turns[host]:
+            await self._have(host, ask_clock=ask_clock)
+            return HostSession(self._accesses[host], self._sessions[host], self._clock(host))
+
+    async def _have(self, host: str, *, ask_clock: bool) -> None:
+        """Have a session with a host that works as far as one can know."""
         session = self._sessions.get(host)
         if session is None or session.lost is not None:
             if session is not None and session.lost is not None:
@@ -89,8 +98,7 @@ class Sessions:
                 del self._sessions[host]
             await self._regain(host)
         elif ask_clock and not await self._answers_for_its_clock(host, session):
-            return await self.session_with(host)
-        return HostSession(self._accesses[host], self._sessions[host], self._clock(host))
+            await self._have(host, ask_clock=False)
 
     async def close_all(self) -> None:
         """End every engine."""

@@ -102,17 +102,17 @@ def test_files_are_merged_where_there_are_many_and_time(
     tmp_path: Path, *, loose: int, attempts: int, size: int, left_s: int, merges: bool
 ) -> None:
     writer = Writer(tmp_path, loose, attempts, size)
-    Housekeeping(writer, free_bytes_min=0).idle(left_s * SECOND_NS)  # type: ignore[arg-type]
+    Housekeeping(writer, free_bytes_min=0, told=print).idle(left_s * SECOND_NS)  # type: ignore[arg-type]
     assert writer.merged == merges
 
 
 def test_nothing_runs_and_nothing_is_merged_on_a_disk_that_is_nearly_full(tmp_path: Path) -> None:
     writer = Writer(tmp_path, 500, 500, 1 << 20)
-    full = Housekeeping(writer, free_bytes_min=1 << 60)  # type: ignore[arg-type]
+    full = Housekeeping(writer, free_bytes_min=1 << 60, told=print)  # type: ignore[arg-type]
     full.idle(3600 * SECOND_NS)
     assert writer.merged == 0
     assert "the disk is nearly full (" in (full.refuses() or "")
-    assert Housekeeping(writer, free_bytes_min=1).refuses() is None  # type: ignore[arg-type]
+    assert Housekeeping(writer, free_bytes_min=1, told=print).refuses() is None  # type: ignore[arg-type]
 
 
 def test_a_disk_that_does_not_take_it_is_told_and_hurts_nothing(tmp_path: Path) -> None:
@@ -122,9 +122,11 @@ def test_a_disk_that_does_not_take_it_is_told_and_hurts_nothing(tmp_path: Path) 
         raise ArchiveError("the disk is full")
 
     writer.compact = fails  # type: ignore[method-assign]
-    housekeeping = Housekeeping(writer, free_bytes_min=0)  # type: ignore[arg-type]
+    told: list[str] = []
+    housekeeping = Housekeeping(writer, free_bytes_min=0, told=told.append)  # type: ignore[arg-type]
     housekeeping.idle(3600 * SECOND_NS)
-    assert housekeeping.problem == "the disk is full"
+    housekeeping.idle(3600 * SECOND_NS)
+    assert told == ["its files are not merged: the disk is full"]
 
 
 def test_a_real_archive_says_what_there_is_to_merge(tmp_path: Path) -> None:

@@ -1,0 +1,161 @@
+"""Campaigns of a service go on by themselves: what one of them meets does not touch the others."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowsweep.campaigns import supervisor
+from flowsweep.campaigns.notify import Notifier
+from flowsweep.campaigns.plans import load_plans
+from flowsweep.campaigns.supervisor import Settings, Supervisor
+from flowsweep.errors import LaunchError
+from flowsweep.run.events import CampaignStarted
+
+PLAN = """
+[campaign]
+name = "{name}"
+every = "5min"
+[hosts.{name}1]
+address = "192.0.2.{number}1"
+[hosts.{name}2]
+address = "192.0.2.{number}2"
+[[sweep]]
+paths = [{{ from = "{name}1", to = "{name}2" }}]
+duration = "{duration}"
+"""
+
+
+class Campaigns:
+    """Stands for `run_campaign`: runs until it is cancelled, or does what its campaign is to do first."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.ended: list[str] = []
+        self.mishaps: dict[str, list[BaseException | None]] = {}
+        self.changed = asyncio.Condition()
+
+    async def run(self, slots: Any, accesses: Any, recorder: Any, *, events: Any, **_: Any) -> None:
+        name = recorder.folder.name
+        events(CampaignStarted(None, 0, None))
+        await self._note(self.begun, name)
+        if (left := self.mishaps.get(name, [])) and (mishap := left.pop(0)) is not None:
+            raise mishap
+        if name in self.mishaps and not left:
+            return
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await self._note(self.ended, name)
+
+    async def _note(self, where: list[str], name: str) -> None:
+        async with self.changed:
+            where.append(name)
+            self.changed.notify_all()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with self.changed:
+            await asyncio.wait_for(self.changed.wait_for(condition), 20)
+
+
+def write(folder: Path, name: str, number: int, duration: str = "5s") -> None:
+    text = PLAN.format(name=name, number=number, duration=duration)
+    (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+
+
+def serve(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    meanwhile: Callable[[Campaigns, Supervisor], Any],
+    mishaps: dict[str, list[BaseException | None]] | None = None,
+) -> tuple[Campaigns, list[str]]:
+    """Run a service of two plans until `meanwhile` is over; what its campaigns did, and what was told."""
+    plans = tmp_path / "plans"
+    plans.mkdir()
+    write(plans, "one", 1)
+    write(plans, "two", 2)
+    told: list[str] = []
+
+    async def main() -> Campaigns:
+        campaigns = Campaigns()
+        campaigns.mishaps = mishaps or {}
+        monkeypatch.setattr(supervisor, "run_campaign", campaigns.run)
+        settings = Settings([plans], tmp_path / "archives", 0, first_pause_s=0.01)
+
+        def tell(name: str, words: str) -> None:
+            told.append(f"{name}: {words}")
+
+        service = Supervisor(settings, tell, lambda _: lambda _: None, Notifier())
+        running = asyncio.create_task(service.run(load_plans([plans])))
+        await meanwhile(campaigns, service)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        return campaigns
+
+    return asyncio.run(main()), told
+
+
+def test_a_campaign_that_fails_is_tried_again_and_the_other_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def meanwhile(campaigns: Campaigns, _: Supervisor) -> None:
+        await campaigns.until(lambda: campaigns.begun.count("one") == 3)
+
+    away = {"one": [LaunchError("one1", "away"), OSError("the disk is gone"), None, None]}
+    campaigns, told = serve(tmp_path, monkeypatch, meanwhile, away)
+    assert campaigns.begun.count("two") == 1
+    assert sorted(campaigns.ended) == ["one", "two"]
+    assert [words for words in told if "tried again" in words] == [
+        "one: host one1: away\nit is tried again in 0.01 s",
+        "one: the disk is gone\nit is tried again in 0.02 s",
+    ]
+
+
+def test_a_campaign_that_is_over_ends_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def meanwhile(campaigns: Campaigns, _: Supervisor) -> None:
+        await campaigns.until(lambda: len(campaigns.begun) == 2)
+        await asyncio.sleep(0.05)
+
+    campaigns, told = serve(tmp_path, monkeypatch, meanwhile, {"one": [None]})
+    assert "one: the campaign is over" in told
+    assert campaigns.ended == ["two"]
+
+
+def test_only_the_plan_that_changed_begins_anew_and_one_that_is_gone_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def meanwhile(campaigns: Campaigns, service: Supervisor) -> None:
+        await campaigns.until(lambda: len(campaigns.begun) == 2)
+        write(tmp_path / "plans", "one", 1, "6s")
+        service.reload()
+        await campaigns.until(lambda: "one-2" in campaigns.begun)
+        assert campaigns.ended == ["one"]
+        (tmp_path / "plans" / "two.toml").unlink()
+        write(tmp_path / "plans", "three", 3)
+        service.reload()
+        await campaigns.until(lambda: "three" in campaigns.begun)
+        assert campaigns.ended == ["one", "two"]
+        write(tmp_path / "plans", "one", 1, "nonsense")
+        service.reload()
+        await asyncio.sleep(0.1)
+        assert campaigns.ended == ["one", "two"]
+
+    campaigns, told = serve(tmp_path, monkeypatch, meanwhile)
+    assert campaigns.begun == ["one", "two", "one-2", "three"]
+    assert sorted(campaigns.ended) == ["one", "one-2", "three", "two"]
+    assert any("two.toml is gone: ended" in words for words in told)
+    assert any("all of them go on as they were" in words for words in told)
+
+
+def test_an_error_that_nobody_expected_ends_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def meanwhile(campaigns: Campaigns, _: Supervisor) -> None:
+        await campaigns.until(lambda: "two" in campaigns.ended)
+        await asyncio.sleep(0.2)
+
+    with pytest.raises(ZeroDivisionError):
+        serve(tmp_path, monkeypatch, meanwhile, {"one": [ZeroDivisionError()]})
