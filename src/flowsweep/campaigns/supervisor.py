@@ -142,7 +142,7 @@ class Supervisor:
             writer.close()
 
     async def _opened(self, plan: Plan) -> ArchiveWriter:
-        """Open the archive in a thread, since a long journal takes seconds; close it if cancelled meanwhile."""
+        """Open the archive in a thread: a long journal takes seconds. Close it if cancelled meanwhile."""
         opening = asyncio.ensure_future(asyncio.to_thread(open_or_begin, self._settings.base, plan))
         try:
             return await asyncio.shield(opening)
