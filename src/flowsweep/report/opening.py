@@ -60,7 +60,7 @@ def opening(
     lines = [
         ("Highest goodput", " ".join([*_both_reached(best, points), *_further(len(highest) - len(best))])),
         ("A against B", settings),
-        ("Limit", " ".join(_limits(points))),
+        ("Limit", " ".join(_limits(points, are_all=len(best) == len(highest)))),
         ("To do", " ".join(dict.fromkeys(_to_do(own, findings) for own in points))),
         ("Trust", " ".join(_trust(trials, points, findings, missed))),
     ]
@@ -98,16 +98,17 @@ def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
 def _further(count: int) -> list[str]:
     if not count:
         return []
-    return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} less."]
+    return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} no more."]
 
 
-def _limits(points: Sequence[Sequence[TrialRow]]) -> list[str]:
-    """What limits there, said once for directions that are alike."""
+def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]:
+    """What limits there, said once for directions that are alike; `are_all`: the campaign has no others."""
     by_limit: dict[str, list[str]] = {}
     for own in points:
         by_limit.setdefault(_limit(own), []).append(direction_of(own[0]))
     if len(points) > 1 and len(by_limit) == 1:
-        return [f"In both directions {limit}." for limit in by_limit]
+        where = "In both directions" if are_all else "In these two directions"
+        return [f"{where} {limit}." for limit in by_limit]
     return [f"{' and '.join(where)}: {limit}." for limit, where in by_limit.items()]
 
 

@@ -53,7 +53,7 @@ def test_a_direction_between_other_hosts_is_not_the_way_back() -> None:
     third = [row | {"src": "cern", "trial_id": row["trial_id"] + "c"} for row in one_point(1)]
     told = lines_of([*one_point(1), *[row for row in third if row["dst"] == "sara"]])
     assert told["Highest goodput"].startswith("starlight → sara, and back: ")
-    assert told["Highest goodput"].endswith(" 1 further direction has less.")
+    assert told["Highest goodput"].endswith(" 1 further direction has no more.")
 
 
 def test_the_mean_over_the_whole_trial_stands_first_and_how_much_less_it_is() -> None:
@@ -73,6 +73,12 @@ def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
     assert told["To do"] == (
         "Nothing has to be set at the hosts: the path limits there, and more goodput needs another path."
     )
+
+
+def test_what_limits_in_two_of_many_directions_is_not_said_of_all() -> None:
+    rows = one_point(1, verdict="congestion window: queue", link_payload_bps=48.2e6)
+    third = [row | {"src": "cern", "trial_id": row["trial_id"] + "c"} for row in rows if row["dst"] == "sara"]
+    assert lines_of([*rows, *third])["Limit"].startswith("In these two directions the path itself limits")
 
 
 def test_a_path_that_limits_far_below_its_link_is_left_open() -> None:
