@@ -12,7 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive import read_archive
-from flowsweep.archive.campaign import begun_unix_ns
+from flowsweep.archive.campaign import CAMPAIGN_FILE, begun_unix_ns
 from flowsweep.archive.reader import Archive
 from flowsweep.cli.app import app
 from flowsweep.cli.options import Format, TextOrJson
@@ -62,19 +62,35 @@ class Status:
 
 @app.command(epilog="Exit code 0, also where a path is silent; 2: it is no archive, or cannot be read.")
 def status(
-    archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
+    archive: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The archive, or a folder of archives, as a service has it.")
+    ],
     form: TextOrJson = Format.text,
 ) -> None:
     """Say what a campaign does now, what comes next, what it missed, and which paths are silent."""
-    read = read_archive(archive)
+    several = _archives_in(archive)
+    read = [read_archive(folder) for folder in several or [archive]]
     now_ns = time.time_ns()
-    found = status_of(read, _plan(read), now_ns)
+    found = [status_of(one, _plan(one), now_ns) for one in read]
     if form is Format.json:
-        missed = [one.model_dump(mode="json") for one in read.state.missed]
-        say_json(asdict(found) | {"missed_times": missed})
+        said = [
+            asdict(status) | {"missed_times": [missed.model_dump(mode="json") for missed in one.state.missed]}
+            for one, status in zip(read, found, strict=True)
+        ]
+        say_json(said if several else said[0])
         return
-    for line in _lines(found, read.state.missed, now_ns):
-        say(line)
+    for number, (one, status) in enumerate(zip(read, found, strict=True)):
+        if number:
+            say("")
+        for line in _lines(status, one.state.missed, now_ns):
+            say(line)
+
+
+def _archives_in(folder: Path) -> list[Path]:
+    """The archives of a folder that is none itself, by name."""
+    if (folder / CAMPAIGN_FILE).exists() or not folder.is_dir():
+        return []
+    return sorted(file.parent for file in folder.glob(f"*/{CAMPAIGN_FILE}"))
 
 
 def status_of(archive: Archive, plan: Plan, now_ns: int) -> Status:

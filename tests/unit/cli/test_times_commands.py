@@ -197,3 +197,18 @@ def test_progress_tells_each_run_once_that_it_waits_for_and_what_is_missed() -> 
         "trial 1: left → right, 1 flow, 5 s left",
         "  missed: hourly, due 2026-11-26 11:00:00 to 2026-11-26 13:00:00 UTC, 3 times: asleep",
     ]
+
+
+def test_status_of_a_folder_says_what_all_of_its_campaigns_do(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        plan = parse_plan(
+            text_of(HOURLY, campaign='for = "24h"').replace('"times"', f'"{name}"'), "times.toml"
+        )
+        create_archive(tmp_path / name, plan_json=plan.model_dump_json(), seed=1).close()
+    (tmp_path / "else").mkdir()
+    said = invoked("status", tmp_path)
+    assert [line.partition(":")[0] for line in said.splitlines() if "does not run" in line] == ["one", "two"]
+    told = json.loads(invoked("status", tmp_path, "--format", "json"))
+    assert [one["name"] for one in told] == ["one", "two"]
+    assert json.loads(invoked("status", tmp_path / "one", "--format", "json"))["name"] == "one"
+    assert "not an archive" in invoked("status", tmp_path / "else", code=2)
