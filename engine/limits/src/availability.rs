@@ -84,9 +84,10 @@ impl Availability {
             Some(locked) => (Present::look(locked, false)?, Some(Ledger::read(locked, &day_of(now))?)),
             None => (Present::default(), None),
         };
-        let rules = limits.rules.iter().map(|rule| {
-            OfRule::new(rule, ledger.as_ref().map_or(0, |ledger| ledger.used(&rule.name)), now)
-        });
+        let rules = limits
+            .rules
+            .iter()
+            .map(|rule| OfRule::new(rule, ledger.as_ref().map_or(0, |ledger| ledger.used(&rule.name)), now));
         Ok(Self {
             free: present.turns.len() < limits.at_once && present.waiting.is_empty(),
             at: now.rfc3339(),

@@ -82,7 +82,8 @@ impl Demand {
         let listens = matches!(prepare.rendezvous, RendezvousRole::Listen { .. });
         let proven = matches!(demand.test, TestName::Tcp | TestName::Quic);
         if listens && prepare.role == Role::Source && !proven {
-            let why = "whoever opens with a datagram may say any address: have this end connect to the sink, or receive";
+            let why =
+                "whoever opens with a datagram may say any address: have this end connect to the sink, or receive";
             return Err(unbounded(&format!("{} as a source that listens", demand.test.text()), why));
         }
         let most = micros(OVERHEAD_MAX);
@@ -183,7 +184,8 @@ fn path(settings: &PathSettings) -> Demand {
     let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
     let per_size = u64::from(settings.probes).saturating_mul(settings.sizes_bytes.len() as u64);
     let hops = per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES);
-    let packets = |times: u64, packets: u32| times.saturating_mul(packets.into()).saturating_mul(settings.train_bytes.into());
+    let packets =
+        |times: u64, packets: u32| times.saturating_mul(packets.into()).saturating_mul(settings.train_bytes.into());
     let trains = packets(settings.trains.into(), settings.train_packets);
     let streams = u64::from(settings.streams).saturating_mul(settings.stream_rates.into()).saturating_mul(STREAM_TRIES);
     let streams = packets(streams, settings.stream_packets);

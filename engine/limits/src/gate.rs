@@ -98,6 +98,14 @@ impl Gate {
         admitted
     }
 
+    /// Refuses an end of a trial that is one of too many at once.
+    pub fn refuse_one_of(&self, most: usize, prepare: &Prepare) -> Refusal {
+        let what = format!("more than {most} ends of trials at once");
+        let refusal = Refusal::Unbounded { what, why: "no plan needs so many" };
+        self.audit_refusal(prepare, &refusal);
+        refusal
+    }
+
     fn decide(self: &Arc<Self>, prepare: &Prepare, stopped: &dyn Fn() -> bool) -> Result<Admitted, Refusal> {
         let limits = self.limits.as_ref().map_err(|error| Refusal::Broken(error.clone()))?;
         let demand = Demand::of(prepare)?;
@@ -409,9 +417,7 @@ pub(crate) fn asked_of(prepare: &Prepare) -> Value {
 }
 
 fn asked(test: &Test) -> Value {
-    let bulk = |test: &str, flows: u32, rate_bps: Option<u64>, duration_us: u64| {
-        json!({ "test": test, "flows": flows, "rate_per_flow_bps": rate_bps, "duration_us": duration_us })
-    };
+    let bulk = |test: &str, flows: u32, rate_bps: Option<u64>, duration_us: u64| json!({ "test": test, "flows": flows, "rate_per_flow_bps": rate_bps, "duration_us": duration_us });
     match test {
         Test::Tcp(own) => bulk("tcp", own.flows, own.rate_bps.or(own.pacing_rate_bps), own.duration_us),
         Test::Udp(own) => bulk("udp", own.flows, own.rate_bps, own.duration_us),

@@ -218,9 +218,8 @@ impl Keys<'_> {
         let Some(list) = value.as_array().filter(|list| (1..=LIST_MAX).contains(&list.len())) else {
             return Err(self.wrong(key, &written(value), &expected));
         };
-        let read = |item: &Value| {
-            item.as_str().and_then(&read).ok_or_else(|| self.wrong(key, &written(item), &expected))
-        };
+        let read =
+            |item: &Value| item.as_str().and_then(&read).ok_or_else(|| self.wrong(key, &written(item), &expected));
         list.iter().map(read).collect::<Result<_, _>>().map(Some)
     }
 }
@@ -274,7 +273,8 @@ mod test {
         assert_eq!((second.rate_bps, second.duration_us, second.flows), (None, 60_000_000, 128));
         assert_eq!(second.tests.len(), 5);
         let address = |text: &str| Some(text.parse().unwrap());
-        let rule = |peer: &str, controller| limits.rule(peer.parse().unwrap(), controller).map(|rule| rule.name.clone());
+        let rule =
+            |peer: &str, controller| limits.rule(peer.parse().unwrap(), controller).map(|rule| rule.name.clone());
         assert_eq!(rule("192.0.2.9", address("198.51.100.7")).as_deref(), Some("partners"));
         assert_eq!(rule("192.0.2.9", address("198.51.100.8")).as_deref(), Some("all"));
         assert_eq!(rule("192.0.2.9", None).as_deref(), Some("all"));

@@ -65,7 +65,10 @@ impl Folder {
     /// # Errors
     /// Another process holds it for too long, or it cannot be written.
     pub fn lock(&self) -> Result<Locked<'_>, String> {
-        self.lock_as(OpenOptions::new().read(true).write(true).create(true).mode(MODE), FlockOperation::NonBlockingLockExclusive)
+        self.lock_as(
+            OpenOptions::new().read(true).write(true).create(true).mode(MODE),
+            FlockOperation::NonBlockingLockExclusive,
+        )
     }
 
     /// Waits until nobody changes it. Takes no right to write; nothing if nobody ever changed it.
@@ -123,10 +126,13 @@ impl Locked<'_> {
         let entries = fs::read_dir(&self.folder.0).map_err(|error| self.folder.named("", &error))?;
         for (number, entry) in entries.enumerate() {
             if number >= STATE_FILES_MAX {
-                return Err(self.folder.named("", &format!("found more than {STATE_FILES_MAX} files: remove what is no engine's")));
+                return Err(self
+                    .folder
+                    .named("", &format!("found more than {STATE_FILES_MAX} files: remove what is no engine's")));
             }
             let entry = entry.map_err(|error| self.folder.named("", &error))?;
-            let Some(name) = entry.file_name().to_str().filter(|name| name.starts_with(prefix)).map(str::to_owned) else {
+            let Some(name) = entry.file_name().to_str().filter(|name| name.starts_with(prefix)).map(str::to_owned)
+            else {
                 continue;
             };
             let file = match open(OpenOptions::new().read(true), &entry.path()) {

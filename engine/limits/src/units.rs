@@ -1,8 +1,7 @@
 //! Quantities as plans write them: a number and a unit, whole once counted in the smallest unit.
 
 /// Bit/s in each unit of a rate.
-const RATES: &[(&str, u64)] =
-    &[("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1000), ("bit/s", 1)];
+const RATES: &[(&str, u64)] = &[("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1000), ("bit/s", 1)];
 /// Bytes in each unit of a size.
 const SIZES: &[(&str, u64)] = &[
     ("TiB", 1 << 40),
@@ -16,7 +15,8 @@ const SIZES: &[(&str, u64)] = &[
     ("B", 1),
 ];
 /// Microseconds in each unit of a duration.
-const DURATIONS: &[(&str, u64)] = &[("min", 60_000_000), ("ms", 1000), ("us", 1), ("h", 3_600_000_000), ("s", 1_000_000)];
+const DURATIONS: &[(&str, u64)] =
+    &[("min", 60_000_000), ("ms", 1000), ("us", 1), ("h", 3_600_000_000), ("s", 1_000_000)];
 
 /// Longest text of a quantity.
 const CHARS_MAX: usize = 40;
@@ -102,7 +102,8 @@ mod tests {
         assert_eq!(size("1.1MB"), Some(1_100_000));
         assert_eq!(duration("87.5ms"), Some(87_500));
         assert_eq!(duration("2min"), Some(120_000_000));
-        for wrong in ["", "5", "-1s", "1e3s", "1..2s", "s", "1.5us", "1 m", "9999999999999999999h", "1s ", ".5s", "5.s"] {
+        for wrong in ["", "5", "-1s", "1e3s", "1..2s", "s", "1.5us", "1 m", "9999999999999999999h", "1s ", ".5s", "5.s"]
+        {
             assert_eq!(duration(wrong), None, "{wrong:?}");
         }
     }
