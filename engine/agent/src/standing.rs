@@ -51,7 +51,7 @@ impl Arguments {
         let who = Who { name: self.name, address: address.map(|address| address.to_canonical()) };
         let resolve =
             |name: &str, port, family| traffic::resolve(name, port, family).map_err(|error| error.to_string());
-        self.limits.map(|file| Gate::new(&file, who, resolve))
+        self.limits.map(|file| Arc::new(Gate::new(&file, who, resolve)))
     }
 }
 

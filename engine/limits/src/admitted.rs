@@ -14,11 +14,11 @@ use serde_json::json;
 use wire::{Prepare, Role};
 
 use crate::{
-    check::Grant,
+    asked::asked_of,
     defaults::RESERVED_BEYOND,
     demand::Demand,
-    gate::{Gate, asked_of},
     refusal::Refusal,
+    session::{Got, Session},
 };
 
 /// Peers of one end that are kept for the audit.
@@ -30,30 +30,17 @@ pub struct Admitted {
     pub prepare: Prepare,
     /// What was changed of it, a sentence each.
     pub remarks: Vec<String>,
-    gate: Arc<Gate>,
+    session: Arc<Session>,
     demand: Demand,
-    grant: Grant,
-    number: u64,
-    end: String,
-    day: String,
-    rules: Vec<String>,
-    refused: Vec<(String, Refusal)>,
+    got: Got,
     peers: Mutex<BTreeSet<IpAddr>>,
     over: AtomicBool,
 }
 
 impl Admitted {
-    pub(crate) fn new(
-        gate: Arc<Gate>,
-        prepare: Prepare,
-        remarks: Vec<String>,
-        demand: Demand,
-        grant: Grant,
-        (number, end, day): (u64, String, String),
-        (rules, refused): (Vec<String>, Vec<(String, Refusal)>),
-    ) -> Self {
-        let (peers, over) = (Mutex::default(), AtomicBool::new(false));
-        Self { prepare, remarks, gate, demand, grant, number, end, day, rules, refused, peers, over }
+    /// An end that got its place.
+    pub(crate) fn new(session: Arc<Session>, prepare: Prepare, remarks: Vec<String>, demand: Demand, got: Got) -> Self {
+        Self { prepare, remarks, session, demand, got, peers: Mutex::default(), over: AtomicBool::new(false) }
     }
 
     /// How long it may take, at most.
@@ -67,12 +54,12 @@ impl Admitted {
     /// # Errors
     /// Why not.
     pub fn check_peer(&self, peer: IpAddr) -> Result<(), Refusal> {
-        let controller = self.gate.who.address;
+        let controller = self.session.who.address;
         let none = || Refusal::Peer { peer: peer.to_canonical(), controller };
-        let limits = self.gate.limits.as_ref().map_err(|error| Refusal::Broken(error.clone()))?;
+        let limits = self.session.limits.as_ref().map_err(|error| Refusal::Broken(error.clone()))?;
         let rule = limits.rule(peer, controller).ok_or_else(none)?;
-        if !self.rules.contains(&rule.name) {
-            let own = self.refused.iter().find(|(name, _)| *name == rule.name);
+        if !self.got.rules.contains(&rule.name) {
+            let own = self.got.refused.iter().find(|(name, _)| *name == rule.name);
             return Err(own.map_or_else(none, |(_, refusal)| refusal.clone()));
         }
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +72,7 @@ impl Admitted {
     /// What it may carry, at most. A source sends no more than was asked for by itself; what comes to a sink is others'.
     #[must_use]
     pub fn bytes_max(&self) -> Option<u64> {
-        self.grant.bytes.filter(|_| self.demand.role == Role::Sink)
+        self.got.grant.bytes.filter(|_| self.demand.role == Role::Sink)
     }
 
     /// Whether so many bytes after such a time are more than what was asked for.
@@ -93,17 +80,17 @@ impl Admitted {
     pub fn is_too_much(&self, bytes: u64, elapsed: Duration) -> bool {
         let time_us = (elapsed + RESERVED_BEYOND).as_micros();
         let too_fast = |rate: u64| u128::from(bytes) * 8_000_000 > u128::from(rate) * time_us;
-        let too_fast = self.demand.bytes.is_none() && self.grant.rate_bps.is_some_and(too_fast);
+        let too_fast = self.demand.bytes.is_none() && self.got.grant.rate_bps.is_some_and(too_fast);
         self.demand.role == Role::Sink && (too_fast || self.bytes_max().is_some_and(|most| bytes > most))
     }
 
     /// Has it written that it begins.
     pub(crate) fn audit_begin(&self) -> Result<(), String> {
         let mut fields = asked_of(&self.prepare);
-        fields["end"] = self.end.clone().into();
-        fields["rules"] = self.rules.clone().into();
-        fields["reserved_bytes"] = self.grant.bytes.into();
-        self.gate.audit("begun", fields)
+        fields["end"] = self.got.end.clone().into();
+        fields["rules"] = self.got.rules.clone().into();
+        fields["reserved_bytes"] = self.got.grant.bytes.into();
+        self.session.audit("begun", fields)
     }
 
     /// It has ended: what it had is free, and the audit says what became of it.
@@ -118,18 +105,20 @@ impl Admitted {
             let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
             peers.iter().map(ToString::to_string).collect()
         };
-        let counted = bytes.or(self.grant.bytes).unwrap_or(0);
-        let left = self.gate.leave(self.number, &self.end, &self.day, &self.rules, counted);
         let mut fields = asked_of(&self.prepare);
-        fields["end"] = self.end.clone().into();
-        fields["rules"] = self.rules.clone().into();
+        fields["end"] = self.got.end.clone().into();
+        fields["rules"] = self.got.rules.clone().into();
         fields["peers"] = peers.into();
         fields["outcome"] = outcome.into();
         fields["reason"] = reason.into();
         fields["bytes"] = bytes.into();
-        fields["ledger"] = left.err().map_or(json!("ok"), Into::into);
-        // The trial is over; the next one is refused if nothing can be written.
-        let _ = self.gate.audit("ended", fields);
+        // Before its turn is free, so that lines of turns that follow each other do so, too. The trial is over: the next
+        // one is refused if nothing can be written.
+        let _ = self.session.audit("ended", fields);
+        let counted = bytes.or(self.got.grant.bytes).unwrap_or(0);
+        if let Err(error) = self.session.leave(&self.got, counted) {
+            let _ = self.session.audit("state_failed", json!({ "end": self.got.end, "reason": error }));
+        }
     }
 }
 

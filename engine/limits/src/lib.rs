@@ -5,6 +5,7 @@
 //! begins; an [`Admitted`] end says whom it may exchange traffic with, how much, and for how long.
 
 mod admitted;
+mod asked;
 mod audit;
 mod availability;
 mod check;
@@ -16,6 +17,7 @@ mod ledger;
 mod moment;
 mod parse;
 mod refusal;
+mod session;
 mod state;
 mod tests;
 mod turns;

@@ -86,6 +86,14 @@ class SessionRegained:
 
 
 @dataclass(frozen=True, slots=True)
+class PointBusy:
+    """Others have their turn at a standing point; what is to run is put off for a while."""
+
+    host: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Nothing is due yet; about once a second."""
 
@@ -111,6 +119,7 @@ CampaignEvent = (
     | TrialFinished
     | SessionLost
     | SessionRegained
+    | PointBusy
     | Waiting
     | SweepMissed
 )

@@ -4,7 +4,6 @@ use std::{
     fs,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
-    sync::Arc,
 };
 
 use limits::{Admitted, Gate, Refusal, Who};
@@ -42,7 +41,7 @@ impl Point {
     }
 
     /// The session of a controller.
-    pub fn session(&self, name: &str, address: Option<&str>) -> Arc<Gate> {
+    pub fn session(&self, name: &str, address: Option<&str>) -> Gate {
         let who = Who { name: Some(name.into()), address: address.map(|text| text.parse().unwrap()) };
         Gate::new(&self.path("limits.toml"), who, resolve)
     }
@@ -78,7 +77,7 @@ pub fn to_peer(test: Test) -> Prepare {
     prepare(Role::Source, connect(PEER), test)
 }
 
-pub fn admit(gate: &Arc<Gate>, prepare: &Prepare) -> Result<Admitted, Refusal> {
+pub fn admit(gate: &Gate, prepare: &Prepare) -> Result<Admitted, Refusal> {
     gate.admit(prepare, &|| false)
 }
 
