@@ -33,7 +33,6 @@ from flowsweep.run.report_limits import allowance_of
 from flowsweep.run.requests import EndRole
 from flowsweep.run.traffic import Traffic
 
-
 POINT_BUSY = "point_busy"
 """The kind of failure of a trial that a standing point did not begin, since others have their turn there."""
 

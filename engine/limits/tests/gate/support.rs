@@ -28,7 +28,8 @@ impl Point {
         let point = Self(tempfile::tempdir().unwrap());
         fs::create_dir(point.state()).unwrap();
         let (state, audit) = (point.state(), point.path("audit.jsonl"));
-        fs::write(point.path("limits.toml"), format!("state = {state:?}\naudit = {audit:?}\n{top}\n{rules}")).unwrap();
+        let folders = format!("state = '{}'\naudit = '{}'", state.display(), audit.display());
+        fs::write(point.path("limits.toml"), format!("{folders}\n{top}\n{rules}")).unwrap();
         point
     }
 

@@ -138,7 +138,7 @@ fn ten_thousand_requests_at_once_are_refused() {
             scope.spawn(|| {
                 (0..100).for_each(|_| {
                     refused.fetch_add(usize::from(admit(&gate, &request).is_err()), Ordering::SeqCst);
-                })
+                });
             });
         }
     });
