@@ -24,6 +24,10 @@ const START_AHEAD_MAX: Duration = Duration::from_secs(5);
 
 type Trials = Arc<Mutex<HashMap<(String, Role), Arc<Control>>>>;
 
+/// Descriptions of its host that a controller may ask for at once where there are limits: each is a thread, which may look
+/// names up.
+const DESCRIPTIONS_MAX: usize = 4;
+
 /// Ends of trials that a controller may have at once where there are limits.
 const ENDS_MAX: usize = 256;
 
@@ -73,6 +77,10 @@ fn handle(
     match request {
         Request::Describe { peers } => {
             descriptions.retain(|thread| !thread.is_finished());
+            if gate.is_some() && descriptions.len() >= DESCRIPTIONS_MAX {
+                let message = format!("more than {DESCRIPTIONS_MAX} descriptions of this standing point at once");
+                return outbox.event(Event::Refused { message });
+            }
             descriptions.extend(describe(peers, outbox));
         }
         // That it was said is all.

@@ -7,7 +7,7 @@ use std::{
     process::{self, ExitCode},
     sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use clap::Args;
@@ -90,21 +90,26 @@ pub fn carry_out(
     };
     let held = Arc::new(Held { admitted, control: Arc::downgrade(control), ended_for: OnceLock::new() });
     control.guard(Box::new(Checks(held.clone())));
-    let watched = Watched { held: &held, outbox, seen: Mutex::default() };
-    let over = Over::default();
+    let stage = Stage::default();
+    let watched = Watched { held: &held, stage: &stage, outbox, seen: Mutex::default() };
     thread::scope(|scope| {
         let watch = || {
-            if over.wait(held.admitted.longest()) {
+            let deadline = Instant::now() + held.admitted.longest();
+            if stage.wait(At::Running, deadline) {
+                // Here, since whoever hears of it must not wait for a file.
+                held.admitted.runs();
+            }
+            if stage.wait(At::Over, deadline) {
                 return;
             }
             held.end("it took longer than its limits allow");
-            if !over.wait(STOP_GRACE) {
+            if !stage.wait(At::Over, Instant::now() + STOP_GRACE) {
                 held.admitted.finish("ended_by_force", held.reason(), None);
                 eprintln!("flowsweep-engine: a trial whose time was over did not stop");
                 process::exit(1);
             }
         };
-        let _ends = Ends { over: &over, held: &held };
+        let _ends = Ends { stage: &stage, held: &held };
         match thread::Builder::new().name("limit".into()).spawn_scoped(scope, watch) {
             Ok(_) => traffic::carry_out(&held.admitted.prepare, added, control, &watched),
             Err(error) => {
@@ -176,6 +181,7 @@ impl Guard for Checks {
 /// Hears what an end tells its controller.
 struct Watched<'a> {
     held: &'a Held,
+    stage: &'a Stage,
     outbox: &'a dyn Outbox,
     seen: Mutex<Seen>,
 }
@@ -225,6 +231,7 @@ impl Outbox for Watched<'_> {
 impl Watched<'_> {
     fn look(&self, progress: &Progress) {
         self.seen(|seen| seen.bytes = Some(progress.bytes));
+        self.stage.reach(At::Running);
         let held = self.held;
         if held.admitted.is_too_much(progress.bytes, Duration::from_micros(progress.elapsed_us)) {
             held.end(TOO_MUCH);
@@ -246,34 +253,66 @@ impl Watched<'_> {
 
 /// The end of a trial, however it ends.
 struct Ends<'a> {
-    over: &'a Over,
+    stage: &'a Stage,
     held: &'a Held,
 }
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
         self.held.admitted.finish("unknown", self.held.reason(), None);
-        self.over.set();
+        self.stage.reach(At::Over);
     }
 }
 
-/// Whether a trial is over.
+/// How far a trial is.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum At {
+    #[default]
+    Meeting,
+    Running,
+    Over,
+}
+
 #[derive(Default)]
-struct Over {
-    over: Mutex<bool>,
+struct Stage {
+    at: Mutex<At>,
     changed: Condvar,
 }
 
-impl Over {
-    fn set(&self) {
-        *self.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+impl Stage {
+    fn reach(&self, at: At) {
+        let mut own = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        *own = at.max(*own);
         self.changed.notify_all();
     }
 
-    /// Waits for it, at most so long.
-    fn wait(&self, longest: Duration) -> bool {
-        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(over, longest, |over| !*over);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+    /// Waits until it is as far; returns whether it was in time.
+    fn wait(&self, at: At, deadline: Instant) -> bool {
+        let own = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        let longest = deadline.saturating_duration_since(Instant::now());
+        let waited = self.changed.wait_timeout_while(own, longest, |own| *own < at);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 >= at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_stage_is_waited_for_until_a_deadline() {
+        let stage = Stage::default();
+        let soon = || Instant::now() + Duration::from_millis(20);
+        assert!(stage.wait(At::Meeting, Instant::now()) && !stage.wait(At::Running, soon()));
+        stage.reach(At::Running);
+        assert!(stage.wait(At::Running, soon()) && !stage.wait(At::Over, soon()));
+        thread::scope(|scope| {
+            scope.spawn(|| stage.reach(At::Over));
+            assert!(stage.wait(At::Over, Instant::now() + Duration::from_secs(10)));
+        });
+        stage.reach(At::Running);
+        assert!(stage.wait(At::Over, Instant::now()), "what is over does not run again");
     }
 }

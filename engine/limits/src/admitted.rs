@@ -17,6 +17,7 @@ use crate::{
     asked::asked_of,
     defaults::RESERVED_BEYOND,
     demand::Demand,
+    moment::Moment,
     refusal::Refusal,
     session::{Got, Session},
 };
@@ -47,6 +48,13 @@ impl Admitted {
     #[must_use]
     pub fn longest(&self) -> Duration {
         Duration::from_micros(self.demand.longest_us())
+    }
+
+    /// It runs: others are told until when.
+    pub fn runs(&self) {
+        let until = Moment::now().after(Duration::from_micros(self.demand.longest_run_us()));
+        // What was said before holds, too: it is later.
+        let _ = self.session.shorten(&self.got, until);
     }
 
     /// Whether traffic with a peer may be exchanged, whose address the kernel says.

@@ -110,6 +110,12 @@ impl Demand {
         self.duration_us.saturating_add(self.beyond_us).saturating_add(micros(START_WAIT))
     }
 
+    /// How long it goes on, at most, once it runs.
+    #[must_use]
+    pub fn longest_run_us(&self) -> u64 {
+        self.duration_us.saturating_add(self.pad_us).saturating_add(self.drain_us)
+    }
+
     /// A demand of which only the rest is to be said.
     fn new(test: TestName, family: Option<u8>, flows: u32, duration_us: u64) -> Self {
         Self {

@@ -49,7 +49,14 @@ struct Seat {
     turn: Turn,
     /// Nothing that begins within the turn ends later.
     no_later: Moment,
-    ends: HashMap<u64, Held>,
+    ends: HashMap<u64, End>,
+}
+
+/// One of its ends.
+struct End {
+    held: Held,
+    /// When it is over, at the latest.
+    until: Moment,
 }
 
 /// An end that asks for a place.
@@ -152,6 +159,20 @@ impl Session {
             Refusal::Broken(error)
         })?;
         Ok(Ok(Got { number, end, day, rules, refused, grant }))
+    }
+
+    /// An end is over sooner than it might have been.
+    ///
+    /// # Errors
+    /// Others cannot be told.
+    pub fn shorten(&self, got: &Got, until: Moment) -> Result<(), String> {
+        let mut inner = self.inner();
+        let Some(seat) = &mut inner.seat else { return Ok(()) };
+        if let Some(end) = seat.ends.get_mut(&got.number) {
+            end.until = end.until.min(until);
+        }
+        let folder = Folder::open(&self.limits.as_ref().map_err(Clone::clone)?.state)?;
+        seat.tell(&folder.lock()?)
     }
 
     /// What an end had is free again, and so many bytes count.
@@ -289,10 +310,12 @@ impl Inner {
         if !seat.turn.tests.iter().any(|known| known == test) {
             seat.turn.tests.push(test.into());
         }
-        seat.turn.until_unix_s = seat.turn.until_unix_s.max(until.0);
-        seat.place.rewrite(locked, &seat.turn)?;
         let held = Held { flows: asking.demand.flows.max(1).into(), rate_bps: grant.rate_bps.unwrap_or(0) };
-        seat.ends.insert(self.ends, held);
+        seat.ends.insert(self.ends, End { held, until });
+        if let Err(error) = seat.tell(locked) {
+            seat.ends.remove(&self.ends);
+            return Err(error);
+        }
         self.ends += 1;
         Ok((self.ends - 1, end))
     }
@@ -319,8 +342,14 @@ impl Seat {
         Ok(Self { place: Place::at_point(locked, &turn)?, turn, no_later, ends: HashMap::new() })
     }
 
+    /// Has others see what is measured, and until when.
+    fn tell(&mut self, locked: &Locked<'_>) -> Result<(), String> {
+        self.turn.until_unix_s = self.ends.values().map(|end| end.until.0).max().unwrap_or(0);
+        self.place.rewrite(locked, &self.turn)
+    }
+
     fn held(&self) -> Held {
-        self.ends.values().fold(Held::default(), |sum, held| Held {
+        self.ends.values().map(|end| end.held).fold(Held::default(), |sum, held| Held {
             flows: sum.flows + held.flows,
             rate_bps: sum.rate_bps.saturating_add(held.rate_bps),
         })

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use limits::{Availability, Limits, Refusal};
+use limits::{Availability, Limits, Moment, Refusal};
 use wire::Test;
 
 use crate::support::{Point, admit, tcp, to_peer};
@@ -41,6 +41,34 @@ fn the_second_is_told_who_is_there_and_until_when() {
     held.finish("ok", None, Some(5));
     assert!(Availability::of(&limits).unwrap().free);
     assert!(admit(&bob, &to_peer(Test::Tcp(tcp()))).is_ok());
+}
+
+#[test]
+fn once_a_trial_runs_its_end_is_known_better() {
+    let point = Point::new("wait = \"0s\"", RULE);
+    let (alice, bob) = (point.session("alice", None), point.session("bob", None));
+    let (first, second) = (admit(&alice, &to_peer(Test::Tcp(tcp()))), admit(&alice, &to_peer(Test::Tcp(tcp()))));
+    let (first, second) = (first.ok().unwrap(), second.ok().unwrap());
+    let until = || match admit(&bob, &to_peer(Test::Tcp(tcp()))).err().unwrap() {
+        Refusal::Busy { until, .. } => until,
+        other => panic!("{other}"),
+    };
+    let before = until();
+    first.runs();
+    assert_eq!(until(), before, "the other one does not run yet");
+    second.runs();
+    assert!(until() <= Moment::now().after(Duration::from_secs(3)) && until() < before);
+}
+
+#[test]
+fn a_turn_is_not_kept_by_trials_that_overlap() {
+    let point = Point::new("wait = \"0s\"", &RULE.replace("10s", "1s"));
+    let gate = point.session("alice", None);
+    let longest = wire::TcpSettings { connect_timeout_us: 119_000_000, ..tcp() };
+    let _held = admit(&gate, &to_peer(Test::Tcp(longest.clone()))).ok().unwrap();
+    thread::sleep(Duration::from_millis(2100));
+    let refusal = admit(&gate, &to_peer(Test::Tcp(longest))).err().unwrap().to_string();
+    assert!(refusal.contains("asked for another trial within a turn, until 20"), "{refusal}");
 }
 
 #[test]
