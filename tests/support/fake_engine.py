@@ -159,8 +159,8 @@ class FakeNetwork:
     (its session is lost when bytes should flow), `dies_late` (a moment later), `broken` (a flow breaks),
     `not_running` (no byte came), `silent` (it never reports, and stops when told to), `stuck` (it does not
     even stop), `drain_timeout`, `reads_less`, `no_samples`, `cuts_no_more` (the source's kernel ceases to
-    cut datagrams apart), `other_columns` (its samples have one more), `clock_set` (its host's clock is set meanwhile), `late` (the first bytes flow
-    only after `LATE_S`).
+    cut datagrams apart), `other_columns` (its samples have one more), `clock_set` (its host's clock is set
+    meanwhile), `late` (the first bytes flow only after `LATE_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
