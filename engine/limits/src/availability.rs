@@ -9,7 +9,7 @@ use crate::{
     ledger::{Ledger, day_of},
     moment::{Moment, opens, within},
     state::Folder,
-    tests::TestName,
+    test_name::TestName,
     turns::{Present, Turn},
     units::{write_duration, write_rate, write_size},
 };

@@ -7,7 +7,7 @@ use crate::{
     demand::{Demand, Rate},
     moment::{Moment, opens, within},
     refusal::Refusal,
-    tests::TestName,
+    test_name::TestName,
     units::write_rate,
 };
 

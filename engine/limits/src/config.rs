@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use iperf3_server::Network;
 
-use crate::{moment::Hours, tests::TestName};
+use crate::{moment::Hours, test_name::TestName};
 
 /// Limits of a standing point.
 #[derive(Clone, Debug, PartialEq, Eq)]

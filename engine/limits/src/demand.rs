@@ -5,7 +5,7 @@ use wire::{PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSetting
 use crate::{
     defaults::{OVERHEAD_MAX, RESERVED_BEYOND, START_WAIT},
     refusal::Refusal,
-    tests::TestName,
+    test_name::TestName,
 };
 
 /// How often a stream of a path's measurement is sent where packets of it were held up.

@@ -17,9 +17,10 @@ mod ledger;
 mod moment;
 mod parse;
 mod refusal;
+mod seat;
 mod session;
 mod state;
-mod tests;
+mod test_name;
 mod turns;
 mod units;
 
@@ -30,5 +31,5 @@ pub use gate::{Gate, Resolve};
 pub use moment::{Hours, Moment};
 pub use parse::{LimitsError, is_name};
 pub use refusal::Refusal;
-pub use tests::TestName;
+pub use test_name::TestName;
 pub use turns::Who;

@@ -16,7 +16,7 @@ use crate::{
     Limits, Rule,
     defaults::{AT_ONCE_MAX, DURATION, FILE_BYTES_MAX, FLOWS, LIST_MAX, NAME_MAX, RULES_MAX, WAIT, WAIT_MAX},
     moment::Hours,
-    tests::TestName,
+    test_name::TestName,
     units,
 };
 

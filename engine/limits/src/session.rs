@@ -1,7 +1,6 @@
 //! What a session has of its host: a turn, and what each end of a trial in it holds.
 
 use std::{
-    collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -15,13 +14,14 @@ use crate::{
     asked::asked_of,
     audit,
     check::{Grant, Held},
-    defaults::{OVERHEAD_MAX, REFUSALS_AUDITED, START_WAIT, WAIT_CHECK, WAITING_MAX},
+    defaults::{REFUSALS_AUDITED, WAIT_CHECK, WAITING_MAX},
     demand::Demand,
     ledger::{Ledger, day_of},
     moment::Moment,
     refusal::Refusal,
+    seat::{End, Seat},
     state::{Folder, Locked},
-    turns::{Place, Present, Turn, Who},
+    turns::{Place, Present, Who},
 };
 
 /// A session of a controller.
@@ -41,22 +41,6 @@ struct Inner {
     waiting: usize,
     refusals: u64,
     ends: u64,
-}
-
-/// Its turn.
-struct Seat {
-    place: Place,
-    turn: Turn,
-    /// Nothing that begins within the turn ends later.
-    no_later: Moment,
-    ends: HashMap<u64, End>,
-}
-
-/// One of its ends.
-struct End {
-    held: Held,
-    /// When it is over, at the latest.
-    until: Moment,
 }
 
 /// An end that asks for a place.
@@ -149,7 +133,9 @@ impl Session {
                     let busy = Refusal::Busy { who, until, ahead, waited_ms };
                     return inner.wait(asking, &locked, busy, waits).map(Err);
                 }
-                inner.seat = Some(Seat::take(&locked, &self.who, asking, now).map_err(Refusal::Broken)?);
+                let longest_us = asking.rules.iter().map(|rule| rule.duration_us).max().unwrap_or(0);
+                let seat = Seat::take(&locked, &self.who, Duration::from_micros(longest_us), now);
+                inner.seat = Some(seat.map_err(Refusal::Broken)?);
                 inner.waiter = None;
             }
         }
@@ -168,11 +154,8 @@ impl Session {
     pub fn shorten(&self, got: &Got, until: Moment) -> Result<(), String> {
         let mut inner = self.inner();
         let Some(seat) = &mut inner.seat else { return Ok(()) };
-        if let Some(end) = seat.ends.get_mut(&got.number) {
-            end.until = end.until.min(until);
-        }
         let folder = Folder::open(&self.limits.as_ref().map_err(Clone::clone)?.state)?;
-        seat.tell(&folder.lock()?)
+        seat.shorten(&folder.lock()?, got.number, until)
     }
 
     /// What an end had is free again, and so many bytes count.
@@ -304,54 +287,24 @@ impl Inner {
         grant: &Grant,
     ) -> Result<(u64, String), String> {
         let Some(seat) = &mut self.seat else { return Err("a turn is gone".into()) };
-        let end = format!("{}-{}", seat.place.id, self.ends);
+        let end = seat.name(self.ends);
         ledger.write(locked, &end, rules, grant.bytes.unwrap_or(0), false)?;
-        let test = asking.demand.test.text();
-        if !seat.turn.tests.iter().any(|known| known == test) {
-            seat.turn.tests.push(test.into());
-        }
         let held = Held { flows: asking.demand.flows.max(1).into(), rate_bps: grant.rate_bps.unwrap_or(0) };
-        seat.ends.insert(self.ends, End { held, until });
-        if let Err(error) = seat.tell(locked) {
-            seat.ends.remove(&self.ends);
-            return Err(error);
-        }
+        seat.add(locked, self.ends, asking.demand.test, End { held, until })?;
         self.ends += 1;
         Ok((self.ends - 1, end))
     }
 
     fn leave(&mut self, number: u64) {
         if let Some(seat) = &mut self.seat {
-            seat.ends.remove(&number);
+            seat.remove(number);
         }
         self.free_if_empty();
     }
 
     fn free_if_empty(&mut self) {
-        if self.seat.as_ref().is_some_and(|seat| seat.ends.is_empty()) {
+        if self.seat.as_ref().is_some_and(Seat::is_empty) {
             self.seat = None;
         }
-    }
-}
-
-impl Seat {
-    fn take(locked: &Locked<'_>, who: &Who, asking: &Asking<'_>, now: Moment) -> Result<Self, String> {
-        let longest_us = asking.rules.iter().map(|rule| rule.duration_us).max().unwrap_or(0);
-        let no_later = now.after(Duration::from_micros(longest_us) + OVERHEAD_MAX + START_WAIT);
-        let turn = Turn { who: who.clone(), tests: Vec::new(), begin_unix_s: now.0, until_unix_s: now.0 };
-        Ok(Self { place: Place::at_point(locked, &turn)?, turn, no_later, ends: HashMap::new() })
-    }
-
-    /// Has others see what is measured, and until when.
-    fn tell(&mut self, locked: &Locked<'_>) -> Result<(), String> {
-        self.turn.until_unix_s = self.ends.values().map(|end| end.until.0).max().unwrap_or(0);
-        self.place.rewrite(locked, &self.turn)
-    }
-
-    fn held(&self) -> Held {
-        self.ends.values().map(|end| end.held).fold(Held::default(), |sum, held| Held {
-            flows: sum.flows + held.flows,
-            rate_bps: sum.rate_bps.saturating_add(held.rate_bps),
-        })
     }
 }
