@@ -1,11 +1,13 @@
 """A standing point among strangers: refusals before any traffic, peers that lie, controllers that share."""
 
 import asyncio
+import random
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,6 +42,8 @@ pytestmark = needs_lab
 CONTROLLERS = 8
 TRIALS = 2
 REQUESTS = 10_000
+KILLED_EACH = 6
+"""Engines of each controller, of which every other one is killed."""
 FLOWS_MAX = 4
 RULES = """
 [[rule]]
@@ -241,6 +245,45 @@ def test_a_turn_of_an_engine_that_was_killed_is_free_and_its_bytes_count(tmp_pat
         assert point.availability()["rules"][0]["bytes_today"] == 375_000
         (vanished,) = [line for line in point.audited() if line["event"] == "vanished"]
         assert vanished["turn"]["who"]["name"] == "alice"
+
+
+def test_turns_never_overlap_while_engines_are_killed(tmp_path: Path) -> None:
+    rules = RULES.format(a="127.0.0.1").replace("1GB", "1TB")
+    point = Point.make(HostAccess("point", (), None, {}), tmp_path, rules, 'wait = "2s"\n')
+    held: list[tuple[int, int]] = []
+    killed: list[int] = []
+
+    def controller(number: int) -> None:
+        chance = random.Random(number)
+        for _ in range(KILLED_EACH):
+            raw = RawEngine(point.for_controller(f"c{number}"))
+            raw.ask(prepare("t", "sink", Listen(), tcp_test()))
+            event = raw.until("listening", "failed")
+            if event["type"] == "failed":
+                assert event["kind"] == "point_busy"
+                raw.close()
+                continue
+            begun = time.monotonic_ns()
+            time.sleep(chance.uniform(0, 0.02))
+            held.append((begun, time.monotonic_ns()))
+            if chance.random() < 0.5:
+                raw.process.kill()
+                killed.append(raw.process.pid)
+            raw.close()
+
+    with ThreadPoolExecutor(CONTROLLERS) as pool:
+        list(pool.map(controller, range(CONTROLLERS)))
+    assert killed
+    assert overlapping(held) == []
+    lines = [line["event"] for line in point.audited()]
+    assert lines.count("begun") == len(held)
+    assert lines.count("begun") - lines.count("ended") == len(killed)
+    reserved = point.availability()["rules"][0]["bytes_today"]
+    assert reserved == len(killed) * 375_000
+    with engine(point.for_controller("last")) as raw:
+        raw.ask(prepare("t", "sink", Listen(), tcp_test()))
+        raw.until("listening")
+    assert [line["event"] for line in point.audited()].count("vanished") == len(killed)
 
 
 def test_a_sink_ends_what_comes_faster_than_was_asked_for(tmp_path: Path) -> None:
