@@ -40,6 +40,8 @@ pub const TURN_BYTES_MAX: u64 = 8 << 10;
 pub const STATE_FILES_MAX: usize = 20_000;
 /// Largest ledger of a day.
 pub const LEDGER_BYTES_MAX: u64 = 64 << 20;
+/// A ledger with so many lines is put together, whatever of it is over.
+pub const LEDGER_LINES: usize = 500;
 /// How long another process may hold the state.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often it is tried.

@@ -172,6 +172,19 @@ impl Locked<'_> {
         Ok(bytes)
     }
 
+    /// Puts something else in a file's place: all of it, or nothing.
+    ///
+    /// # Errors
+    /// It cannot be written; the file is as it was.
+    pub fn replace(&self, name: &str, text: &[u8]) -> Result<(), String> {
+        let (path, beside) = (self.folder.0.join(name), self.folder.0.join(format!("new-{name}")));
+        // Of a process that was killed here.
+        let _ = fs::remove_file(&beside);
+        let mut file = open(OpenOptions::new().write(true).create_new(true).mode(MODE), &beside)?;
+        let written = file.write_all(text).and_then(|()| file.sync_data()).and_then(|()| fs::rename(&beside, &path));
+        written.map_err(|error| self.folder.named(name, &error))
+    }
+
     /// Adds a line to a file, after its last whole line: half of one is of a process that began nothing with it.
     ///
     /// # Errors

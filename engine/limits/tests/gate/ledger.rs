@@ -52,6 +52,21 @@ fn half_a_line_is_of_a_process_that_began_nothing() {
 }
 
 #[test]
+fn many_short_trials_do_not_make_it_long() {
+    let point = Point::new("", RULE);
+    let gate = point.session("alice", None);
+    let kept = admit(&gate, &megabyte()).ok().unwrap();
+    for _ in 0..600 {
+        admit(&gate, &to_peer(Test::Tcp(tcp()))).ok().unwrap().finish("ok", None, Some(1));
+    }
+    let text = fs::read_to_string(ledger(&point)).unwrap();
+    assert!(text.lines().count() < 510, "{}", text.lines().count());
+    assert_eq!(left(&point), 1_000_000_000 - 1_000_000 - 600);
+    kept.finish("ok", None, Some(3));
+    assert_eq!(left(&point), 1_000_000_000 - 603);
+}
+
+#[test]
 fn a_damaged_ledger_refuses_everything() {
     let point = Point::new("", RULE);
     let gate = point.session("alice", None);
