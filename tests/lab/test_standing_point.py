@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +16,7 @@ from lab_support import address_of, host, link, needs_lab
 
 from analysis_support import make_trial
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.messages import Connect, Listen, Start
+from flowsweep.hosts.messages import Connect, Listen, Start, TcpTest, UdpTest
 from flowsweep.lab import Lab, build_lab
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.end import Deadlines
@@ -286,16 +286,19 @@ def test_turns_never_overlap_while_engines_are_killed(tmp_path: Path) -> None:
     assert [line["event"] for line in point.audited()].count("vanished") == len(killed)
 
 
-def test_a_sink_ends_what_comes_faster_than_was_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("test", [tcp_test, udp_test])
+def test_a_sink_ends_what_comes_faster_than_was_asked_for(
+    tmp_path: Path, test: Callable[..., TcpTest | UdpTest]
+) -> None:
     with (
         standing(tmp_path) as (lab, point),
         engine(point.for_controller("mallory")) as sink,
         engine(lab.access["a"]) as source,
     ):
-        sink.ask(prepare("t", "sink", Listen(), tcp_test(duration_us=2_000_000)))
+        sink.ask(prepare("t", "sink", Listen(), test(duration_us=2_000_000)))
         port = sink.until("listening")["port"]
         there = Connect(address=address_of(lab, "point", peer="a"), port=port)
-        source.ask(prepare("t", "source", there, tcp_test(duration_us=20_000_000, rate_bps=None)))
+        source.ask(prepare("t", "source", there, test(duration_us=20_000_000, rate_bps=50_000_000)))
         source.until("connected")
         source.ask(Start(trial="t", at_unix_ns=None))
         report = sink.until("report")
