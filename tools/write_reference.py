@@ -163,7 +163,8 @@ def commands() -> str:
         "",
         "What `flowsweep --help` and `flowsweep COMMAND --help` say, on one page. `flowsweep-engine --help`",
         "has the engine's own commands, among them servers for [iperf3](../guide/iperf3-server.md) and for",
-        "[QUIC's perf protocol](../guide/quic.md#the-engine-as-perf-server).",
+        "[QUIC's perf protocol](../guide/quic.md#the-engine-as-perf-server), and how busy a",
+        "[standing point](../guide/standing-points.md) is.",
         "",
     ]
     for name in COMMANDS:

@@ -226,6 +226,9 @@ SESSION_OPEN_TIMEOUT_S = 20.0
 SESSION_REQUEST_TIMEOUT_S = 10.0
 RECONNECT_FOR_S = 30.0
 RECONNECT_FIRST_PAUSE_S = 0.25
+POINT_BUSY_FOR_S = 120.0
+"""How long a trial is put off while a standing point is busy with others."""
+POINT_BUSY_PAUSE_S = 1.0
 ENGINE_END_TIMEOUT_S = 2.0
 """How long an engine may take to end once its standard input is closed, before it is ended by force."""
 ENGINE_CUT_OFF_TIMEOUT_S = 1.0

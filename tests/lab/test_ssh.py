@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -29,17 +28,14 @@ from flowsweep.run.events import CampaignEvent, SessionLost, SessionRegained
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.tests.registry import settings_of
 from flowsweep.schedule import Slot
+from ssh_support import LOGIN_MESSAGE, SSHD, serving
 from waiting import wait_until
-
-SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.together,
     pytest.mark.skipif(SSHD is None, reason="no sshd: `apt-get install openssh-server` brings it"),
 ]
-
-LOGIN_MESSAGE = "Last login: Thu Aug 30 10:00:00 2001 from slac"
 
 
 @dataclass(frozen=True)
@@ -65,19 +61,8 @@ class SshHost:
 @pytest.fixture(scope="module")
 def far(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshHost]:
     folder = tmp_path_factory.mktemp("ssh")
-    home = folder / "home"
-    home.mkdir()
-    port = _free_port()
-    _write_configuration(folder, port)
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
-    server = subprocess.Popen([str(SSHD), "-D", "-E", str(folder / "log"), "-f", str(folder / "sshd_config")])
-    try:
-        _wait_for_port(port, server)
-        yield SshHost(folder / "ssh_config", home)
-    finally:
-        server.terminate()
-        server.wait(timeout=10)
+    with serving(folder) as config:
+        yield SshHost(config, folder / "home")
 
 
 def test_the_engine_is_copied_once_past_banner_and_login_message(far: SshHost) -> None:
@@ -221,62 +206,3 @@ class CuttingRecorder:
             (session,) = self._sessions
             session._process.process.kill()
             wait_until(lambda: session.lost is not None, timeout_s=10)
-
-
-def _write_configuration(folder: Path, port: int) -> None:
-    for name in ("host_key", "user_key"):
-        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
-        subprocess.run(command, check=True, timeout=20)
-    (folder / "banner").write_text("Authorised use only.\n")
-    shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
-    key = (folder / "host_key.pub").read_text().split()
-    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {key[0]} {key[1]}\n")
-    login = folder / "login"
-    login.write_text(
-        f"#!/bin/sh\nexport HOME='{folder / 'home'}'\necho '{LOGIN_MESSAGE}'\n"
-        'exec sh -c "$SSH_ORIGINAL_COMMAND"\n'
-    )
-    login.chmod(0o755)
-    (folder / "sshd_config").write_text(
-        f"""
-        ListenAddress 127.0.0.1
-        Port {port}
-        HostKey {folder / "host_key"}
-        AuthorizedKeysFile {folder / "authorized_keys"}
-        PidFile none
-        StrictModes no
-        UsePAM no
-        PasswordAuthentication no
-        PermitRootLogin prohibit-password
-        Banner {folder / "banner"}
-        ForceCommand {login}
-        """
-    )
-    (folder / "ssh_config").write_text(
-        f"""
-        Host far
-            HostName 127.0.0.1
-            Port {port}
-            IdentityFile {folder / "user_key"}
-            IdentitiesOnly yes
-            UserKnownHostsFile {folder / "known_hosts"}
-            GlobalKnownHostsFile none
-            StrictHostKeyChecking yes
-            BatchMode yes
-        """
-    )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def _wait_for_port(port: int, server: subprocess.Popen[bytes]) -> None:
-    def answers() -> bool:
-        assert server.poll() is None, "sshd ended"
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
-
-    wait_until(answers, timeout_s=10)

@@ -155,12 +155,12 @@ def report(trial: str, role: str, read: list[int], incomplete: Failed | None = N
 class FakeNetwork:
     """Hosts whose engines run every trial at once, but for the mishaps.
 
-    A mishap is one of `prepare` (the engine refuses), `dies` (its session is lost when bytes should flow),
-    `dies_late` (a moment later), `broken` (a flow breaks), `not_running` (no byte came), `silent` (it never
-    reports, and stops when told to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`,
-    `no_samples`, `cuts_no_more` (the source's kernel ceases to cut datagrams apart), `other_columns` (its
-    samples have one more), `clock_set` (its host's clock is set meanwhile), `late` (the first bytes flow
-    only after `LATE_S`).
+    A mishap is one of `prepare` (the engine refuses), `busy` (a standing point has others there), `dies`
+    (its session is lost when bytes should flow), `dies_late` (a moment later), `broken` (a flow breaks),
+    `not_running` (no byte came), `silent` (it never reports, and stops when told to), `stuck` (it does not
+    even stop), `drain_timeout`, `reads_less`, `no_samples`, `cuts_no_more` (the source's kernel ceases to
+    cut datagrams apart), `other_columns` (its samples have one more), `clock_set` (its host's clock is set
+    meanwhile), `late` (the first bytes flow only after `LATE_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -343,7 +343,12 @@ class FakeChannel:
         self._network.ends[self._trial, request.role] = self
         self._network.prepared[host] += 1
         self.mishap = self._network.mishaps.get((host, self._network.prepared[host]))
-        if self.mishap == "prepare":
+        if self.mishap == "busy":
+            message = "this standing point is busy with alice"
+            self.inbox.put(
+                FailedEvent(trial=self._trial, phase="prepare", kind="point_busy", message=message)
+            )
+        elif self.mishap == "prepare":
             message = "asked for 1 MiB, 416 KiB granted: raise net.core.rmem_max"
             self.inbox.put(
                 FailedEvent(trial=self._trial, phase="prepare", kind="window_clipped", message=message)

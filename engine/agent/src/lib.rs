@@ -7,6 +7,7 @@ mod outbox;
 mod quic_perf_server;
 mod requests;
 mod session;
+mod standing;
 
 use std::{io, process::ExitCode};
 
@@ -25,7 +26,9 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Take requests on standard input, answer on standard output; end when standard input closes.
-    Agent,
+    Agent(standing::Arguments),
+    /// Say how busy a standing point is, and what its limits allow now.
+    Availability(standing::AvailabilityArguments),
     /// Emulate a link between two network namespaces, as one line of JSON on standard input says; tell its counters on
     /// standard output; end when standard input closes.
     Emulate,
@@ -79,7 +82,8 @@ enum What {
 #[must_use]
 pub fn run(added: &'static [AddedTest]) -> ExitCode {
     match Arguments::parse().command {
-        Command::Agent => agent(added),
+        Command::Agent(arguments) => agent(arguments, added),
+        Command::Availability(arguments) => standing::availability(&arguments),
         Command::Emulate => emulate::run(),
         Command::Iperf3Server(arguments) => {
             raise_file_limit();
@@ -111,9 +115,10 @@ pub fn run(added: &'static [AddedTest]) -> ExitCode {
     }
 }
 
-fn agent(added: &'static [AddedTest]) -> ExitCode {
+fn agent(arguments: standing::Arguments, added: &'static [AddedTest]) -> ExitCode {
     raise_file_limit();
-    match session::serve(io::stdin(), io::stdout(), added) {
+    let gate = arguments.gate();
+    match session::serve(io::stdin(), io::stdout(), added, gate.as_ref()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("flowsweep-engine: {error}");

@@ -10,10 +10,11 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use limits::Gate;
 use traffic::{AddedTest, Control, Outbox};
 use wire::{ClockReading, Event, Failed, Hello, PROTOCOL, Phase, Prepare, Request, Role};
 
-use crate::{facts::host_facts, outbox::FrameWriter, requests::Requests};
+use crate::{facts::host_facts, outbox::FrameWriter, requests::Requests, standing};
 
 /// Once the session is over: how long trials and descriptions may take to end, and their last events to be written.
 const TEARDOWN: Duration = Duration::from_secs(1);
@@ -23,7 +24,17 @@ const START_AHEAD_MAX: Duration = Duration::from_secs(5);
 
 type Trials = Arc<Mutex<HashMap<(String, Role), Arc<Control>>>>;
 
-/// Serves one controller until `input` ends. `added` are tests of other crates.
+/// Descriptions of its host that a controller may ask for at once where there are limits: each is a thread, which may look
+/// names up.
+const DESCRIPTIONS_MAX: usize = 4;
+
+/// Ends of trials that a controller may have at once where there are limits.
+const ENDS_MAX: usize = 256;
+
+/// Serves one controller until `input` ends.
+///
+/// # Arguments
+/// `added`: tests of other crates; `gate`: the limits of a standing point, if it is one.
 ///
 /// # Errors
 /// When the stream breaks or carries something other than frames, or the controller says nothing any more.
@@ -31,6 +42,7 @@ pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     added: &'static [AddedTest],
+    gate: Option<&Arc<Gate>>,
 ) -> io::Result<()> {
     let outbox = Arc::new(FrameWriter::open(output)?);
     outbox.event(Event::Hello(Hello {
@@ -43,7 +55,7 @@ pub fn serve(
     let mut requests = Requests::read(input)?;
     let outcome = loop {
         match requests.next() {
-            Ok(Some(Ok(request))) => handle(request, added, &trials, &mut descriptions, &outbox),
+            Ok(Some(Ok(request))) => handle(request, added, gate, &trials, &mut descriptions, &outbox),
             Ok(Some(Err(message))) => outbox.event(Event::Refused { message }),
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
@@ -57,6 +69,7 @@ pub fn serve(
 fn handle(
     request: Request,
     added: &'static [AddedTest],
+    gate: Option<&Arc<Gate>>,
     trials: &Trials,
     descriptions: &mut Vec<JoinHandle<()>>,
     outbox: &Arc<FrameWriter>,
@@ -64,12 +77,16 @@ fn handle(
     match request {
         Request::Describe { peers } => {
             descriptions.retain(|thread| !thread.is_finished());
+            if gate.is_some() && descriptions.len() >= DESCRIPTIONS_MAX {
+                let message = format!("more than {DESCRIPTIONS_MAX} descriptions of this standing point at once");
+                return outbox.event(Event::Refused { message });
+            }
             descriptions.extend(describe(peers, outbox));
         }
         // That it was said is all.
         Request::Alive => {}
         Request::Clock { number } => outbox.event(Event::Clock(ClockReading { number, unix_ns: unix_ns() })),
-        Request::Prepare(prepare) => begin(*prepare, added, trials, outbox),
+        Request::Prepare(prepare) => begin(*prepare, added, gate, trials, outbox),
         Request::Start { trial, at_unix_ns } => {
             let pause = at_unix_ns.map_or(0, |at_unix_ns| at_unix_ns.saturating_sub(unix_ns()));
             let begin = Instant::now() + Duration::from_nanos(u64::try_from(pause).unwrap_or(0)).min(START_AHEAD_MAX);
@@ -93,7 +110,17 @@ fn describe(peers: Vec<String>, outbox: &Arc<FrameWriter>) -> Option<JoinHandle<
     started.map_err(refused).ok()
 }
 
-fn begin(prepare: Prepare, added: &'static [AddedTest], trials: &Trials, outbox: &Arc<FrameWriter>) {
+fn begin(
+    prepare: Prepare,
+    added: &'static [AddedTest],
+    gate: Option<&Arc<Gate>>,
+    trials: &Trials,
+    outbox: &Arc<FrameWriter>,
+) {
+    if let Some(gate) = gate.filter(|_| lock(trials).len() >= ENDS_MAX) {
+        let refusal = gate.refuse_one_of(ENDS_MAX, &prepare);
+        return outbox.event(Event::Failed(standing::refused(&prepare.trial, &refusal)));
+    }
     let key = (prepare.trial.clone(), prepare.role);
     let control = Arc::new(Control::default());
     match lock(trials).entry(key.clone()) {
@@ -105,8 +132,13 @@ fn begin(prepare: Prepare, added: &'static [AddedTest], trials: &Trials, outbox:
     };
     let (ended, out) = (trials.clone(), outbox.clone());
     let (name, unstarted) = (prepare.trial.clone(), key.clone());
+    let gate = gate.cloned();
     let body = move || {
-        let carried = catch_unwind(AssertUnwindSafe(|| traffic::carry_out(&prepare, added, &control, &*out)));
+        let carry_out = || match &gate {
+            Some(gate) => standing::carry_out(gate, &prepare, added, &control, &*out),
+            None => traffic::carry_out(&prepare, added, &control, &*out),
+        };
+        let carried = catch_unwind(AssertUnwindSafe(carry_out));
         if let Err(panic) = carried {
             out.event(Event::Failed(broken(&prepare.trial, "panic", &panic_text(&*panic))));
         }
@@ -180,7 +212,7 @@ mod tests {
 
     fn answers(input: &[u8]) -> (io::Result<()>, Vec<Event>) {
         let output = Output::default();
-        let outcome = serve(io::Cursor::new(input.to_vec()), output.clone(), &[]);
+        let outcome = serve(io::Cursor::new(input.to_vec()), output.clone(), &[], None);
         let bytes = output.0.lock().unwrap().clone();
         let mut rest = bytes.strip_prefix(wire::MAGIC).unwrap();
         let mut events = Vec::new();

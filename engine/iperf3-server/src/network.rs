@@ -1,6 +1,7 @@
 //! Networks whose hosts may test.
 
 use std::{
+    fmt,
     net::{IpAddr, Ipv6Addr},
     str::FromStr,
 };
@@ -41,6 +42,12 @@ impl FromStr for Network {
         let most = if address.is_ipv4() { 32 } else { Ipv6Addr::BITS };
         let bits = bits.unwrap_or(most);
         if bits > most { Err(wrong()) } else { Ok(Self { address, bits }) }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.address, self.bits)
     }
 }
 

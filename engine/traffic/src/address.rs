@@ -14,6 +14,9 @@ use crate::{TrialError, defaults::RESOLVE_TIMEOUT};
 
 /// The first address of a name that has the family. The resolver knows no deadline: it runs on a thread, which is
 /// left behind if no answer comes.
+///
+/// # Errors
+/// [`TrialError::Resolve`]: there is none, or no answer.
 pub fn resolve(address: &str, port: u16, family: Option<u8>) -> Result<SocketAddr, TrialError> {
     let failed = |reason: String| TrialError::Resolve { address: address.into(), reason };
     let (sender, answer) = channel();

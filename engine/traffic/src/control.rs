@@ -1,13 +1,28 @@
 use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    net::IpAddr,
+    sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
-/// What the controller has requested of a prepared trial since.
-#[derive(Debug, Default)]
+use crate::TrialError;
+
+/// What the controller has requested of a prepared trial since, and what its host allows.
+#[derive(Default)]
 pub struct Control {
     requested: Mutex<Requested>,
     changed: Condvar,
+    guard: OnceLock<Box<dyn Guard>>,
+}
+
+/// What a host allows one end of a trial, whatever its controller requests.
+pub trait Guard: Send + Sync {
+    /// Whether it may exchange traffic with a peer, whose address the kernel says.
+    ///
+    /// # Errors
+    /// Why not.
+    fn check_peer(&self, peer: IpAddr) -> Result<(), String>;
+    /// Whether so many bytes are not too many.
+    fn may_carry(&self, bytes: u64) -> bool;
 }
 
 #[derive(Debug, Default)]
@@ -27,6 +42,31 @@ impl Control {
     pub fn stop(&self) {
         self.lock().stop = true;
         self.changed.notify_all();
+    }
+
+    /// From here on a guard decides; the first one stays.
+    pub fn guard(&self, guard: Box<dyn Guard>) {
+        let _ = self.guard.set(guard);
+    }
+
+    /// Whether traffic with a peer is allowed: it is, where no guard says anything else.
+    ///
+    /// # Errors
+    /// [`TrialError::Refused`].
+    pub fn check_peer(&self, peer: IpAddr) -> Result<(), TrialError> {
+        self.guard.get().map_or(Ok(()), |guard| guard.check_peer(peer).map_err(TrialError::Refused))
+    }
+
+    /// Whether so many bytes are allowed.
+    #[must_use]
+    pub fn may_carry(&self, bytes: u64) -> bool {
+        self.guard.get().is_none_or(|guard| guard.may_carry(bytes))
+    }
+
+    /// Whether [`Control::start`] was called.
+    #[must_use]
+    pub fn started(&self) -> bool {
+        self.lock().start.is_some()
     }
 
     /// Whether [`Control::stop`] was called.

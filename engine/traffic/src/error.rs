@@ -272,6 +272,9 @@ pub enum TrialError {
     /// What was written is not what was sent.
     #[error("{0}")]
     Corrupt(String),
+    /// This host does not exchange traffic with that peer.
+    #[error("{0}")]
+    Refused(String),
     /// The controller stopped the trial.
     #[error("stopped by the controller")]
     Stopped,
@@ -318,6 +321,7 @@ impl TrialError {
             Self::Corrupt(_) => (Phase::Report, "corrupt"),
             Self::AcceptTimeout { .. } => (Phase::Listen, "accept_timeout"),
             Self::Resolve { .. } => (Phase::Connect, "resolve"),
+            Self::Refused(_) => (Phase::Connect, "point_refused"),
             Self::Connect { .. } | Self::Iperf3Connect { .. } => (Phase::Connect, "connect"),
             Self::ConnectTimeout { .. } => (Phase::Connect, "connect_timeout"),
             Self::Handshake { .. } => (Phase::Connect, "handshake"),

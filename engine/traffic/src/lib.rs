@@ -48,7 +48,8 @@ pub mod datagrams {
     };
 }
 
-pub use control::Control;
+pub use address::resolve;
+pub use control::{Control, Guard};
 pub use error::TrialError;
 pub use file::{DeviceRow, StorageRow};
 pub use host::{CpuRow, rtnetlink};

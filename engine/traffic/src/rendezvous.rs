@@ -65,6 +65,7 @@ pub fn meet<S, B>(
         }
         RendezvousRole::Connect { address, port, bind, .. } => {
             let peer = resolve(address, *port, family_of(parameters.family, *bind))?;
+            control.check_peer(peer.ip())?;
             let socket = connected_socket(bind.map(|local| SocketAddr::new(local, 0)), peer, parameters)?;
             let rejected = RejectedConnections::default();
             let mut rendezvous = Rendezvous { socket, peer, rejected, opening, answer, listened: false };
@@ -225,6 +226,7 @@ fn wait_for_opening(
             Some(Ok(other)) if other.token != opening.token => count(&mut rejected.wrong_token),
             Some(Ok(other)) if other != opening => count(&mut rejected.wrong_flow),
             Some(Ok(_)) => {
+                control.check_peer(peer.ip())?;
                 // From here on the port has one address and one peer. What arrives in between is refused; the peer,
                 // which has no answer yet, sends its opening again.
                 drop(listener);

@@ -11,6 +11,7 @@ from flowsweep.cli.terminal import Screen
 from flowsweep.run.events import (
     CampaignEvent,
     CampaignStarted,
+    PointBusy,
     SessionLost,
     SessionRegained,
     SweepMissed,
@@ -79,6 +80,8 @@ def trouble(event: CampaignEvent) -> str | None:
             return missed_words(missed)
         case SessionRegained(host):
             return f"the engine on {host} answers again"
+        case PointBusy(host, reason):
+            return f"waiting for {host}: {reason}"
         case TrialFinished(record) if record.failure is not None:
             return f"{record.status}: {what_runs(record.trial)}: {record.failure}"
         case _:

@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from flowsweep.defaults import MICROSECOND_NS
+from flowsweep.defaults import MICROSECOND_NS, POINT_BUSY_PAUSE_S
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts, Progress
 from flowsweep.hosts.opening import open_session
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.end import Deadlines
+from flowsweep.run.end import POINT_BUSY, Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.events import (
     CampaignStarted,
     EventListener,
+    PointBusy,
     SessionLost,
     SweepMissed,
     TrialFinished,
@@ -226,13 +227,11 @@ class _Conductor:
         """Get the sessions, run the slot's trials together, record them."""
         sessions = await self._sessions_of(slot, ask_clock=ask_clock)
         attempts = [await self._begin(trial, left_ns) for trial in slot.trials]
+        outcomes: Sequence[TrialOutcome]
         if isinstance(sessions, LaunchError | SessionError):
             outcomes = [unreachable(attempt, sessions.host, sessions.reason) for attempt in attempts]
         else:
-            start_line = asyncio.Barrier(len(attempts))
-            outcomes = await asyncio.gather(
-                *(self._run_attempt(attempt, sessions, start_line, attempts) for attempt in attempts)
-            )
+            outcomes = await self._run_when_free(attempts, sessions)
         settled = simultaneous(outcomes)
         for outcome in settled:
             await self._record(outcome)
@@ -266,6 +265,31 @@ class _Conductor:
         await self._keep(lambda: self._recorder.started(trial.trial_id, attempt, datetime.now(UTC)))
         self._events(TrialStarted(number, trial, attempt, left_ns))
         return Attempt.now(trial, attempt)
+
+    async def _run_when_free(
+        self, attempts: Sequence[Attempt], sessions: Mapping[str, HostSession]
+    ) -> Sequence[TrialOutcome]:
+        """Run trials that begin together; where a standing point is busy with others, try again for a while.
+
+        Such a point has begun nothing, so all of it is one attempt.
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._deadlines.point_busy_s
+        told: set[str] = set()
+        while True:
+            start_line = asyncio.Barrier(len(attempts))
+            outcomes = await asyncio.gather(
+                *(self._run_attempt(attempt, sessions, start_line, attempts) for attempt in attempts)
+            )
+            failures = (outcome.record.failure for outcome in outcomes)
+            busy = next((one for one in failures if one is not None and one.kind == POINT_BUSY), None)
+            if busy is None or clock() + POINT_BUSY_PAUSE_S > until:
+                return outcomes
+            if busy.host not in told:
+                told.add(busy.host)
+                self._events(PointBusy(busy.host, busy.message))
+            await asyncio.sleep(POINT_BUSY_PAUSE_S)
+            attempts = [Attempt.now(attempt.trial, attempt.number) for attempt in attempts]
 
     async def _run_attempt(
         self,

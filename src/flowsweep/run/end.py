@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from flowsweep.defaults import (
     ENGINE_CUT_OFF_TIMEOUT_S,
+    POINT_BUSY_FOR_S,
     SESSION_REQUEST_TIMEOUT_S,
     STOP_TIMEOUT_S,
     STOP_UNAWAITED_TIMEOUT_S,
@@ -32,6 +33,9 @@ from flowsweep.run.report_limits import allowance_of
 from flowsweep.run.requests import EndRole
 from flowsweep.run.traffic import Traffic
 
+POINT_BUSY = "point_busy"
+"""The kind of failure of a trial that a standing point did not begin, since others have their turn there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
@@ -41,6 +45,8 @@ class Deadlines:
     slack_s: float = TRIAL_SLACK_S
     """On top of the deadlines that the engine keeps by itself."""
     stop_s: float = STOP_TIMEOUT_S
+    point_busy_s: float = POINT_BUSY_FOR_S
+    """How long trials are put off while a standing point is busy with others."""
 
 
 class TrialError(Exception):

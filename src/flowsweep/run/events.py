@@ -95,6 +95,14 @@ class TrialWaits:
 
 
 @dataclass(frozen=True, slots=True)
+class PointBusy:
+    """Others have their turn at a standing point; what is to run is put off for a while."""
+
+    host: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Nothing is due yet; about once a second."""
 
@@ -121,6 +129,7 @@ CampaignEvent = (
     | SessionLost
     | SessionRegained
     | TrialWaits
+    | PointBusy
     | Waiting
     | SweepMissed
 )

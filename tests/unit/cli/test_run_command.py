@@ -25,6 +25,7 @@ from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
 from flowsweep.plan import load_plan, parse_plan
 from flowsweep.run.events import (
     CampaignStarted,
+    PointBusy,
     SessionLost,
     SessionRegained,
     TrialFinished,
@@ -60,6 +61,7 @@ EVENTS = (
     TrialFinished(make_record(TRIAL, status="failed", failure=FAILURE)),
     SessionLost("b", "it ended with exit status 1"),
     SessionRegained("b"),
+    PointBusy("b", "busy with alice"),
 )
 
 
@@ -285,6 +287,7 @@ def test_progress_without_a_terminal_is_plain_lines() -> None:
         "  failed: a → b, 4 flows, 256 KiB window: run on b: [gone]",
         "  lost the engine on b: it ended with exit status 1",
         "  the engine on b answers again",
+        "  waiting for b: busy with alice",
     ]
 
 

@@ -10,12 +10,14 @@ from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError, LaunchError
+from flowsweep.run import conductor
 from flowsweep.run.clock import Reading
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.end import Deadlines
 from flowsweep.run.events import (
     CampaignEvent,
     CampaignStarted,
+    PointBusy,
     SessionLost,
     SessionRegained,
     TrialFinished,
@@ -87,6 +89,26 @@ def test_a_failed_trial_is_recorded_and_the_campaign_goes_on() -> None:
     result, recorder, _ = run(network, campaign(4))
     assert recorder.statuses == ["ok", "failed", "incomplete", "ok"]
     assert result == {"ok": 2, "failed": 1, "incomplete": 1}
+
+
+def test_a_trial_is_put_off_while_a_standing_point_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conductor, "POINT_BUSY_PAUSE_S", 0.001)
+    network = FakeNetwork(mishaps={("b", 1): "busy", ("b", 2): "busy"})
+    result, recorder, events = run(network, campaign(2))
+    assert result == {"ok": 2}
+    assert len(recorder.begun) == 2, "a point that was busy has begun nothing: it is the same attempt"
+    assert [event for event in events if isinstance(event, PointBusy)] == [
+        PointBusy("b", "this standing point is busy with alice")
+    ]
+
+
+def test_a_standing_point_that_stays_busy_fails_the_trial_and_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conductor, "POINT_BUSY_PAUSE_S", 1000.0)
+    _, recorder, events = run(FakeNetwork(mishaps={("b", 1): "busy"}), campaign(2))
+    assert recorder.statuses == ["failed", "ok"]
+    assert not [event for event in events if isinstance(event, PointBusy)]
 
 
 def test_a_lost_session_is_regained_for_the_next_trial() -> None:

@@ -51,6 +51,7 @@ pub fn connections(task: &Task<'_, QuicSettings>, control: &Control) -> Result<V
         return Err(TrialError::Settings("a QUIC perf server is connected to, it does not connect".into()));
     };
     let remote = resolve(address, *port, family_of(task.settings.family, *bind))?;
+    control.check_peer(remote.ip())?;
     thread::scope(|scope| {
         let connect = move |flow| meet::shake(task, flow, socket(task, *bind, remote)?, tls(), control);
         let threads: Vec<_> = (0..task.settings.flows).map(|flow| (flow, scope.spawn(move || connect(flow)))).collect();

@@ -54,7 +54,8 @@ pub fn respond(
     let mut lingering = false;
     let mut incomplete = None;
     while Instant::now() < deadline {
-        if control.stopped() {
+        // What is answered is as much as what comes.
+        if control.stopped() || !control.may_carry(responder.bytes) {
             incomplete = Some(TrialError::Stopped);
             break;
         }

@@ -42,6 +42,7 @@ pub fn connect_flows<K: Kind>(
     control: &Control,
 ) -> Result<(Vec<TcpStream>, Granted), TrialError> {
     let remote = resolve(address, port, family_of(task.settings.family, bind))?;
+    control.check_peer(remote.ip())?;
     let (mut attempts, granted) = begin(kind, task, remote, bind)?;
     let timeout = Duration::from_micros(task.settings.connect_timeout_us);
     let deadline = Instant::now() + timeout;

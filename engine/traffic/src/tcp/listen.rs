@@ -108,7 +108,7 @@ impl Listener {
             }
             self.wait(&pending);
             self.take_connections(&mut pending, missing + PENDING_HANDSHAKES, &mut rejected)?;
-            settle(&mut pending, task, &mut flows, &mut rejected);
+            settle(&mut pending, task, &mut flows, &mut rejected, control)?;
         }
     }
 
@@ -155,7 +155,8 @@ fn settle(
     task: &Task<'_, TcpSettings>,
     flows: &mut [Option<TcpStream>],
     rejected: &mut RejectedConnections,
-) {
+    control: &Control,
+) -> Result<(), TrialError> {
     let now = Instant::now();
     let mut index = 0;
     while index < pending.len() {
@@ -164,6 +165,12 @@ fn settle(
             Verdict::Wait => index += 1,
             Verdict::Flow(flow) => {
                 let mut stream = pending.remove(index).stream;
+                let Ok(peer) = stream.peer_addr() else {
+                    rejected.unfinished += 1;
+                    continue;
+                };
+                // Whoever has the token is of this trial: from where it must not be, the trial ends.
+                control.check_peer(peer.ip())?;
                 let opening = Opening { token: task.token, flow };
                 // The answer is 20 bytes into an empty send buffer: it cannot block.
                 if stream.write_all(&opening.answer(task.answer)).is_ok() {
@@ -178,6 +185,7 @@ fn settle(
             }
         }
     }
+    Ok(())
 }
 
 impl Pending {

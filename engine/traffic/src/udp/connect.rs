@@ -40,6 +40,7 @@ pub fn connect_flows(
 ) -> Result<Established, TrialError> {
     let settings = task.settings;
     let remote = resolve(address, port, family_of(settings.family, bind))?;
+    control.check_peer(remote.ip())?;
     let (mut attempts, granted) = begin(task, remote, bind)?;
     let timeout = Duration::from_micros(settings.connect_timeout_us);
     let deadline = Instant::now() + timeout;

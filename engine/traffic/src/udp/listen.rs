@@ -74,7 +74,7 @@ impl Listener {
             }
             wait_readable(&self.socket, STOP_CHECK);
             for (datagram, bytes) in self.waiting() {
-                accepted.take(datagram, &bytes, self.port, task)?;
+                accepted.take(datagram, &bytes, self.port, task, control)?;
             }
             accepted.answer_again();
         }
@@ -163,6 +163,7 @@ impl Accepted {
         bytes: &[u8; OPENING_BYTES],
         port: u16,
         task: &Task<'_, UdpSettings>,
+        control: &Control,
     ) -> Result<(), TrialError> {
         let opening = opening_of(datagram, bytes);
         let Some((local, peer)) = ways(&datagram, port) else { return Ok(()) };
@@ -181,6 +182,7 @@ impl Accepted {
             return Ok(());
         }
         let flow = ours.map_or(0, |opening| opening.flow);
+        control.check_peer(peer.ip())?;
         let (socket, granted) = socket::make(peer, task)?;
         let failed = |source| TrialError::Connect { flow, address: peer.to_string(), source };
         let stream = Stream::new(connect(socket, local, peer).map_err(failed)?, flow, self.opened);

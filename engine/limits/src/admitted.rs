@@ -1,0 +1,137 @@
+//! An end of a trial that was admitted, until it has ended: whom it may exchange traffic with, how much, and for how long.
+
+use std::{
+    collections::BTreeSet,
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::json;
+use wire::{Prepare, Role};
+
+use crate::{
+    asked::asked_of,
+    defaults::RESERVED_BEYOND,
+    demand::Demand,
+    moment::Moment,
+    refusal::Refusal,
+    session::{Got, Session},
+};
+
+/// Peers of one end that are kept for the audit.
+const PEERS_KEPT: usize = 16;
+
+/// An end of a trial that may begin.
+pub struct Admitted {
+    /// The request, as it is to be carried out.
+    pub prepare: Prepare,
+    /// What was changed of it, a sentence each.
+    pub remarks: Vec<String>,
+    session: Arc<Session>,
+    demand: Demand,
+    got: Got,
+    peers: Mutex<BTreeSet<IpAddr>>,
+    over: AtomicBool,
+}
+
+impl Admitted {
+    /// An end that got its place.
+    pub(crate) fn new(session: Arc<Session>, prepare: Prepare, remarks: Vec<String>, demand: Demand, got: Got) -> Self {
+        Self { prepare, remarks, session, demand, got, peers: Mutex::default(), over: AtomicBool::new(false) }
+    }
+
+    /// How long it may take, at most.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        Duration::from_micros(self.demand.longest_us())
+    }
+
+    /// It runs: others are told until when.
+    pub fn runs(&self) {
+        let until = Moment::now().after(Duration::from_micros(self.demand.longest_run_us()));
+        // What was said before holds, too: it is later.
+        let _ = self.session.shorten(&self.got, until);
+    }
+
+    /// Whether traffic with a peer may be exchanged, whose address the kernel says.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_peer(&self, peer: IpAddr) -> Result<(), Refusal> {
+        let controller = self.session.who.address;
+        let none = || Refusal::Peer { peer: peer.to_canonical(), controller };
+        let limits = self.session.limits.as_ref().map_err(|error| Refusal::Broken(error.clone()))?;
+        let rule = limits.rule(peer, controller).ok_or_else(none)?;
+        if !self.got.rules.contains(&rule.name) {
+            let own = self.got.refused.iter().find(|(name, _)| *name == rule.name);
+            return Err(own.map_or_else(none, |(_, refusal)| refusal.clone()));
+        }
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if peers.len() < PEERS_KEPT {
+            peers.insert(peer.to_canonical());
+        }
+        Ok(())
+    }
+
+    /// What it may carry, at most. A source sends no more than was asked for by itself; what comes to a sink is others'.
+    #[must_use]
+    pub fn bytes_max(&self) -> Option<u64> {
+        self.got.grant.bytes.filter(|_| self.demand.role == Role::Sink)
+    }
+
+    /// Whether so many bytes after such a time are more than what was asked for.
+    #[must_use]
+    pub fn is_too_much(&self, bytes: u64, elapsed: Duration) -> bool {
+        let time_us = (elapsed + RESERVED_BEYOND).as_micros();
+        let too_fast = |rate: u64| u128::from(bytes) * 8_000_000 > u128::from(rate) * time_us;
+        let too_fast = self.demand.bytes.is_none() && self.got.grant.rate_bps.is_some_and(too_fast);
+        self.demand.role == Role::Sink && (too_fast || self.bytes_max().is_some_and(|most| bytes > most))
+    }
+
+    /// Has it written that it begins.
+    pub(crate) fn audit_begin(&self) -> Result<(), String> {
+        let mut fields = asked_of(&self.prepare);
+        fields["end"] = self.got.end.clone().into();
+        fields["rules"] = self.got.rules.clone().into();
+        fields["reserved_bytes"] = self.got.grant.bytes.into();
+        self.session.audit("begun", fields)
+    }
+
+    /// It has ended: what it had is free, and the audit says what became of it.
+    ///
+    /// # Arguments
+    /// `bytes`: that it carried; nothing: it is not known, so that all count which were reserved.
+    pub fn finish(&self, outcome: &str, reason: Option<&str>, bytes: Option<u64>) {
+        if self.over.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let peers: Vec<String> = {
+            let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+            peers.iter().map(ToString::to_string).collect()
+        };
+        let mut fields = asked_of(&self.prepare);
+        fields["end"] = self.got.end.clone().into();
+        fields["rules"] = self.got.rules.clone().into();
+        fields["peers"] = peers.into();
+        fields["outcome"] = outcome.into();
+        fields["reason"] = reason.into();
+        fields["bytes"] = bytes.into();
+        // Before its turn is free, so that lines of turns that follow each other do so, too. The trial is over: the next
+        // one is refused if nothing can be written.
+        let _ = self.session.audit("ended", fields);
+        let counted = bytes.or(self.got.grant.bytes).unwrap_or(0);
+        if let Err(error) = self.session.leave(&self.got, counted) {
+            let _ = self.session.audit("state_failed", json!({ "end": self.got.end, "reason": error }));
+        }
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.finish("unknown", None, None);
+    }
+}

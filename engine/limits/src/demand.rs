@@ -1,0 +1,214 @@
+//! What one end of a trial asks of its host, worked out from its request: flows, rate, time and bytes, at most.
+
+use wire::{PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test, UdpSettings};
+
+use crate::{
+    defaults::{OVERHEAD_MAX, RESERVED_BEYOND, START_WAIT},
+    refusal::Refusal,
+    test_name::TestName,
+};
+
+/// How often a stream of a path's measurement is sent where packets of it were held up.
+const STREAM_TRIES: u64 = 4;
+/// Probes that are sent of a hop in place of one without an answer, itself included.
+const HOP_TRIES: u64 = 3;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// What is measured.
+    pub test: TestName,
+    /// Which end this host is.
+    pub role: Role,
+    /// Whether the other end comes here.
+    pub listens: bool,
+    /// 4 or 6: the IP version that is asked for.
+    pub family: Option<u8>,
+    /// Flows.
+    pub flows: u32,
+    /// Rate of all flows.
+    pub rate: Rate,
+    /// How long it measures.
+    pub duration_us: u64,
+    /// Everything else that takes its time: connecting, pad, drain.
+    pub beyond_us: u64,
+    /// Of these, while the source sends.
+    pub pad_us: u64,
+    /// Of these, while a source's kernel may still send.
+    pub drain_us: u64,
+    /// Bytes it carries, at most, where they do not follow from rate and time.
+    pub bytes: Option<u64>,
+}
+
+/// How fast all flows of an end are together, in bit/s of what they carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// As fast as asked for, at most.
+    Stated(u64),
+    /// As fast as they can; their source can be held to a rate.
+    Open,
+    /// As fast as they can, and nothing can hold them.
+    Bursts,
+}
+
+impl Demand {
+    /// What a request asks for.
+    ///
+    /// # Errors
+    /// [`Refusal::Unbounded`]: this end cannot bound it.
+    pub fn of(prepare: &Prepare) -> Result<Self, Refusal> {
+        if prepare.iperf3.is_some() {
+            return Err(unbounded("tests of iperf3's servers", "it measures with other engines only"));
+        }
+        let demand = match &prepare.test {
+            Test::Tcp(settings) => tcp(settings),
+            Test::Udp(settings) => udp(settings),
+            Test::Quic(settings) if settings.perf => {
+                return Err(unbounded("tests of QUIC's perf servers", "it measures with other engines only"));
+            }
+            Test::Quic(settings) => quic(settings),
+            Test::Rtt(settings) => rtt(settings),
+            Test::Path(settings) => path(settings),
+            Test::Mptcp(_) => {
+                let why = "the kernel makes and takes subflows of addresses that the engine does not see";
+                return Err(unbounded("mptcp", why));
+            }
+            Test::File(_) => return Err(unbounded("file", "it would read and write files of this host")),
+            Test::Added(settings) => {
+                let name: String = settings.name.chars().take(40).collect();
+                return Err(unbounded(&format!("{name:?}"), "it does not know what that would do"));
+            }
+        };
+        let listens = matches!(prepare.rendezvous, RendezvousRole::Listen { .. });
+        let proven = matches!(demand.test, TestName::Tcp | TestName::Quic);
+        if listens && prepare.role == Role::Source && !proven {
+            let why =
+                "whoever opens with a datagram may say any address: have this end connect to the sink, or receive";
+            return Err(unbounded(&format!("{} as a source that listens", demand.test.text()), why));
+        }
+        let most = micros(OVERHEAD_MAX);
+        if demand.beyond_us > most {
+            let what = format!("trials that take {} s beyond their duration", demand.beyond_us / 1_000_000);
+            return Err(unbounded(&what, "connecting, pad and drain may take 120 s together"));
+        }
+        Ok(Self { role: prepare.role, listens, ..demand })
+    }
+
+    /// Bytes that it carries at most, at a rate of all flows.
+    #[must_use]
+    pub fn bytes_at(&self, rate_bps: u64, paced: bool) -> u64 {
+        let drain_us = if paced { self.drain_us } else { 0 };
+        let time_us = self.duration_us.saturating_add(self.pad_us).saturating_add(drain_us);
+        let time_us = time_us.saturating_add(micros(RESERVED_BEYOND));
+        let bytes = (u128::from(rate_bps) * u128::from(time_us)).div_ceil(8_000_000);
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+
+    /// How long it has this host, at most, once it may begin.
+    #[must_use]
+    pub fn longest_us(&self) -> u64 {
+        self.duration_us.saturating_add(self.beyond_us).saturating_add(micros(START_WAIT))
+    }
+
+    /// How long it goes on, at most, once it runs.
+    #[must_use]
+    pub fn longest_run_us(&self) -> u64 {
+        self.duration_us.saturating_add(self.pad_us).saturating_add(self.drain_us)
+    }
+
+    /// A demand of which only the rest is to be said.
+    fn new(test: TestName, family: Option<u8>, flows: u32, duration_us: u64) -> Self {
+        Self {
+            test,
+            role: Role::Source,
+            listens: false,
+            family,
+            flows,
+            rate: Rate::Open,
+            duration_us,
+            beyond_us: 0,
+            pad_us: 0,
+            drain_us: 0,
+            bytes: None,
+        }
+    }
+}
+
+fn tcp(settings: &TcpSettings) -> Demand {
+    let stated = [settings.rate_bps, settings.pacing_rate_bps].into_iter().flatten().min();
+    bulk(TestName::Tcp, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
+        .with_rate(stated)
+        .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us)
+}
+
+fn udp(settings: &UdpSettings) -> Demand {
+    let nanobits = u128::from(settings.length_bytes) * 8_000_000_000;
+    let spaced = settings.spacing_ns.map(|spacing| nanobits.div_ceil(u128::from(spacing.max(1))));
+    let stated = settings.rate_bps.or(spaced.map(|rate| u64::try_from(rate).unwrap_or(u64::MAX)));
+    let demand = bulk(TestName::Udp, settings.family, settings.flows, [settings.duration_us, settings.pad_us]);
+    let demand = if stated.is_none() { Demand { rate: Rate::Bursts, ..demand } } else { demand.with_rate(stated) };
+    demand.with_beyond(settings.connect_timeout_us, settings.drain_us)
+}
+
+fn quic(settings: &QuicSettings) -> Demand {
+    bulk(TestName::Quic, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
+        .with_rate(settings.rate_bps)
+        .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us)
+}
+
+fn bulk(test: TestName, family: Option<u8>, flows: u32, [duration_us, pad_us]: [u64; 2]) -> Demand {
+    Demand { pad_us, ..Demand::new(test, family, flows, duration_us) }
+}
+
+impl Demand {
+    fn with_rate(self, per_flow_bps: Option<u64>) -> Self {
+        let rate = per_flow_bps.map(|rate| Rate::Stated(rate.saturating_mul(self.flows.into())));
+        Self { rate: rate.unwrap_or(self.rate), ..self }
+    }
+
+    fn with_beyond(self, connect_us: u64, drain_us: u64) -> Self {
+        let beyond_us = connect_us.saturating_add(self.pad_us).saturating_add(drain_us);
+        Self { beyond_us, drain_us, ..self }
+    }
+}
+
+fn rtt(settings: &RttSettings) -> Demand {
+    let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
+    let every_us = settings.every_us.max(1);
+    let mean = (u128::from(largest) * 8_000_000).div_ceil(u128::from(every_us));
+    // Twice the mean number of a Poisson process is beyond what it ever draws of many; a few may be anything.
+    let probes = (settings.duration_us / every_us).saturating_mul(2).saturating_add(100);
+    Demand {
+        rate: Rate::Stated(u64::try_from(mean).unwrap_or(u64::MAX)),
+        beyond_us: settings.connect_timeout_us.saturating_add(settings.timeout_us),
+        bytes: Some(probes.saturating_mul(largest)),
+        ..Demand::new(TestName::Rtt, settings.family, 1, settings.duration_us)
+    }
+}
+
+fn path(settings: &PathSettings) -> Demand {
+    let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
+    let per_size = u64::from(settings.probes).saturating_mul(settings.sizes_bytes.len() as u64);
+    let hops = per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES);
+    let packets =
+        |times: u64, packets: u32| times.saturating_mul(packets.into()).saturating_mul(settings.train_bytes.into());
+    let trains = packets(settings.trains.into(), settings.train_packets);
+    let streams = u64::from(settings.streams).saturating_mul(settings.stream_rates.into()).saturating_mul(STREAM_TRIES);
+    let streams = packets(streams, settings.stream_packets);
+    let probed = (u128::from(largest) * 8_000_000).div_ceil(u128::from(settings.every_us.max(1)));
+    let in_bursts = trains > 0 || streams > 0;
+    Demand {
+        rate: if in_bursts { Rate::Bursts } else { Rate::Stated(u64::try_from(probed).unwrap_or(u64::MAX)) },
+        beyond_us: settings.connect_timeout_us,
+        bytes: Some(hops.saturating_add(trains).saturating_add(streams)),
+        ..Demand::new(TestName::Path, settings.family, 1, settings.deadline_us)
+    }
+}
+
+fn unbounded(what: &str, why: &'static str) -> Refusal {
+    Refusal::Unbounded { what: what.into(), why }
+}
+
+fn micros(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

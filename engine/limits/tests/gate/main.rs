@@ -1,0 +1,9 @@
+//! A gate over its limits file and its folder, as a session has it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod hostile_state;
+mod ledger;
+mod refusals;
+mod support;
+mod turns;

@@ -1,0 +1,179 @@
+//! Turns of several controllers at one point.
+
+use std::{
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use limits::{Availability, Limits, Moment, Refusal};
+use wire::Test;
+
+use crate::support::{Point, admit, tcp, to_peer};
+
+const RULE: &str = "[[rule]]\nname = \"all\"\npeers = [\"0.0.0.0/0\"]\nduration = \"10s\"";
+
+#[test]
+fn the_second_is_told_who_is_there_and_until_when() {
+    let point = Point::new("wait = \"0s\"", RULE);
+    let (alice, bob) = (point.session("alice", Some("198.51.100.1")), point.session("bob", None));
+    let held = admit(&alice, &to_peer(Test::Tcp(tcp()))).ok().unwrap();
+    let refusal = admit(&bob, &to_peer(Test::Tcp(tcp()))).err().unwrap();
+    let until = match &refusal {
+        Refusal::Busy { until, .. } => until.rfc3339(),
+        other => panic!("{other}"),
+    };
+    let said = format!("busy with alice from 198.51.100.1 (tcp); its turn ends at {until} at the latest");
+    assert!(refusal.to_string().contains(&said), "{refusal}");
+    assert_eq!(refusal.kind(), "point_busy");
+    assert!(admit(&alice, &to_peer(Test::Tcp(tcp()))).is_ok(), "its own ends share its turn");
+    let limits = Limits::read(&point.path("limits.toml")).unwrap();
+    let busy = Availability::of(&limits).unwrap();
+    assert!(!busy.free && busy.turns[0].who == "alice from 198.51.100.1 (tcp)");
+    assert_eq!(busy.turns[0].until.as_ref(), Some(&until));
+    assert!(
+        busy.to_string()
+            .contains(&format!("1 of 1 turns taken, nobody waits\n  alice from 198.51.100.1 (tcp), until {until}"))
+    );
+    held.finish("ok", None, Some(5));
+    assert!(Availability::of(&limits).unwrap().free);
+    assert!(admit(&bob, &to_peer(Test::Tcp(tcp()))).is_ok());
+}
+
+#[test]
+fn once_a_trial_runs_its_end_is_known_better() {
+    let point = Point::new("wait = \"0s\"", RULE);
+    let (alice, bob) = (point.session("alice", None), point.session("bob", None));
+    let (first, second) = (admit(&alice, &to_peer(Test::Tcp(tcp()))), admit(&alice, &to_peer(Test::Tcp(tcp()))));
+    let (first, second) = (first.ok().unwrap(), second.ok().unwrap());
+    let until = || match admit(&bob, &to_peer(Test::Tcp(tcp()))).err().unwrap() {
+        Refusal::Busy { until, .. } => until,
+        other => panic!("{other}"),
+    };
+    let before = until();
+    first.runs();
+    assert_eq!(until(), before, "the other one does not run yet");
+    second.runs();
+    assert!(until() <= Moment::now().after(Duration::from_secs(3)) && until() < before);
+}
+
+#[test]
+fn a_turn_is_not_kept_by_trials_that_overlap() {
+    let point = Point::new("wait = \"0s\"", &RULE.replace("10s", "1s"));
+    let gate = point.session("alice", None);
+    let longest = wire::TcpSettings { connect_timeout_us: 119_000_000, ..tcp() };
+    let _held = admit(&gate, &to_peer(Test::Tcp(longest.clone()))).ok().unwrap();
+    thread::sleep(Duration::from_millis(2100));
+    let refusal = admit(&gate, &to_peer(Test::Tcp(longest))).err().unwrap().to_string();
+    assert!(refusal.contains("asked for another trial within a turn, until 20"), "{refusal}");
+}
+
+#[test]
+fn one_more_than_may_measure_at_once_is_refused() {
+    let point = Point::new("wait = \"0s\"\nat_once = 3", RULE);
+    let sessions: Vec<_> = (0..4).map(|number| point.session(&format!("c{number}"), None)).collect();
+    let held: Vec<_> = sessions.iter().filter_map(|gate| admit(gate, &to_peer(Test::Tcp(tcp()))).ok()).collect();
+    assert_eq!(held.len(), 3);
+    let refusal = admit(&sessions[3], &to_peer(Test::Tcp(tcp()))).err().unwrap().to_string();
+    assert!(refusal.contains("busy with c0 (tcp) and c1 (tcp) and c2 (tcp)"), "{refusal}");
+}
+
+#[test]
+fn who_waits_has_its_turn_before_who_comes_back() {
+    let point = Point::new("", RULE);
+    let (alice, bob) = (point.session("alice", None), point.session("bob", None));
+    let held = admit(&alice, &to_peer(Test::Tcp(tcp()))).ok().unwrap();
+    let waiting = thread::spawn(move || {
+        let got = admit(&bob, &to_peer(Test::Tcp(tcp()))).ok().unwrap();
+        thread::sleep(Duration::from_millis(200));
+        (Instant::now(), got).0
+    });
+    let limits = Limits::read(&point.path("limits.toml")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while Availability::of(&limits).unwrap().waiting == 0 && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(5));
+    }
+    held.finish("ok", None, Some(0));
+    // At once, and with bob's place in front of it.
+    let again = admit(&alice, &to_peer(Test::Tcp(tcp())));
+    let bob_ended = waiting.join().unwrap();
+    assert!(again.is_ok() && Instant::now() > bob_ended);
+}
+
+#[test]
+fn many_controllers_never_overlap() {
+    const CONTROLLERS: usize = 8;
+    let point = Arc::new(Point::new("wait = \"2s\"", RULE));
+    let (inside, overlaps, turns) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let begin = Barrier::new(CONTROLLERS);
+    thread::scope(|scope| {
+        for number in 0..CONTROLLERS {
+            let (point, inside, overlaps, turns, begin) = (&point, &inside, &overlaps, &turns, &begin);
+            scope.spawn(move || {
+                let gate = point.session(&format!("c{number}"), None);
+                begin.wait();
+                for _ in 0..5 {
+                    let Ok(held) = admit(&gate, &to_peer(Test::Tcp(tcp()))) else { continue };
+                    overlaps.fetch_add(inside.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
+                    thread::sleep(Duration::from_millis(3));
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                    turns.fetch_add(1, Ordering::SeqCst);
+                    held.finish("ok", None, Some(1));
+                }
+            });
+        }
+    });
+    assert_eq!(overlaps.load(Ordering::SeqCst), 0);
+    let audited = point.audited();
+    let count = |event: &str| audited.iter().filter(|line| line["event"] == event).count();
+    assert_eq!(
+        (count("begun"), count("ended"), count("vanished")),
+        (turns.load(Ordering::SeqCst), turns.load(Ordering::SeqCst), 0)
+    );
+    assert_eq!(count("begun") + count("refused"), CONTROLLERS * 5);
+}
+
+#[test]
+fn a_trial_that_is_stopped_while_it_waits_is_not_waited_for() {
+    let point = Point::new("wait = \"8s\"", RULE);
+    let (alice, bob) = (point.session("alice", None), point.session("bob", None));
+    let _held = admit(&alice, &to_peer(Test::Tcp(tcp()))).ok().unwrap();
+    let begun = Instant::now();
+    let refusal = bob.admit(&to_peer(Test::Tcp(tcp())), &|| true).err().unwrap();
+    assert!(matches!(refusal, Refusal::Stopped) && begun.elapsed() < Duration::from_secs(4));
+    assert_eq!(
+        std::fs::read_dir(point.state())
+            .unwrap()
+            .filter(|entry| { entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("wait-") })
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn ten_thousand_requests_at_once_are_refused() {
+    let point = Point::new("wait = \"0s\"", RULE);
+    let gate = point.session("mallory", None);
+    let mut settings = tcp();
+    settings.duration_us = 10_000_001;
+    let request = to_peer(Test::Tcp(settings));
+    let refused = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..100 {
+            scope.spawn(|| {
+                (0..100).for_each(|_| {
+                    refused.fetch_add(usize::from(admit(&gate, &request).is_err()), Ordering::SeqCst);
+                });
+            });
+        }
+    });
+    assert_eq!(refused.load(Ordering::SeqCst), 10_000);
+    drop(gate);
+    let audited = point.audited();
+    assert_eq!(audited.len(), 1001);
+    assert_eq!(audited[1000]["event"], "refused_more");
+    assert_eq!(audited[1000]["requests"], 9000);
+}
