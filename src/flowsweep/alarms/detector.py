@@ -15,7 +15,7 @@ End = Literal["back", "new level"]
 
 _LEARN_S = 28 * DAY_S
 _LEARN_VALUES = 2016
-"""Most values that are learned from, unless they are of less than a week: the noise of 2016 is known to 2 %."""
+"""Most values that are learned from, unless they are of less than a week: they tell the noise to 2 %."""
 _LEARN_S_LEAST = 7 * DAY_S
 _FEWEST_VALUES = 24
 _FEWEST_S = 2.9 * DAY_S
@@ -53,6 +53,8 @@ class Shift:
     """Time of the value with which it was found."""
     since_s: float
     """Time of the value with which it probably began."""
+    before: float
+    """What was usual at that time."""
     change: float
     low: float
     high: float
@@ -78,8 +80,8 @@ def shifts(times_s: Floats, values: Floats, watching: Watching) -> list[Shift]:
 
     Returns:
         In the order of time, upward and downward ones; only the last may go on. Nothing is found before there
-        are 24 values of three days. Each shift is compared with a level learned before it. It is over when the
-        old level is back; after two days and ten values it is the new level.
+        are 24 values of three days. Each shift is compared with a level learned before it. It is over when
+        the old level is back; after two days and ten values it is the new level.
     """
     return list(_Series(times_s, values, watching).run())
 
@@ -135,6 +137,9 @@ class _Series:
     def _white(self, level: Level, numbers: np.ndarray) -> Whitened:
         return level.whitened(self._times_s[numbers], self._values[numbers])
 
+    def _usual_at(self, level: Level, number: int) -> float:
+        return float(level.usual(self._times_s[number : number + 1])[0])
+
     def _first(self, level: Level, before: np.ndarray, at: int, until: int) -> tuple[int, int, float] | None:
         """The first shift: the number of the value that shows it, of the one it began with, and its score."""
         numbers = np.concatenate([before, np.arange(at, until)])
@@ -167,7 +172,10 @@ class _Series:
     ) -> tuple[Shift, int]:
         """What becomes of a shift; returns the number of the first value that is to be judged again."""
         before = before[before < begin]
-        begun = max(int(np.searchsorted(self._times_s, self._times_s[begin] + _NEW_LEVEL_S)), begin + _NEW_LEVEL_VALUES)
+        begun = max(
+            int(np.searchsorted(self._times_s, self._times_s[begin] + _NEW_LEVEL_S)),
+            begin + _NEW_LEVEL_VALUES,
+        )
         settled = max(begun, found + 1)
         between = np.arange(begin, min(settled + 1, len(self._values)))
         between = between[(between >= at) | self._usual[between]]
@@ -191,7 +199,7 @@ class _Series:
             end, over = None, len(self._values) - 1
             estimate = change(white, level, place)
         shift = Shift(
-            float(self._times_s[found]), float(self._times_s[begin]),
+            float(self._times_s[found]), float(self._times_s[begin]), self._usual_at(level, begin),
             estimate[0], *_interval(*estimate), first[0], *_interval(*first), score,
             None if end is None else float(self._times_s[over]), end,
         )  # fmt: skip

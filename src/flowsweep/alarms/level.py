@@ -1,4 +1,4 @@
-"""What a series of measurements is at usual times: level, course of the day, noise whose neighbours resemble."""
+"""What is usual of a series: its level, its course of the day, its noise, of which neighbours are alike."""
 
 from dataclasses import dataclass
 
@@ -27,8 +27,8 @@ _ROUNDS = 3
 class Whitened:
     """Values without what is usual, each without what it shares with the one before; in units of the noise.
 
-    A change of level by one unit that begins at value i is in them `own[i]` at i and `later[j]` at each j after
-    it. `design` is the same of the model's columns.
+    A change of level by one unit that begins at value i is in them `own[i]` at i and `later[j]` at each j
+    after it. `design` is the same of the model's columns.
     """
 
     residuals: Floats
@@ -97,9 +97,9 @@ def learned(times_s: Floats, values: Floats, *, sigma_min: float) -> Level:
     Returns:
         Generalised least squares for AR(1) noise (Cochrane and Orcutt 1949, JASA 44); residuals beyond 2.5
         standard deviations are drawn in to there (Huber 1964, Robust estimation of a location parameter,
-        Annals of Mathematical Statistics 35). The correlation of neighbours is corrected for its bias towards 0
-        (Kendall 1954, Note on bias in the estimation of autocorrelation, Biometrika 41; for the waves by
-        simulation).
+        Annals of Mathematical Statistics 35). The correlation of neighbours is corrected for its bias
+        towards 0 (Kendall 1954, Note on bias in the estimation of autocorrelation, Biometrika 41; for the
+        waves by simulation).
     """
     began_s = float(times_s[0])
     step_s = float(np.median(np.diff(times_s)))
@@ -120,8 +120,8 @@ def learned(times_s: Floats, values: Floats, *, sigma_min: float) -> Level:
     share, scale = _memory(times_s, step_s, rho)
     scale = 1 / scale
     design = _innovations(columns, share[:, None]) * scale[:, None]
-    covariance = np.linalg.pinv(design.T @ design)
-    coefficients = covariance @ (design.T @ (_innovations(drawn_in, share) * scale))
+    covariance: Floats = np.linalg.pinv(design.T @ design).astype(np.float64)
+    coefficients = np.asarray(covariance @ (design.T @ (_innovations(drawn_in, share) * scale)))
     innovations = _innovations(values - columns @ coefficients, share) * scale
     least = sigma_min * float(np.sqrt(1 - rho**2))
     freedom = max(2.0, count - width - 1.0)
@@ -133,7 +133,7 @@ def learned(times_s: Floats, values: Floats, *, sigma_min: float) -> Level:
 
 
 def _columns(since_s: Floats, harmonics: int, began_s: float) -> Floats:
-    """(n, 1 + 2 · harmonics)"""
+    """(n, 1 + 2 · harmonics) ones, cosines and sines."""
     ones = np.ones((len(since_s), 1))
     return np.hstack([ones, waves(since_s + began_s % DAY_S, DAY_S, harmonics)]) if harmonics else ones
 

@@ -13,7 +13,7 @@ _SCORES = (2.4, 2.8, 3.2, 3.6, 3.9, 4.2)
 """Normal score that values without a shift exceed, downward, once in so many values on average: by simulation
 of AR(1) noise that is known, 2 million values each; for a correlation of neighbours of 0.6, at which it is
 exceeded most often. tests/truth/test_alarms.py shows what remains where the noise has to be learned."""
-_MARGIN, _MARGIN_OF_FEW = 1.5, 110.0
+_MARGIN, _MARGIN_OF_FEW = 1.8, 150.0
 """For noise that is learned and not known: the second per degree of freedom; by simulation, too."""
 
 
@@ -26,8 +26,8 @@ def threshold(step_s: float, freedom: float, false_alarms_per_100_days: float) -
         false_alarms_per_100_days: Of this series.
 
     Returns:
-        By the average run length (Page 1954, Biometrika 41), which is what a stated rate of false alarms is the
-        inverse of; its logarithm grows as the square of the score.
+        By the average run length (Page 1954, Biometrika 41), of which a stated rate of false alarms is the
+        inverse; its logarithm grows as the square of the score.
     """
     margin = _MARGIN + _MARGIN_OF_FEW / freedom
     values = margin * _DAYS * DAY_S / step_s / false_alarms_per_100_days

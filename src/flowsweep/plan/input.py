@@ -6,6 +6,7 @@ from pydantic import Field
 
 from flowsweep import defaults
 from flowsweep.plan import fields
+from flowsweep.plan.alarms.keys import AlarmsTable
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.links.table import LinkTable
 from flowsweep.plan.readers import one_of
@@ -123,4 +124,5 @@ class PlanFile(Table):
         {},
         examples=[{"sources": ["s1", "s2"], "sinks": ["t1", "t2"]}],
     )
+    alarms: AlarmsTable | None = key("Alarms of sweeps with times.", None)
     sweep: Annotated[list[SweepTable], Field(min_length=1)] = key("The grids of trials.", [])
