@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from flowsweep.alarms.level import Floats, Level, Whitened, learned
-from flowsweep.alarms.shift import LENGTHS, change, scores
+from flowsweep.alarms.shift import LENGTHS, change, lasting, scores
+from flowsweep.alarms.tail import tail_of
 from flowsweep.alarms.threshold import threshold
 from flowsweep.analysis.statistics.courses import DAY_S
 
@@ -21,13 +22,16 @@ _FEWEST_VALUES = 24
 _FEWEST_S = 2.9 * DAY_S
 _HELD_BACK = 20
 """Most values that are not learned from yet: a shift may be among them."""
-_PER_REFIT = 8
-"""Learned from again after this part of as many values, but at least once a day."""
-_SHARE_OF_CHANGE = 0.5
-"""Of a change: half of the values since it began must have gone at least so far."""
+_PER_REFIT = 5
+"""What is usual is learned again after a fifth as many values as it was learned from."""
+_BRIEF_VALUES = 50
+"""What is over within so many values may be noise with long tails, and counts as that, too."""
 _BACK = 5.0
 """Logarithm of how much likelier it must be that the level is back than that it is not: 150 times."""
 _BACK_VALUES = 2
+_FARTHEST = LENGTHS[-1] - 1
+"""How many values before the one that shows it a shift may have begun."""
+_NEAR = 3
 _NEW_LEVEL_S = 2 * DAY_S
 _NEW_LEVEL_VALUES = 10
 NORMAL_95 = 1.959964
@@ -95,13 +99,16 @@ class _Series:
         self._watching = watching
         self._usual = np.zeros(len(values), dtype=bool)
         """Of values that were looked at: whether they are learned from."""
+        self._brief: list[tuple[float, float]] = []
+        """When shifts were found that were soon over, and their scores."""
+        self._tail = 1.0
 
     def run(self) -> Iterator[Shift]:
         at, count = self._begin(), len(self._values)
         self._usual[:at] = True
         while at < count:
             level, before = self._learned(at)
-            until = min(count, at + self._until_refit(at, level))
+            until = min(count, at + max(1, int(level.freedom) // _PER_REFIT))
             found = self._first(level, before, at, until)
             if found is None:
                 self._usual[at:until] = True
@@ -128,11 +135,10 @@ class _Series:
         first = max(first, min(few, max(0, len(learn) - _LEARN_VALUES)))
         first = min(first, max(0, len(learn) - 2 * _FEWEST_VALUES))
         level = learned(times_s[first:], self._values[learn[first:]], sigma_min=self._watching.sigma_min)
+        white = self._white(level, learn[first:])
+        brief = [score for when_s, score in self._brief if when_s >= times_s[first]]
+        self._tail = tail_of(white, level, brief)
         return level, usual[-(LENGTHS[-1] - 1) :]
-
-    def _until_refit(self, at: int, level: Level) -> int:
-        per_day = max(1, round(DAY_S / level.step_s))
-        return min(per_day, max(1, int(level.freedom) // _PER_REFIT))
 
     def _white(self, level: Level, numbers: np.ndarray) -> Whitened:
         return level.whitened(self._times_s[numbers], self._values[numbers])
@@ -144,28 +150,29 @@ class _Series:
         """The first shift: the number of the value that shows it, of the one it began with, and its score."""
         numbers = np.concatenate([before, np.arange(at, until)])
         white = self._white(level, numbers)
-        found = scores(white, level)
-        least = threshold(level.step_s, level.freedom, self._watching.false_alarms_per_100_days)
-        surely = np.abs(found) > least
+        found, changes = scores(white, level)
+        least = self._threshold(level)
+        surely = (np.abs(found) > least) & (np.abs(changes) >= self._watching.change_min)
         surely[:, : len(before)] = False
-        for place in np.flatnonzero(surely.any(axis=0)):
-            rows = np.flatnonzero(surely[:, place])
-            for row in rows[np.argsort(-np.abs(found[rows, place]))]:
-                begin = int(place) - LENGTHS[row] + 1
-                if self._lasts(white, level, begin, int(place)):
-                    return int(numbers[place]), int(numbers[begin]), float(found[row, place])
-        return None
+        for row, length in enumerate(LENGTHS):
+            places = np.flatnonzero(surely[row])
+            surely[row, places] = lasting(white, level, length, places, changes[row, places])
+        places = np.flatnonzero(surely.any(axis=0))
+        if not len(places):
+            return None
+        place = int(places[0])
+        row = int(np.argmax(np.where(surely[:, place], np.abs(found[:, place]), 0)))
+        begin = _likeliest(_until(white, place), level, range(max(0, place - _FARTHEST), place))
+        return int(numbers[place]), int(numbers[begin]), float(found[row, place])
 
-    def _lasts(self, white: Whitened, level: Level, begin: int, last: int) -> bool:
-        """Whether values have gone most of the way, beside what the value before leaves to them."""
-        part = _until(white, last)
-        estimate, _ = change(part, level, begin)
-        if abs(estimate) < self._watching.change_min:
-            return False
-        left = np.arange(1, last - begin + 2)
-        before = part.residuals[begin - 1] if begin else 0.0
-        gone = (part.residuals[begin:] - before * level.rho**left) * np.sign(estimate)
-        return float(np.median(gone)) >= _SHARE_OF_CHANGE * abs(estimate)
+    def _threshold(self, level: Level) -> float:
+        return threshold(level.step_s, level.freedom, self._watching.false_alarms_per_100_days, self._tail)
+
+    @staticmethod
+    def _estimated(white: Whitened, level: Level, begin: int, found: int) -> tuple[float, float]:
+        """Its size by all values; later ones may tell better when it began."""
+        around = range(max(0, begin - _NEAR), min(begin + _NEAR, found) + 1)
+        return change(white, level, _likeliest(white, level, around))
 
     def _followed(
         self, level: Level, before: np.ndarray, at: int, found: int, begin: int, score: float
@@ -187,23 +194,35 @@ class _Series:
         if back is not None:
             end: End | None = "back"
             over = int(numbers[back[1]])
-            estimate = change(_until(white, back[0] - 1), level, place)
+            estimate = self._estimated(_until(white, back[0] - 1), level, place, last)
             self._usual[at : over + 1] = True
             self._usual[numbers[place : back[0]]] = False
+            if back[1] - place <= _BRIEF_VALUES:
+                self._brief.append((float(self._times_s[found]), score))
         elif len(self._values) > settled:
             end, over = "new level", settled
-            estimate = change(white, level, place)
+            estimate = self._estimated(white, level, place, last)
             self._values[:begin] += estimate[0]
             self._usual[at : over + 1] = True
         else:
             end, over = None, len(self._values) - 1
-            estimate = change(white, level, place)
+            estimate = self._estimated(white, level, place, last)
         shift = Shift(
             float(self._times_s[found]), float(self._times_s[begin]), self._usual_at(level, begin),
             estimate[0], *_interval(*estimate), first[0], *_interval(*first), score,
             None if end is None else float(self._times_s[over]), end,
         )  # fmt: skip
         return shift, over + 1
+
+
+def _likeliest(white: Whitened, level: Level, begins: range) -> int:
+    """With which value a change began: the one for which it stands out most from chance."""
+
+    def score(begin: int) -> float:
+        estimate, error = change(white, level, begin)
+        return abs(estimate) / error
+
+    return max(begins, key=score)
 
 
 def _until(white: Whitened, last: int) -> Whitened:

@@ -1,6 +1,7 @@
 """How surely a series has shifted in its last few values: pure, on whitened values."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flowsweep.alarms.level import Floats, Level, Whitened
 
@@ -9,7 +10,11 @@ LENGTHS = (3, 4, 5, 8, 12, 20)
 what it leaves to its neighbour, would be a shift."""
 
 
-def scores(white: Whitened, level: Level, lengths: tuple[int, ...] = LENGTHS) -> Floats:
+_SHARE_OF_CHANGE = 0.5
+"""Of a change: half of the values since it began must have gone at least so far."""
+
+
+def scores(white: Whitened, level: Level, lengths: tuple[int, ...] = LENGTHS) -> tuple[Floats, Floats]:
     """How many standard deviations of chance there are in a change of level.
 
     Args:
@@ -18,13 +23,15 @@ def scores(white: Whitened, level: Level, lengths: tuple[int, ...] = LENGTHS) ->
         lengths: Numbers of values, the last of which is the newest.
 
     Returns:
-        (lengths, n) normal scores, positive upward; NaN where there are not enough values before. Each is the
+        (lengths, n) normal scores, positive upward, and changes in units of the values; NaN where there are
+        not enough values before. Each score is the
         generalised likelihood ratio of a change that began so many values ago (Willsky and Jones 1976, IEEE
         Transactions on Automatic Control 21), as its signed root; Student's t with the degrees of freedom of
         the level, brought to normal scores by Wallace 1959 (Annals of Mathematical Statistics 30).
     """
     count = len(white.innovations)
     found = np.full((len(lengths), count), np.nan)
+    changes = found.copy()
     later = np.cumsum(white.later * white.innovations)
     squares = np.cumsum(white.later**2)
     design = np.cumsum(white.later[:, None] * white.design, axis=0)
@@ -35,9 +42,30 @@ def scores(white: Whitened, level: Level, lengths: tuple[int, ...] = LENGTHS) ->
         sums = white.own[own] * white.innovations[own] + later[last] - later[own]
         mixed = white.own[own, None] * white.design[own] + design[last] - design[own]
         variance = white.own[own] ** 2 + squares[last] - squares[own]
+        changes[row, last] = sums / variance * level.sigma
         variance += np.einsum("ij,jk,ik->i", mixed, level.covariance, mixed)
         found[row, last] = normal_scores(sums / np.sqrt(variance), level.freedom)
-    return found
+    return found, changes
+
+
+def lasting(
+    white: Whitened, level: Level, length: int, places: NDArray[np.intp], changes: Floats
+) -> NDArray[np.bool_]:
+    """Whether changes that began so many values ago last: beside what the value before them leaves to them.
+
+    Args:
+        white: As for `scores`.
+        level: Likewise.
+        length: Number of values.
+        places: (k,) Of the newest of them.
+        changes: (k,) As `scores` has them.
+    """
+    begins = places - length + 1
+    numbers = begins[:, None] + np.arange(length)
+    before = np.where(begins > 0, white.residuals[begins - 1], 0.0)
+    left = before[:, None] * level.rho ** np.arange(1, length + 1)
+    gone = (white.residuals[numbers] - left) * np.sign(changes)[:, None]
+    return np.asarray(np.median(gone, axis=1) >= _SHARE_OF_CHANGE * np.abs(changes))
 
 
 def normal_scores(student: Floats, freedom: float) -> Floats:

@@ -17,13 +17,15 @@ _MARGIN, _MARGIN_OF_FEW = 1.8, 150.0
 """For noise that is learned and not known: the second per degree of freedom; by simulation, too."""
 
 
-def threshold(step_s: float, freedom: float, false_alarms_per_100_days: float) -> float:
+def threshold(step_s: float, freedom: float, false_alarms_per_100_days: float, tail: float = 1.0) -> float:
     """Least normal score of a shift.
 
     Args:
         step_s: From one value to the next.
         freedom: Degrees of freedom of the noise.
         false_alarms_per_100_days: Of this series.
+
+        tail: How much longer tails are than those of normal noise.
 
     Returns:
         By the average run length (Page 1954, Biometrika 41), of which a stated rate of false alarms is the
@@ -37,4 +39,5 @@ def threshold(step_s: float, freedom: float, false_alarms_per_100_days: float) -
     if wanted <= logs[0]:
         return _SCORES[0]
     beyond = (squares[-1] - squares[-2]) / (logs[-1] - logs[-2]) * max(0.0, wanted - logs[-1])
-    return math.sqrt(float(np.interp(wanted, logs, squares)) + beyond)
+    square = float(np.interp(wanted, logs, squares)) + beyond
+    return math.sqrt(squares[0] + tail * (square - squares[0]))
