@@ -29,7 +29,7 @@ from flowsweep.wording import counted
 if TYPE_CHECKING:
     from flowsweep.archive.reader import Archive
 
-_NICENESS = 19
+_NICENESS = 10
 _OVER_SHOWN = 20
 _KINDS: tuple[Kind, ...] = ("shift", "loss", "silent")
 

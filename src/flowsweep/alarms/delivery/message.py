@@ -27,13 +27,13 @@ class Message:
     def subject(self) -> str:
         """One short line."""
         what = "begins" if self.moment == "begin" else "is over"
-        return printable(f"Flowsweep {self.campaign}: {self.alarm.kind} {what}")
+        return _line(f"Flowsweep {self.campaign}: {self.alarm.kind} {what}")
 
     @property
     def text(self) -> str:
         """One line with all that matters."""
         said = sentence(self.alarm, when_found=self.moment == "begin")
-        return printable(said if self.moment == "begin" else f"{said}: over ({self.alarm.end})")
+        return _line(said if self.moment == "begin" else f"{said}: over ({self.alarm.end})")
 
     def as_json(self) -> dict[str, Any]:
         """What programs get; `text` is what chat programs show."""
@@ -48,3 +48,8 @@ class Message:
     def as_bytes(self) -> bytes:
         """The same, as JSON in ASCII."""
         return json.dumps(self.as_json()).encode()
+
+
+def _line(text: str) -> str:
+    """Names in it are others': none adds a line to a mail, or a control sequence to a terminal."""
+    return " ".join(printable(text).split())
