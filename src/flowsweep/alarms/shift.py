@@ -13,6 +13,9 @@ what it leaves to its neighbour, would be a shift."""
 _SHARE_OF_CHANGE = 0.5
 """Of a change: half of the values since it began must have gone at least so far."""
 
+_FAR = 2.5
+"""Standard deviations beyond which a value may be a slip, which leaves nothing to the next one."""
+
 
 def scores(white: Whitened, level: Level, lengths: tuple[int, ...] = LENGTHS) -> tuple[Floats, Floats]:
     """How many standard deviations of chance there are in a change of level.
@@ -62,7 +65,9 @@ def lasting(
     """
     begins = places - length + 1
     numbers = begins[:, None] + np.arange(length)
-    before = np.where(begins > 0, white.residuals[begins - 1], 0.0)
+    # What one far away would leave is not taken from those after it: it may have been a slip.
+    far = _FAR * level.sigma_of_values
+    before = np.where(begins > 0, white.residuals[begins - 1], 0.0).clip(-far, far)
     left = before[:, None] * level.rho ** np.arange(1, length + 1)
     gone = (white.residuals[numbers] - left) * np.sign(changes)[:, None]
     return np.asarray(np.median(gone, axis=1) >= _SHARE_OF_CHANGE * np.abs(changes))
