@@ -1,6 +1,7 @@
 """`flowsweep alarms`, and what a running campaign does for its alarms."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -68,7 +69,7 @@ def test_a_shift_is_said_with_its_interval_and_exit_code_1(archive: Path) -> Non
     code, said = invoked("alarms", archive)
     assert code == 1
     assert said.startswith("watched: 1 alarm on, 0 over")
-    assert "ON  shift: left → right (goodput, 1 flow): goodput −29.8 % [" in said
+    assert re.search(r"ON  shift: left → right \(goodput, 1 flow\): goodput −29\.\d % \[−30", said)
     code, said = invoked("alarms", archive, "--json")
     [alarm] = json.loads(said)["alarms"]
     assert (alarm["kind"], alarm["on"], alarm["delivered"]) == ("shift", True, {})
