@@ -1,6 +1,5 @@
 """`flowsweep alarms`: what began, what is over, and who was told."""
 
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -29,7 +28,6 @@ from flowsweep.wording import counted
 if TYPE_CHECKING:
     from flowsweep.archive.reader import Archive
 
-_NICENESS = 10
 _OVER_SHOWN = 20
 _KINDS: tuple[Kind, ...] = ("shift", "loss", "silent")
 
@@ -47,8 +45,6 @@ def alarms(
     targets: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
 ) -> None:
     """Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths."""
-    if deliver:
-        os.nice(_NICENESS)
     read = read_archive(archive)
     plan = _plan(read)
     settings = Alarms.model_validate_json(sys.stdin.read()) if targets else plan.alarms

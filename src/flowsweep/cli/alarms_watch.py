@@ -1,5 +1,6 @@
 """While a campaign runs: has its alarms looked at when nothing is measured, in a process of low priority."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -20,6 +21,8 @@ _ROOM = 2.0
 """The time until something is due must be so many times what the last look took ..."""
 _ROOM_S = 3.0
 """... and this, unless nothing has been looked at for `_LOOK_EVERY_S`."""
+_NICE = ("nice", "-n", "10")
+"""What measures goes first; of no effect where this program is not there."""
 _DEADLINE_S = 900.0
 _AT_END_S = 120.0
 """For the last look, when the campaign is over."""
@@ -91,21 +94,23 @@ class AlarmsWatch:
     def end(self) -> None:
         """Take a last look, and wait for it: what ended the campaign may be an alarm."""
         if self._running is None and self._news:
-            self._begin()
+            self._begin(hurried=True)
         with suppress(subprocess.TimeoutExpired):
             if self._running is not None:
                 self._running.wait(_AT_END_S)
         self._settle(at_end=True)
 
-    def _begin(self) -> None:
+    def _begin(self, *, hurried: bool = False) -> None:
+        """Take a look; `hurried`: nothing is measured any more."""
         if self._running is not None:
             return
+        before = () if hurried or shutil.which(_NICE[0]) is None else _NICE
         self._begun_s = self._looked_s = self._clock()
         self._news = False
         try:
             # A session of its own: Ctrl-C is for the campaign, which waits for what goes out.
             self._running = subprocess.Popen(
-                self._command,
+                [*before, *self._command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -247,6 +247,9 @@ def test_a_look_that_does_not_end_is_ended_and_said() -> None:
     watch(finished())
     assert process.returncode == -signal.SIGKILL
     assert watch.trouble == "a look at them was not over after 1000 s"
+    # The next one has begun.
+    watch._running.kill()
+    watch._running.wait()
 
 
 def test_a_look_that_fails_is_said(watched: tuple[AlarmsWatch, Clock, Path]) -> None:
