@@ -29,6 +29,8 @@ NOTE = "<!-- Written by tools/write_reference.py from the code: do not edit. -->
 
 _TABLES = (
     ("`[campaign]`", "CampaignTable"),
+    ("`[alarms]`", "AlarmsTable"),
+    ("`mail` of alarms", "MailTable"),
     ("`[[sweep]]`", "SweepTable"),
     ("`paths` of a sweep", "PathTable"),
     ("`rate_search` of a sweep", "RateSearchTable"),

@@ -77,6 +77,9 @@ OFFERED_SHARE_MIN = 0.95
 """A source that sent less of a rate than this did not offer it, so that its path cannot have carried it."""
 EQUIVALENCE_MARGIN = 0.03
 """A relative change of goodput up to this much is of no practical effect, unless a person says otherwise."""
+FALSE_ALARMS_PER_100_DAYS = 1.0
+"""Of a path and direction, where nothing changes."""
+FALSE_ALARMS_MIN, FALSE_ALARMS_MAX = 0.01, 100.0
 
 # What is read
 NESTED_MAX = 200

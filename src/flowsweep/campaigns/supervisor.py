@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.errors import FlowsweepError, PlanError
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.events import CampaignEvent, CampaignStarted
+from flowsweep.run.events import CampaignEvent, CampaignStarted, EventListener
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
 from flowsweep.schedule.packing import sharing_of
@@ -25,6 +25,7 @@ from flowsweep.wording import counted
 FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 60.0
 """Between two tries to go on with a campaign that failed: they double from the first one."""
+Listening = Callable[[Plan, Path], AbstractContextManager[EventListener]]
 Told = Callable[[str, str], None]
 """Is told the name of a campaign and what there is to say of it."""
 
@@ -48,7 +49,7 @@ class Supervisor:
     Args:
         settings: What runs.
         told: Is told what a person should know.
-        shows: Makes the listener of a campaign's events, from its name.
+        listening: Has somebody listen to a campaign's events while a block runs: given its plan and archive.
         notifier: The service manager.
     """
 
@@ -56,12 +57,12 @@ class Supervisor:
         self,
         settings: Settings,
         told: Told,
-        shows: Callable[[str], Callable[[CampaignEvent], None]],
+        listening: Listening,
         notifier: Notifier,
     ) -> None:
         self._settings = settings
         self._told = told
-        self._shows = shows
+        self._listening = listening
         self._notifier = notifier
         self._plans: dict[Path, Plan] = {}
         self._tasks: dict[Path, asyncio.Task[None]] = {}
@@ -153,17 +154,20 @@ class Supervisor:
 
     async def _run(self, file: Path, plan: Plan, writer: ArchiveWriter) -> None:
         resume = recorded(writer)
-        name, shows = plan.campaign.name, self._shows(plan.campaign.name)
+        name = plan.campaign.name
         housekeeping = Housekeeping(
             writer, self._settings.free_bytes_min, lambda problem: self._told(name, problem)
         )
+        with (
+            reached_hosts(plan, writer.seed) as (accesses, paths),
+            self._listening(plan, writer.folder) as listener,
+        ):
 
-        def hear(event: CampaignEvent) -> None:
-            if isinstance(event, CampaignStarted):
-                self._settle(file)
-            shows(event)
+            def hear(event: CampaignEvent) -> None:
+                if isinstance(event, CampaignStarted):
+                    self._settle(file)
+                listener(event)
 
-        with reached_hosts(plan, writer.seed) as (accesses, paths):
             await run_campaign(
                 schedule(plan, writer.seed),
                 accesses,

@@ -9,6 +9,7 @@ import typer
 from flowsweep.archive import ArchiveWriter, read_archive
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
+from flowsweep.cli.alarms_watch import alarms_watched
 from flowsweep.cli.app import print_error
 from flowsweep.cli.busy_machine import busy_machine
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
@@ -68,7 +69,11 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
     if due is not None or any(resume.next_step(slot)[1] is not None for slot in slots):
         if plan.links and (busy := busy_machine()) is not None:
             say(busy, err=True)
-        with reached_hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
+        with (
+            reached_hosts(plan, writer.seed) as (accesses, paths),
+            progress_view() as shown,
+            alarms_watched(plan, writer.folder, shown) as events,
+        ):
             campaign = run_campaign(
                 slots,
                 accesses,

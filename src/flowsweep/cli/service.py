@@ -2,7 +2,8 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,14 @@ import typer
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.campaigns.supervisor import Settings, Supervisor
+from flowsweep.cli.alarms_watch import alarms_watched
 from flowsweep.cli.app import app
 from flowsweep.cli.progress import trouble
 from flowsweep.cli.terminal import say
 from flowsweep.errors import PlanError
 from flowsweep.lab import enter_user_namespace_if_needed
 from flowsweep.plan import Plan
-from flowsweep.run.events import CampaignEvent
+from flowsweep.run.events import CampaignEvent, EventListener
 from flowsweep.units import QuantityError, parse_size
 
 
@@ -48,7 +50,7 @@ def service(
     if any(plan.links for plan in known.values()):
         enter_user_namespace_if_needed()
     settings = Settings(plans, archive, free_bytes_min)
-    asyncio.run(_until_ended(Supervisor(settings, _tell, _shows, Notifier()), known))
+    asyncio.run(_until_ended(Supervisor(settings, _tell, _listening, Notifier()), known))
 
 
 async def _until_ended(supervisor: Supervisor, plans: dict[Path, Plan]) -> None:
@@ -75,11 +77,13 @@ def _tell(name: str, words: str) -> None:
         say(f"{name}: {line}", err=True)
 
 
-def _shows(name: str) -> Callable[[CampaignEvent], None]:
-    """Say what goes wrong: a service runs for years, and its trials are in its archives."""
+@contextmanager
+def _listening(plan: Plan, archive: Path) -> Iterator[EventListener]:
+    """Say what goes wrong, and no more: a service runs for years, and its trials are in its archives."""
 
     def show(event: CampaignEvent) -> None:
         if (message := trouble(event)) is not None:
-            _tell(name, message)
+            _tell(plan.campaign.name, message)
 
-    return show
+    with alarms_watched(plan, archive, show, to_the_end=False) as listener:
+        yield listener

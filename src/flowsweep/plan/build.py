@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from flowsweep import defaults
+from flowsweep.plan.alarms.checks import alarms_of
 from flowsweep.plan.campaign import Campaign
 from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
@@ -69,6 +70,7 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
             build_sweep(sweep, number, timing_of(file.campaign, sweep), file.groups)
             for number, sweep in enumerate(file.sweep, start=1)
         ),
+        alarms=None if file.alarms is None else alarms_of(file.alarms),
     )
 
 

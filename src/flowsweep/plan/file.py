@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from flowsweep.bounded_text import TooDeepError, parse_toml
 from flowsweep.defaults import PLAN_MAX_BYTES
 from flowsweep.errors import PlanError
+from flowsweep.plan.alarms.checks import alarms_problems
 from flowsweep.plan.build import build_plan
 from flowsweep.plan.hosts.checks import host_problems
 from flowsweep.plan.hosts.groups import group_problems
@@ -75,6 +76,7 @@ def parse_plan(
     consequences = [
         *sweep_problems(file),
         *times_problems(file),
+        *alarms_problems(file),
         *host_problems(file),
         *group_problems(file),
         *server_problems(file),

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from flowsweep import defaults
 from flowsweep.plan import fields
+from flowsweep.plan.alarms.keys import AlarmsTable
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.links.table import LinkTable
 from flowsweep.plan.readers import one_of
@@ -139,4 +140,5 @@ class PlanFile(Table):
     links: dict[str, NamedLinkTable] = key(
         "Links of real paths, by name, for trials that run at the same time.", {}
     )
+    alarms: AlarmsTable | None = key("Alarms of sweeps with times.", None)
     sweep: Annotated[list[SweepTable], Field(min_length=1)] = key("The grids of trials.", [])

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from flowsweep import defaults
+from flowsweep.plan.alarms.model import Alarms
 from flowsweep.plan.campaign import Campaign, Timing
 from flowsweep.plan.expansion import halvings, members
 from flowsweep.plan.frozen import Frozen
@@ -389,6 +390,8 @@ class Plan(Frozen):
     named_links: tuple[NamedLink, ...] = ()
     """Of real paths."""
     sweeps: tuple[Sweep, ...]
+    alarms: Alarms | None = None
+    """Not of what is measured: a campaign may go on with others."""
 
     def members(self, name: str, pairs: int | None = None) -> tuple[str, ...]:
         """List the hosts that a name of a path stands for, the first `pairs` of a group."""

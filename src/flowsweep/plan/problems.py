@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from flowsweep.plan.alarms.keys import AlarmsTable, MailTable
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.fields import Table
 from flowsweep.plan.input import CampaignTable, HostTable, LabTable, PlanFile
@@ -82,6 +83,8 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
 
 
 def _missing(path: KeyPath) -> str:
+    if path[:2] == ("alarms", "mail"):
+        return 'missing: mail is { to = ["WHO"], from = "SENDER", smtp = "SERVER:PORT" } at least'
     if "background" in path:
         return "missing: what this traffic is called in the results"
     if "rate_search" in path:
@@ -140,6 +143,10 @@ def _model_of(table: KeyPath) -> type[Table]:
             return _model_within_sweep(keys)
         case ("campaign",):
             return CampaignTable
+        case ("alarms", "mail", *_):
+            return MailTable
+        case ("alarms", *_):
+            return AlarmsTable
         case ("lab",):
             return LabTable
         case ("lab", "links", _, *keys):

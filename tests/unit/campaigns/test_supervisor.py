@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,8 @@ def serve(
         def tell(name: str, words: str) -> None:
             told.append(f"{name}: {words}")
 
-        service = Supervisor(settings, tell, lambda _: lambda _: None, Notifier())
-        running = asyncio.create_task(service.run(load_plans([plans])))
+        service = Supervisor(settings, tell, lambda _plan, _folder: nullcontext(lambda _: None), Notifier())
+        running = asyncio.create_task(service.run(load_plans([plans])), name="service")
         await meanwhile(campaigns, service)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -154,8 +155,9 @@ def test_an_error_that_nobody_expected_ends_the_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def meanwhile(campaigns: Campaigns, _: Supervisor) -> None:
-        await campaigns.until(lambda: "two" in campaigns.ended)
-        await asyncio.sleep(0.2)
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        (service,) = (task for task in others if task.get_name() == "service")
+        await asyncio.wait({service}, timeout=20)
 
     with pytest.raises(ZeroDivisionError):
         serve(tmp_path, monkeypatch, meanwhile, {"one": [ZeroDivisionError()]})

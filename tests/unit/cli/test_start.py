@@ -108,6 +108,7 @@ ROWS = {
     "run": ((*NO_ANALYSIS, ARRAYS), "run plan.toml --archive new", 2),
     "service": ((*NO_ANALYSIS, ARRAYS), "service plan.toml --archive new", 2),
     "status": ((*NO_ANALYSIS, ARRAYS, ("flowsweep.run.conductor",)), "status archive", 2),
+    "alarms": (NO_ANALYSIS, "alarms archive", 2),
     "summary": ((*ONLY_TABLES, ANALYSIS, ARRAYS), "summary archive", 0),
     "findings": ((NEVER, FIGURES), "findings archive", 0),
     "report": ((NEVER,), "report archive -o report.html", 0),

@@ -159,6 +159,7 @@ def test_what_plans_files_and_arguments_say(tmp_path: Path, command: Callable[..
         command("summary", into),
         command("verify", into),
         command("status", into),
+        command("alarms", into),
         command("summary", into, "--format", HOSTILE),
         command(f"--{HOSTILE}"),
         command(HOSTILE),

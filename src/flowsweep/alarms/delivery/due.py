@@ -1,0 +1,79 @@
+"""Which messages are to go now: pure, from the alarms, what was delivered, and the time."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from flowsweep.alarms.alarm import Alarm, is_of
+from flowsweep.alarms.delivery.ledger import Deliveries, Delivery, Entry, Ledger
+from flowsweep.alarms.delivery.message import Message
+from flowsweep.alarms.delivery.ways import UndeliveredError
+from flowsweep.plan.alarms.model import Alarms
+
+TRIES_MAX = 6
+_WAIT_S, _WAIT_FACTOR = 60.0, 4.0
+"""After a try that failed, and by how much longer after each further one: six take 6 hours."""
+TOLD_LATE_S = 86_400.0
+"""What was over for longer before it could be told is not told at all."""
+
+Deliver = Callable[[Message, str, Alarms], None]
+
+
+def is_given_up(delivery: Delivery) -> bool:
+    """Whether it is not tried again."""
+    return not delivery.delivered and delivery.tries >= TRIES_MAX
+
+
+def due(
+    campaign: str, alarms: Iterable[Alarm], settings: Alarms, deliveries: Deliveries, now_unix_s: float
+) -> Iterator[tuple[Message, str]]:
+    """List messages that are to go, in order, each with its way.
+
+    That an alarm is over is told after its begin was told, or was given up.
+    """
+    for alarm in alarms:
+        if not is_of(alarm, settings.watch):
+            continue
+        begin, end = Message(campaign, alarm, "begin"), Message(campaign, alarm, "end")
+        for target in settings.targets:
+            begun = deliveries[begin.key, target]
+            is_old = alarm.over is not None and now_unix_s - alarm.over.timestamp() > TOLD_LATE_S
+            if is_old and not begun.tries:
+                continue
+            if not begun.delivered and not is_given_up(begun):
+                if _may_try(begun, now_unix_s):
+                    yield begin, target
+            elif alarm.over is not None and _may_try(deliveries[end.key, target], now_unix_s):
+                yield end, target
+
+
+def deliver_due(
+    campaign: str, alarms: Iterable[Alarm], settings: Alarms, ledger: Ledger, deliver: Deliver,
+    now: Callable[[], float],
+) -> Iterator[Entry]:  # fmt: skip
+    """Send what is due, and keep what became of it; yields what became of each.
+
+    That it will be tried is on disk before it goes, so that each is tried `TRIES_MAX` times at most, whatever
+    ends this process. One that ended between a delivery and its record delivers that message again.
+    """
+    waiting = list(alarms)
+    while messages := list(due(campaign, waiting, settings, ledger.deliveries, now())):
+        for message, target in messages:
+            ledger.keep(Entry(message.key, target, "tried", now()))
+            try:
+                deliver(message, target, settings)
+            except UndeliveredError as error:
+                entry = Entry(message.key, target, "failed", now(), str(error))
+            else:
+                entry = Entry(message.key, target, "delivered", now())
+            ledger.keep(entry)
+            yield entry
+
+
+def _may_try(delivery: Delivery, now_unix_s: float) -> bool:
+    if delivery.delivered or delivery.tries >= TRIES_MAX:
+        return False
+    if not delivery.tries:
+        return True
+    wait_s = _WAIT_S * _WAIT_FACTOR ** (delivery.tries - 1)
+    since_s = now_unix_s - delivery.last_try_unix_s
+    # A clock that was set back does not make it wait for a year.
+    return since_s >= wait_s or since_s < 0

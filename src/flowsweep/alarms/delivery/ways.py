@@ -1,0 +1,171 @@
+"""The ways by which a message goes: each ends within its deadline, or says why it did not go."""
+
+import os
+import signal
+import smtplib
+import ssl
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from email.message import EmailMessage
+from email.utils import formatdate
+from http.client import HTTPException
+from types import FrameType
+from typing import NoReturn
+
+from flowsweep.alarms.delivery.message import Message
+from flowsweep.plan.alarms.model import Alarms, Mail
+
+WAIT_S = 10.0
+"""For each answer of a server."""
+DEADLINE_S = 30.0
+"""For a whole delivery."""
+_ANSWER_BYTES = 4096
+_SAID_BYTES = 300
+
+
+class UndeliveredError(Exception):
+    """A message did not go, or it is not known that it did; says why."""
+
+
+def deliver(message: Message, target: str, alarms: Alarms) -> None:
+    """Send a message by one of the ways of a plan.
+
+    To be called in the main thread of a process, whose alarm clock (`SIGALRM`) bounds it.
+
+    Raises:
+        UndeliveredError: It did not go, or that is not known.
+    """
+    try:
+        with _bounded():
+            match target:
+                case "webhook":
+                    _post(message, _address(alarms))
+                case "command":
+                    _start(message, alarms.command)
+                case "mail" if alarms.mail is not None:
+                    _mail(message, alarms.mail)
+                case _:
+                    raise UndeliveredError(f"the plan has no {target}")
+    except TimeoutError as error:
+        raise UndeliveredError(str(error) or "no answer in time") from error
+    except (OSError, HTTPException, smtplib.SMTPException, ValueError) as error:
+        raise UndeliveredError(f"{type(error).__name__}: {error}"[:_SAID_BYTES]) from error
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Raise TimeoutError in the block when its time is over; a server may send a byte a second for ever."""
+    before = signal.signal(signal.SIGALRM, _too_late)
+    signal.setitimer(signal.ITIMER_REAL, DEADLINE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _too_late(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise TimeoutError(f"not over after {DEADLINE_S:g} s")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A message goes where the plan says, and nowhere else."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Follow none: the answer counts as it is."""
+
+
+def _address(alarms: Alarms) -> str:
+    if alarms.webhook is not None:
+        return alarms.webhook
+    found = _variable(alarms.webhook_env)
+    if not found.startswith(("http://", "https://")):
+        raise UndeliveredError(
+            f"the environment variable {alarms.webhook_env} holds no http or https address"
+        )
+    return found
+
+
+def _variable(name: str | None) -> str:
+    found = os.environ.get(name or "")
+    if not found:
+        raise UndeliveredError(f"the environment variable {name} is not set")
+    return found
+
+
+def _post(message: Message, address: str) -> None:
+    request = urllib.request.Request(
+        address,
+        data=message.as_bytes(),
+        headers={
+            "Content-Type": "application/json",
+            "User-Agent": "flowsweep",
+            "Idempotency-Key": message.key,
+        },
+        method="POST",
+    )
+    opener = urllib.request.build_opener(_NoRedirect)
+    try:
+        with opener.open(request, timeout=WAIT_S) as answer:
+            answer.read(_ANSWER_BYTES)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise UndeliveredError(f"the server answered {error.code}") from error
+
+
+def _start(message: Message, command: Sequence[str]) -> None:
+    """Start a program without a shell. What it prints is not kept, but for the end of its standard error."""
+    variables = {
+        "FLOWSWEEP_ALARM_KEY": message.key,
+        "FLOWSWEEP_ALARM_MOMENT": message.moment,
+        "FLOWSWEEP_ALARM_KIND": message.alarm.kind,
+        "FLOWSWEEP_ALARM_TEXT": message.text,
+    }
+    # A group of its own, so that what it starts ends with it.
+    with subprocess.Popen(
+        list(command),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ | variables,
+        start_new_session=True,
+    ) as program:
+        try:
+            _, said = program.communicate(message.as_bytes(), timeout=DEADLINE_S)
+        except (TimeoutError, subprocess.TimeoutExpired) as error:
+            raise UndeliveredError(
+                f"the command was not over after {DEADLINE_S:g} s and was ended"
+            ) from error
+        finally:
+            with suppress(ProcessLookupError):
+                if program.returncode is None:
+                    os.killpg(program.pid, signal.SIGKILL)
+    if program.returncode != 0:
+        end = said[-_SAID_BYTES:].decode(errors="replace").strip()
+        raise UndeliveredError(f"the command ended with {program.returncode}{f': {end}' if end else ''}")
+
+
+def _mail(message: Message, mail: Mail) -> None:
+    letter = EmailMessage()
+    letter["From"], letter["To"] = mail.sender, ", ".join(mail.to)
+    letter["Subject"] = message.subject
+    letter["Date"] = formatdate()
+    letter["Message-ID"] = f"<{message.key}.flowsweep@{mail.sender.rpartition('@')[2]}>"
+    letter.set_content(f"{message.text}\n")
+    letter.add_attachment(message.as_bytes(), maintype="application", subtype="json", filename="alarm.json")
+    context = ssl.create_default_context()
+    with (
+        smtplib.SMTP_SSL(mail.host, mail.port, timeout=WAIT_S, context=context)
+        if mail.encryption == "tls"
+        else smtplib.SMTP(mail.host, mail.port, timeout=WAIT_S)
+    ) as server:
+        if mail.encryption == "starttls":
+            server.starttls(context=context)
+        if mail.user is not None:
+            server.login(mail.user, _variable(mail.password_env))
+        refused = server.send_message(letter)
+    if refused:
+        raise UndeliveredError(f"the server refused {', '.join(refused)}")

@@ -1,0 +1,153 @@
+"""`flowsweep alarms`: what began, what is over, and who was told."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from pydantic import ValidationError
+
+from flowsweep.alarms.alarm import Alarm, is_of, moment_text, sentence
+from flowsweep.alarms.delivery.ledger import Deliveries, Ledger, read_deliveries
+from flowsweep.alarms.delivery.message import Message
+from flowsweep.archive import read_archive
+from flowsweep.archive.campaign import begun_unix_ns
+from flowsweep.cli.app import app
+from flowsweep.cli.exit_codes import EXIT_ALARM
+from flowsweep.cli.options import Format, TextOrJson
+from flowsweep.cli.terminal import say, say_json
+from flowsweep.errors import ArchiveError
+from flowsweep.plan import Plan
+from flowsweep.plan.alarms.model import Alarms, Kind
+from flowsweep.run.hold_ups import shown_time
+from flowsweep.schedule import has_times
+from flowsweep.wording import counted
+
+if TYPE_CHECKING:
+    from flowsweep.archive.reader import Archive
+
+_OVER_SHOWN = 20
+_KINDS: tuple[Kind, ...] = ("shift", "loss", "silent")
+
+
+@app.command(epilog="Exit code 0: no alarm is on; 1: one is; 2: it is no archive of sweeps with times.")
+def alarms(
+    archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
+    form: TextOrJson = Format.text,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    deliver: Annotated[
+        bool,
+        typer.Option("--deliver", help="Tell those whom the plan names; `run` does so itself while it runs."),
+    ] = False,
+    targets: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
+) -> None:
+    """Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths."""
+    read = read_archive(archive)
+    plan = _plan(read)
+    settings = Alarms.model_validate_json(sys.stdin.read()) if targets else plan.alarms
+    if deliver and (settings is None or not settings.targets):
+        raise ArchiveError(
+            f"{archive}: its plan names nobody to tell: no webhook, command or mail in [alarms]"
+        )
+    found = _found(read, plan)
+    if deliver and settings is not None:
+        _deliver(read, plan, found, settings)
+    deliveries = read_deliveries(read.opened)
+    watch = _KINDS if settings is None else settings.watch
+    told = [one for one in found if is_of(one, watch)]
+    if form is Format.json or as_json:
+        notes = [one.as_json() for one in found if not one.worse]
+        listed = [one.as_json() | {"delivered": _delivered(one, deliveries)} for one in told]
+        say_json({"campaign": plan.campaign.name, "alarms": listed, "notes": notes})
+    else:
+        for line in _lines(plan, told, [one for one in found if not one.worse], deliveries):
+            say(line)
+    raise typer.Exit(EXIT_ALARM if any(one.is_on for one in told) else 0)
+
+
+def _plan(archive: "Archive") -> Plan:
+    try:
+        plan = Plan.model_validate_json(archive.campaign.plan_json)
+    except ValidationError as error:
+        raise ArchiveError(
+            f"{archive.folder}: has no plan that this Flowsweep understands: it was imported, or is of "
+            "another version"
+        ) from error
+    if not has_times(plan):
+        raise ArchiveError(
+            f"{archive.folder}: its sweeps ran once, so there is no usual level to differ from; `flowsweep "
+            "compare` compares two campaigns"
+        )
+    return plan
+
+
+def _found(archive: "Archive", plan: Plan) -> list[Alarm]:
+    from flowsweep.alarms.of_archive import alarms_of
+    from flowsweep.cli.summary_rows import rows_of_archive
+
+    now_ns = time.time_ns()
+    rows = rows_of_archive(archive)
+    begun_ns = begun_unix_ns(archive.campaign)
+    return alarms_of(plan, begun_ns, archive.campaign.seed, archive.records, rows, now_ns)
+
+
+def _deliver(archive: "Archive", plan: Plan, found: Sequence[Alarm], settings: Alarms) -> None:
+    from flowsweep.alarms.delivery.due import deliver_due
+    from flowsweep.alarms.delivery.ways import deliver
+
+    try:
+        ledger = Ledger(archive.opened)
+    except BlockingIOError:
+        return  # Another process is at it.
+    try:
+        for entry in deliver_due(plan.campaign.name, found, settings, ledger, deliver, time.time):
+            if entry.outcome == "failed":
+                say(f"{entry.target}: {entry.key} was not delivered: {entry.error}", err=True)
+    finally:
+        ledger.close()
+
+
+def _delivered(alarm: Alarm, deliveries: Deliveries) -> dict[str, dict[str, object]]:
+    """By message and way, what became of it; only of those that were tried."""
+    return {
+        f"{moment} by {target}": {
+            "delivered": one.delivered,
+            "tries": one.tries,
+            "error": None if one.delivered else one.error,
+        }
+        for moment in ("begin", "end")
+        for (key, target), one in deliveries.of.items()
+        if key == Message("", alarm, moment).key
+    }
+
+
+def _lines(
+    plan: Plan, told: Sequence[Alarm], notes: Sequence[Alarm], deliveries: Deliveries
+) -> Iterator[str]:
+    on = [one for one in told if one.is_on]
+    over = [one for one in told if not one.is_on]
+    now = shown_time(time.time_ns())
+    yield f"{plan.campaign.name}: {counted(len(on), 'alarm')} on, {len(over)} over ({now})"
+    for one in on:
+        yield f"ON  {one.kind}: {sentence(one)}; found {moment_text(one.found)}"
+        yield from _undelivered(one, deliveries)
+    for one in over[-_OVER_SHOWN:]:
+        until = "" if one.over is None else f"; over {moment_text(one.over)} ({one.end})"
+        yield f"was {one.kind}: {sentence(one)}{until}"
+        yield from _undelivered(one, deliveries)
+    if len(over) > _OVER_SHOWN:
+        yield f"and {len(over) - _OVER_SHOWN} before: --json has all"
+    for one in notes[-_OVER_SHOWN:]:
+        yield f"note: {sentence(one)}"
+
+
+def _undelivered(alarm: Alarm, deliveries: Deliveries) -> Iterator[str]:
+    for what, one in _delivered(alarm, deliveries).items():
+        if not one["delivered"]:
+            why = one["error"] or "cut short"
+            yield f"    {what}: not delivered after {counted(int(str(one['tries'])), 'try')}: {why}".replace(
+                "trys", "tries"
+            )

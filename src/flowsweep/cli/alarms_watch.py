@@ -1,0 +1,160 @@
+"""While a campaign runs: has its alarms looked at when nothing is measured, in a process of low priority."""
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from flowsweep.cli.terminal import say
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan import Plan
+from flowsweep.run.events import CampaignEvent, EventListener, SweepMissed, TrialFinished, Waiting
+
+_LOOK_EVERY_S = 600.0
+"""Longest time without a look: a path falls silent without an event, or a delivery is due again."""
+_SHARE = 20.0
+"""A look is taken so many times its duration after the one before, at the earliest."""
+_ROOM = 2.0
+"""The time until something is due must be so many times what the last look took ..."""
+_ROOM_S = 3.0
+"""... and this, unless nothing has been looked at for `_LOOK_EVERY_S`."""
+_NICE = ("nice", "-n", "10")
+"""What measures goes first; of no effect where this program is not there."""
+_DEADLINE_S = 900.0
+_AT_END_S = 120.0
+"""For the last look, when the campaign is over."""
+
+
+@contextmanager
+def alarms_watched(
+    plan: Plan, archive: Path, shown: EventListener, *, to_the_end: bool = True
+) -> Iterator[EventListener]:
+    """Listen to a campaign's events for its alarms while the block runs, and show them as before.
+
+    Nothing of the alarms is imported here, and nothing is waited for while the campaign runs.
+
+    Args:
+        plan: Of the campaign.
+        archive: Its folder.
+        shown: Hears of all events.
+        to_the_end: Whether a last look is waited for when the block is over; else the next run takes it.
+    """
+    if plan.alarms is None or not plan.alarms.targets:
+        yield shown
+        return
+    command = [sys.executable, "-m", "flowsweep", "alarms", str(archive), "--deliver", "--targets-from-stdin"]
+    watch = AlarmsWatch(command, plan.alarms.model_dump_json().encode())
+
+    told: str | None = None
+
+    def tell() -> None:
+        nonlocal told
+        told, before = watch.trouble, told
+        if told is not None and told != before:
+            say(f"alarms: {told}; flowsweep alarms {archive} says more", err=True)
+
+    def both(event: CampaignEvent) -> None:
+        shown(event)
+        watch(event)
+        tell()
+
+    try:
+        yield both
+    finally:
+        if to_the_end:
+            watch.end()
+            tell()
+
+
+class AlarmsWatch:
+    """Starts a command when there is something to look at and time for it.
+
+    Args:
+        command: Looks at the alarms, and delivers them.
+        given: On its standard input.
+        clock: In seconds.
+    """
+
+    def __init__(self, command: list[str], given: bytes, clock: Callable[[], float] = time.monotonic) -> None:
+        self._command = command
+        self._given = given
+        self._clock = clock
+        self._running: subprocess.Popen[bytes] | None = None
+        self._begun_s = self._looked_s = clock()
+        self._took_s = 0.0
+        self._news = True
+        """What went before this run may not have been told yet."""
+        self.trouble: str | None = None
+        """Why the last look came to nothing."""
+
+    def __call__(self, event: CampaignEvent) -> None:
+        """Take an event into account."""
+        self._settle()
+        match event:
+            case TrialFinished() | SweepMissed():
+                self._news = True
+                if self._clock() - self._looked_s >= _LOOK_EVERY_S:
+                    self._begin()
+            case Waiting(left_ns=left_ns):
+                since_s = self._clock() - self._looked_s
+                room_s = left_ns / SECOND_NS
+                is_time = self._news and since_s >= _SHARE * self._took_s
+                has_room = room_s >= _ROOM * self._took_s + _ROOM_S
+                if (is_time and has_room) or since_s >= _LOOK_EVERY_S:
+                    self._begin()
+            case _:
+                pass
+
+    def end(self) -> None:
+        """Take a last look, and wait for it: what ended the campaign may be an alarm."""
+        if self._running is None and self._news:
+            self._begin(hurried=True)
+        with suppress(subprocess.TimeoutExpired):
+            if self._running is not None:
+                self._running.wait(_AT_END_S)
+        self._settle(at_end=True)
+
+    def _begin(self, *, hurried: bool = False) -> None:
+        """Take a look; `hurried`: nothing is measured any more."""
+        if self._running is not None:
+            return
+        before = () if hurried or shutil.which(_NICE[0]) is None else _NICE
+        self._begun_s = self._looked_s = self._clock()
+        self._news = False
+        try:
+            # A session of its own: Ctrl-C is for the campaign, which waits for what goes out.
+            self._running = subprocess.Popen(
+                [*before, *self._command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            self.trouble = f"could not be looked at: {error.strerror}"
+            return
+        if self._running.stdin is not None:
+            # It fits into the pipe, whether it is read or not.
+            with suppress(BrokenPipeError):
+                self._running.stdin.write(self._given)
+                self._running.stdin.close()
+
+    def _settle(self, *, at_end: bool = False) -> None:
+        running = self._running
+        if running is None:
+            return
+        took_s = self._clock() - self._begun_s
+        if running.poll() is None:
+            if took_s < _DEADLINE_S and not at_end:
+                return
+            running.kill()
+            running.wait()
+            self.trouble = f"a look at them was not over after {took_s:.0f} s"
+        elif running.returncode not in (0, 1):
+            self.trouble = f"a look at them ended with {running.returncode}"
+        else:
+            self.trouble = None
+        self._running, self._took_s = None, took_s

@@ -1,0 +1,1 @@
+"""Alarms in a plan: what is watched, and who is told."""
