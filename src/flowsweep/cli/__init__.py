@@ -29,6 +29,8 @@ COMMANDS = {
     "predict": "Predict goodput and bytes of every point of a plan, and its time, without sending a packet.",
     "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
     "status": "Say what a campaign does now, what comes next, what it missed, and which paths are silent.",
+    "serve": "Show campaigns on a page that follows them as they grow, and to Prometheus. Nothing is written.",
+    "note": 'Note what happened, such as "kernel upgraded", at its time beside a campaign; or show all notes.',
     "summary": "Show goodput and what limited it, for each trial of a campaign.",
     "findings": "Draw conclusions from a campaign: what matters, what does not, what is undecided.",
     "report": "Write a campaign's figures, tables and facts into one HTML file that works offline.",

@@ -1,0 +1,68 @@
+"""`flowsweep serve`: campaigns as a page that is always up to date, and as metrics for Prometheus."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.cli.app import app
+from flowsweep.cli.terminal import say
+from flowsweep.errors import ServeError
+
+_ADDRESS = "127.0.0.1:8420"
+
+
+@app.command(
+    epilog="Exit code 130 after Ctrl-C; 2: something is no archive, or cannot be served there; nothing was served."
+)
+def serve(
+    archives: Annotated[
+        list[Path] | None, typer.Argument(metavar="DIR…", help="Archives; runs may be writing them.")
+    ] = None,
+    address: Annotated[
+        str,
+        typer.Option(
+            metavar="HOST:PORT", help="Where to listen. Others than this machine need a token, or a proxy."
+        ),
+    ] = _ADDRESS,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A file with one word, 16 characters or more, that whoever looks must know."
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A name under which browsers ask, as of a reverse proxy; may be given again."),
+    ] = None,
+    write_rules: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Write Prometheus's alert rules and Grafana's dashboard there, and end."
+        ),
+    ] = None,
+) -> None:
+    """Show campaigns on a page that follows them as they grow, and to Prometheus. Nothing is written."""
+    if write_rules is not None:
+        from flowsweep.serve.rules import write_rules as written
+
+        for file in written(write_rules):
+            say(str(file))
+        return
+    if not archives:
+        raise ServeError("flowsweep serve: no archive is named: expected the folders of campaigns")
+    from flowsweep.serve.server import listening_socket, read_address, read_token
+    from flowsweep.serve.server import serve as run
+
+    token = None if token_file is None else read_token(token_file)
+    opened = listening_socket(read_address(address), token)
+    host, port = opened.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    with opened:
+        run(
+            archives,
+            opened,
+            names=name or (),
+            token=token,
+            ready=lambda: say(f"http://{shown}:{port}/ (Ctrl-C ends it)"),
+        )

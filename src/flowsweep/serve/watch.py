@@ -1,0 +1,174 @@
+"""Watching archives while they grow: one thread reads what was appended and sums up what was settled."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from flowsweep.archive.campaign import open_folder, read_campaign
+from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.journal import has_writer
+from flowsweep.archive.notes import notes_bytes, read_notes
+from flowsweep.archive.readers import ReadersLock
+from flowsweep.errors import FlowsweepError
+from flowsweep.serve.campaign import CampaignModel, Pending
+from flowsweep.serve.summarise import next_batch, summed_up
+
+POLL_S = 0.4
+"""How often a file's length is looked at: so late a page learns of a trial at most, beside its summary."""
+_WRITER_EVERY_S = 2.0
+_APPLIED_AT_A_TIME = 500
+Tell = Callable[[int, str], object]
+"""Number of the campaign, and what happened."""
+
+
+class Watched:
+    """One archive that is watched.
+
+    Args:
+        number: Its place among those that are served.
+        path: Its folder.
+
+    Raises:
+        ArchiveError: It is no archive.
+    """
+
+    def __init__(self, number: int, path: Path) -> None:
+        self.number = number
+        self.folder = open_folder(path)
+        self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
+        self.follower = JournalFollower(self.folder)
+        self.lock = threading.Lock()
+        """Held while the model changes, and while it is looked at."""
+        self.problem: str | None = None
+        """Why the archive could not be read the last time."""
+        self.read_at: float | None = None
+        """When it was read to its end, in Unix seconds."""
+        self.not_summed: str | None = None
+        """Why a trial could not be summed up."""
+        self._notes_bytes = -1
+        self._looked_for_writer = 0.0
+
+    def read_on(self, tell: Tell) -> None:
+        """Take in what was appended since.
+
+        Raises:
+            ArchiveError: It cannot be read.
+        """
+        if self.follower.starts_anew():
+            with self.lock:
+                self.model.begin()
+        said: set[str] = set()
+        with self.lock:
+            for count, followed in enumerate(self.follower.records(), start=1):
+                said.add(self.model.apply(followed) or "")
+                if count % _APPLIED_AT_A_TIME == 0:
+                    # A page that asks meanwhile is not to wait until a long journal is read.
+                    self.lock.release()
+                    time.sleep(0)
+                    self.lock.acquire()
+        self._read_notes(said)
+        self._look_for_writer(said)
+        self.read_at = time.time()
+        for what in said - {""}:
+            tell(self.number, what)
+
+    def sum_up(self, tell: Tell) -> bool:
+        """Sum up some trials, if any wait for it; says whether there were any.
+
+        Raises:
+            ArchiveError: The archive cannot be read.
+        """
+        if not self.model.pending:
+            return False
+        hold = ReadersLock(self.folder)
+        try:
+            # What was merged meanwhile lies elsewhere now.
+            self.read_on(tell)
+            batch = next_batch(self.model)
+            if batch:
+                self._sum_up(batch)
+                tell(self.number, "summed")
+        finally:
+            hold.release()
+        return bool(batch)
+
+    def _sum_up(self, batch: Sequence[Pending]) -> None:
+        try:
+            rows = summed_up(self.folder, self.follower, self.model, batch)
+        except FlowsweepError as error:
+            if len(batch) > 1:  # One of them spoils it for all.
+                half = len(batch) // 2
+                self._sum_up(batch[:half])
+                self._sum_up(batch[half:])
+                return
+            self.not_summed, rows = str(error), {}
+        with self.lock:
+            self.model.sum_up(batch, rows)
+
+    def _read_notes(self, said: set[str]) -> None:
+        size = notes_bytes(self.folder)
+        if size != self._notes_bytes:
+            notes = read_notes(self.folder)
+            with self.lock:
+                self.model.notes = notes
+                self.model.version += 1
+            if self._notes_bytes >= 0:
+                said.add("note")
+            self._notes_bytes = size
+
+    def _look_for_writer(self, said: set[str]) -> None:
+        now = time.monotonic()
+        if now - self._looked_for_writer < _WRITER_EVERY_S and not said:
+            return
+        self._looked_for_writer = now
+        found = has_writer(self.folder)
+        if found != self.model.has_writer:
+            with self.lock:
+                self.model.has_writer = found
+                self.model.version += 1
+                if not found:
+                    self.model.running.clear()
+            said.add("state")
+
+
+class Watcher:
+    """The thread that watches all archives."""
+
+    def __init__(self, watched: Sequence[Watched], tell: Tell) -> None:
+        self.watched = watched
+        self._tell = tell
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, at the latest when what is being summed up is done; waits a moment for it."""
+        self._stop.set()
+        self._thread.join(timeout=1)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread does its work."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            busy = False
+            for one in self.watched:
+                busy |= self._look_at(one)
+            if not busy:
+                self._stop.wait(POLL_S)
+
+    def _look_at(self, one: Watched) -> bool:
+        try:
+            one.read_on(self._tell)
+            found = not self._stop.is_set() and one.sum_up(self._tell)
+        except (FlowsweepError, OSError) as error:
+            one.problem = str(error)
+            return False
+        one.problem = None
+        return found
