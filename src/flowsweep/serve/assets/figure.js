@@ -107,7 +107,7 @@ function layoutOf(series, factor, unit) {
     uirevision: `${series.from}-${series.to}-${series.show}`,
     hovermode: "closest",
     showlegend: series.lines.length > 1,
-    legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 11 } },
+    ...(series.lines.length > 1 ? { legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 11 } } } : {}),
     xaxis: { type: "date", range: [dateOf(series.from), dateOf(series.to)], title: { text: "time, UTC", standoff: 8 } },
     yaxis: { title: { text: `${series.title}, ${unit}`, standoff: 8 }, rangemode: "tozero", nticks: 6, fixedrange: true },
     shapes,

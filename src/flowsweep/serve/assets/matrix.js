@@ -33,8 +33,10 @@ function addressOf(campaign, path, show) {
 function matrixOf(campaign, sweep, paths, show, now) {
   const table = made("table", "", "matrix");
   table.append(made("caption", `Sweep ${sweep}: from the host of the row to that of the column`));
-  const sources = [...new Set(paths.map((path) => path.src))];
-  const sinks = [...new Set(paths.map((path) => path.dst))];
+  // Rows and columns in one order, so that a path and its way back mirror each other.
+  const hosts = [...new Set(paths.flatMap((path) => [path.src, path.dst]))].sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
+  const sources = hosts.filter((host) => paths.some((path) => path.src === host));
+  const sinks = hosts.filter((host) => paths.some((path) => path.dst === host));
   const head = table.createTHead().insertRow();
   const corner = made("th", "from ↓ to →");
   corner.scope = "col";

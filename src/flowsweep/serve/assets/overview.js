@@ -108,7 +108,7 @@ function runningOf(campaign, number, running) {
 
 function legend() {
   const line = made("p", "", "note");
-  line.textContent = "A darker cell has a higher value. ✕ the last trial failed · ◑ it is incomplete · ◷ overdue: not measured for longer than the plan says. "
+  line.textContent = "A stronger tint is a higher value. ✕ the last trial failed · ◑ it is incomplete · ◷ overdue: not measured for longer than the plan says. "
     + "Of a sweep with several points: the highest goodput, the lowest round-trip time, the most loss.";
   return line;
 }
