@@ -51,18 +51,19 @@ def serve(
         return
     if not archives:
         raise ServeError("flowsweep serve: no archive is named: expected the folders of campaigns")
-    from flowsweep.serve.server import listening_socket, read_address, read_token
-    from flowsweep.serve.server import serve as run
+    from flowsweep.serve.server import listening_socket, make_server, read_address, read_token
+    from flowsweep.serve.watch import Watched
 
     token = None if token_file is None else read_token(token_file)
+    watched = [Watched(number, path) for number, path in enumerate(archives)]
     opened = listening_socket(read_address(address), token)
     host, port = opened.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     with opened:
-        run(
-            archives,
+        make_server(
+            watched,
             opened,
             names=name or (),
             token=token,
             ready=lambda: say(f"http://{shown}:{port}/ (Ctrl-C ends it)"),
-        )
+        ).serve_until_signal()

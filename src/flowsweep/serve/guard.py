@@ -31,12 +31,15 @@ _HEADERS = {
 
 def is_loopback(host: str) -> bool:
     """Whether an address, or a name, is this machine's alone."""
-    if host == "localhost":
-        return True
+    return host == "localhost" or (_is_number(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_number(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        ipaddress.ip_address(host)
     except ValueError:
         return False
+    return True
 
 
 def cookie_of(token: str) -> str:
@@ -48,11 +51,12 @@ class Guard:
     """Wraps an application.
 
     A page of somebody else may have a browser send requests here under a name of its own that leads to this
-    address (DNS rebinding): requests are answered only under names that were agreed on.
+    address (DNS rebinding): requests are answered only under names that were agreed on. An address in digits
+    is nobody's name.
 
     Args:
         app: What it wraps.
-        hosts: Names and addresses under which requests may come; beside them all loopback ones.
+        hosts: Names under which requests may come, beside localhost and addresses in digits.
         token: What requests must show; None: nothing.
     """
 
@@ -85,8 +89,11 @@ class Guard:
         await app(scope, receive, send_with_headers)
 
     def _is_known(self, host: str) -> bool:
-        name = urllib.parse.urlsplit(f"//{host}").hostname or "" if host.isascii() else ""
-        return is_loopback(name) or name in self._hosts
+        try:
+            name = urllib.parse.urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return name == "localhost" or _is_number(name) or name in self._hosts
 
     def _may_look(self, path: str, headers: Headers) -> bool:
         if self._token is None or path in OPEN_PATHS or path.startswith("/static/"):

@@ -1,5 +1,6 @@
 """Pages for people."""
 
+import html
 import re
 import urllib.parse
 from collections.abc import Sequence
@@ -123,7 +124,7 @@ class Pages:
             page = with_way_back(page, back.replace("&", "&amp;"))
         policy = _REPORT_POLICY.search(page)
         # The report's own policy lets its own scripts run, by their hashes, and no other.
-        own = policy[1] if policy else POLICY
+        own = html.unescape(policy[1]) if policy else POLICY
         return HTMLResponse(page, headers={"content-security-policy": f"{own}; frame-ancestors 'none'"})
 
 

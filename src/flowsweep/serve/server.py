@@ -86,29 +86,25 @@ def listening_socket(address: Address, token: str | None) -> socket.socket:
     return made
 
 
-def serve(
-    archives: Sequence[Path],
+def make_server(
+    watched: Sequence[Watched],
     opened: socket.socket,
     *,
     names: Sequence[str] = (),
     token: str | None = None,
     ready: Callable[[], object] = int,
-) -> None:
-    """Serve archives until a signal comes, which is raised again at the end.
+) -> "Server":
+    """Make what serves archives; its `run` goes on until a signal comes, which is raised again at the end.
 
     Args:
-        archives: Their folders.
+        watched: Archives, numbered in their order.
         opened: A listening socket.
-        names: Under which requests may come, beside loopback ones.
+        names: Under which requests may come, beside localhost and addresses in digits.
         token: What requests must show.
         ready: Called once requests are answered.
-
-    Raises:
-        ArchiveError: One is no archive.
     """
-    watched = [Watched(number, path) for number, path in enumerate(archives)]
     broadcaster = Broadcaster()
-    app = application(watched, broadcaster, hosts=[*names, opened.getsockname()[0]], token=token)
+    app = application(watched, broadcaster, hosts=names, token=token)
     config = uvicorn.Config(
         app,
         log_level="error",
@@ -123,16 +119,32 @@ def serve(
         h11_max_incomplete_event_size=_HEADER_BYTES_MAX,
         http="h11",
     )
-    _Server(config, broadcaster, ready).run(sockets=[opened])
+    return Server(config, broadcaster, ready, opened)
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """Lets pages that listen go before it waits for connections to end."""
 
-    def __init__(self, config: uvicorn.Config, broadcaster: Broadcaster, ready: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        broadcaster: Broadcaster,
+        ready: Callable[[], object],
+        opened: socket.socket,
+    ) -> None:
         super().__init__(config)
         self._broadcaster = broadcaster
         self._ready = ready
+        self._opened = opened
+
+    def serve_until_signal(self) -> None:
+        """Serve; a signal ends it, and is raised again at the end."""
+        self.run(sockets=[self._opened])
+
+    def end(self) -> None:
+        """End from another thread, as a signal does."""
+        self._broadcaster.close()
+        self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
