@@ -1,7 +1,7 @@
 """What is known of one campaign: fed with the records of its journal and with rows of summaries."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -98,9 +98,8 @@ class CampaignModel:
         self.merged: CompactedEntry | None = None
         self.merged_behind = 0
         """Data of records before this byte of the journal are merged."""
-        for sweep in planned_sweeps(self.campaign.plan):
-            for path in sweep.paths:
-                self._path(PathKey(sweep.name, path.src, path.dst))
+        for key in _planned(self.campaign, self.plan):
+            self._path(key)
 
     def apply(self, followed: Followed) -> str | None:
         """Take the next record into account; returns what happened, in a word, if a page shows it."""
@@ -207,6 +206,16 @@ class CampaignModel:
                 return -1
             self.verdicts.append(verdict)
         return self.verdicts.index(verdict)
+
+
+def _planned(campaign: Campaign, plan: Plan | None) -> Iterator[PathKey]:
+    """Paths that will be measured; of a plan of another version those that it names."""
+    both_ways = set() if plan is None else {one.name for one in plan.sweeps if one.directions != "one"}
+    for sweep in planned_sweeps(campaign.plan):
+        for path in sweep.paths:
+            yield PathKey(sweep.name, path.src, path.dst)
+            if sweep.name in both_ways:
+                yield PathKey(sweep.name, path.dst, path.src)
 
 
 def _plan(campaign: Campaign) -> Plan | None:

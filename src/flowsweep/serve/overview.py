@@ -19,7 +19,7 @@ _RECENT = 2_000
 """Trials among which the last one of each point is looked for."""
 _SPARK = 32
 """Values of the small curve beside a path."""
-_OK = STATUSES.index("ok")
+_OK, _GONE = STATUSES.index("ok"), STATUSES.index("gone")
 
 
 class Overview:
@@ -90,7 +90,7 @@ class Overview:
             "trials": len(state.rows.rows),
             "points": len(state.points),
             "last": None if last is None else round(float(last["began"]), 3),
-            "status": None if last is None else STATUSES[last["status"]],
+            "status": None if last is None else _worst(recent),
             "trial": None if last is None else trial_id_of(int(last["trial"])),
             "verdict": self._verdict(last),
             "good": state.rows.last_good(),
@@ -126,6 +126,14 @@ def _value(good: Rows, quantity: Quantity) -> list[float | None] | None:
     choose = min if quantity.key == "rtt" else max
     chosen = choose(last.values(), key=lambda row: float(row[quantity.key][0]))
     return [rounded(float(part)) for part in chosen[quantity.key]]
+
+
+def _worst(recent: Rows) -> str:
+    """What came of the last trial of each point: the first that is not well, if one is not."""
+    counts = recent[recent["status"] != _GONE]
+    _, places = np.unique(counts["point"][::-1], return_index=True)
+    last = counts["status"][len(counts) - 1 - places]
+    return next((name for number, name in enumerate(STATUSES) if name != "ok" and number in last), "ok")
 
 
 def _spark(good: Rows, quantity: Quantity) -> list[float | None]:

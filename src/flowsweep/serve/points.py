@@ -4,10 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, level_words
-from flowsweep.axes import ECHO, MODE
+from flowsweep.axes import AXES, ECHO, MODE
 
-_COLUMNS = (*AXIS_NAMES, MODE.column, ECHO.column)
-_NAMES = {**AXIS_NAMES, MODE.column: MODE.name, ECHO.column: ECHO.name}
+_FIRST, _LAST = "flows", "window_sum_bytes"
+"""What people name points by, and what follows from windows and flows where these already tell."""
+_COLUMNS = (
+    _FIRST,
+    *(column for column in AXIS_NAMES if column not in (_FIRST, _LAST)),
+    _LAST,
+    MODE.column,
+    ECHO.column,
+)
+_NAMES = {axis.column: axis.label or axis.name for axis in (*AXES, MODE, ECHO)}
 POINTS_MAX = 10_000
 """Of a path; trials of more of them count as of the last one."""
 Point = tuple[Any, ...]

@@ -130,7 +130,7 @@ def test_trials_that_come_late_stand_where_they_began(tmp_path):
 def test_points_are_called_by_what_they_differ_in(tmp_path):
     folder = write_archive(tmp_path / "archive", make_campaign(flows=(1, 4), window_sums=(1 << 20,)))
     watched, _ = watch(folder)
-    assert names_of_points(watched.model.paths[A_TO_B]) == ["window per flow 1 MiB", "window per flow 256 KiB"]
+    assert names_of_points(watched.model.paths[A_TO_B]) == ["flows 1", "flows 4"]
 
 
 def test_a_mesh_by_the_clock_says_what_runs_what_is_overdue_and_what_was_missed(tmp_path):

@@ -68,7 +68,8 @@ function campaignOf(campaign, number) {
 }
 
 function matching(paths) {
-  const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+  // "a -> b" is one term, the direction.
+  const words = find.value.toLowerCase().replaceAll(/\s*(?:→|->)\s*/g, " → ").match(/\S+ → \S+|\S+/g) ?? [];
   return paths.filter((path) => words.every((word) => `${path.sweep} ${path.src} → ${path.dst}`.toLowerCase().includes(word)));
 }
 
@@ -97,7 +98,7 @@ function runningOf(campaign, number, running) {
     const link = made("a", `${running.src} → ${running.dst}`);
     link.href = addressOf(number, path, "goodput");
     said.append(link, `, sweep ${running.sweep}, `);
-  } else said.append(`trial ${running.trial}, `);
+  } else said.append(running.src ? `${running.src} → ${running.dst}, sweep ${running.sweep}, ` : `trial ${running.trial}, `);
   const clock = made("span", `for ${ageOf(since)}`);
   clock.dataset.since = running.began;
   said.append(clock, running.seconds ? ` of about ${ageOf(running.seconds)}` : "");
@@ -108,7 +109,7 @@ function runningOf(campaign, number, running) {
 
 function legend() {
   const line = made("p", "", "note");
-  line.textContent = "A stronger tint is a higher value. ✕ the last trial failed · ◑ it is incomplete · ◷ overdue: not measured for longer than the plan says. "
+  line.textContent = "A stronger tint is a higher value. ✕ the last trial failed, of a sweep with several points one of the last · ◑ it is incomplete · ◷ overdue: not measured for longer than the plan says. "
     + "Of a sweep with several points: the highest goodput, the lowest round-trip time, the most loss.";
   return line;
 }
