@@ -1,4 +1,4 @@
-"""Files for Prometheus and Grafana: checked by Prometheus's own tool; every metric that they name is there."""
+"""Files for Prometheus and Grafana: checked by Prometheus's own tool; metrics that they name are there."""
 
 import json
 import os

@@ -108,9 +108,13 @@ def write_mesh(
             if place == times // 2:
                 writer.missed(
                     Missed(
-                        sweep=SWEEP, first=occasion.number, last=occasion.number, first_due=due, last_due=due,
+                        sweep=SWEEP,
+                        first=occasion.number,
+                        last=occasion.number,
+                        first_due=due,
+                        last_due=due,
                         reason="the controller was not running",
-                    )  # fmt: skip
+                    )
                 )
                 continue
             for index, trial in enumerate(trials):

@@ -56,7 +56,10 @@ class Served:
 
 @contextmanager
 def served(
-    *folders: Path, watched: Sequence[Watched] | None = None, token: str | None = None, names: Sequence[str] = ()
+    *folders: Path,
+    watched: Sequence[Watched] | None = None,
+    token: str | None = None,
+    names: Sequence[str] = (),
 ) -> Iterator[Served]:
     """Serve archives until the block ends."""
     watched = watched or [Watched(number, folder) for number, folder in enumerate(folders)]
@@ -76,7 +79,7 @@ def served(
 
 
 def big_campaign(folder: Path, *, paths: int, trials_each: int, end: float, every_s: float) -> Watched:
-    """An archive whose journal is empty, and a model that has read very many trials: made up, not measured."""
+    """An archive whose journal is empty, and a model that has read very many trials, made up."""
     create_archive(folder, plan_json="{}", seed=1).close()
     watched = Watched(0, folder)
     generator = np.random.default_rng(1)

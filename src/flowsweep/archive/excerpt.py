@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, write_campaign
 from flowsweep.archive.entries import (
@@ -92,7 +94,5 @@ def _of(pc: Any, part: Any, entry: DataEntry) -> Any:  # noqa: ANN401 - PyArrow 
     """Which rows are an entry's."""
     ids = {trial_id for trial_id, _ in entry.keys}
     attempts = {attempt for _, attempt in entry.keys}
-    import pyarrow as pa
-
     own = pc.is_in(part["trial_id"], pa.array(sorted(ids)))
     return pc.and_(own, pc.is_in(part["attempt"], pa.array(sorted(attempts), part["attempt"].type)))

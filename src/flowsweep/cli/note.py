@@ -28,11 +28,12 @@ def note(
     at: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="When: 2027-01-31T18:00:00Z, or 30min, 2h, 3d for so long ago; now if absent."
+            metavar="TIME",
+            help="When: 2027-01-31T18:00:00Z, or 30min, 2h, 3d for so long ago; now if absent.",
         ),
     ] = None,
 ) -> None:
-    """Note what happened, such as "kernel upgraded", at its time beside a campaign; or show all notes."""
+    """Note what happened beside a campaign, such as a new kernel, at its time; or show all notes."""
     folder = open_folder(archive)
     read_campaign(folder)
     if text is None:

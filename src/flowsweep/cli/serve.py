@@ -8,13 +8,12 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ServeError
+from flowsweep.serve.rules import write_rules as written
 
 _ADDRESS = "127.0.0.1:8420"
 
 
-@app.command(
-    epilog="Exit code 130 after Ctrl-C; 2: something is no archive, or cannot be served there; nothing was served."
-)
+@app.command(epilog="Exit code 130 after Ctrl-C; 2: something is no archive, or cannot be served there.")
 def serve(
     archives: Annotated[
         list[Path] | None, typer.Argument(metavar="DIR…", help="Archives; runs may be writing them.")
@@ -42,20 +41,20 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Show campaigns on a page that follows them as they grow, and to Prometheus. Nothing is written."""
-    if write_rules is not None:
-        from flowsweep.serve.rules import write_rules as written
+    """Show campaigns on a page that follows them as they grow, and to Prometheus.
 
+    Archives are only read.
+    """
+    if write_rules is not None:
         for file in written(write_rules):
             say(str(file))
         return
     if not archives:
         raise ServeError("flowsweep serve: no archive is named: expected the folders of campaigns")
-    from flowsweep.serve.server import listening_socket, make_server, read_address, read_token
-    from flowsweep.serve.watch import Watched
+    from flowsweep.serve.server import listening_socket, make_server, read_address, read_token, watched_in
 
     token = None if token_file is None else read_token(token_file)
-    watched = [Watched(number, path) for number, path in enumerate(archives)]
+    watched = watched_in(archives)
     opened = listening_socket(read_address(address), token)
     host, port = opened.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host

@@ -33,4 +33,4 @@ def was_due_twice(plan: Plan, begun_ns: int, seed: int, sweep: str, *, since_ns:
     due = occasions(own, begun_ns, seed, due_well_before(own, begun_ns, since_ns))
     past = takewhile(lambda one: one.latest_unix_ns < now_ns, due)
     missing = (one for one in past if one.due_unix_ns > since_ns)
-    return len(list(islice(missing, 2))) == 2  # noqa: PLR2004 - twice
+    return len(list(islice(missing, 2))) == 2

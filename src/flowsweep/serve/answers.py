@@ -65,7 +65,9 @@ class Answers:
             kept = asked.state.rows.rows
             first = float(kept["began"][0]) if len(kept) else None
             last = float(kept["began"][-1]) if len(kept) else None
-            offered = [one.key for one in QUANTITIES if asked.state.rows.last(with_value_of=one.key) is not None]
+            offered = [
+                one.key for one in QUANTITIES if asked.state.rows.last(with_value_of=one.key) is not None
+            ]
         found = lines(rows, show, len(names))
         quantity = BY_KEY[show]
         return _json(
@@ -93,9 +95,7 @@ class Answers:
         if self._broadcaster.is_full:
             return PlainTextResponse("Too many pages listen.\n", 503, {"retry-after": "30"})
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(
-            self._broadcaster.stream(), media_type="text/event-stream", headers=headers
-        )
+        return StreamingResponse(self._broadcaster.stream(), media_type="text/event-stream", headers=headers)
 
     def metrics(self, request: Request) -> Response:
         """What Prometheus scrapes: OpenMetrics if it asks for that."""
@@ -105,7 +105,9 @@ class Answers:
     def health(self, _: Request) -> Response:
         """Whether archives are read; nothing of what is in them."""
         well = self._watcher.is_alive and all(one.problem is None for one in self._watched)
-        return PlainTextResponse("ok\n" if well else "not well: see flowsweep_archive_readable\n", 200 if well else 503)
+        return PlainTextResponse(
+            "ok\n" if well else "not well: see flowsweep_archive_readable\n", 200 if well else 503
+        )
 
     def _overview(self) -> bytes:
         found = []

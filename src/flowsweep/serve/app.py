@@ -23,7 +23,11 @@ _GZIP_FROM_BYTES = 1_000
 
 
 def application(
-    watched: Sequence[Watched], broadcaster: Broadcaster, *, hosts: Sequence[str] = (), token: str | None = None
+    watched: Sequence[Watched],
+    broadcaster: Broadcaster,
+    *,
+    hosts: Sequence[str] = (),
+    token: str | None = None,
 ) -> ASGIApp:
     """Make the application; it watches the archives from its start to its end.
 

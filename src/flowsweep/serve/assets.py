@@ -1,10 +1,11 @@
-"""Styles and scripts: the report's own, and those of these pages, each under a name that changes with its content."""
+"""Styles and scripts: the report's own and those of these pages, under names that change with them."""
 
 import gzip
 import hashlib
 from functools import cache
 from importlib.resources import files
 
+from plotly.offline import get_plotlyjs
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
@@ -32,7 +33,9 @@ def asset(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in (*SCRIPTS, "page.css", "plotly.js"):
         return PlainTextResponse("Nothing is here.\n", 404)
-    headers = dict(_FOR_EVER) if request.query_params.get("of") == digest(name) else {"cache-control": "no-cache"}
+    headers = (
+        dict(_FOR_EVER) if request.query_params.get("of") == digest(name) else {"cache-control": "no-cache"}
+    )
     packed = "gzip" in request.headers.get("accept-encoding", "")
     headers |= {"vary": "accept-encoding"} | ({"content-encoding": "gzip"} if packed else {})
     body = _packed(name) if packed else content(name)
@@ -54,8 +57,6 @@ def digest(name: str) -> str:
 def content(name: str) -> bytes:
     """All of it."""
     if name == "plotly.js":
-        from plotly.offline import get_plotlyjs
-
         return str(get_plotlyjs()).encode()
     if name in SCRIPTS:
         parts = "\n".join(_text(package, file) for package, file in SCRIPTS[name])

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -20,13 +20,15 @@ from flowsweep.archive.entries import (
     StartedEntry,
 )
 from flowsweep.archive.follow import Followed
-from flowsweep.archive.notes import Note
 from flowsweep.plan import Plan
-from flowsweep.run.outcome import Missed
 from flowsweep.schedule import planned_name, planned_sweeps
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.serve.points import POINTS_MAX, Point, point_of
 from flowsweep.serve.rows import PathRows, make_row, trial_number
+
+if TYPE_CHECKING:
+    from flowsweep.archive.notes import Note
+    from flowsweep.run.outcome import Missed
 
 VERDICTS_MAX = 120
 """More words for verdicts than there can be."""
@@ -184,9 +186,7 @@ class CampaignModel:
         self.statuses[status] += 1
         trial = trial_number(trial_id)
         self.pending.pop((trial, attempt - 1), None)
-        self.pending[trial, attempt] = Pending(
-            key, trial, attempt, followed.offset, followed.payload_bytes
-        )
+        self.pending[trial, attempt] = Pending(key, trial, attempt, followed.offset, followed.payload_bytes)
 
     def _drop(self, folder: str) -> None:
         trial_id, _, attempt = folder.rpartition("/")[2].partition("-")

@@ -1,8 +1,8 @@
 """Where the level of a series changes: the places that stand out by far, to be marked in a picture.
 
-Binary segmentation on the logarithms, with the noise taken from differences of neighbours, which a step hardly
-touches: the place that two levels fit best is a change if the levels are both far enough apart for the noise and
-different enough to matter. A mark tells where to look; it is no test of a hypothesis and raises no alarm.
+Binary segmentation on the logarithms, with the noise taken from differences of neighbours, which a step
+hardly touches: the place that two levels fit best is a change if the levels are both far enough apart for
+the noise and different enough to matter. A mark tells where to look; it is no test, and raises no alarm.
 """
 
 import math

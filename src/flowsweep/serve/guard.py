@@ -1,4 +1,4 @@
-"""Who may look: the Host that a request names, the token where one is asked for, and headers of every answer."""
+"""Who may look: the name that a request asks under, the token where one is needed, headers of each answer."""
 
 import hashlib
 import hmac
@@ -125,7 +125,9 @@ _UNKNOWN_HOST = PlainTextResponse(
 
 def _refusal(scope: Scope, headers: Headers) -> ASGIApp:
     if "text/html" in headers.get("accept", ""):
-        asked = scope["path"] + (f"?{scope['query_string'].decode('ascii', 'ignore')}" * bool(scope["query_string"]))
+        asked = scope["path"] + (
+            f"?{scope['query_string'].decode('ascii', 'ignore')}" * bool(scope["query_string"])
+        )
         return RedirectResponse(f"/login?{urllib.parse.urlencode({'to': asked})}", 303)
     return PlainTextResponse(
         "A token is needed: Authorization: Bearer TOKEN\n", 401, {"www-authenticate": "Bearer"}

@@ -1,4 +1,4 @@
-"""What Prometheus scrapes: the last values of each path, their age, what was missed, and the service itself."""
+"""What Prometheus scrapes: the last values of each path, their age, what was missed, the service itself."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,7 +73,9 @@ class _Campaigns(Collector):
             labels=("campaign",),
         )  # fmt: skip
         waiting = GaugeMetricFamily(
-            "flowsweep_trials_waiting", "Trials that are recorded and not summed up yet.", labels=("campaign",)
+            "flowsweep_trials_waiting",
+            "Trials that are recorded and not summed up yet.",
+            labels=("campaign",),
         )
         for one in self._watched:
             name = [one.model.name]

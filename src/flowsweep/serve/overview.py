@@ -108,9 +108,7 @@ def last_of_points(good: Rows, quantity: Quantity) -> dict[int, Rows]:
     """The last trial of each point that has a value, among trials that went well."""
     known = good[~np.isnan(good[quantity.key][:, 0])]
     points, places = np.unique(known["point"][::-1], return_index=True)
-    return {
-        int(point): known[len(known) - 1 - place] for point, place in zip(points, places, strict=True)
-    }
+    return {int(point): known[len(known) - 1 - place] for point, place in zip(points, places, strict=True)}
 
 
 def names_of_points(state: PathState) -> list[str]:
@@ -119,7 +117,7 @@ def names_of_points(state: PathState) -> list[str]:
 
 
 def _value(good: Rows, quantity: Quantity) -> list[float | None] | None:
-    """Value and interval: of several points the one with the highest goodput, the lowest RTT, the most loss."""
+    """Value and interval: of several points that with the highest goodput, the lowest RTT, the most loss."""
     last = last_of_points(good, quantity)
     if not last:
         return None
@@ -140,4 +138,3 @@ def _spark(good: Rows, quantity: Quantity) -> list[float | None]:
     """The last values of the point that was measured last."""
     own = good[good["point"] == good["point"][-1]][-_SPARK:]
     return [rounded(float(value)) for value in own[quantity.key][:, 0]]
-

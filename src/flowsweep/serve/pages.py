@@ -134,11 +134,7 @@ def error_page(title: str, said: str, status: int) -> Response:
 
 
 def _page(template: str, *, status: int = 200, **content: object) -> Response:
-    text = (
-        _environment()
-        .get_template(template)
-        .render(content, address=address, version=__version__)
-    )
+    text = _environment().get_template(template).render(content, address=address, version=__version__)
     return HTMLResponse(text, status)
 
 

@@ -1,7 +1,7 @@
 """The trials of one path as compact rows: some 80 bytes each, so that a million of them fit in memory."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class PathRows:
             if row["status"] == _GONE or (point is not None and row["point"] != point):
                 continue
             if with_value_of is None or (row["status"] == _OK and not np.isnan(row[with_value_of][0])):
-                return row
+                return cast("Rows", row)
         return None
 
     def last_good(self) -> float | None:
@@ -98,7 +98,7 @@ class PathRows:
         rows = self.rows
         first, behind = np.searchsorted(rows["began"], [begin, end])
         found = rows[first:behind]
-        return found[found["status"] != _GONE]
+        return cast("Rows", found[found["status"] != _GONE])
 
     def _forget(self, trial: int) -> None:
         rows = self.rows

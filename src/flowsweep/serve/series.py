@@ -1,4 +1,4 @@
-"""A quantity of a path over time: each trial, or medians of many where a picture could not tell them apart."""
+"""A quantity of a path over time: each trial, or medians of many where a picture could not part them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field

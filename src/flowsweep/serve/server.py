@@ -58,7 +58,8 @@ def read_token(file: Path) -> str:
         raise ServeError(f"--token-file: {file}: cannot be read: {error}") from error
     if not TOKEN_MIN <= len(text) <= _TOKEN_BYTES_MAX or not text.isprintable() or " " in text:
         raise ServeError(
-            f"--token-file: {file}: expected one word of {TOKEN_MIN} characters or more, as `openssl rand -hex 24` makes"
+            f"--token-file: {file}: expected one word of {TOKEN_MIN} characters or more, "
+            "as `openssl rand -hex 24` makes"
         )
     return text
 
@@ -84,6 +85,15 @@ def listening_socket(address: Address, token: str | None) -> socket.socket:
         made.close()
         raise ServeError(f"--address {address}: cannot listen there: {error.strerror or error}") from error
     return made
+
+
+def watched_in(folders: Sequence[Path]) -> list[Watched]:
+    """Archives, numbered in their order.
+
+    Raises:
+        ArchiveError: One is none.
+    """
+    return [Watched(number, folder) for number, folder in enumerate(folders)]
 
 
 def make_server(
@@ -147,10 +157,12 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and say so."""
         await super().startup(sockets)
         if self.started:
             await asyncio.get_running_loop().run_in_executor(None, self._ready)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Answer a signal."""
         self._broadcaster.close()
         super().handle_exit(sig, frame)

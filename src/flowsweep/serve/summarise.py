@@ -13,6 +13,7 @@ from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.state import State
+from flowsweep.prepared.summary import summary_of_archive
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.quantities import QUANTITIES
 from flowsweep.serve.rows import trial_number
@@ -22,7 +23,8 @@ AT_A_TIME = 64
 EXCERPT_MAX = 200
 """Trials of merged files that are taken out; of more, the whole archive is summed up."""
 _NEEDED = frozenset({"trial_id", "verdict"}).union(
-    *(quantity.columns for quantity in QUANTITIES), *(side for quantity in QUANTITIES for side in quantity.band)
+    *(quantity.columns for quantity in QUANTITIES),
+    *(side for quantity in QUANTITIES for side in quantity.band),
 )
 """Columns of a summary that anything is kept of."""
 SummaryRows = Mapping[int, Mapping[str, Any]]
@@ -53,9 +55,11 @@ def summed_up(
     if len(batch) > EXCERPT_MAX:
         with read_archive(folder.path) as archive:
             return _rows(archive)
-    with tempfile.TemporaryDirectory(prefix="flowsweep-serve-") as place:
-        with excerpt(folder, follower, model, batch, Path(place) / "excerpt") as archive:
-            return _rows(archive)
+    with (
+        tempfile.TemporaryDirectory(prefix="flowsweep-serve-") as place,
+        excerpt(folder, follower, model, batch, Path(place) / "excerpt") as archive,
+    ):
+        return _rows(archive)
 
 
 def excerpt(
@@ -103,8 +107,6 @@ def _entries(follower: JournalFollower, trials: Sequence[Pending]) -> list[tuple
 
 
 def _rows(archive: Archive) -> SummaryRows:
-    from flowsweep.prepared.summary import summary_of_archive
-
     with archive.damage_named():
         table = summary_of_archive(archive)
         if table is None:
@@ -113,4 +115,3 @@ def _rows(archive: Archive) -> SummaryRows:
             table = summarised(archive.tables()).to_pyarrow()
     columns = [name for name in table.column_names if name in _NEEDED]
     return {trial_number(row["trial_id"]): row for row in table.select(columns).to_pylist()}
-

@@ -32,15 +32,11 @@ def trial_on(watched: Watched, trial: int) -> tuple[PathKey, Pending] | None:
         for key, state in watched.model.paths.items():
             for place in state.rows.places([trial]).values():
                 row = state.rows.rows[place]
-                return key, Pending(
-                    key, trial, int(row["attempt"]), int(row["offset"]), int(row["payload"])
-                )
+                return key, Pending(key, trial, int(row["attempt"]), int(row["offset"]), int(row["payload"]))
     return None
 
 
-def trials_between(
-    watched: Watched, begin: float, end: float, path: PathKey | None = None
-) -> list[Pending]:
+def trials_between(watched: Watched, begin: float, end: float, path: PathKey | None = None) -> list[Pending]:
     """Trials that began in a span of time, of one path or of all.
 
     Raises:
@@ -68,19 +64,20 @@ def report_of(watched: Watched, trials: Sequence[Pending]) -> str:
         Busy: Others are asked for, and this one would have to wait too long.
         ArchiveError: Data cannot be read.
     """
-    from flowsweep.report.render import render
-    from flowsweep.report.report_data import report_data
+    from flowsweep.report.on_demand import report_text
 
     if not _ONE_AT_A_TIME.acquire(timeout=_WAIT_S):
         raise Busy
     try:
         hold = ReadersLock(watched.folder)
-        with tempfile.TemporaryDirectory(prefix="flowsweep-serve-") as place:
-            with excerpt(
+        with (
+            tempfile.TemporaryDirectory(prefix="flowsweep-serve-") as place,
+            excerpt(
                 watched.folder, watched.follower, watched.model, trials, Path(place) / "excerpt"
-            ) as archive:
-                hold.release()
-                return render(report_data(archive))
+            ) as archive,
+        ):
+            hold.release()
+            return report_text(archive)
     finally:
         _ONE_AT_A_TIME.release()
 
@@ -91,4 +88,3 @@ def with_way_back(page: str, back: str) -> str:
     Which page of a report is open stands in its address: `#trial-…`.
     """
     return _BACK.sub(f'<a href="{back}">← Path</a>', page, count=1)
-

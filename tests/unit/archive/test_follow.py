@@ -1,6 +1,5 @@
 """Following a journal: each record once, also where it is torn, damaged, or another one than before."""
 
-import os
 from pathlib import Path
 
 from analysis_support import make_campaign, make_outcome, make_trial, write_archive
@@ -88,7 +87,7 @@ def test_another_journal_is_read_from_its_beginning(tmp_path):
     first = kinds(follower)
     content = (folder / JOURNAL_FILE).read_bytes()
     (folder / "other").write_bytes(content)
-    os.replace(folder / "other", folder / JOURNAL_FILE)
+    (folder / "other").replace(folder / JOURNAL_FILE)
     assert follower.starts_anew()
     assert kinds(follower) == first
     (folder / JOURNAL_FILE).write_bytes(b"")

@@ -7,7 +7,15 @@ import pytest
 
 from analysis_support import write_archive
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.notes import NOTES_BYTES_MAX, NOTES_FILE, TEXT_MAX, Note, add_note, notes_bytes, read_notes
+from flowsweep.archive.notes import (
+    NOTES_BYTES_MAX,
+    NOTES_FILE,
+    TEXT_MAX,
+    Note,
+    add_note,
+    notes_bytes,
+    read_notes,
+)
 from flowsweep.archive.reader import read_archive
 from flowsweep.archive.verify import verify_archive
 from flowsweep.archive.writer import open_archive_for_writing

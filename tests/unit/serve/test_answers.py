@@ -35,7 +35,10 @@ def metrics_of(found):
     answer, text = found.ask("/metrics", accept=OPEN_METRICS)
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
     families = {family.name: family for family in text_string_to_metric_families(text)}
-    return {name: {tuple(sorted(one.labels.items())): one.value for one in family.samples} for name, family in families.items()}
+    return {
+        name: {tuple(sorted(one.labels.items())): one.value for one in family.samples}
+        for name, family in families.items()
+    }
 
 
 def test_a_series_has_values_bands_failures_what_was_missed_notes_and_changes(mesh):
@@ -43,7 +46,10 @@ def test_a_series_has_values_bands_failures_what_was_missed_notes_and_changes(me
     (line,) = found["lines"]
     assert found["trials"] == len(line["began"]) + len(found["failures"]) == 71
     assert line["began"] == sorted(line["began"])
-    assert all(low <= value <= high for low, value, high in zip(line["low"], line["value"], line["high"], strict=True))
+    assert all(
+        low <= value <= high
+        for low, value, high in zip(line["low"], line["value"], line["high"], strict=True)
+    )
     assert all(count == 1 for count in line["count"])
     assert [one["status"] for one in found["failures"]] == ["failed"] * len(found["failures"])
     (missed,) = found["missed"]
@@ -70,7 +76,13 @@ def test_a_span_is_that_which_is_asked_for(mesh):
 
 def test_metrics_say_the_last_of_each_path(mesh):
     found = metrics_of(mesh)
-    labels = (("campaign", "alpine-mesh"), ("dst", "vienna"), ("point", ""), ("src", "geneva"), ("sweep", SWEEP))
+    labels = (
+        ("campaign", "alpine-mesh"),
+        ("dst", "vienna"),
+        ("point", ""),
+        ("src", "geneva"),
+        ("sweep", SWEEP),
+    )
     series = mesh.json(f"/api/series?{PATH}")["lines"][0]
     assert found["flowsweep_goodput_bits_per_second"][labels] == pytest.approx(series["value"][-1], rel=1e-4)
     assert found["flowsweep_round_trip_seconds"][labels] == pytest.approx(0.0181)
@@ -83,7 +95,10 @@ def test_metrics_say_the_last_of_each_path(mesh):
     assert found["flowsweep_campaign_running"][("campaign", "alpine-mesh"),] == 0
     assert found["flowsweep_serve_healthy"][()] == 1
     assert len(found["flowsweep_path_age_seconds"]) == 6
-    assert "flowsweep_path_capacity_bits_per_second" not in found or not found["flowsweep_path_capacity_bits_per_second"]
+    assert (
+        "flowsweep_path_capacity_bits_per_second" not in found
+        or not found["flowsweep_path_capacity_bits_per_second"]
+    )
 
 
 def test_older_scrapers_get_the_older_text(mesh):
@@ -153,7 +168,7 @@ def event_of(stream):
     return json.loads(line[5:])
 
 
-def test_a_million_trials_take_no_longer_than_a_picture_may(tmp_path):
+def test_a_million_trials_take_no_longer_than_a_picture_may(tmp_path, record_property):
     end = time.time()
     watched = big_campaign(tmp_path / "archive", paths=56, trials_each=18_000, end=end, every_s=300)
     with served(watched=[watched]) as found:
@@ -175,7 +190,7 @@ def test_a_million_trials_take_no_longer_than_a_picture_may(tmp_path):
                 line = json.loads(text)["lines"][0]
                 assert sum(line["count"]) == (288 if name == "day" else 18_000)
                 assert len(line["began"]) <= 1_500
-        print(took)
+        record_property("took_s", took)
         assert took["overview"] < 1
         assert took["day"] < 0.3
         assert took["all"] < 1

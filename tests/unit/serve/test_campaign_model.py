@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import flowsweep.serve.watch as watch_module
 from analysis_support import make_campaign, make_failed, make_outcome, make_trial, write_archive
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.archive.journal import JOURNAL_FILE, frame
@@ -67,10 +68,10 @@ def test_rows_are_those_of_the_summary(tmp_path, merged):
 
 def test_a_trial_appears_when_it_is_settled_and_no_other_is_summed_up_again(tmp_path, monkeypatch):
     batches = []
-    import flowsweep.serve.watch as module
-
-    original = module.summed_up
-    monkeypatch.setattr(module, "summed_up", lambda *args: batches.append(len(args[-1])) or original(*args))
+    original = watch_module.summed_up
+    monkeypatch.setattr(
+        watch_module, "summed_up", lambda *args: batches.append(len(args[-1])) or original(*args)
+    )
     folder = tmp_path / "archive"
     with create_archive(folder, plan_json="{}", seed=1) as writer:
         watched, said = watch(folder)
@@ -90,10 +91,14 @@ def test_a_trial_appears_when_it_is_settled_and_no_other_is_summed_up_again(tmp_
     assert said == ["state"] + ["began", "settled", "summed"] * 3
 
 
-def test_trials_that_were_merged_before_they_were_summed_up_are_taken_out_of_merged_files(tmp_path, monkeypatch):
+def test_trials_that_were_merged_before_they_were_summed_up_are_taken_out_of_merged_files(
+    tmp_path, monkeypatch
+):
     folder = write_archive(tmp_path / "archive", make_campaign(flows=(1,), window_sums=(1 << 18,)))
     whole = []
-    monkeypatch.setattr("flowsweep.serve.summarise.read_archive", lambda path: whole.append(path) or read_archive(path))
+    monkeypatch.setattr(
+        "flowsweep.serve.summarise.read_archive", lambda path: whole.append(path) or read_archive(path)
+    )
     watched, _ = watch(folder)
     assert path_of(watched, PathKey("windows", "a", "b"))["status"] == "failed"
     assert [path.name for path in whole] == ["excerpt"]
@@ -111,7 +116,11 @@ def test_another_attempt_takes_the_place_of_the_first(tmp_path):
         writer.finished(make_outcome(trial, attempt=2, started_at=AT + timedelta(hours=1)))
         read(watched, said)
     found = path_of(watched, A_TO_B)
-    assert (found["trials"], found["status"], found["good"]) == (1, "ok", (AT + timedelta(hours=1)).timestamp())
+    assert (found["trials"], found["status"], found["good"]) == (
+        1,
+        "ok",
+        (AT + timedelta(hours=1)).timestamp(),
+    )
 
 
 def test_trials_that_come_late_stand_where_they_began(tmp_path):

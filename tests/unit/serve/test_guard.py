@@ -1,6 +1,7 @@
 """Who may look: names, tokens, methods, and what every answer says to browsers."""
 
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -13,7 +14,8 @@ from serve_support import served
 pytestmark = pytest.mark.whole
 
 TOKEN = "correct-horse-battery"
-EVERY_ADDRESS = ("/", "/path?sweep=windows&src=a&dst=b", "/api/overview", "/api/series?sweep=windows&src=a&dst=b",
+EVERY_ADDRESS = ("/", "/path?sweep=windows&src=a&dst=b", "/api/overview",
+                 "/api/series?sweep=windows&src=a&dst=b",
                  "/events", "/metrics", "/report", "/trial/0/0123456789ab")  # fmt: skip
 
 
@@ -34,7 +36,18 @@ def closed_page(archive):
         yield found
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[", "10.0.0.1.nip.example", "ex\xe4mple"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:80",
+        "127.0.0.1.evil.example",
+        "",
+        "[",
+        "10.0.0.1.nip.example",
+        "ex\xe4mple",
+    ],
+)
 def test_requests_under_other_names_are_refused(open_page, host):
     answer, text = open_page.ask("/api/overview", host=host)
     assert answer.status in (400, 421)
@@ -79,13 +92,16 @@ def test_a_browser_is_asked_for_the_token_and_keeps_something_else(closed_page):
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert closed_page.ask("/api/overview", cookie=cookie.partition(";")[0])[0].status == 200
-    assert closed_page.ask("/api/overview", cookie="flowsweep_token=" + cookie_of("another token"))[0].status == 401
+    assert (
+        closed_page.ask("/api/overview", cookie="flowsweep_token=" + cookie_of("another token"))[0].status
+        == 401
+    )
 
 
-@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", "/ok\r\nx: y", ""])
+@pytest.mark.parametrize(
+    "to", ["//evil.example", "https://evil.example", "/\\evil.example", "/ok\r\nx: y", ""]
+)
 def test_the_way_on_leads_nowhere_else(closed_page, to):
-    from urllib.parse import urlencode
-
     answer, _ = closed_page.ask(f"/login?{urlencode({'to': to})}", method="POST", body=f"token={TOKEN}")
     assert (answer.status, answer.headers["location"]) == (303, "/")
 
@@ -107,7 +123,8 @@ def test_every_answer_has_a_policy(open_page, address):
 
 @pytest.mark.parametrize(
     "address",
-    ["/../etc/passwd", "/static/..%2f..%2fapp.py", "/static/server.py", "/trial/0/..", "/trial/9/0123456789ab",
+    ["/../etc/passwd", "/static/..%2f..%2fapp.py", "/static/server.py", "/trial/0/..",
+     "/trial/9/0123456789ab",
      "/trial/0/0123456789abc", "/trial/-1/0123456789ab"],
 )  # fmt: skip
 def test_there_is_nothing_else(open_page, address):
@@ -116,14 +133,13 @@ def test_there_is_nothing_else(open_page, address):
 
 @pytest.mark.parametrize(
     "query",
-    ["", "sweep=windows&src=a&dst=c", "sweep=windows&src=a&dst=b&from=x", "sweep=windows&src=a&dst=b&from=nan",
+    ["", "sweep=windows&src=a&dst=c", "sweep=windows&src=a&dst=b&from=x",
+     "sweep=windows&src=a&dst=b&from=nan",
      "sweep=windows&src=a&dst=b&from=9&to=8", "sweep=windows&src=a&dst=b&show=secret",
      "sweep=windows&src=a&dst=b&campaign=1", "sweep=windows&src=a&dst=b&campaign=-1", "campaign=²",
      "sweep=windows&src=a&dst=b&to=1e400", "sweep=%3Cscript%3E&src=a&dst=b"],
 )  # fmt: skip
 def test_what_is_asked_wrongly_is_refused_in_words(open_page, query):
-    from urllib.parse import quote
-
     answer, text = open_page.ask(f"/api/series?{quote(query, safe='=&%')}")
     assert answer.status == 422
     assert "cannot be shown" in text
