@@ -11,11 +11,12 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from flowsweep.serve.rules import FILES, write_rules
+from flowsweep.serve.rules import write_rules
 from serve_support import free_port
 from waiting import wait_until
 
@@ -74,22 +75,39 @@ def alerts(port: int) -> set[str]:
         return set()
 
 
-def test_prometheus_scrapes_a_campaign_and_alertmanager_learns_that_it_ended(tmp_path):
-    if missing := [name for name in ("prometheus", "prometheus-alertmanager") if shutil.which(name) is None]:
+def needed(*programs: str) -> None:
+    if missing := [name for name in programs if shutil.which(name) is None]:
         reason = f"{missing} are not there; install them with: apt-get install -y {' '.join(missing)}"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
-    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
-    rules = write_rules(tmp_path)[0]
-    assert rules.name == FILES[0]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A campaign, its page, a Prometheus and an Alertmanager, which all run."""
+
+    run: subprocess.Popen
+    page: subprocess.Popen
+    prometheus: int
+    manager: int
+    log: Path
+
+    def one(self, query: str) -> float:
+        [(_, value)] = asked(self.prometheus, query)
+        return value
+
+
+def configured(folder: Path, page: int, manager: int) -> None:
+    rules = write_rules(folder)[0]
     # What waits for minutes fires at once here; nothing else changes.
     rules.write_text(re.sub(r"for: \w+", "for: 0s", rules.read_text(encoding="utf-8")), encoding="utf-8")
-    page, prometheus, manager = free_port(), free_port(), free_port()
-    (tmp_path / "alertmanager.yml").write_text(
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    (folder / "token").write_text("a-token-for-prometheus\n", encoding="utf-8")
+    (folder / "alertmanager.yml").write_text(
         "route: {receiver: nobody, group_wait: 0s}\nreceivers: [{name: nobody}]\n", encoding="utf-8"
     )
-    (tmp_path / "prometheus.yml").write_text(
+    (folder / "prometheus.yml").write_text(
         f"""
 global: {{scrape_interval: 1s, evaluation_interval: 1s}}
 rule_files: ["{rules}"]
@@ -101,62 +119,54 @@ scrape_configs:
 """,
         encoding="utf-8",
     )
-    (tmp_path / "token").write_text("a-token-for-prometheus\n", encoding="utf-8")
-    archive = tmp_path / "archive"
+
+
+@pytest.fixture
+def site(tmp_path) -> Iterator[Site]:
+    needed("prometheus", "prometheus-alertmanager")
+    page, prometheus, manager = free_port(), free_port(), free_port()
+    configured(tmp_path, page, manager)
+    archive, log = tmp_path / "archive", tmp_path / "serve.log"
+    at_page = ("--address", f"127.0.0.1:{page}", "--token-file", tmp_path / "token")
+    alertmanager = (
+        f"--config.file={tmp_path / 'alertmanager.yml'}",
+        f"--storage.path={tmp_path / 'alerts'}",
+        f"--web.listen-address=127.0.0.1:{manager}",
+        "--cluster.listen-address=",
+    )
+    scraper = (
+        f"--config.file={tmp_path / 'prometheus.yml'}",
+        f"--storage.tsdb.path={tmp_path / 'data'}",
+        f"--web.listen-address=127.0.0.1:{prometheus}",
+    )
     with ExitStack() as stack:
-        run = stack.enter_context(
-            process(*FLOWSWEEP, "run", tmp_path / "plan.toml", "--archive", archive, log=tmp_path / "run.log")
-        )
+        enter = stack.enter_context
+        plan = tmp_path / "plan.toml"
+        run = enter(process(*FLOWSWEEP, "run", plan, "--archive", archive, log=tmp_path / "run.log"))
         wait_until(lambda: (archive / "journal").exists() or run.poll() is not None, timeout_s=60)
         assert run.poll() is None, (tmp_path / "run.log").read_text()
-        served = stack.enter_context(
-            process(
-                *FLOWSWEEP,
-                "serve",
-                archive,
-                "--address",
-                f"127.0.0.1:{page}",
-                "--token-file",
-                tmp_path / "token",
-                log=tmp_path / "serve.log",
-                stop=signal.SIGINT,
-            )
-        )
-        stack.enter_context(
-            process(
-                "prometheus-alertmanager",
-                f"--config.file={tmp_path / 'alertmanager.yml'}",
-                f"--storage.path={tmp_path / 'alerts'}",
-                f"--web.listen-address=127.0.0.1:{manager}",
-                "--cluster.listen-address=",
-                log=tmp_path / "alertmanager.log",
-            )
-        )
-        stack.enter_context(
-            process(
-                "prometheus",
-                f"--config.file={tmp_path / 'prometheus.yml'}",
-                f"--storage.tsdb.path={tmp_path / 'data'}",
-                f"--web.listen-address=127.0.0.1:{prometheus}",
-                log=tmp_path / "prometheus.log",
-            )
-        )
-        wait_until(lambda: asked(prometheus, "flowsweep_goodput_bits_per_second"), timeout_s=120)
-        [(labels, goodput)] = asked(prometheus, "flowsweep_goodput_bits_per_second")
-        assert (labels["campaign"], labels["src"], labels["dst"]) == ("by-the-clock", "left", "right")
-        assert goodput == pytest.approx(20e6, rel=0.1)
-        assert asked(prometheus, 'up{job="flowsweep"}')[0][1] == 1
-        assert asked(prometheus, "flowsweep_campaign_running")[0][1] == 1
-        assert "FlowsweepCampaignStopped" not in alerts(manager)
-        first = asked(prometheus, 'flowsweep_trials_total{status="ok"}')[0][1]
-        wait_until(
-            lambda: asked(prometheus, 'flowsweep_trials_total{status="ok"}')[0][1] > first, timeout_s=60
-        )
-        run.send_signal(signal.SIGINT)
-        run.wait(60)
-        wait_until(lambda: "FlowsweepCampaignStopped" in alerts(manager), timeout_s=60)
-        assert "FlowsweepDown" not in alerts(manager)
-        served.send_signal(signal.SIGINT)
-        assert served.wait(30) == 130
-        assert (tmp_path / "serve.log").read_text().count("\n") == 1, "one line, and no traceback"
-        wait_until(lambda: "FlowsweepDown" in alerts(manager), timeout_s=60)
+        served = enter(process(*FLOWSWEEP, "serve", archive, *at_page, log=log, stop=signal.SIGINT))
+        enter(process("prometheus-alertmanager", *alertmanager, log=tmp_path / "alertmanager.log"))
+        enter(process("prometheus", *scraper, log=tmp_path / "prometheus.log"))
+        yield Site(run, served, prometheus, manager, log)
+
+
+def test_prometheus_scrapes_a_campaign_and_alertmanager_learns_that_it_ended(site):
+    wait_until(lambda: asked(site.prometheus, "flowsweep_goodput_bits_per_second"), timeout_s=120)
+    [(labels, goodput)] = asked(site.prometheus, "flowsweep_goodput_bits_per_second")
+    assert (labels["campaign"], labels["src"], labels["dst"]) == ("by-the-clock", "left", "right")
+    assert goodput == pytest.approx(20e6, rel=0.1)
+    assert site.one('up{job="flowsweep"}') == 1
+    assert site.one("flowsweep_campaign_running") == 1
+    assert "FlowsweepCampaignStopped" not in alerts(site.manager)
+    trials = 'flowsweep_trials_total{status="ok"}'
+    first = site.one(trials)
+    wait_until(lambda: site.one(trials) > first, timeout_s=60)
+    site.run.send_signal(signal.SIGINT)
+    site.run.wait(60)
+    wait_until(lambda: "FlowsweepCampaignStopped" in alerts(site.manager), timeout_s=60)
+    assert "FlowsweepDown" not in alerts(site.manager)
+    site.page.send_signal(signal.SIGINT)
+    assert site.page.wait(30) == 130
+    assert site.log.read_text().count("\n") == 1, "one line, and no traceback"
+    wait_until(lambda: "FlowsweepDown" in alerts(site.manager), timeout_s=60)

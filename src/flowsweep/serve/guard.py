@@ -81,10 +81,11 @@ class Guard:
                 answer.setdefault("cache-control", "no-store")
             await send(message)
 
+        asked = scope["path"]
         app = self._app if self._is_known(headers.get("host", "")) else _UNKNOWN_HOST
-        if app is self._app and scope["method"] not in ("GET", "HEAD") and scope["path"] != "/login":
+        if app is self._app and scope["method"] not in ("GET", "HEAD") and asked != "/login":
             app = PlainTextResponse("This page only shows: GET and HEAD.\n", 405, {"allow": "GET, HEAD"})
-        if app is self._app and not self._may_look(scope["path"], headers):
+        if app is self._app and not self._may_look(asked, headers):
             app = _refusal(scope, headers)
         await app(scope, receive, send_with_headers)
 

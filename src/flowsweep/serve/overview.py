@@ -121,8 +121,8 @@ def _value(good: Rows, quantity: Quantity) -> list[float | None] | None:
     last = last_of_points(good, quantity)
     if not last:
         return None
-    choose = min if quantity.key == "rtt" else max
-    chosen = choose(last.values(), key=lambda row: float(row[quantity.key][0]))
+    values = {float(row[quantity.key][0]): row for row in last.values()}
+    chosen = values[quantity.chosen(values)]
     return [rounded(float(part)) for part in chosen[quantity.key]]
 
 

@@ -1,6 +1,6 @@
 """The quantities of a path that are kept over time, and the columns of a summary that they are taken from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ class Quantity:
     """Columns of the lower and of the upper end of its interval, likewise."""
     band_words: str
     more_is_better: bool
+    chosen: Callable[[Iterable[float]], float]
+    """Which point speaks for all of a sweep: that with the highest value, or the lowest."""
     metric: str
     """What Prometheus calls it."""
     help: str
@@ -36,6 +38,7 @@ QUANTITIES = (
         (("goodput_p10_bps",), ("goodput_p90_bps",)),
         "10th to 90th percentile of a trial's intervals",
         more_is_better=True,
+        chosen=max,
         metric="flowsweep_goodput_bits_per_second",
         help="Goodput of the last trial that went well.",
     ),
@@ -48,6 +51,7 @@ QUANTITIES = (
         (("rtt_probe_min_ms", "path_rtt_min_ms", "rtt_min_ms"), ("rtt_probe_p99_ms",)),
         "lowest to 99th percentile of a trial's probes; of TCP from the lowest",
         more_is_better=False,
+        chosen=min,
         metric="flowsweep_round_trip_seconds",
         help="Median round-trip time of the last trial that has one.",
     ),
@@ -60,6 +64,7 @@ QUANTITIES = (
         ((), ()),
         "",
         more_is_better=False,
+        chosen=max,
         metric="flowsweep_loss_ratio",
         help="Share of packets that were lost in the last trial: datagrams, probes, or sent again by TCP.",
     ),
@@ -72,6 +77,7 @@ QUANTITIES = (
         (("path_capacity_low_bps",), ("path_capacity_high_bps",)),
         "interval of the estimate",
         more_is_better=True,
+        chosen=max,
         metric="flowsweep_path_capacity_bits_per_second",
         help="Capacity that the last measurement of the path found.",
     ),

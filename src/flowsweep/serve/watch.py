@@ -17,6 +17,7 @@ from flowsweep.serve.summarise import next_batch, summed_up
 POLL_S = 0.4
 """How often a file's length is looked at: so late a page learns of a trial at most, beside its summary."""
 _WRITER_EVERY_S = 2.0
+_LAST_BATCH_S = 10.0
 _APPLIED_AT_A_TIME = 500
 Tell = Callable[[int, str], object]
 """Number of the campaign, and what happened."""
@@ -146,9 +147,9 @@ class Watcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, at the latest when what is being summed up is done; waits a moment for it."""
+        """End, at the latest when what is being summed up is done; waits for that."""
         self._stop.set()
-        self._thread.join(timeout=1)
+        self._thread.join(timeout=_LAST_BATCH_S)
 
     @property
     def is_alive(self) -> bool:
