@@ -34,6 +34,13 @@ def serve(
         list[str] | None,
         typer.Option(help="A name under which browsers ask, as of a reverse proxy; may be given again."),
     ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where to keep what was read, for the next start; in the user's cache if absent.",
+        ),
+    ] = None,
     write_rules: Annotated[
         Path | None,
         typer.Option(
@@ -51,10 +58,17 @@ def serve(
         return
     if not archives:
         raise ServeError("flowsweep serve: no archive is named: expected the folders of campaigns")
-    from flowsweep.serve.server import listening_socket, make_server, read_address, read_token, watched_in
+    from flowsweep.serve.server import (
+        cache_folder,
+        listening_socket,
+        make_server,
+        read_address,
+        read_token,
+        watched_in,
+    )
 
     token = None if token_file is None else read_token(token_file)
-    watched = watched_in(archives)
+    watched = watched_in(archives, cache or cache_folder())
     opened = listening_socket(read_address(address), token)
     host, port = opened.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host

@@ -24,7 +24,7 @@ from flowsweep.plan import Plan
 from flowsweep.schedule import planned_name, planned_sweeps
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.serve.points import POINTS_MAX, Point, point_of
-from flowsweep.serve.rows import PathRows, make_row, trial_number
+from flowsweep.serve.rows import PathRows, Rows, make_row, trial_number
 
 if TYPE_CHECKING:
     from flowsweep.archive.notes import Note
@@ -97,6 +97,8 @@ class CampaignModel:
         self.hosts: dict[str, dict[str, Any]] = {}
         self.pending: dict[tuple[int, int], Pending] = {}
         self.verdicts: list[str] = []
+        self.has_sums = False
+        """Whether anything was summed up so far."""
         self.merged: CompactedEntry | None = None
         self.merged_behind = 0
         """Data of records before this byte of the journal are merged."""
@@ -129,6 +131,7 @@ class CampaignModel:
 
     def sum_up(self, done: Iterable[Pending], rows: Mapping[int, Mapping[str, Any]]) -> None:
         """Fill in rows of a summary, by the number of their trial; one without a row has nothing to say."""
+        self.has_sums = True
         by_path: dict[PathKey, list[Pending]] = {}
         for one in done:
             if self.pending.get((one.trial, one.attempt)) == one:
@@ -142,6 +145,14 @@ class CampaignModel:
                     state.rows.sum_up(place, row, self._verdict(row.get("verdict")))
             state.version += 1
         self.version += 1
+
+    def wait_for(self, key: PathKey, rows: Rows) -> None:
+        """Have trials of a path summed up later."""
+        for row in rows:
+            trial, attempt = int(row["trial"]), int(row["attempt"])
+            self.pending[trial, attempt] = Pending(
+                key, trial, attempt, int(row["offset"]), int(row["payload"])
+            )
 
     def settle(self, key: PathKey, test: str, point: Point) -> tuple[PathState, int]:
         """The state of a path, and the number of a point on it."""

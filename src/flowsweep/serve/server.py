@@ -13,7 +13,10 @@ from flowsweep.errors import ServeError
 from flowsweep.serve.app import application
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.guard import TOKEN_MIN, is_loopback
+from flowsweep.serve.keep import cache_folder
 from flowsweep.serve.watch import Watched
+
+__all__ = ["cache_folder", "listening_socket", "make_server", "read_address", "read_token", "watched_in"]
 
 CONNECTIONS_MAX = 400
 _GRACE_S = 2
@@ -87,13 +90,13 @@ def listening_socket(address: Address, token: str | None) -> socket.socket:
     return made
 
 
-def watched_in(folders: Sequence[Path]) -> list[Watched]:
-    """Archives, numbered in their order.
+def watched_in(folders: Sequence[Path], cache: Path | None = None) -> list[Watched]:
+    """Archives, numbered in their order; what is read of them is kept in a folder.
 
     Raises:
         ArchiveError: One is none.
     """
-    return [Watched(number, folder) for number, folder in enumerate(folders)]
+    return [Watched(number, folder, cache) for number, folder in enumerate(folders)]
 
 
 def make_server(

@@ -18,8 +18,10 @@ from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.quantities import QUANTITIES
 from flowsweep.serve.rows import trial_number
 
-AT_A_TIME = 64
-"""Trials of folders of their own that are summed up together."""
+AT_FIRST = 64
+AT_A_TIME = 1_000
+"""Trials of folders of their own that are summed up together: few at first, so that a page soon has something
+to show, then many, since a statement takes half a second however few they are."""
 EXCERPT_MAX = 200
 """Trials of merged files that are taken out; of more, the whole archive is summed up."""
 _NEEDED = frozenset({"trial_id", "verdict"}).union(
@@ -38,7 +40,7 @@ def next_batch(model: CampaignModel) -> list[Pending]:
         return []
     loose = [one for one in pending if one.offset > model.merged_behind]
     if loose:
-        return loose[:AT_A_TIME]
+        return loose[: AT_A_TIME if model.has_sums else AT_FIRST]
     return pending if len(pending) > EXCERPT_MAX else pending[:EXCERPT_MAX]
 
 

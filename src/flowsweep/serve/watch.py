@@ -12,12 +12,14 @@ from flowsweep.archive.notes import notes_bytes, read_notes
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.errors import FlowsweepError
 from flowsweep.serve.campaign import CampaignModel, Pending
+from flowsweep.serve.keep import Kept, contents
 from flowsweep.serve.summarise import next_batch, summed_up
 
 POLL_S = 0.4
 """How often a file's length is looked at: so late a page learns of a trial at most, beside its summary."""
 _WRITER_EVERY_S = 2.0
 _LAST_BATCH_S = 10.0
+_KEPT_EVERY_S = 600.0
 _APPLIED_AT_A_TIME = 500
 Tell = Callable[[int, str], object]
 """Number of the campaign, and what happened."""
@@ -29,16 +31,19 @@ class Watched:
     Args:
         number: Its place among those that are served.
         path: Its folder.
+        cache: Where to keep what was read and summed up, for the next start; None: nowhere.
 
     Raises:
         ArchiveError: It is no archive.
     """
 
-    def __init__(self, number: int, path: Path) -> None:
+    def __init__(self, number: int, path: Path, cache: Path | None = None) -> None:
         self.number = number
         self.folder = open_folder(path)
         self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
-        self.follower = JournalFollower(self.folder)
+        self._kept = None if cache is None else Kept(cache, self.folder)
+        self.follower = JournalFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
+        self._kept_at = (self.model.version, time.monotonic())
         self.lock = threading.Lock()
         """Held while the model changes, and while it is looked at."""
         self.problem: str | None = None
@@ -93,6 +98,18 @@ class Watched:
         finally:
             hold.release()
         return bool(batch)
+
+    def keep(self, *, at_once: bool = False) -> None:
+        """Keep what was read and summed up, if there is much of it that is not kept."""
+        version, at = self._kept_at
+        late = at_once or time.monotonic() - at > _KEPT_EVERY_S or (version == 0 and not self.model.pending)
+        if self._kept is None or not late or version == self.model.version:
+            return
+        with self.lock:
+            about, rows = contents(self.model)
+            offset, version = self.follower.offset, self.model.version
+        self._kept.save(about, rows, offset)
+        self._kept_at = (version, time.monotonic())
 
     def _sum_up(self, batch: Sequence[Pending]) -> None:
         try:
@@ -161,8 +178,11 @@ class Watcher:
             busy = False
             for one in self.watched:
                 busy |= self._look_at(one)
+                one.keep()
             if not busy:
                 self._stop.wait(POLL_S)
+        for one in self.watched:
+            one.keep(at_once=True)
 
     def _look_at(self, one: Watched) -> bool:
         try:
