@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from flowsweep.archive.notes import Note
     from flowsweep.run.outcome import Missed
 
+_LONGEST_BESIDE = timedelta(hours=1)
+"""What began so long before another trial does not run beside it."""
 VERDICTS_MAX = 120
 """More words for verdicts than there can be."""
 
@@ -109,6 +111,7 @@ class CampaignModel:
         """Take the next record into account; returns what happened, in a word, if a page shows it."""
         match followed.entry:
             case StartedEntry() as entry:
+                self.forget_running(before=entry.at - _LONGEST_BESIDE)
                 self.running[entry.trial_id] = Running(entry.trial_id, entry.at)
                 said = "began"
             case FinishedEntry() | ImportedEntry() as entry:
@@ -145,6 +148,10 @@ class CampaignModel:
                     state.rows.sum_up(place, row, self._verdict(row.get("verdict")))
             state.version += 1
         self.version += 1
+
+    def forget_running(self, before: datetime) -> None:
+        """Let trials not run that began before a moment: whatever ran them was killed."""
+        self.running = {key: one for key, one in self.running.items() if one.at >= before}
 
     def wait_for(self, key: PathKey, rows: Rows) -> None:
         """Have trials of a path summed up later."""

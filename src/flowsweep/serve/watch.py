@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from flowsweep.archive.campaign import open_folder, read_campaign
@@ -18,6 +19,7 @@ from flowsweep.serve.summarise import next_batch, summed_up
 POLL_S = 0.4
 """How often a file's length is looked at: so late a page learns of a trial at most, beside its summary."""
 _WRITER_EVERY_S = 2.0
+_SLACK_S = 8.0
 _LAST_BATCH_S = 10.0
 _KEPT_EVERY_S = 600.0
 _APPLIED_AT_A_TIME = 500
@@ -54,6 +56,7 @@ class Watched:
         """Why a trial could not be summed up."""
         self._notes_bytes = -1
         self._looked_for_writer = 0.0
+        self._knew_of_writer = False
 
     def read_on(self, tell: Tell) -> None:
         """Take in what was appended since.
@@ -147,7 +150,12 @@ class Watched:
                 self.model.version += 1
                 if not found:
                     self.model.running.clear()
+                elif self._knew_of_writer:
+                    # What a killed run left begun does not run now; what began since may.
+                    recently = datetime.now(UTC) - timedelta(seconds=_WRITER_EVERY_S + _SLACK_S)
+                    self.model.forget_running(before=recently)
             said.add("state")
+        self._knew_of_writer = True
 
 
 class Watcher:

@@ -11,6 +11,7 @@ from analysis_support import make_campaign, make_failed, make_outcome, make_tria
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.archive.journal import JOURNAL_FILE, frame
 from flowsweep.archive.notes import Note, add_note
+from flowsweep.archive.writer import open_archive_for_writing
 from flowsweep.prepared.summary import summary_of_archive
 from flowsweep.serve.campaign import PathKey
 from flowsweep.serve.overview import Overview, names_of_points
@@ -208,3 +209,19 @@ def test_data_that_were_dropped_do_not_count(tmp_path):
     read(watched, said)
     assert watched.model.paths[A_TO_B].rows.last() is None
     assert path_of(watched, A_TO_B)["good"] is None
+
+
+def test_what_a_killed_run_left_begun_does_not_run_for_ever(tmp_path):
+    folder = tmp_path / "archive"
+    now = datetime.now(UTC)
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        writer.started(make_trial(repeat=1).trial_id, 1, now - timedelta(hours=3))
+    watched, said = watch(folder)
+    with open_archive_for_writing(folder) as writer:
+        writer.started(make_trial(repeat=2).trial_id, 1, now)
+        watched._looked_for_writer = 0.0
+        read(watched, said)
+        assert list(watched.model.running) == [make_trial(repeat=2).trial_id]
+        writer.started(make_trial(repeat=3).trial_id, 1, now + timedelta(minutes=2))
+        read(watched, said)
+        assert len(watched.model.running) == 2

@@ -96,7 +96,9 @@ function layoutOf(series, factor, unit) {
   function mark(x, dash, text, index) {
     shapes.push({ type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line: { width: 1.2, dash, color: "#7A828A" } });
     const short = text.length > 34 ? `${text.slice(0, 32)} …` : text;
-    annotations.push({ x, xref: "x", yref: "paper", y: 1 - 0.075 * (index % 4), text: short, showarrow: false, xanchor: "left", yanchor: "top", xshift: 3, font: { size: 11 } });
+    // Near the right edge it would be cut.
+    const [xanchor, xshift] = Date.parse(`${x}Z`) / 1000 > series.from + 0.6 * (series.to - series.from) ? ["right", -3] : ["left", 3];
+    annotations.push({ x, xref: "x", yref: "paper", y: 1 - 0.075 * (index % 4), text: short, showarrow: false, xanchor, yanchor: "top", xshift, font: { size: 11 } });
   }
   return {
     template: "none",

@@ -9,7 +9,7 @@ function engineering(value, unit) {
 
 function threeDigits(value) {
   if (value === 0) return "0";
-  return Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString();
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
 function inUnit(value, unit) {
