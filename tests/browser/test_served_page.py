@@ -20,6 +20,7 @@ pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=document.title='taken'>"
 DRAWN = "() => Boolean(document.querySelector('#figure')?._fullData)"
 PATH = f"/path?campaign=0&sweep={SWEEP}&src=geneva&dst=vienna"
+expect.set_options(timeout=PATIENCE_MS)
 SERIOUS = {"serious", "critical"}
 
 
@@ -154,12 +155,14 @@ def test_a_link_shows_the_same_to_somebody_else(mesh, open_page):
     page.get_by_role("button", name="Hour").click()
     page.wait_for_url("**last=3600**")
     expect(page.locator("#spans button", has_text="Hour")).to_have_attribute("aria-pressed", "true")
+    before = page.locator("#lede").text_content()
     page.get_by_role("button", name="Earlier").click()
     page.wait_for_url("**from=**")
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#copy")).not_to_have_text("Copy link")
     shared = page.url.removeprefix(mesh.address)
     assert "to=" in shared
+    expect(page.locator("#lede")).not_to_have_text(before)
     rows = page.locator("#trials tbody tr").all_text_contents()
     other = open_page(mesh, shared, phone=True).page
     wait_drawn(other)
@@ -217,8 +220,9 @@ def test_the_page_moves_soon_after_the_archive_grows(tmp_path, open_page, record
             assert found.complaints == []
     record_property("began_s", f"{began_after:.2f}")
     record_property("settled_s", f"{settled_after:.2f}")
-    assert began_after < 10
-    assert settled_after < 20, "the machine may be busy; it is about a second where it is not"
+    # The machine may be busy; where it is not, they are half a second and a second.
+    assert began_after < 30
+    assert settled_after < 30
 
 
 def test_a_page_says_when_it_is_cut_off(tmp_path, open_page):

@@ -1,5 +1,6 @@
 """`flowsweep serve`: campaigns as a page that is always up to date, and as metrics for Prometheus."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -58,6 +59,12 @@ def serve(
         return
     if not archives:
         raise ServeError("flowsweep serve: no archive is named: expected the folders of campaigns")
+    _serve(archives, address, token_file, name or (), cache)
+
+
+def _serve(
+    archives: Sequence[Path], address: str, token_file: Path | None, names: Sequence[str], cache: Path | None
+) -> None:
     from flowsweep.serve.server import (
         cache_folder,
         listening_socket,
@@ -76,7 +83,7 @@ def serve(
         make_server(
             watched,
             opened,
-            names=name or (),
+            names=names,
             token=token,
             ready=lambda: say(f"http://{shown}:{port}/ (Ctrl-C ends it)"),
         ).serve_until_signal()

@@ -173,7 +173,9 @@ function move(sign) {
 document.getElementById("copy").addEventListener("click", async (event) => {
   const query = asked();
   query.delete("last");
-  for (const [name, value] of Object.entries({ campaign, show: series.show, from: Math.floor(series.from), to: Math.ceil(series.to) })) query.set(name, value);
+  // What was asked for a moment ago may not be shown yet: it counts nevertheless.
+  const span = query.has("to") ? {} : { from: Math.floor(series.from), to: Math.ceil(series.to) };
+  for (const [name, value] of Object.entries({ campaign, show: query.get("show") ?? series.show, ...span })) query.set(name, value);
   const address = `${location.origin}${location.pathname}?${query}`;
   history.replaceState(null, "", `?${query}`);
   let said = "Copied";
