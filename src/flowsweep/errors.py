@@ -7,6 +7,7 @@ FlowsweepError
 ├── ImportedFileError    a file with past results cannot be read (exit code 1; 2 if none can)
 ├── ExportError          tables cannot be written as asked (exit code 2)
 ├── SimulationError      ns-3 is not here, or does not answer (exit code 2)
+├── ServeError           the page is asked for what it does not have, or cannot be served there (exit code 2)
 ├── LabError             an emulated path cannot be built here
 ├── PreflightError       hosts cannot do what all trials of a plan ask of them; nothing ran (exit code 2)
 ├── LaunchError          an engine could not be started on a host
@@ -46,6 +47,10 @@ class ExportError(FlowsweepError):
 
 class SimulationError(FlowsweepError):
     """A setting cannot be simulated here; what is missing, or what went wrong."""
+
+
+class ServeError(FlowsweepError):
+    """The page is asked for something that it does not have, or cannot be served as asked."""
 
 
 class LabError(FlowsweepError):

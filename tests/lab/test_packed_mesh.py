@@ -8,7 +8,7 @@ from witness import cores_taken, judged
 
 from campaign_support import flowsweep_here, summary
 from flowsweep.archive import read_archive
-from mesh_support import lab_mesh, occupied
+from packed_support import lab_mesh, occupied
 
 pytestmark = [*needs_lab, pytest.mark.quiet]
 

@@ -1,77 +1,129 @@
-"""Plans of meshes, and when their hosts were busy: for tests of what runs at the same time."""
+"""A made-up mesh that is measured by the clock: an archive with days of trials, for pages that show it."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, combinations, pairwise
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from flowsweep.defaults import SECOND_NS
+from analysis_support import Steady, make_failed, make_flows, make_outcome, make_samples
+from flowsweep.archive import ArchiveWriter, create_archive
 from flowsweep.plan import Plan, parse_plan
-from flowsweep.run.outcome import TrialRecord
+from flowsweep.run.outcome import Missed, TrialOutcome
+from flowsweep.schedule import Occasion, Trial, expand, occasion_slots, occasions
+
+HOSTS = ("geneva", "lyon", "vienna")
+EVERY = timedelta(minutes=10)
+SWEEP = "goodput"
+SEED = 7
+RTT_US = {"geneva lyon": 4_000, "geneva vienna": 18_000, "lyon vienna": 22_000}
+Carried = Callable[[Trial, float], float]
+"""Bytes per second of a trial, at a share of the time from 0 to 1."""
 
 
-def mesh_plan(
-    groups: Mapping[str, Sequence[str]],
-    paths: str,
-    *,
-    concurrent: int = 1000,
-    more: str = "",
-    keys: str = 'duration = "5s"',
-    campaign: str = "",
-) -> Plan:
-    """A plan between hosts of groups; `more` are tables of its own, `keys` those of its sweep."""
-    names = dict.fromkeys(name for members in groups.values() for name in members)
-    hosts = "".join(
-        f'[hosts.{name}]\naddress = "192.0.2.{number % 250 + 1}"\n' for number, name in enumerate(names)
-    )
-    lists = "".join(f"{name} = {list(members)}\n" for name, members in groups.items())
+def mesh_plan(hosts: Sequence[str] = HOSTS, *, flows: str = "1") -> Plan:
+    """A plan that measures each pair both ways, every ten minutes."""
+    pairs = [(one, other) for index, one in enumerate(hosts) for other in hosts[index + 1 :]]
+    listed = ", ".join(f'{{ from = "{src}", to = "{dst}" }}' for src, dst in pairs)
+    named = "".join(f"[hosts.{host}]\n" for host in hosts)
     return parse_plan(
-        f"[campaign]\nconcurrent = {concurrent}\n{campaign}\n{hosts}[groups]\n{lists}{more}\n"
-        f"[[sweep]]\npaths = [{paths}]\n{keys}\n",
+        f"""
+[campaign]
+name = "alpine-mesh"
+every = "{EVERY.seconds // 60}min"
+{named}
+[[sweep]]
+name = "{SWEEP}"
+paths = [{listed}]
+directions = "both"
+flows = {flows}
+window = "1MiB"
+congestion = "cubic"
+duration = "4s"
+omit = "1s"
+interval = "1s"
+sample_interval = "500ms"
+""",
         "mesh.toml",
     )
 
 
-def names(count: int, letter: str = "h") -> list[str]:
-    """Names of hosts."""
-    return [f"{letter}{number}" for number in range(count)]
+def begin_mesh(folder: Path, plan: Plan, begun: datetime) -> ArchiveWriter:
+    """The archive of a campaign that began at a moment, open for writing."""
+    writer = create_archive(folder, plan_json=plan.model_dump_json(), seed=SEED, created_at=begun)
+    writer.hosts({host.name: {"hostname": host.name, "cpus": 2} for host in plan.hosts})
+    return writer
 
 
-def lab_mesh(hosts: int, *, concurrent: int, duration: str, keys: str = "") -> str:
-    """A plan of a full mesh whose hosts are joined by emulated links of their own, of 10 Mbit/s each."""
-    members = names(hosts)
-    links = "".join(
-        f'\n[lab.links.{one}-{other}]\nbetween = ["{one}", "{other}"]\nrate = "10Mbit/s"\ndelay = "2ms"\n'
-        for one, other in combinations(members, 2)
-    )
-    campaign = f'[campaign]\nname = "mesh"\nseed = 1\nconcurrent = {concurrent}\n'
-    sweep = '[[sweep]]\nname = "mesh"\npaths = [{ from = "all", to = "all", mesh = "full" }]\n'
-    settings = f'duration = "{duration}"\ncongestion = "cubic"\n{keys}\n'
-    return f"{campaign}\n[groups]\nall = {members}\n{links}\n{sweep}{settings}"
+def times_of(plan: Plan, begun: datetime, count: int) -> Iterator[tuple[Occasion, list[Trial]]]:
+    """The first times that the mesh is due, each with its trials."""
+    points = expand(plan)
+    due = occasions(plan, round(begun.timestamp() * 1e9), SEED)
+    for _, occasion in zip(range(count), due, strict=False):
+        slots = occasion_slots(plan, points, occasion, SEED)
+        yield occasion, [trial for slot in slots for trial in slot.trials]
 
 
-@dataclass(frozen=True, slots=True)
-class Occupied:
-    """When the hosts of a campaign were busy."""
-
-    lasted_s: float
-    """From the begin of the first trial to the end of the last."""
-    bound_s: float
-    """What the busiest host was busy for: no order of the same trials takes less."""
-    most_at_once: int
+def carried_as_usual(trial: Trial, share: float) -> float:
+    """About 90 Mbit/s with a daily course; from Geneva to Vienna a fifth less in the last third."""
+    drawn = random.Random(trial.trial_id)
+    level = 90e6 * (0.6 + 0.1 * len(trial.src)) * (1 + 0.05 * math.sin(share * 6 * math.pi))
+    if (trial.src, trial.dst) == ("geneva", "vienna") and share > 2 / 3:
+        level *= 0.8
+    return level * math.exp(drawn.gauss(0, 0.02)) / 8
 
 
-def occupied(records: Collection[TrialRecord]) -> Occupied:
-    """Look at when trials ran; AssertionError if two shared a host at the same time."""
-    spans = [(one.started_at.timestamp(), one.elapsed_ns / SECOND_NS, one.trial.hosts) for one in records]
-    busy_s: Counter[str] = Counter()
-    for host in {host for _, _, hosts in spans for host in hosts}:
-        own = sorted((begin_s, lasts_s) for begin_s, lasts_s, hosts in spans if host in hosts)
-        for (begin_s, lasts_s), (next_s, _) in pairwise(own):
-            assert begin_s + lasts_s <= next_s, f"{host} had two trials at the same time"
-        busy_s[host] = sum(lasts_s for _, lasts_s in own)
-    moments = [(begin_s, 1) for begin_s, _, _ in spans]
-    moments += [(begin_s + lasts_s, -1) for begin_s, lasts_s, _ in spans]
-    first_s, last_s = min(moments)[0], max(moments)[0]
-    most = max(accumulate(change for _, change in sorted(moments)))
-    return Occupied(last_s - first_s, max(busy_s.values()), most)
+def outcome_of(trial: Trial, at: datetime, bytes_per_second: float) -> TrialOutcome:
+    """An outcome that went well, whose intervals differ by some percent."""
+    rtt_us = RTT_US.get(" ".join(sorted((trial.src, trial.dst))), 10_000)
+    per_sample = round(bytes_per_second / 2) * 2
+    steady = make_outcome(trial, Steady(bytes_per_second=per_sample, min_rtt_us=rtt_us), started_at=at)
+    drawn = random.Random(f"{trial.trial_id} within")
+    rows = steady.samples.to_pylist()
+    for row in rows:
+        if row["role"] == "sink":
+            row["bytes"] = round(row["bytes"] * math.exp(drawn.gauss(0, 0.04)))
+    whole = sum(row["bytes"] for row in rows if row["role"] == "sink" and row["flow"] == 0)
+    flows = [row | {"bytes": whole} for row in steady.flows.to_pylist()]
+    return replace(steady, samples=make_samples(rows), flows=make_flows(flows))
+
+
+def write_mesh(
+    folder: Path,
+    *,
+    times: int = 60,
+    hosts: Sequence[str] = HOSTS,
+    carried: Carried = carried_as_usual,
+    flows: str = "1",
+    merged: bool = False,
+    until: datetime | None = None,
+) -> Plan:
+    """Write such a campaign up to now; some trials have failed, and some times were missed."""
+    begun = (until or datetime.now(UTC)) - EVERY * times
+    plan = mesh_plan(hosts, flows=flows)
+    with begin_mesh(folder, plan, begun) as writer:
+        for place, (occasion, trials) in enumerate(times_of(plan, begun, times)):
+            due = datetime.fromtimestamp(occasion.due_unix_ns / 1e9, UTC)
+            if place == times // 2:
+                writer.missed(
+                    Missed(
+                        sweep=SWEEP,
+                        first=occasion.number,
+                        last=occasion.number,
+                        first_due=due,
+                        last_due=due,
+                        reason="the controller was not running",
+                    )
+                )
+                continue
+            for index, trial in enumerate(trials):
+                at = due + timedelta(seconds=6 * index)
+                writer.started(trial.trial_id, 1, at)
+                if (place, index) in ((times // 4, 0), (times - 1, 2)):
+                    writer.finished(make_failed(trial, started_at=at))
+                else:
+                    writer.finished(outcome_of(trial, at, carried(trial, place / times)))
+        if merged:
+            writer.compact()
+    return plan

@@ -12,7 +12,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import parse_plan
 from flowsweep.schedule import schedule
 from flowsweep.schedule.packing import jobs_of, packed, sharing_of
-from mesh_support import Occupied, lab_mesh, occupied
+from packed_support import Occupied, lab_mesh, occupied
 
 HOSTS = 12
 TRIALS = HOSTS * (HOSTS - 1)

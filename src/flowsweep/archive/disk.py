@@ -48,6 +48,11 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     return True
 
 
+def lock(descriptor: int) -> None:
+    """Lock a file for as long as its descriptor is open; waits for whoever has it."""
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
 def append(descriptor: int, data: bytes, *, at: int) -> None:
     """Write all of `data` at byte `at`, then wait for the disk."""
     written = 0

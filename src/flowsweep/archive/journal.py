@@ -26,6 +26,8 @@ _WAIT_S = 0.5
 _PAUSE_S = 0.02
 _HEADER = struct.Struct(">III")
 _CHECKED = struct.Struct(">II")
+HEADER_BYTES = _HEADER.size
+"""What stands before each payload."""
 _SEARCHED_MAX = 16
 """How often a journal may be read on the search for whole records: one may be made to be read for ever."""
 

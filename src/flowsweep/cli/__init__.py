@@ -31,6 +31,8 @@ COMMANDS = {
     "service": "Run plans with times until told otherwise, going on where they were after any end.",
     "status": "Say what a campaign does now, what comes next, what it missed, and which paths are silent.",
     "alarms": "Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths.",
+    "serve": "Show campaigns on a page that follows them as they grow, and to Prometheus.",
+    "note": "Note what happened beside a campaign, such as a new kernel, at its time; or show all notes.",
     "summary": "Show goodput and what limited it, for each trial of a campaign.",
     "findings": "Draw conclusions from a campaign: what matters, what does not, what is undecided.",
     "report": "Write a campaign's figures, tables and facts into one HTML file that works offline.",

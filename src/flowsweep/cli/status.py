@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice, takewhile
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -23,7 +22,8 @@ from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan
 from flowsweep.run.hold_ups import shown_time
 from flowsweep.run.outcome import Missed, TrialRecord
-from flowsweep.schedule import Occasion, has_times, occasions, surely_before
+from flowsweep.schedule import Occasion, has_times, occasions
+from flowsweep.schedule.overdue import due_well_before, was_due_twice
 from flowsweep.wording import counted, direction, format_duration
 
 _MISSED_SHOWN = 10
@@ -124,18 +124,9 @@ def _coming(archive: Archive, plan: Plan, begun_ns: int, now_ns: int) -> Occasio
     if not has_times(plan):
         return None
     settled = {(record.trial.sweep, record.trial.repeat) for record in archive.records.values()}
-    due = occasions(plan, begun_ns, archive.campaign.seed, _before(plan, begun_ns, now_ns))
+    due = occasions(plan, begun_ns, archive.campaign.seed, due_well_before(plan, begun_ns, now_ns))
     left = (one for one in due if one.latest_unix_ns >= now_ns and one.key not in settled)
     return next(left, None)
-
-
-def _before(plan: Plan, begun_ns: int, unix_ns: int) -> dict[str, int]:
-    """By sweep, up to which number it was due well before a moment: a year of times need not be counted."""
-    return {
-        sweep.name: max(0, surely_before(sweep.timing, begun_ns, unix_ns) - 2)
-        for sweep in plan.sweeps
-        if sweep.timing is not None
-    }
 
 
 def _paths(archive: Archive, plan: Plan, begun_ns: int, now_ns: int) -> Iterator[PathStatus]:
@@ -159,20 +150,10 @@ def _paths(archive: Archive, plan: Plan, begun_ns: int, now_ns: int) -> Iterator
             last_ok_at=None if good is None else shown_time(since_ns),
             last_ok_age_s=None if good is None else round((now_ns - since_ns) / SECOND_NS, 1),
             last_status=None if last is None else last.status,
-            silent=_was_due_twice(archive, plan, name, since_ns, now_ns),
+            silent=was_due_twice(
+                plan, begun_ns, archive.campaign.seed, name, since_ns=since_ns, now_ns=now_ns
+            ),
         )
-
-
-def _was_due_twice(archive: Archive, plan: Plan, sweep: str, since_ns: int, now_ns: int) -> bool:
-    """Whether a sweep had to have run more than once between two moments."""
-    own = plan.model_copy(update={"sweeps": tuple(one for one in plan.sweeps if one.name == sweep)})
-    if not has_times(own):
-        return False
-    begun_ns = begun_unix_ns(archive.campaign)
-    due = occasions(own, begun_ns, archive.campaign.seed, _before(own, begun_ns, since_ns))
-    past = takewhile(lambda one: one.latest_unix_ns < now_ns, due)
-    missing = (one for one in past if one.due_unix_ns > since_ns)
-    return len(list(islice(missing, 2))) == 2
 
 
 def _lines(found: Status, missed: Iterable[Missed], now_ns: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ from flowsweep.errors import PlanError
 from flowsweep.plan.against import joined
 from flowsweep.run.events import CampaignStarted, TrialFinished, TrialRunning, TrialStarted, TrialWaits
 from flowsweep.schedule import Trial, schedule
-from mesh_support import lab_mesh, mesh_plan, names
+from packed_support import lab_mesh, mesh_plan, names
 
 FULL = '{ from = "all", to = "all", mesh = "full" }'
 

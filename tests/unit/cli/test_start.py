@@ -30,7 +30,8 @@ TRAFFIC = ("flowsweep.run.conductor", "flowsweep.hosts.session")
 HELP = ("rich.markdown", "markdown_it", "pygments", "rich.traceback")
 PLANS = ("flowsweep.plan.model", "flowsweep.archive")
 FILES = ("ssl", "pyarrow.fs", "pyarrow.parquet", "flowsweep.archive.entries")
-ALL = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, PLANS, FILES)
+SERVER = ("starlette", "uvicorn", "prometheus_client")
+ALL = (SERVER, NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, PLANS, FILES)
 
 PLAN = """
 [campaign]
@@ -109,6 +110,12 @@ ROWS = {
     "service": ((*NO_ANALYSIS, ARRAYS), "service plan.toml --archive new", 2),
     "status": ((*NO_ANALYSIS, ARRAYS, ("flowsweep.run.conductor",)), "status archive", 2),
     "alarms": (NO_ANALYSIS, "alarms archive", 2),
+    "serve": (
+        (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, SERVER),
+        "serve --help",
+        0,
+    ),
+    "note": ((*NO_TABLES, TRAFFIC, SERVER), "note archive upgraded", 0),
     "summary": ((*ONLY_TABLES, ANALYSIS, ARRAYS), "summary archive", 0),
     "findings": ((NEVER, FIGURES), "findings archive", 0),
     "report": ((NEVER,), "report archive -o report.html", 0),

@@ -10,7 +10,7 @@ from flowsweep.plan import Plan, parse_plan
 from flowsweep.schedule import Slot, schedule
 from flowsweep.schedule.packing import Job, Need, Packed, Packing, jobs_of, packed, sharing_of
 from flowsweep.schedule.packing.rounds import rounds_of
-from mesh_support import mesh_plan, names
+from packed_support import mesh_plan, names
 
 FULL = '{ from = "all", to = "all", mesh = "full" }'
 

@@ -1,0 +1,98 @@
+"""A few trials of an archive as an archive of their own, which all that reads archives can read."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from flowsweep.archive import disk
+from flowsweep.archive.campaign import Campaign, write_campaign
+from flowsweep.archive.entries import (
+    TRIALS_FOLDER,
+    CompactedEntry,
+    DataEntry,
+    FinishedEntry,
+    HostsEntry,
+    file_of,
+)
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.journal import JOURNAL_FILE, frame
+
+
+def write_excerpt(
+    source: Folder,
+    target: Path,
+    campaign: Campaign,
+    hosts: Mapping[str, Mapping[str, Any]],
+    loose: Sequence[DataEntry],
+    merged: Sequence[DataEntry],
+    files: CompactedEntry | None,
+) -> None:
+    """Write an archive of some trials.
+
+    Args:
+        source: The archive that they are taken from; who calls holds its readers' lock.
+        target: A new folder.
+        campaign: Of the archive.
+        hosts: What is known of its hosts.
+        loose: Trials whose data lie in folders of their own.
+        merged: Trials whose data are merged with others'.
+        files: Where those lie.
+
+    Raises:
+        ArchiveError: Something cannot be read or written.
+    """
+    with disk.reported(target, "cannot be written"):
+        target.mkdir()
+        made = Folder(target)
+        write_campaign(made, campaign)
+        made.make_folder(TRIALS_FOLDER)
+        for entry in loose:
+            made.make_folder(entry.folder)
+            for table in entry.rows:
+                made.write(file_of(entry, table), source.read(file_of(entry, table), at_most=_FILE_MAX))
+        if files is not None:
+            for entry in merged:
+                made.make_folder(entry.folder)
+            _take_out(source, made, merged, files)
+        hosts_entry = HostsEntry(facts={name: dict(facts) for name, facts in hosts.items()})
+        unhashed = [entry.model_copy(update={"sha256": {}}) for entry in merged]
+        records = [hosts_entry, *sorted((*loose, *unhashed), key=_began)]
+        made.write(JOURNAL_FILE, b"".join(frame(one.model_dump_json().encode()) for one in records))
+
+
+_FILE_MAX = 1 << 30
+
+
+def _began(entry: DataEntry) -> str:
+    if isinstance(entry, FinishedEntry):
+        return entry.record.started_at.isoformat()
+    return min(str(record.started_at or "") for record in entry.records)
+
+
+def _take_out(source: Folder, made: Folder, entries: Sequence[DataEntry], files: CompactedEntry) -> None:
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    wanted = sorted({trial_id for entry in entries for trial_id, _ in entry.keys})
+    for table, names in files.files.items():
+        holders = [entry for entry in entries if table in entry.rows]
+        if not names or not holders:
+            continue
+        paths = [str(source.path / name) for name in names]
+        parts = [pq.read_table(path, filters=[("trial_id", "in", wanted)]) for path in paths]
+        for entry in holders:
+            own = None
+            for part in parts:
+                rows = part.filter(_of(pc, part, entry))
+                own = rows if own is None or own.num_rows == 0 else own
+            pq.write_table(own, made.path / file_of(entry, table))
+
+
+def _of(pc: Any, part: Any, entry: DataEntry) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Which rows are an entry's."""
+    ids = {trial_id for trial_id, _ in entry.keys}
+    attempts = {attempt for _, attempt in entry.keys}
+    own = pc.is_in(part["trial_id"], pa.array(sorted(ids)))
+    return pc.and_(own, pc.is_in(part["attempt"], pa.array(sorted(attempts), part["attempt"].type)))

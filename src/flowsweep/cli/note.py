@@ -1,0 +1,67 @@
+"""`flowsweep note`: what people did, for whoever looks at a campaign later."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.archive.campaign import open_folder, read_campaign
+from flowsweep.archive.notes import TEXT_MAX, Note, add_note, read_notes
+from flowsweep.cli.app import app
+from flowsweep.cli.terminal import say
+from flowsweep.errors import PlanError
+from flowsweep.plan.readers import shown
+from flowsweep.wording import printable
+
+_AGO = re.compile(r"(\d{1,4})\s*(min|h|d)", re.ASCII)
+_UNITS = {"min": "minutes", "h": "hours", "d": "days"}
+
+
+@app.command(epilog="Exit code 0; 2: it is no archive, or the note cannot be kept.")
+def note(
+    archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive; a run may be writing it.")],
+    text: Annotated[
+        str | None, typer.Argument(help="What happened, in a few words; without it all notes are shown.")
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="When: 2027-01-31T18:00:00Z, or 30min, 2h, 3d for so long ago; now if absent.",
+        ),
+    ] = None,
+) -> None:
+    """Note what happened beside a campaign, such as a new kernel, at its time; or show all notes."""
+    folder = open_folder(archive)
+    read_campaign(folder)
+    if text is None:
+        for one in read_notes(folder):
+            say(f"{one.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC  {one.text}")
+        return
+    words = " ".join(printable(text).split())
+    if not 1 <= len(words) <= TEXT_MAX:
+        raise PlanError("TEXT", (f"found {len(words)} characters, expected from 1 to {TEXT_MAX}",))
+    made = Note(at=_moment(at), text=words)
+    add_note(folder, made)
+    say(f"{made.at:%Y-%m-%d %H:%M:%S} UTC  {made.text}")
+
+
+def _moment(text: str | None) -> datetime:
+    """Read when it was; without a time zone in UTC.
+
+    Raises:
+        PlanError: It has another form.
+    """
+    now = datetime.now(UTC).replace(microsecond=0)
+    if text is None:
+        return now
+    if match := _AGO.fullmatch(text.strip()):
+        return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+    try:
+        found = datetime.fromisoformat(text.strip())
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        expected = "expected a time, as in 2027-01-31T18:00:00Z, or how long ago it was, as in 2h"
+        raise PlanError("--at", (f"found {shown(text)}, {expected}",)) from None

@@ -1,0 +1,89 @@
+"""`flowsweep serve`: campaigns as a page that is always up to date, and as metrics for Prometheus."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.cli.app import app
+from flowsweep.cli.terminal import say
+from flowsweep.errors import ServeError
+from flowsweep.serve.rules import write_rules as written
+
+_ADDRESS = "127.0.0.1:8420"
+
+
+@app.command(epilog="Exit code 130 after Ctrl-C; 2: something is no archive, or cannot be served there.")
+def serve(
+    archives: Annotated[
+        list[Path] | None, typer.Argument(metavar="DIR…", help="Archives; runs may be writing them.")
+    ] = None,
+    address: Annotated[
+        str,
+        typer.Option(
+            metavar="HOST:PORT", help="Where to listen. Others than this machine need a token, or a proxy."
+        ),
+    ] = _ADDRESS,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A file with one word, 16 characters or more, that whoever looks must know."
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A name under which browsers ask, as of a reverse proxy; may be given again."),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where to keep what was read, for the next start; in the user's cache if absent.",
+        ),
+    ] = None,
+    write_rules: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Write Prometheus's alert rules and Grafana's dashboard there, and end."
+        ),
+    ] = None,
+) -> None:
+    """Show campaigns on a page that follows them as they grow, and to Prometheus.
+
+    Archives are only read.
+    """
+    if write_rules is not None:
+        for file in written(write_rules):
+            say(str(file))
+        return
+    if not archives:
+        raise ServeError("flowsweep serve: no archive is named: expected the folders of campaigns")
+    _serve(archives, address, token_file, name or (), cache)
+
+
+def _serve(
+    archives: Sequence[Path], address: str, token_file: Path | None, names: Sequence[str], cache: Path | None
+) -> None:
+    from flowsweep.serve.server import (
+        cache_folder,
+        listening_socket,
+        make_server,
+        read_address,
+        read_token,
+        watched_in,
+    )
+
+    token = None if token_file is None else read_token(token_file)
+    watched = watched_in(archives, cache or cache_folder())
+    opened = listening_socket(read_address(address), token)
+    host, port = opened.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    with opened:
+        make_server(
+            watched,
+            opened,
+            names=names,
+            token=token,
+            ready=lambda: say(f"http://{shown}:{port}/ (Ctrl-C ends it)"),
+        ).serve_until_signal()

@@ -1,0 +1,147 @@
+"""Answers for programs: JSON for the pages' own scripts, events, metrics, health."""
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from prometheus_client.exposition import choose_encoder
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from flowsweep.serve.asked import Span, asked_path, asked_quantity, asked_span
+from flowsweep.serve.campaign import CampaignModel
+from flowsweep.serve.changes import changes
+from flowsweep.serve.events import Broadcaster
+from flowsweep.serve.metrics import registry
+from flowsweep.serve.overview import Overview, names_of_points
+from flowsweep.serve.quantities import BY_KEY, QUANTITIES
+from flowsweep.serve.series import as_json, failures, lines
+from flowsweep.serve.watch import Watched, Watcher
+
+_FRESH_S = 2.0
+"""An overview in which nothing happened is made anew after this: paths grow overdue."""
+_SHOWN_MAX = 500
+"""Notes, and times that were missed, in one answer."""
+
+
+class Answers:
+    """Made of what the watcher has read so far."""
+
+    def __init__(self, watched: Sequence[Watched], watcher: Watcher, broadcaster: Broadcaster) -> None:
+        self._watched = watched
+        self._watcher = watcher
+        self._broadcaster = broadcaster
+        self._overviews = [Overview(one.model) for one in watched]
+        self._made: tuple[tuple[int, ...], float, bytes] | None = None
+        self._making = threading.Lock()
+        self._registry = registry(
+            watched,
+            self._overviews,
+            is_alive=lambda: watcher.is_alive,
+            listeners=lambda: broadcaster.listeners,
+        )
+
+    def overview(self, _: Request) -> Response:
+        """All campaigns with the last values of their paths."""
+        with self._making:
+            versions = tuple(one.model.version for one in self._watched)
+            made = self._made
+            if made is None or made[0] != versions or time.monotonic() - made[1] > _FRESH_S:
+                made = self._made = (versions, time.monotonic(), self._overview())
+        return Response(made[2], media_type="application/json")
+
+    def series(self, request: Request) -> Response:
+        """A quantity of a path over a span of time."""
+        query = request.query_params
+        asked = asked_path(query, self._watched)
+        model = asked.watched.model
+        with asked.watched.lock:
+            show = asked_quantity(query, asked.state)
+            span = asked_span(query, asked.state)
+            rows = asked.state.rows.between(span.begin, span.end).copy()
+            names = names_of_points(asked.state)
+            kept = asked.state.rows.rows
+            first = float(kept["began"][0]) if len(kept) else None
+            last = float(kept["began"][-1]) if len(kept) else None
+            offered = [
+                one.key for one in QUANTITIES if asked.state.rows.last(with_value_of=one.key) is not None
+            ]
+        found = lines(rows, show, len(names))
+        quantity = BY_KEY[show]
+        return _json(
+            {
+                "show": show,
+                "title": quantity.title,
+                "unit": quantity.unit,
+                "band": quantity.band_words,
+                "offered": offered,
+                "from": span.begin,
+                "to": span.end,
+                "first": first,
+                "last": last,
+                "trials": len(rows),
+                "names": names,
+                "lines": as_json(found),
+                "failures": failures(rows),
+                "changes": changes(found, more_is_better=quantity.more_is_better),
+                **_beside(model, asked.key.sweep, span),
+            }
+        )
+
+    async def events(self, _: Request) -> Response:
+        """Tell a page at once when a trial began or was settled."""
+        if self._broadcaster.is_full:
+            return PlainTextResponse("Too many pages listen.\n", 503, {"retry-after": "30"})
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(self._broadcaster.stream(), media_type="text/event-stream", headers=headers)
+
+    def metrics(self, request: Request) -> Response:
+        """What Prometheus scrapes: OpenMetrics if it asks for that."""
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(self._registry), headers={"content-type": content_type})
+
+    def health(self, _: Request) -> Response:
+        """Whether archives are read; nothing of what is in them."""
+        well = self._watcher.is_alive and all(one.problem is None for one in self._watched)
+        return PlainTextResponse(
+            "ok\n" if well else "not well: see flowsweep_archive_readable\n", 200 if well else 503
+        )
+
+    def _overview(self) -> bytes:
+        found = []
+        for one, overview in zip(self._watched, self._overviews, strict=True):
+            with one.lock:
+                found.append(overview.campaign() | {"problem": one.problem, "not_summed": one.not_summed})
+        return _bytes({"now": round(time.time(), 3), "campaigns": found})
+
+
+def _beside(model: CampaignModel, sweep: str, span: Span) -> dict[str, Any]:
+    """What happened meanwhile beside the trials."""
+    missed = [
+        {
+            "from": one.first_due.timestamp(),
+            "to": one.last_due.timestamp(),
+            "count": one.count,
+            "reason": one.reason,
+        }
+        for one in model.missed
+        if one.sweep == sweep
+        and one.last_due.timestamp() >= span.begin
+        and one.first_due.timestamp() < span.end
+    ]
+    notes = [
+        {"at": note.at.timestamp(), "text": note.text}
+        for note in model.notes
+        if span.begin <= note.at.timestamp() < span.end
+    ]
+    return {"missed": missed[-_SHOWN_MAX:], "notes": notes[-_SHOWN_MAX:]}
+
+
+def _json(found: dict[str, Any]) -> Response:
+    return Response(_bytes(found), media_type="application/json")
+
+
+def _bytes(found: dict[str, Any]) -> bytes:
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

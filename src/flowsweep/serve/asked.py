@@ -1,0 +1,106 @@
+"""What an address asks for, checked."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.datastructures import QueryParams
+
+from flowsweep.errors import ServeError
+from flowsweep.serve.campaign import PathKey, PathState
+from flowsweep.serve.quantities import BY_KEY, QUANTITIES
+from flowsweep.serve.watch import Watched
+
+_DAY_S = 86_400.0
+_LATEST_S = 4e9
+"""A moment in the year 2096; what is later is a mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPath:
+    """A direction of a sweep of a campaign."""
+
+    watched: Watched
+    key: PathKey
+    state: PathState
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From one moment to before another, in Unix seconds."""
+
+    begin: float
+    end: float
+
+
+def asked_campaign(query: QueryParams, watched: Sequence[Watched]) -> Watched:
+    """The campaign that `campaign` names by its number; the first one without it.
+
+    Raises:
+        ServeError: There is none of that number.
+    """
+    text = query.get("campaign", "0")
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) < len(watched)):
+        raise ServeError(f"campaign: found {text[:40]!r}, expected a number from 0 to {len(watched) - 1}")
+    return watched[int(text)]
+
+
+def asked_path(query: QueryParams, watched: Sequence[Watched]) -> AskedPath:
+    """The path that `sweep`, `src` and `dst` name.
+
+    Raises:
+        ServeError: The campaign has no such path.
+    """
+    campaign = asked_campaign(query, watched)
+    key = PathKey(*(query.get(name, "") for name in PathKey._fields))
+    with campaign.lock:
+        state = campaign.model.paths.get(key)
+    if state is None:
+        raise ServeError(f"{campaign.model.name}: has no sweep {key.sweep!r} from {key.src!r} to {key.dst!r}")
+    return AskedPath(campaign, key, state)
+
+
+def asked_quantity(query: QueryParams, state: PathState) -> str:
+    """The key of the quantity that `show` names; without it the first one that the path has values of.
+
+    Raises:
+        ServeError: There is no such quantity.
+    """
+    asked = query.get("show")
+    if asked is None:
+        for quantity in QUANTITIES:
+            if state.rows.last(with_value_of=quantity.key) is not None:
+                return quantity.key
+        return QUANTITIES[0].key
+    if asked not in BY_KEY:
+        raise ServeError(f"show: found {asked[:40]!r}, expected one of {', '.join(BY_KEY)}")
+    return asked
+
+
+def asked_span(query: QueryParams, state: PathState | None = None) -> Span:
+    """From `from` to `to`, in Unix seconds; without them a day up to now, or up to the last trial.
+
+    Raises:
+        ServeError: They are no moments, or none in that order.
+    """
+    last = None if state is None else state.rows.last()
+    now = time.time()
+    usual = now if last is None or now - float(last["began"]) < _DAY_S / 2 else float(last["began"]) + 60.0
+    end = _moment(query, "to", usual)
+    begin = _moment(query, "from", end - _DAY_S)
+    if not begin < end:
+        raise ServeError("from, to: expected a span that begins before it ends")
+    return Span(begin, end)
+
+
+def _moment(query: QueryParams, name: str, usual: float) -> float:
+    text = query.get(name)
+    if text is None:
+        return usual
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= _LATEST_S:
+        raise ServeError(f"{name}: found {text[:40]!r}, expected seconds since 1970 (Unix time)")
+    return found

@@ -1,0 +1,190 @@
+// The overview: what runs now with its last values as a curve, a matrix of each sweep, and all paths as a list.
+
+const LISTED_MAX = 300;
+const CURVE = { width: 132, height: 30 };
+const SVG = "http://www.w3.org/2000/svg";
+
+const show = document.getElementById("show");
+const find = document.getElementById("find");
+const place = document.getElementById("campaigns");
+let found = null;
+let readAt = 0;
+
+const asked = new URLSearchParams(location.search);
+const chosen = show.querySelector(`input[value="${CSS.escape(asked.get("show") ?? "")}"]`);
+if (chosen) chosen.checked = true;
+find.value = asked.get("find") ?? "";
+
+for (const input of [show, find]) {
+  input.addEventListener("input", () => {
+    const query = new URLSearchParams();
+    if (shown() !== "goodput") query.set("show", shown());
+    if (find.value) query.set("find", find.value);
+    history.replaceState(null, "", String(query) ? `?${query}` : location.pathname);
+    render();
+  });
+}
+
+function shown() {
+  return show.querySelector("input:checked").value;
+}
+
+function now() {
+  return found.now + (performance.now() - readAt) / 1000;
+}
+
+const look = inTurn(async () => {
+  found = await answerOf("/api/overview").catch(() => found);
+  readAt = performance.now();
+  if (found) render();
+}, 250);
+
+function render() {
+  const focused = document.activeElement?.closest("#campaigns a")?.getAttribute("href");
+  const scrolled = [...place.querySelectorAll(".scroll")].map((frame) => frame.scrollLeft);
+  place.replaceChildren(...found.campaigns.map(campaignOf));
+  place.querySelectorAll(".scroll").forEach((frame, index) => { frame.scrollLeft = scrolled[index] ?? 0; });
+  if (found.campaigns.length === 1) document.getElementById("title").textContent = found.campaigns[0].name;
+  // Who went through the page with the keyboard stays where they were.
+  if (focused) place.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+}
+
+function campaignOf(campaign, number) {
+  const section = made("section", "", "of-campaign");
+  section.id = `campaign-${number}`;
+  if (found.campaigns.length > 1) section.append(made("h2", campaign.name));
+  section.append(stateOf(campaign));
+  if (campaign.problem) section.append(alertOf(`This archive cannot be read now: ${campaign.problem}`));
+  if (campaign.not_summed) section.append(alertOf(`A trial could not be summed up: ${campaign.not_summed}`));
+  for (const running of campaign.running) section.append(runningOf(campaign, number, running));
+  const paths = matching(campaign.paths);
+  const sweeps = [...new Set(paths.map((path) => path.sweep))];
+  for (const sweep of sweeps) {
+    section.append(matrixOf(number, sweep, paths.filter((path) => path.sweep === sweep), shown(), now()));
+  }
+  if (!paths.length) section.append(made("p", campaign.paths.length ? "No path has that in its name." : "No path is known yet.", "empty"));
+  else section.append(legend(), listOf(number, paths));
+  return section;
+}
+
+function matching(paths) {
+  // "a -> b" is one term, the direction.
+  const words = find.value.toLowerCase().replaceAll(/\s*(?:→|->)\s*/g, " → ").match(/\S+ → \S+|\S+/g) ?? [];
+  return paths.filter((path) => words.every((word) => `${path.sweep} ${path.src} → ${path.dst}`.toLowerCase().includes(word)));
+}
+
+function stateOf(campaign) {
+  const line = made("p", "", "state");
+  line.append(made("span", campaign.runs ? "runs" : "does not run", `badge ${campaign.runs ? "badge--no-practical-effect" : "badge--described"}`));
+  const said = Object.entries(campaign.trials).map(([status, count]) => `${count} ${status}`);
+  line.append(said.length ? `trials: ${said.join(", ")}` : "no trial has been settled yet");
+  if (campaign.missed) line.append(` · ${counted(campaign.missed, "time")} missed`);
+  if (campaign.waiting) line.append(` · ${counted(campaign.waiting, "trial")} still to be summed up`);
+  return line;
+}
+
+function alertOf(text) {
+  const alert = made("p", text, "empty");
+  alert.role = "alert";
+  return alert;
+}
+
+function runningOf(campaign, number, running) {
+  const line = made("div", "", "running");
+  const since = now() - running.began;
+  const path = campaign.paths.find((one) => ["sweep", "src", "dst"].every((name) => one[name] === running[name]));
+  const said = made("p", "Running now: ");
+  if (path) {
+    const link = made("a", `${running.src} → ${running.dst}`);
+    link.href = addressOf(number, path, "goodput");
+    said.append(link, `, sweep ${running.sweep}, `);
+  } else said.append(running.src ? `${running.src} → ${running.dst}, sweep ${running.sweep}, ` : `trial ${running.trial}, `);
+  const clock = made("span", `for ${ageOf(since)}`);
+  clock.dataset.since = running.began;
+  said.append(clock, running.seconds ? ` of about ${ageOf(running.seconds)}` : "");
+  line.append(said);
+  if (path?.spark) line.append(curveOf(path, CURVE.width * 2, CURVE.height * 1.6));
+  return line;
+}
+
+function legend() {
+  const line = made("p", "", "note");
+  line.textContent = "A stronger tint is a higher value. ✕ the last trial failed, of a sweep with several points one of the last · ◑ it is incomplete · ◷ overdue: not measured for longer than the plan says. "
+    + "Of a sweep with several points: the highest goodput, the lowest round-trip time, the most loss.";
+  return line;
+}
+
+function listOf(number, paths) {
+  const frame = made("div", "", "scroll");
+  frame.tabIndex = 0;
+  frame.role = "region";
+  frame.ariaLabel = "Paths";
+  const table = made("table", "", "paths");
+  const head = table.createTHead().insertRow();
+  for (const name of ["Path", "Sweep", "Goodput", "RTT", "Loss", "Limited by", "Measured", "Last values"]) {
+    const cell = made("th", name, ["Goodput", "RTT", "Loss", "Measured"].includes(name) ? "number" : "");
+    cell.scope = "col";
+    head.append(cell);
+  }
+  const body = table.createTBody();
+  for (const path of paths.slice(0, LISTED_MAX)) body.append(lineOf(number, path));
+  frame.append(table);
+  const whole = made("div");
+  whole.append(frame);
+  if (paths.length > LISTED_MAX) whole.append(made("p", `${LISTED_MAX} of ${paths.length} paths; Find shows others.`, "note"));
+  return whole;
+}
+
+function lineOf(number, path) {
+  const row = made("tr");
+  const name = made("th");
+  name.scope = "row";
+  const link = made("a", `${path.src} → ${path.dst}`);
+  link.href = addressOf(number, path, shown());
+  name.append(link);
+  row.append(name, made("td", path.sweep));
+  for (const key of ["goodput", "rtt", "loss"]) row.append(made("td", inUnit(path[key]?.[0], UNITS[key]), "number"));
+  row.append(made("td", path.verdict ?? ""));
+  const trouble = troubleOf(path);
+  const age = made("td", path.good === null ? "never" : `${ageOf(now() - path.good)} ago`, "number");
+  if (trouble) age.append(made("span", `${trouble[0]} ${trouble[1]}`, "trouble"));
+  const curve = made("td");
+  if (path.spark) curve.append(curveOf(path, CURVE.width, CURVE.height));
+  row.append(age, curve);
+  return row;
+}
+
+// From zero, so that a small change looks small.
+function curveOf(path, width, height) {
+  const values = path.spark.filter((value) => value !== null);
+  const top = Math.max(...values) * 1.08 || 1;
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("width", width);
+  svg.setAttribute("height", height);
+  svg.setAttribute("class", "curve");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", `Last ${values.length} values of ${path.src} to ${path.dst}`);
+  const step = (width - 8) / Math.max(1, values.length - 1);
+  const points = values.map((value, index) => [4 + index * step, height - 3 - (height - 8) * value / top]);
+  const line = document.createElementNS(SVG, "polyline");
+  line.setAttribute("points", points.map((point) => point.map((part) => part.toFixed(1)).join(",")).join(" "));
+  const last = document.createElementNS(SVG, "circle");
+  last.setAttribute("cx", points.at(-1)[0]);
+  last.setAttribute("cy", points.at(-1)[1]);
+  last.setAttribute("r", 3);
+  svg.append(line, last);
+  return svg;
+}
+
+// What runs counts its seconds without asking anybody.
+setInterval(() => {
+  if (!found) return;
+  for (const clock of place.querySelectorAll("[data-since]")) clock.textContent = `for ${ageOf(now() - Number(clock.dataset.since))}`;
+}, 1000);
+
+watchTheme(document.getElementById("theme"), () => {});
+look();
+listen(look);
+// Ages grow, and paths become overdue, also where nothing happens.
+setInterval(look, 30000);

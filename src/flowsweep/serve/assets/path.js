@@ -1,0 +1,195 @@
+// A path over time. What is shown stands in the page's address, which can be passed on.
+
+const LISTED_MAX = 400;
+const card = document.getElementById("series");
+const figure = document.getElementById("figure");
+const shows = document.getElementById("show");
+const spans = document.getElementById("spans");
+const { campaign, sweep, src, dst } = card.dataset;
+let series = null;
+
+// An address with `to` stays where it is; without it the span ends now, and moves along.
+function asked() {
+  return new URLSearchParams(location.search);
+}
+
+function ask(changes) {
+  const query = asked();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, typeof value === "number" ? String(Math.round(value)) : value);
+  }
+  history.pushState(null, "", `?${query}`);
+  look();
+}
+
+const look = inTurn(async () => {
+  const query = asked();
+  // Of a span without an end the length stands in the address, and means "up to now".
+  if (query.has("last") && !query.has("to")) {
+    const length = Number(query.get("last")) || 86400;
+    query.set("from", String(Math.max(0, endOf() - length)));
+    query.set("to", String(endOf()));
+  }
+  query.delete("last");
+  query.set("campaign", campaign);
+  try {
+    series = await answerOf(`/api/series?${query}`);
+  } catch (error) {
+    document.getElementById("lede").textContent = `Nothing can be shown for this address (${error.message}).`;
+    return;
+  }
+  render();
+}, 300);
+
+// Now; of a path that is measured no more, a little after its last trial.
+function endOf() {
+  const now = Date.now() / 1000;
+  const last = series?.last ?? now;
+  return now - last < 86400 / 2 ? now : last + 60;
+}
+
+function render() {
+  const { data, layout } = figureOf(series);
+  figure.content = { data, layout };
+  figure.dataset.title = `${series.title}, ${src} → ${dst}`;
+  document.getElementById("heading").textContent = series.title;
+  const config = { responsive: true, displaylogo: false, scrollZoom: false, displayModeBar: false };
+  Plotly.react(figure, data, inTheme(layout), config).then(attend);
+  tell();
+  listMarks();
+  listTrials();
+  for (const label of shows.querySelectorAll("label")) {
+    const input = label.querySelector("input");
+    label.hidden = !series.offered.includes(input.value) && input.value !== series.show;
+    input.checked = input.value === series.show;
+  }
+  for (const button of spans.querySelectorAll("button")) {
+    button.ariaPressed = String(Math.abs(lengthOf(button) - (series.to - series.from)) < 2);
+  }
+  const query = new URLSearchParams({ campaign, sweep, src, dst, from: Math.floor(series.from), to: Math.ceil(series.to) });
+  document.getElementById("report").href = `/report?${query}`;
+}
+
+// The length of a span; that of all is from the first trial to the last.
+function lengthOf(button) {
+  if (button.dataset.seconds !== "all") return Number(button.dataset.seconds);
+  return series.first === null ? NaN : endOf() - series.first + 60;
+}
+
+let attended = false;
+
+function attend() {
+  if (attended) return;
+  attended = true;
+  figure.on("plotly_click", ({ points }) => {
+    if (points[0].customdata) location.assign(trialAddress(points[0].customdata));
+  });
+  figure.on("plotly_relayout", (change) => {
+    const [from, to] = ["xaxis.range[0]", "xaxis.range[1]"].map((name) => change[name]);
+    if (from && to) ask({ last: null, from: secondsOf(from), to: secondsOf(to) });
+  });
+}
+
+function secondsOf(text) {
+  return Date.parse(`${String(text).replace(" ", "T")}Z`) / 1000;
+}
+
+function trialAddress(trial) {
+  return `/trial/${campaign}/${trial}#trial-${trial}`;
+}
+
+function tell() {
+  const span = `${momentOf(series.from)} to ${momentOf(series.to)} UTC`;
+  const bad = series.failures.length ? `, ${series.failures.length} of them failed or incomplete` : "";
+  document.getElementById("lede").textContent = `${span}: ${counted(series.trials, "trial")}${bad}.`;
+  const many = series.lines.some((line) => line.count.some((count) => count > 1));
+  const said = [];
+  if (series.band) said.push(`The band is the ${series.band}.`);
+  if (many) said.push("Each value is the median of the trials of a short time, the band their outermost ends.");
+  said.push("A point leads to its trial. Grey: missed. Dashed: a note. Dotted: the level changes there by far more than it varies.");
+  document.getElementById("caption").textContent = said.join(" ");
+}
+
+function listMarks() {
+  const notes = series.notes.map((note) => [note.at, `Note: ${note.text}`]);
+  const changes = series.changes.map((change) => {
+    const of = series.names[change.point] ? ` (${series.names[change.point]})` : "";
+    return [change.at, `${series.title}${of} changes from ${inUnit(change.was, series.unit)} to ${inUnit(change.now, series.unit)}: ${change.better ? "better" : "worse"}`];
+  });
+  const missed = series.missed.map((one) => [one.from, `Missed ${counted(one.count, "time")}: ${one.reason}`]);
+  const all = [...notes, ...changes, ...missed].sort(([one], [other]) => one - other);
+  document.getElementById("marks").hidden = !all.length;
+  document.getElementById("mark-list").replaceChildren(...all.map(([at, text]) => {
+    const line = made("li");
+    line.append(made("time", `${momentOf(at)} UTC`), ` ${text}`);
+    return line;
+  }));
+}
+
+// The same as the figure, for whoever does not see it or has no pointer: the newest trials first.
+function listTrials() {
+  const lines = series.lines.flatMap((line) => line.began.map((began, at) => ({
+    began, trial: line.trial[at], point: series.names[line.point], count: line.count[at],
+    text: inUnit(line.value[at], series.unit),
+    band: line.low[at] === null && line.high[at] === null ? "" : `${inUnit(line.low[at], series.unit)} to ${inUnit(line.high[at], series.unit)}`,
+  })));
+  const failed = series.failures.map((one) => ({ ...one, text: one.status, band: "", count: 1, point: "" }));
+  const all = [...lines, ...failed].sort((one, other) => other.began - one.began);
+  const points = series.lines.length > 1;
+  const table = document.getElementById("trials");
+  const heads = ["Began, UTC", series.title, "Interval", ...(points ? ["Point"] : []), "Trial"];
+  const head = made("tr");
+  head.append(...heads.map((name) => { const cell = made("th", name, "plain-head"); cell.scope = "col"; return cell; }));
+  table.tHead.replaceChildren(head);
+  table.tBodies[0].replaceChildren(...all.slice(0, LISTED_MAX).map((one) => {
+    const row = made("tr");
+    const link = made("a", one.trial);
+    link.href = trialAddress(one.trial);
+    const last = made("td");
+    last.append(link, one.count > 1 ? ` and ${one.count - 1} more` : "");
+    row.append(made("td", momentOf(one.began)), made("td", one.text), made("td", one.band), ...(points ? [made("td", one.point)] : []), last);
+    return row;
+  }));
+  document.getElementById("shown").textContent = all.length > LISTED_MAX
+    ? `The newest ${LISTED_MAX} of ${all.length} values that are drawn.` : counted(all.length, "value");
+}
+
+shows.addEventListener("change", (event) => ask({ show: event.target.value }));
+spans.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button && series) ask({ from: null, to: null, last: Math.ceil(lengthOf(button)) || 86400 });
+});
+document.getElementById("earlier").addEventListener("click", () => move(-1));
+document.getElementById("later").addEventListener("click", () => move(1));
+
+function move(sign) {
+  if (!series) return;
+  const step = (series.to - series.from) / 2;
+  ask({ last: null, from: Math.max(0, series.from + sign * step), to: series.to + sign * step });
+}
+
+// A link shows for ever what is shown now, as far as it is measured.
+document.getElementById("copy").addEventListener("click", async (event) => {
+  const query = asked();
+  query.delete("last");
+  // What was asked for a moment ago may not be shown yet: it counts nevertheless.
+  const span = query.has("to") ? {} : { from: Math.floor(series.from), to: Math.ceil(series.to) };
+  for (const [name, value] of Object.entries({ campaign, show: query.get("show") ?? series.show, ...span })) query.set(name, value);
+  const address = `${location.origin}${location.pathname}?${query}`;
+  history.replaceState(null, "", `?${query}`);
+  let said = "Copied";
+  try {
+    await navigator.clipboard.writeText(address);
+  } catch {
+    said = "In the address bar"; // Without HTTPS a browser lets no page write to the clipboard.
+  }
+  event.target.textContent = said;
+  setTimeout(() => { event.target.textContent = "Copy link"; }, 2000);
+});
+
+addEventListener("popstate", look);
+watchSaving();
+watchTheme(document.getElementById("theme"), () => { if (figure._fullLayout) Plotly.react(figure, figure.data, inTheme(figure.content.layout)); });
+look();
+listen((event) => { if (!asked().has("to") && (event === null || String(event.campaign) === campaign)) look(); });

@@ -1,0 +1,4 @@
+// Pages that say something and are done.
+
+watchTheme(document.getElementById("theme"), () => {});
+document.getElementById("live").hidden = true;

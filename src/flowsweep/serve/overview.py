@@ -1,0 +1,140 @@
+"""What a page shows first: each campaign, and of each path what was measured last."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.schedule.overdue import was_due_twice
+from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
+from flowsweep.serve.points import point_names
+from flowsweep.serve.quantities import QUANTITIES, Quantity
+from flowsweep.serve.rows import STATUSES, Rows, trial_id_of
+from flowsweep.serve.series import rounded
+from flowsweep.serve.upcoming import Upcoming
+
+_RECENT = 2_000
+"""Trials among which the last one of each point is looked for."""
+_SPARK = 32
+"""Values of the small curve beside a path."""
+_OK, _GONE = STATUSES.index("ok"), STATUSES.index("gone")
+
+
+class Overview:
+    """Of one campaign; what has not changed is not looked up again."""
+
+    def __init__(self, model: CampaignModel) -> None:
+        self._model = model
+        self._known: dict[PathKey, tuple[int, dict[str, Any]]] = {}
+        self._upcoming = Upcoming(model)
+
+    def campaign(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        model = self._model
+        return {
+            "name": model.name,
+            "runs": model.has_writer,
+            "trials": dict(model.statuses),
+            "waiting": len(model.pending),
+            "missed": sum(one.count for one in model.missed),
+            "running": self.running(),
+            "paths": list(self.paths()),
+        }
+
+    def running(self) -> list[dict[str, Any]]:
+        """Trials that run now, and where, if that is known."""
+        found = []
+        for one in self._model.running.values() if self._model.has_writer else ():
+            trial = self._upcoming.find(one)
+            found.append(
+                {
+                    "trial": one.trial_id,
+                    "began": round(one.at.timestamp(), 3),
+                    "sweep": trial and trial.sweep,
+                    "src": trial and trial.src,
+                    "dst": trial and trial.dst,
+                    "seconds": trial and trial.parameters.duration_ns / SECOND_NS,
+                }
+            )
+        return found
+
+    def paths(self) -> Iterator[dict[str, Any]]:
+        """Each path with its last values, in the order of the plan."""
+        now_ns = time.time_ns()
+        for key, state in self._model.paths.items():
+            known = self._known.get(key)
+            if known is None or known[0] != state.version:
+                known = self._known[key] = (state.version, self._path(key, state))
+            yield known[1] | {"overdue": self._overdue(key, known[1]["good"], now_ns)}
+
+    def _overdue(self, key: PathKey, good: float | None, now_ns: int) -> bool:
+        model = self._model
+        since_ns = model.begun_ns if good is None else round(good * SECOND_NS)
+        return model.plan is not None and was_due_twice(
+            model.plan, model.begun_ns, model.campaign.seed, key.sweep, since_ns=since_ns, now_ns=now_ns
+        )
+
+    def _path(self, key: PathKey, state: PathState) -> dict[str, Any]:
+        last = state.rows.last()
+        recent = state.rows.rows[-_RECENT:]
+        good = recent[recent["status"] == _OK]
+        values = {quantity.key: _value(good, quantity) for quantity in QUANTITIES}
+        spark = next((quantity for quantity in QUANTITIES if values[quantity.key] is not None), None)
+        return {
+            "sweep": key.sweep,
+            "src": key.src,
+            "dst": key.dst,
+            "test": state.test,
+            "trials": len(state.rows.rows),
+            "points": len(state.points),
+            "last": None if last is None else round(float(last["began"]), 3),
+            "status": None if last is None else _worst(recent),
+            "trial": None if last is None else trial_id_of(int(last["trial"])),
+            "verdict": self._verdict(last),
+            "good": state.rows.last_good(),
+            "spark": None if spark is None else _spark(good, spark),
+            **values,
+        }
+
+    def _verdict(self, last: Rows | None) -> str | None:
+        if last is None or last["verdict"] < 0:
+            return None
+        return self._model.verdicts[last["verdict"]]
+
+
+def last_of_points(good: Rows, quantity: Quantity) -> dict[int, Rows]:
+    """The last trial of each point that has a value, among trials that went well."""
+    known = good[~np.isnan(good[quantity.key][:, 0])]
+    points, places = np.unique(known["point"][::-1], return_index=True)
+    return {int(point): known[len(known) - 1 - place] for point, place in zip(points, places, strict=True)}
+
+
+def names_of_points(state: PathState) -> list[str]:
+    """What its points are called."""
+    return point_names(list(state.points)) if state.points else []
+
+
+def _value(good: Rows, quantity: Quantity) -> list[float | None] | None:
+    """Value and interval: of several points that with the highest goodput, the lowest RTT, the most loss."""
+    last = last_of_points(good, quantity)
+    if not last:
+        return None
+    values = {float(row[quantity.key][0]): row for row in last.values()}
+    chosen = values[quantity.chosen(values)]
+    return [rounded(float(part)) for part in chosen[quantity.key]]
+
+
+def _worst(recent: Rows) -> str:
+    """What came of the last trial of each point: the first that is not well, if one is not."""
+    counts = recent[recent["status"] != _GONE]
+    _, places = np.unique(counts["point"][::-1], return_index=True)
+    last = counts["status"][len(counts) - 1 - places]
+    return next((name for number, name in enumerate(STATUSES) if name != "ok" and number in last), "ok")
+
+
+def _spark(good: Rows, quantity: Quantity) -> list[float | None]:
+    """The last values of the point that was measured last."""
+    own = good[good["point"] == good["point"][-1]][-_SPARK:]
+    return [rounded(float(value)) for value in own[quantity.key][:, 0]]

@@ -1,0 +1,142 @@
+"""The trials of one path as compact rows: some 80 bytes each, so that a million of them fit in memory."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flowsweep.serve.quantities import QUANTITIES, triple
+
+STATUSES = ("ok", "failed", "incomplete", "gone")
+"""What may have become of a trial; `gone`: its data have changed since and do not count."""
+_OK, _GONE = STATUSES.index("ok"), STATUSES.index("gone")
+_IMPORTED_IS_OK = "ok"
+
+ROW = np.dtype(
+    [
+        ("began", "f8"),  # Unix seconds
+        ("trial", "u8"),  # the 12 hexadecimal digits of its id
+        ("offset", "i8"),  # of its record in the journal
+        ("payload", "i4"),  # bytes of that record
+        ("attempt", "i2"),
+        ("point", "i2"),
+        ("status", "i1"),
+        ("verdict", "i1"),  # -1: none
+        ("summed", "?"),
+        *((quantity.key, "f4", 3) for quantity in QUANTITIES),
+    ]
+)
+Rows: TypeAlias = NDArray[Any]
+
+
+class PathRows:
+    """Rows in the order in which the trials began."""
+
+    def __init__(self, rows: Rows | None = None) -> None:
+        self._rows = np.zeros(16, ROW) if rows is None else rows
+        self._count = 0 if rows is None else len(rows)
+
+    @property
+    def rows(self) -> Rows:
+        """All rows; a view that the next trial may move away from."""
+        return self._rows[: self._count]
+
+    def add(self, row: Rows) -> None:
+        """Add a trial, or put a later attempt of it in the place of the one before."""
+        if row["attempt"] > 1:
+            self._forget(int(row["trial"]))
+        if self._count == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros(max(16, self._count), ROW)])
+        at = self._count
+        if at and self._rows["began"][at - 1] > row["began"]:
+            at = int(np.searchsorted(self.rows["began"], row["began"], side="right"))
+            self._rows[at + 1 : self._count + 1] = self._rows[at : self._count].copy()
+        self._rows[at] = row
+        self._count += 1
+
+    def drop(self, trial: int, attempt: int) -> None:
+        """Let a trial not count any more."""
+        rows = self.rows
+        rows["status"][(rows["trial"] == trial) & (rows["attempt"] == attempt)] = _GONE
+
+    def places(self, trials: Iterable[int]) -> dict[int, int]:
+        """Where some trials stand, by trial."""
+        rows = self.rows
+        found = np.flatnonzero(np.isin(rows["trial"], np.fromiter(trials, "u8")))
+        return {int(rows["trial"][place]): int(place) for place in found}
+
+    def sum_up(self, place: int, row: Mapping[str, Any], verdict: int) -> None:
+        """Fill in what a summary says of the trial that stands there."""
+        rows = self._rows
+        for quantity in QUANTITIES:
+            rows[quantity.key][place] = triple(quantity, row)
+        rows["verdict"][place] = verdict
+        rows["summed"][place] = True
+
+    def last(self, *, point: int | None = None, with_value_of: str | None = None) -> Rows | None:
+        """The last trial that counts: of a point, with a value of a quantity."""
+        rows = self.rows
+        for place in range(len(rows) - 1, max(-1, len(rows) - _LOOKED_BACK), -1):
+            row = rows[place]
+            if row["status"] == _GONE or (point is not None and row["point"] != point):
+                continue
+            if with_value_of is None or (row["status"] == _OK and not np.isnan(row[with_value_of][0])):
+                return cast("Rows", row)
+        return None
+
+    def last_good(self) -> float | None:
+        """When the last trial began that went well."""
+        rows = self.rows
+        for place in range(len(rows) - 1, -1, -1):
+            if rows["status"][place] == _OK:
+                return float(rows["began"][place])
+        return None
+
+    def between(self, begin: float, end: float) -> Rows:
+        """Trials that began in a span of time and count."""
+        rows = self.rows
+        first, behind = np.searchsorted(rows["began"], [begin, end])
+        found = rows[first:behind]
+        return cast("Rows", found[found["status"] != _GONE])
+
+    def _forget(self, trial: int) -> None:
+        rows = self.rows
+        kept = rows[rows["trial"] != trial]
+        if len(kept) < self._count:
+            self._rows[: len(kept)] = kept
+            self._count = len(kept)
+
+
+_LOOKED_BACK = 2_000
+"""Trials among which the last one of a point is looked for."""
+
+
+def make_row(
+    *,
+    began: float,
+    trial_id: str,
+    offset: int,
+    payload_bytes: int,
+    attempt: int,
+    point: int,
+    status: str = _IMPORTED_IS_OK,
+) -> Rows:
+    """Make the row of a trial that is not summed up yet."""
+    row = np.zeros((), ROW)
+    row["began"], row["trial"], row["offset"] = began, trial_number(trial_id), offset
+    row["payload"], row["attempt"], row["point"] = payload_bytes, attempt, point
+    row["status"], row["verdict"] = STATUSES.index(status), -1
+    for quantity in QUANTITIES:
+        row[quantity.key] = np.nan
+    return row
+
+
+def trial_number(trial_id: str) -> int:
+    """The number that a trial's id is."""
+    return int(trial_id, 16)
+
+
+def trial_id_of(number: int) -> str:
+    """The id of a trial whose number that is."""
+    return f"{number:012x}"

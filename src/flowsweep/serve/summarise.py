@@ -1,0 +1,119 @@
+"""Rows of summaries for trials that were settled since: each trial is summed up once."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flowsweep.archive.campaign import Campaign
+from flowsweep.archive.entries import DataEntry, FinishedEntry, ImportedEntry, entry_of
+from flowsweep.archive.excerpt import write_excerpt
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.reader import Archive, read_archive
+from flowsweep.archive.readers import ReadersLock
+from flowsweep.archive.state import State
+from flowsweep.prepared.summary import summary_of_archive
+from flowsweep.serve.campaign import CampaignModel, Pending
+from flowsweep.serve.quantities import QUANTITIES
+from flowsweep.serve.rows import trial_number
+
+AT_FIRST = 64
+AT_A_TIME = 1_000
+"""Trials of folders of their own that are summed up together: few at first, so that a page soon has something
+to show, then many, since a statement takes half a second however few they are."""
+EXCERPT_MAX = 200
+"""Trials of merged files that are taken out; of more, the whole archive is summed up."""
+_NEEDED = frozenset({"trial_id", "verdict"}).union(
+    *(quantity.columns for quantity in QUANTITIES),
+    *(side for quantity in QUANTITIES for side in quantity.band),
+)
+"""Columns of a summary that anything is kept of."""
+SummaryRows = Mapping[int, Mapping[str, Any]]
+"""By the number of the trial."""
+
+
+def next_batch(model: CampaignModel) -> list[Pending]:
+    """Choose trials to sum up next: the newest first."""
+    pending = sorted(model.pending.values(), key=lambda one: -one.offset)
+    if not pending:
+        return []
+    loose = [one for one in pending if one.offset > model.merged_behind]
+    if loose:
+        return loose[: AT_A_TIME if model.has_sums else AT_FIRST]
+    return pending if len(pending) > EXCERPT_MAX else pending[:EXCERPT_MAX]
+
+
+def summed_up(
+    folder: Folder, follower: JournalFollower, model: CampaignModel, batch: Sequence[Pending]
+) -> SummaryRows:
+    """Sum up trials; the caller has just read the journal to its end while holding the readers' lock.
+
+    Raises:
+        ArchiveError: Data cannot be read, or have changed since they were written.
+    """
+    if batch[0].offset > model.merged_behind:
+        return _rows(_part(folder, follower, model, batch))
+    if len(batch) > EXCERPT_MAX:
+        with read_archive(folder.path) as archive:
+            return _rows(archive)
+    with (
+        tempfile.TemporaryDirectory(prefix="flowsweep-serve-") as place,
+        excerpt(folder, follower, model, batch, Path(place) / "excerpt") as archive,
+    ):
+        return _rows(archive)
+
+
+def excerpt(
+    folder: Folder,
+    follower: JournalFollower,
+    model: CampaignModel,
+    trials: Sequence[Pending],
+    target: Path,
+    *,
+    campaign: Campaign | None = None,
+) -> Archive:
+    """Make an archive of some trials, and read it."""
+    entries = [(one.offset > model.merged_behind, entry) for one, entry in _entries(follower, trials)]
+    write_excerpt(
+        folder,
+        target,
+        campaign or model.campaign,
+        model.hosts,
+        [entry for is_loose, entry in entries if is_loose],
+        [entry for is_loose, entry in entries if not is_loose],
+        model.merged,
+    )
+    return read_archive(target)
+
+
+def _part(
+    folder: Folder, follower: JournalFollower, model: CampaignModel, batch: Sequence[Pending]
+) -> Archive:
+    """The archive, as if there were no trials in it but these: their data lie in folders of their own."""
+    state = State(host_facts=model.hosts)
+    for _, entry in _entries(follower, batch):
+        state.apply(entry)
+    return Archive(folder, model.campaign, state, (), ReadersLock(folder))
+
+
+def _entries(follower: JournalFollower, trials: Sequence[Pending]) -> list[tuple[Pending, DataEntry]]:
+    """Records of trials, each once: imported ones have some in common."""
+    by_offset = {one.offset: one for one in trials}
+    found: list[tuple[Pending, DataEntry]] = []
+    for one in sorted(by_offset.values(), key=lambda one: one.offset):
+        entry = entry_of(follower.payload(one.offset, one.payload_bytes))
+        if isinstance(entry, (FinishedEntry, ImportedEntry)):
+            found.append((one, entry))
+    return found
+
+
+def _rows(archive: Archive) -> SummaryRows:
+    with archive.damage_named():
+        table = summary_of_archive(archive)
+        if table is None:
+            from flowsweep.analysis.summarising.bounded_memory import summarised
+
+            table = summarised(archive.tables()).to_pyarrow()
+    columns = [name for name in table.column_names if name in _NEEDED]
+    return {trial_number(row["trial_id"]): row for row in table.select(columns).to_pylist()}

@@ -1,0 +1,203 @@
+"""Watching archives while they grow: one thread reads what was appended and sums up what was settled."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from flowsweep.archive.campaign import open_folder, read_campaign
+from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.journal import has_writer
+from flowsweep.archive.notes import notes_bytes, read_notes
+from flowsweep.archive.readers import ReadersLock
+from flowsweep.errors import FlowsweepError
+from flowsweep.serve.campaign import CampaignModel, Pending
+from flowsweep.serve.keep import Kept, contents
+from flowsweep.serve.summarise import next_batch, summed_up
+
+POLL_S = 0.4
+"""How often a file's length is looked at: so late a page learns of a trial at most, beside its summary."""
+_WRITER_EVERY_S = 2.0
+_SLACK_S = 8.0
+_LAST_BATCH_S = 10.0
+_KEPT_EVERY_S = 600.0
+_APPLIED_AT_A_TIME = 500
+Tell = Callable[[int, str], object]
+"""Number of the campaign, and what happened."""
+
+
+class Watched:
+    """One archive that is watched.
+
+    Args:
+        number: Its place among those that are served.
+        path: Its folder.
+        cache: Where to keep what was read and summed up, for the next start; None: nowhere.
+
+    Raises:
+        ArchiveError: It is no archive.
+    """
+
+    def __init__(self, number: int, path: Path, cache: Path | None = None) -> None:
+        self.number = number
+        self.folder = open_folder(path)
+        self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
+        self._kept = None if cache is None else Kept(cache, self.folder)
+        self.follower = JournalFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
+        self._kept_at = (self.model.version, time.monotonic())
+        self.lock = threading.Lock()
+        """Held while the model changes, and while it is looked at."""
+        self.problem: str | None = None
+        """Why the archive could not be read the last time."""
+        self.read_at: float | None = None
+        """When it was read to its end, in Unix seconds."""
+        self.not_summed: str | None = None
+        """Why a trial could not be summed up."""
+        self._notes_bytes = -1
+        self._looked_for_writer = 0.0
+        self._knew_of_writer = False
+
+    def read_on(self, tell: Tell) -> None:
+        """Take in what was appended since.
+
+        Raises:
+            ArchiveError: It cannot be read.
+        """
+        if self.follower.starts_anew():
+            with self.lock:
+                self.model.begin()
+        said: set[str] = set()
+        with self.lock:
+            for count, followed in enumerate(self.follower.records(), start=1):
+                said.add(self.model.apply(followed) or "")
+                if count % _APPLIED_AT_A_TIME == 0:
+                    # A page that asks meanwhile is not to wait until a long journal is read.
+                    self.lock.release()
+                    time.sleep(0)
+                    self.lock.acquire()
+        self._read_notes(said)
+        self._look_for_writer(said)
+        self.read_at = time.time()
+        for what in said - {""}:
+            tell(self.number, what)
+
+    def sum_up(self, tell: Tell) -> bool:
+        """Sum up some trials, if any wait for it; says whether there were any.
+
+        Raises:
+            ArchiveError: The archive cannot be read.
+        """
+        if not self.model.pending:
+            return False
+        hold = ReadersLock(self.folder)
+        try:
+            # What was merged meanwhile lies elsewhere now.
+            self.read_on(tell)
+            batch = next_batch(self.model)
+            if batch:
+                self._sum_up(batch)
+                tell(self.number, "summed")
+        finally:
+            hold.release()
+        return bool(batch)
+
+    def keep(self, *, at_once: bool = False) -> None:
+        """Keep what was read and summed up, if there is much of it that is not kept."""
+        version, at = self._kept_at
+        late = at_once or time.monotonic() - at > _KEPT_EVERY_S or (version == 0 and not self.model.pending)
+        if self._kept is None or not late or version == self.model.version:
+            return
+        with self.lock:
+            about, rows = contents(self.model)
+            offset, version = self.follower.offset, self.model.version
+        self._kept.save(about, rows, offset)
+        self._kept_at = (version, time.monotonic())
+
+    def _sum_up(self, batch: Sequence[Pending]) -> None:
+        try:
+            rows = summed_up(self.folder, self.follower, self.model, batch)
+        except FlowsweepError as error:
+            if len(batch) > 1:  # One of them spoils it for all.
+                half = len(batch) // 2
+                self._sum_up(batch[:half])
+                self._sum_up(batch[half:])
+                return
+            self.not_summed, rows = str(error), {}
+        with self.lock:
+            self.model.sum_up(batch, rows)
+
+    def _read_notes(self, said: set[str]) -> None:
+        size = notes_bytes(self.folder)
+        if size != self._notes_bytes:
+            notes = read_notes(self.folder)
+            with self.lock:
+                self.model.notes = notes
+                self.model.version += 1
+            if self._notes_bytes >= 0:
+                said.add("note")
+            self._notes_bytes = size
+
+    def _look_for_writer(self, said: set[str]) -> None:
+        now = time.monotonic()
+        if now - self._looked_for_writer < _WRITER_EVERY_S and not said:
+            return
+        self._looked_for_writer = now
+        found = has_writer(self.folder)
+        if found != self.model.has_writer:
+            with self.lock:
+                self.model.has_writer = found
+                self.model.version += 1
+                if not found:
+                    self.model.running.clear()
+                elif self._knew_of_writer:
+                    # What a killed run left begun does not run now; what began since may.
+                    recently = datetime.now(UTC) - timedelta(seconds=_WRITER_EVERY_S + _SLACK_S)
+                    self.model.forget_running(before=recently)
+            said.add("state")
+        self._knew_of_writer = True
+
+
+class Watcher:
+    """The thread that watches all archives."""
+
+    def __init__(self, watched: Sequence[Watched], tell: Tell) -> None:
+        self.watched = watched
+        self._tell = tell
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, at the latest when what is being summed up is done; waits for that."""
+        self._stop.set()
+        self._thread.join(timeout=_LAST_BATCH_S)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread does its work."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            busy = False
+            for one in self.watched:
+                busy |= self._look_at(one)
+                one.keep()
+            if not busy:
+                self._stop.wait(POLL_S)
+        for one in self.watched:
+            one.keep(at_once=True)
+
+    def _look_at(self, one: Watched) -> bool:
+        try:
+            one.read_on(self._tell)
+            found = not self._stop.is_set() and one.sum_up(self._tell)
+        except (FlowsweepError, OSError) as error:
+            one.problem = str(error)
+            return False
+        one.problem = None
+        return found

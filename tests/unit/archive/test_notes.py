@@ -1,0 +1,96 @@
+"""Notes: appended by anybody at any time, never half a note."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from analysis_support import write_archive
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.notes import (
+    NOTES_BYTES_MAX,
+    NOTES_FILE,
+    TEXT_MAX,
+    Note,
+    add_note,
+    notes_bytes,
+    read_notes,
+)
+from flowsweep.archive.reader import read_archive
+from flowsweep.archive.verify import verify_archive
+from flowsweep.archive.writer import open_archive_for_writing
+from flowsweep.errors import ArchiveError
+
+AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return Folder(write_archive(tmp_path / "archive", []))
+
+
+def texts(folder):
+    return [note.text for note in read_notes(folder)]
+
+
+def test_notes_stand_in_the_order_of_their_times(folder):
+    assert read_notes(folder) == ()
+    assert notes_bytes(folder) == 0
+    add_note(folder, Note(at=AT, text="kernel upgraded → 6.18"))
+    add_note(folder, Note(at=AT - timedelta(hours=1), text="before"))
+    assert texts(folder) == ["before", "kernel upgraded → 6.18"]
+    assert read_notes(folder)[1].at == AT
+
+
+def test_a_run_that_writes_the_archive_is_not_in_the_way(folder):
+    with open_archive_for_writing(folder.path):
+        add_note(folder, Note(at=AT, text="while it runs"))
+    assert texts(folder) == ["while it runs"]
+    assert read_archive(folder.path).losses == ()
+
+
+def test_many_at_a_time_lose_none(folder):
+    threads = [
+        threading.Thread(target=add_note, args=(Folder(folder.path), Note(at=AT, text=f"note {number}")))
+        for number in range(24)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(texts(folder)) == sorted(f"note {number}" for number in range(24))
+
+
+def test_half_a_line_is_left_out_and_the_next_note_stands_behind_it(folder):
+    add_note(folder, Note(at=AT, text="whole"))
+    with (folder.path / NOTES_FILE).open("ab") as file:
+        file.write(b'{"at":"2026-03-01T12')
+    assert texts(folder) == ["whole"]
+    add_note(folder, Note(at=AT, text="next"))
+    assert texts(folder) == ["whole", "next"]
+
+
+@pytest.mark.parametrize("line", [b"[]", b"{}", b'{"at":1,"text":""}', b"\xff\xfe", b'{"at":"x","text":"y"}'])
+def test_what_is_no_note_is_left_out(folder, line):
+    (folder.path / NOTES_FILE).write_bytes(line + b"\n")
+    assert read_notes(folder) == ()
+
+
+def test_a_link_in_the_place_of_the_file_is_refused(folder, tmp_path):
+    (tmp_path / "elsewhere").write_text("")
+    (folder.path / NOTES_FILE).symlink_to(tmp_path / "elsewhere")
+    for work in (lambda: read_notes(folder), lambda: add_note(folder, Note(at=AT, text="x"))):
+        with pytest.raises(ArchiveError, match="link"):
+            work()
+    assert (tmp_path / "elsewhere").read_text() == ""
+
+
+def test_there_is_an_end_to_the_file(folder):
+    (folder.path / NOTES_FILE).write_bytes(b"\n" * NOTES_BYTES_MAX)
+    with pytest.raises(ArchiveError, match="no room"):
+        add_note(folder, Note(at=AT, text="x" * TEXT_MAX))
+
+
+def test_an_archive_with_notes_is_still_a_sound_archive(folder):
+    add_note(folder, Note(at=AT, text="x"))
+    assert not verify_archive(folder.path).problems

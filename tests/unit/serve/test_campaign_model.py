@@ -1,0 +1,227 @@
+"""The read model: what a page shows of an archive, fed record by record while it grows."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import flowsweep.serve.watch as watch_module
+from analysis_support import make_campaign, make_failed, make_outcome, make_trial, write_archive
+from flowsweep.archive import create_archive, read_archive
+from flowsweep.archive.journal import JOURNAL_FILE, frame
+from flowsweep.archive.notes import Note, add_note
+from flowsweep.archive.writer import open_archive_for_writing
+from flowsweep.prepared.summary import summary_of_archive
+from flowsweep.serve.campaign import PathKey
+from flowsweep.serve.overview import Overview, names_of_points
+from flowsweep.serve.rows import trial_id_of
+from flowsweep.serve.watch import Watched
+from mesh_support import EVERY, SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
+
+AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+A_TO_B = PathKey("windows", "a", "b")
+
+
+def watch(folder: Path) -> tuple[Watched, list[str]]:
+    said: list[str] = []
+    watched = Watched(0, folder)
+    read(watched, said)
+    return watched, said
+
+
+def read(watched: Watched, said: list[str]) -> None:
+    watched.read_on(lambda _, what: said.append(what))
+    while watched.sum_up(lambda _, what: said.append(what)):
+        pass
+
+
+def path_of(watched: Watched, key: PathKey) -> dict:
+    found = [one for one in Overview(watched.model).paths() if (one["sweep"], one["src"], one["dst"]) == key]
+    return found[0]
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_rows_are_those_of_the_summary(tmp_path, merged):
+    outcomes = make_campaign(repeats=2)
+    if merged:
+        folder = write_archive(tmp_path / "archive", outcomes)
+    else:
+        folder = tmp_path / "archive"
+        with create_archive(folder, plan_json="{}", seed=1) as writer:
+            for outcome in outcomes:
+                writer.started(outcome.record.trial_id, 1, outcome.record.started_at)
+                writer.finished(outcome)
+    watched, _ = watch(folder)
+    expected = {row["trial_id"]: row for row in summary_of_archive(read_archive(folder)).to_pylist()}
+    seen = 0
+    for state in watched.model.paths.values():
+        for row in state.rows.rows:
+            of_summary = expected[trial_id_of(int(row["trial"]))]
+            value = float(row["goodput"][0])
+            wanted = of_summary["goodput_bps"]
+            assert math.isnan(value) if wanted is None else value == pytest.approx(wanted, rel=1e-6)
+            assert row["summed"]
+            seen += 1
+    assert seen == len(expected) == len(outcomes)
+    assert watched.not_summed is None
+
+
+def test_a_trial_appears_when_it_is_settled_and_no_other_is_summed_up_again(tmp_path, monkeypatch):
+    batches = []
+    original = watch_module.summed_up
+    monkeypatch.setattr(
+        watch_module, "summed_up", lambda *args: batches.append(len(args[-1])) or original(*args)
+    )
+    folder = tmp_path / "archive"
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        watched, said = watch(folder)
+        for repeat in (1, 2, 3):
+            outcome = make_outcome(make_trial(repeat=repeat), started_at=AT + timedelta(minutes=repeat))
+            writer.started(outcome.record.trial_id, 1, outcome.record.started_at)
+            read(watched, said)
+            assert list(watched.model.running) == [outcome.record.trial_id]
+            writer.finished(outcome)
+            read(watched, said)
+            assert not watched.model.running
+            assert path_of(watched, A_TO_B)["trials"] == repeat
+            assert path_of(watched, A_TO_B)["goodput"][0] == pytest.approx(1e8)
+        writer.compact()
+        read(watched, said)
+    assert batches == [1, 1, 1]
+    assert said == ["state"] + ["began", "settled", "summed"] * 3
+
+
+def test_trials_that_were_merged_before_they_were_summed_up_are_taken_out_of_merged_files(
+    tmp_path, monkeypatch
+):
+    folder = write_archive(tmp_path / "archive", make_campaign(flows=(1,), window_sums=(1 << 18,)))
+    whole = []
+    monkeypatch.setattr(
+        "flowsweep.serve.summarise.read_archive", lambda path: whole.append(path) or read_archive(path)
+    )
+    watched, _ = watch(folder)
+    assert path_of(watched, PathKey("windows", "a", "b"))["status"] == "failed"
+    assert [path.name for path in whole] == ["excerpt"]
+
+
+def test_another_attempt_takes_the_place_of_the_first(tmp_path):
+    folder = tmp_path / "archive"
+    trial = make_trial()
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        writer.started(trial.trial_id, 1, AT)
+        writer.finished(make_failed(trial, started_at=AT))
+        watched, said = watch(folder)
+        assert path_of(watched, A_TO_B)["status"] == "failed"
+        writer.started(trial.trial_id, 2, AT + timedelta(hours=1))
+        writer.finished(make_outcome(trial, attempt=2, started_at=AT + timedelta(hours=1)))
+        read(watched, said)
+    found = path_of(watched, A_TO_B)
+    assert (found["trials"], found["status"], found["good"]) == (
+        1,
+        "ok",
+        (AT + timedelta(hours=1)).timestamp(),
+    )
+
+
+def test_trials_that_come_late_stand_where_they_began(tmp_path):
+    folder = tmp_path / "archive"
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        for minute in (3, 1, 2):
+            outcome = make_outcome(make_trial(repeat=minute), started_at=AT + timedelta(minutes=minute))
+            writer.started(outcome.record.trial_id, 1, outcome.record.started_at)
+            writer.finished(outcome)
+    watched, _ = watch(folder)
+    rows = watched.model.paths[A_TO_B].rows.rows
+    assert [row["began"] - AT.timestamp() for row in rows] == [60, 120, 180]
+    assert not any(math.isnan(row["goodput"][0]) for row in rows)
+
+
+def test_points_are_called_by_what_they_differ_in(tmp_path):
+    folder = write_archive(tmp_path / "archive", make_campaign(flows=(1, 4), window_sums=(1 << 20,)))
+    watched, _ = watch(folder)
+    assert names_of_points(watched.model.paths[A_TO_B]) == ["flows 1", "flows 4"]
+
+
+def test_a_mesh_by_the_clock_says_what_runs_what_is_overdue_and_what_was_missed(tmp_path):
+    folder = tmp_path / "archive"
+    begun = datetime.now(UTC) - EVERY * 3 - timedelta(seconds=30)
+    plan = mesh_plan()
+    with begin_mesh(folder, plan, begun) as writer:
+        watched, said = watch(folder)
+        (_, first), *_, (_, trials) = list(times_of(plan, begun, 4))
+        running = trials[2]
+        at = datetime.now(UTC)
+        for trial in first:
+            writer.started(trial.trial_id, 1, begun)
+            writer.finished(outcome_of(trial, at if trial is first[0] else begun, 1e7))
+        writer.started(running.trial_id, 1, at)
+        read(watched, said)
+        found = Overview(watched.model).campaign()
+        assert found["runs"]
+        (shown,) = found["running"]
+        assert (shown["src"], shown["dst"], shown["sweep"]) == (running.src, running.dst, SWEEP)
+        assert shown["seconds"] == 4
+        overdue = {(one["src"], one["dst"]): one["overdue"] for one in found["paths"]}
+        assert overdue.pop((first[0].src, first[0].dst)) is False
+        assert all(overdue.values())
+        assert len(overdue) == 5
+    watched._looked_for_writer = 0.0
+    read(watched, said)
+    found = Overview(watched.model).campaign()
+    assert not found["runs"]
+    assert found["running"] == []
+
+
+def test_missed_times_and_notes_are_told(tmp_path):
+    write_mesh(tmp_path / "archive", times=4)
+    watched, said = watch(tmp_path / "archive")
+    assert Overview(watched.model).campaign()["missed"] == 1
+    add_note(watched.folder, Note(at=AT, text="kernel upgraded"))
+    said.clear()
+    read(watched, said)
+    assert said == ["note"]
+    assert [note.text for note in watched.model.notes] == ["kernel upgraded"]
+
+
+def test_an_archive_that_was_made_anew_is_read_anew(tmp_path):
+    folder = write_archive(tmp_path / "archive", make_campaign(flows=(1,)))
+    watched, said = watch(folder)
+    before = path_of(watched, A_TO_B)["trials"]
+    (folder / JOURNAL_FILE).rename(folder / "old")
+    (folder / JOURNAL_FILE).write_bytes((folder / "old").read_bytes())
+    read(watched, said)
+    assert path_of(watched, A_TO_B)["trials"] == before
+    assert watched.model.statuses.total() == 2 * before
+
+
+def test_data_that_were_dropped_do_not_count(tmp_path):
+    folder = tmp_path / "archive"
+    trial = make_trial()
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        writer.started(trial.trial_id, 1, AT)
+        writer.finished(make_outcome(trial, started_at=AT))
+    watched, said = watch(folder)
+    assert path_of(watched, A_TO_B)["status"] == "ok"
+    dropped = f'{{"kind":"dropped","folder":"trials/{trial.trial_id}-1"}}'
+    with (folder / JOURNAL_FILE).open("ab") as journal:
+        journal.write(frame(dropped.encode()))
+    read(watched, said)
+    assert watched.model.paths[A_TO_B].rows.last() is None
+    assert path_of(watched, A_TO_B)["good"] is None
+
+
+def test_what_a_killed_run_left_begun_does_not_run_for_ever(tmp_path):
+    folder = tmp_path / "archive"
+    now = datetime.now(UTC)
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        writer.started(make_trial(repeat=1).trial_id, 1, now - timedelta(hours=3))
+    watched, said = watch(folder)
+    with open_archive_for_writing(folder) as writer:
+        writer.started(make_trial(repeat=2).trial_id, 1, now)
+        watched._looked_for_writer = 0.0
+        read(watched, said)
+        assert list(watched.model.running) == [make_trial(repeat=2).trial_id]
+        writer.started(make_trial(repeat=3).trial_id, 1, now + timedelta(minutes=2))
+        read(watched, said)
+        assert len(watched.model.running) == 2
