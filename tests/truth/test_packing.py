@@ -15,10 +15,8 @@ from flowsweep.schedule.packing import jobs_of, packed, sharing_of
 from packed_support import Occupied, lab_mesh, occupied
 
 HOSTS = 12
-TRIALS = HOSTS * (HOSTS - 1)
-
-
-MOST_AT_ONCE = {"packed": 99, "alone": 1}
+HOSTS_ALONE = 5
+"""The first of them, measured one at a time for comparison."""
 
 
 def test_a_mesh_of_twelve_hosts(tmp_path: Path) -> None:
