@@ -37,7 +37,11 @@ def test_a_mesh_of_twelve_hosts(tmp_path: Path) -> None:
         "goodput_difference_mean": round(math.fsum(differences) / len(differences), 5),
     }
     write_result("packing", "a full mesh of twelve hosts, each pair with an emulated link of 10 Mbit/s", told)
-    fill_table(NOTES / "packing.md", "packing", table(["", ""], list(told.items())))
+    fill_table(
+        NOTES / "packing.md",
+        "packing",
+        table(["", ""], [(name.replace("_", " "), value) for name, value in told.items()]),
+    )
     assert packed_run.occupied.most_at_once == HOSTS // 2
     assert ratio <= 1.15
     assert max(differences) <= 0.01
