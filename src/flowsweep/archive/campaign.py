@@ -46,6 +46,13 @@ def begun_unix_ns(campaign: Campaign) -> int:
     return round(campaign.created_at.timestamp() * 1e6) * MICROSECOND_NS
 
 
+def archives_in(folder: Path) -> list[Path]:
+    """List the archives of a folder that is none itself, as a service has it, by name; none of any other."""
+    if (folder / CAMPAIGN_FILE).exists() or not folder.is_dir():
+        return []
+    return sorted(file.parent for file in folder.glob(f"*/{CAMPAIGN_FILE}"))
+
+
 def write_campaign(folder: Folder, campaign: Campaign) -> None:
     """Write the file; an archive exists from then on."""
     folder.write(CAMPAIGN_FILE, campaign.model_dump_json(indent=2).encode() + b"\n")

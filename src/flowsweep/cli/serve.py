@@ -17,7 +17,8 @@ _ADDRESS = "127.0.0.1:8420"
 @app.command(epilog="Exit code 130 after Ctrl-C; 2: something is no archive, or cannot be served there.")
 def serve(
     archives: Annotated[
-        list[Path] | None, typer.Argument(metavar="DIR…", help="Archives; runs may be writing them.")
+        list[Path] | None,
+        typer.Argument(metavar="DIR…", help="Archives, or folders of them; runs may be writing them."),
     ] = None,
     address: Annotated[
         str,

@@ -11,7 +11,7 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive import read_archive
-from flowsweep.archive.campaign import CAMPAIGN_FILE, begun_unix_ns
+from flowsweep.archive.campaign import archives_in, begun_unix_ns
 from flowsweep.archive.reader import Archive
 from flowsweep.cli.app import app
 from flowsweep.cli.options import Format, TextOrJson
@@ -68,7 +68,7 @@ def status(
     form: TextOrJson = Format.text,
 ) -> None:
     """Say what a campaign does now, what comes next, what it missed, and which paths are silent."""
-    several = _archives_in(archive)
+    several = archives_in(archive)
     read = [read_archive(folder) for folder in several or [archive]]
     now_ns = time.time_ns()
     found = [status_of(one, _plan(one), now_ns) for one in read]
@@ -84,13 +84,6 @@ def status(
             say("")
         for line in _lines(status, one.state.missed, now_ns):
             say(line)
-
-
-def _archives_in(folder: Path) -> list[Path]:
-    """The archives of a folder that is none itself, by name."""
-    if (folder / CAMPAIGN_FILE).exists() or not folder.is_dir():
-        return []
-    return sorted(file.parent for file in folder.glob(f"*/{CAMPAIGN_FILE}"))
 
 
 def status_of(archive: Archive, plan: Plan, now_ns: int) -> Status:

@@ -9,6 +9,7 @@ from types import FrameType
 
 import uvicorn
 
+from flowsweep.archive.campaign import archives_in
 from flowsweep.errors import ServeError
 from flowsweep.serve.app import application
 from flowsweep.serve.events import Broadcaster
@@ -91,12 +92,13 @@ def listening_socket(address: Address, token: str | None) -> socket.socket:
 
 
 def watched_in(folders: Sequence[Path], cache: Path | None = None) -> list[Watched]:
-    """Archives, numbered in their order; what is read of them is kept in a folder.
+    """Archives, and those of folders of archives, numbered in their order; what is read is kept in a cache.
 
     Raises:
         ArchiveError: One is none.
     """
-    return [Watched(number, folder, cache) for number, folder in enumerate(folders)]
+    archives = [archive for folder in folders for archive in archives_in(folder) or [folder]]
+    return [Watched(number, archive, cache) for number, archive in enumerate(archives)]
 
 
 def make_server(

@@ -1,6 +1,7 @@
 """`flowsweep serve` and `flowsweep note` as a person runs them."""
 
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from analysis_support import make_campaign, write_archive
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import TEXT_MAX, read_notes
+from flowsweep.serve.server import watched_in
 from plan_support import command_line
 from serve_support import free_port
 
@@ -45,6 +47,14 @@ def test_it_says_where_it_is_and_a_signal_ends_it_at_once_with_pages_open(archiv
             assert process.wait(20) == code
         assert process.stderr is not None
         assert process.stderr.read() == ""
+
+
+def test_a_folder_of_archives_stands_for_all_that_are_in_it(archive, tmp_path):
+    for name in ("b", "a"):
+        shutil.copytree(archive, tmp_path / name)
+    (tmp_path / "else").mkdir()
+    watched = watched_in([archive, tmp_path])
+    assert [one.folder.path for one in watched] == [archive, tmp_path / "a", tmp_path / "b"]
 
 
 @pytest.mark.parametrize(
