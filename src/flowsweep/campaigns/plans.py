@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flowsweep.campaigns.folders import folder_name
 from flowsweep.errors import PlanError
-from flowsweep.plan import Plan, load_plan
+from flowsweep.plan import Plan, load_plan, plan_difference
 from flowsweep.schedule import has_times
 
 
@@ -39,6 +39,11 @@ def load_plans(places: Iterable[Path]) -> dict[Path, Plan]:
     if problems:
         raise PlanError(", ".join(plan.source for plan in plans.values()), problems)
     return plans
+
+
+def has_changed(then: Plan, now: Plan | None) -> bool:
+    """Whether a campaign has to end since its plan asks for something else, or is gone; a comment is nothing."""
+    return now is None or bool(plan_difference(then, now)) or then.alarms != now.alarms
 
 
 def _conflicts(plans: Mapping[Path, Plan]) -> Iterable[str]:

@@ -10,7 +10,7 @@ from flowsweep.archive import ArchiveWriter
 from flowsweep.campaigns.folders import open_or_begin
 from flowsweep.campaigns.housekeeping import Housekeeping
 from flowsweep.campaigns.notify import Notifier
-from flowsweep.campaigns.plans import load_plans
+from flowsweep.campaigns.plans import has_changed, load_plans
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.errors import FlowsweepError, PlanError
@@ -103,7 +103,7 @@ class Supervisor:
         except (PlanError, OSError) as error:
             self._told("plans", f"{error}\nall of them go on as they were")
         else:
-            for file in [file for file in self._plans if plans.get(file) != self._plans[file]]:
+            for file in [file for file, plan in self._plans.items() if has_changed(plan, plans.get(file))]:
                 await _ended(self._tasks.pop(file))
                 gone = self._plans.pop(file)
                 if file not in plans:

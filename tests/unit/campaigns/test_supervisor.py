@@ -130,6 +130,8 @@ def test_only_the_plan_that_changed_begins_anew_and_one_that_is_gone_ends(
 ) -> None:
     async def meanwhile(campaigns: Campaigns, service: Supervisor) -> None:
         await campaigns.until(lambda: len(campaigns.begun) == 2)
+        with (tmp_path / "plans" / "two.toml").open("a") as file:
+            file.write("# a comment\n")
         write(tmp_path / "plans", "one", 1, "6s")
         service.reload()
         await campaigns.until(lambda: "one-2" in campaigns.begun)
