@@ -42,7 +42,7 @@ def load_plans(places: Iterable[Path]) -> dict[Path, Plan]:
 
 
 def has_changed(then: Plan, now: Plan | None) -> bool:
-    """Whether a campaign has to end since its plan asks for something else, or is gone; a comment is nothing."""
+    """Whether a campaign has to end: its plan asks for something else, or is gone. A comment is nothing."""
     return now is None or bool(plan_difference(then, now)) or then.alarms != now.alarms
 
 
