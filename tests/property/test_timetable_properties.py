@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from types import SimpleNamespace
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +13,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
 from flowsweep.plan.file import parse_plan
 from flowsweep.run.clock import Reading
-from flowsweep.run.outcome import Missed
+from flowsweep.run.outcome import FinishedTrial, Missed
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.settled import Begun, timetable_of
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
@@ -63,7 +61,7 @@ class World:
     busy_until_ns: int = -1
     run: list[tuple[str, int, str]] = field(default_factory=list)
     """Sweep, number and trial of what ran, in order."""
-    records: dict[str, Any] = field(default_factory=dict)
+    records: dict[str, FinishedTrial] = field(default_factory=dict)
     missed: list[Missed] = field(default_factory=list)
     settled_unix_ns: int = 0
     """When the last controller began: what was due before is run, or recorded as missed."""
@@ -144,7 +142,7 @@ def controlled(world: World, plan: Plan) -> None:
             world.busy_until_ns = world.boot_ns
             for trial in slot.trials:
                 world.run.append((*key, trial.trial_id))
-                world.records[trial.trial_id] = SimpleNamespace(trial=trial)
+                world.records[trial.trial_id] = FinishedTrial(1, trial.sweep, trial.repeat, None)
             watch.over(slot)
             after_ns += slot_duration_ns(slot) * slot.steps
         return True

@@ -81,7 +81,7 @@ def run_campaign(opened: Callable[[], ArchiveWriter], acknowledged: set[str]) ->
         writer = opened()
         for number, outcome in enumerate(CAMPAIGN):
             record = outcome.record
-            if record.trial_id not in writer.records:
+            if record.trial_id not in writer.done:
                 writer.started(record.trial_id, record.attempt, record.started_at)
                 writer.finished(outcome)
             acknowledged.add(record.trial_id)

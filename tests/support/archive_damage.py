@@ -112,7 +112,7 @@ class Damaged:
             lost = len(records) < self._trials or known.tail_bytes or known.damaged
             assert archive.losses or not lost, what
         with open_archive_for_writing(self._copy) as writer:
-            assert set(writer.records) == records, what
+            assert set(writer.done) == records, what
             assert data_of(self._copy) == self._data, what
             assert path.read_bytes() == journal, what
             writer.make_ready()

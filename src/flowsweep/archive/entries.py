@@ -1,7 +1,10 @@
 """The kinds of records that the journal has, and the names of the files that they speak of."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from sys import intern
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
@@ -199,7 +202,28 @@ DataEntry = FinishedEntry | ImportedEntry
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
 
 
-def file_of(entry: DataEntry, table: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What a record says of data, and no more: there may be a million."""
+
+    folder: str
+    """From the archive's."""
+    keys: tuple[Key, ...]
+    """The attempts that its rows are of."""
+    rows: Mapping[str, int]
+    """Of its tables that have some, by name."""
+    sha256: Mapping[str, str]
+    """Of each table's file, as far as they were kept."""
+
+    @classmethod
+    def of(cls, entry: DataEntry) -> "Data":
+        """Of a whole record."""
+        rows = {intern(table): count for table, count in entry.rows.items()}
+        digests = {intern(table): digest for table, digest in entry.sha256.items()}
+        return cls(entry.folder, entry.keys, rows, digests)
+
+
+def file_of(entry: Data | DataEntry, table: str) -> str:
     """File of a table of an attempt, from the archive's folder."""
     return f"{entry.folder}/{table}.parquet"
 

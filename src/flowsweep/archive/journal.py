@@ -159,15 +159,21 @@ class JournalFile:
         try:
             _lock(self._descriptor, folder)
             data = folder.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX)
-            self.content = parse(data, str(self._path))
-            """What was there at opening."""
+            self._content: Content | None = parse(data, str(self._path))
         except BaseException:
             os.close(self._descriptor)
             raise
-        self._end = self.content.whole_bytes
+        self._end = self._content.whole_bytes
         tail = data[self._end :]
         self._tail = tail if tail.strip(b"\0") else b""
         self._cut = bool(tail)
+
+    def take_content(self) -> Content:
+        """What was there at opening; kept no longer, since whoever writes goes on for long."""
+        content, self._content = self._content, None
+        if content is None:
+            raise ValueError("it was taken before")
+        return content
 
     def append(self, payload: bytes) -> None:
         """Add a record; it is on disk on return.

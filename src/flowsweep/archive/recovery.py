@@ -17,7 +17,7 @@ from flowsweep.archive.entries import (
     MERGED_FOLDER,
     TABLES,
     CompactedEntry,
-    DataEntry,
+    Data,
     Key,
     file_of,
     generation_folder,
@@ -210,7 +210,7 @@ def _keys_in(folder: Folder, name: str) -> Iterator[tuple[Key, int]]:
                 yield (row["trial_id"], row["attempt"]), row["count_all"]
 
 
-def _holds(rows: RowCounts, entry: DataEntry) -> bool:
+def _holds(rows: RowCounts, entry: Data) -> bool:
     """Whether all rows of an attempt are there, and no more."""
     return all(sum(rows[table][key] for key in entry.keys) == entry.rows.get(table, 0) for table in TABLES)
 

@@ -1,7 +1,7 @@
 """What the records of a journal add up to."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from flowsweep.archive.entries import (
     TABLES,
     CompactedEntry,
+    Data,
     DataEntry,
     DroppedEntry,
     Entry,
@@ -25,27 +26,32 @@ from flowsweep.archive.entries import (
 )
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import Missed, TrialRecord
+from flowsweep.run.outcome import FinishedTrial, Missed, TrialRecord
 
 
 @dataclass
 class State:
     """A campaign, as far as the journal tells of it."""
 
+    brief: bool = False
+    """Whether records are left out, and only what a writer needs is kept: it goes on for long."""
+
     host_facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
     """How often each trial was started, in the order of their first starts."""
     records: dict[str, TrialRecord] = field(default_factory=dict)
-    """The last finished attempt of each trial."""
+    """The last finished attempt of each trial; empty if that is left out."""
+    done: dict[str, FinishedTrial] = field(default_factory=dict)
+    """The same in short."""
     imported: dict[str, ImportedTrial] = field(default_factory=dict)
     """Trials of other tools, by trial_id."""
     superseded: list[Key] = field(default_factory=list)
     """Finished attempts that a later one took the place of; their data are kept."""
     orphans: set[Key] = field(default_factory=set)
     """Attempts that have rows, and whose record is lost: they do not count."""
-    entries: dict[str, DataEntry] = field(default_factory=dict)
+    entries: dict[str, Data] = field(default_factory=dict)
     """All attempts with data, by folder."""
-    loose: dict[str, DataEntry] = field(default_factory=dict)
+    loose: dict[str, Data] = field(default_factory=dict)
     """Those of them whose data are not merged yet."""
     merged: CompactedEntry | None = None
     missed: list[Missed] = field(default_factory=list)
@@ -61,18 +67,13 @@ class State:
             case StartedEntry():
                 self._count(entry.trial_id, entry.attempt)
             case FinishedEntry():
-                record = entry.record
-                self._count(record.trial_id, record.attempt)
-                earlier = self.records.get(record.trial_id)
-                if earlier is not None and earlier.attempt != record.attempt:
-                    self.superseded.append((earlier.trial_id, earlier.attempt))
-                self.records[record.trial_id] = record
-                self.entries[entry.folder] = self.loose[entry.folder] = entry
+                self._finish(entry.record)
+                self._take_data(entry)
             case ImportedEntry():
                 for imported in entry.records:
                     self._count(imported.trial_id, 1)
                     self.imported[imported.trial_id] = imported
-                self.entries[entry.folder] = self.loose[entry.folder] = entry
+                self._take_data(entry)
             case MissedEntry():
                 self.missed.append(entry.missed)
             case DroppedEntry():
@@ -83,7 +84,7 @@ class State:
     def take_merged(self, merged: CompactedEntry, *, holding: Iterable[str]) -> None:
         """Let merged files count, in the place of the folders whose data they hold and of those before."""
         for folder in holding:
-            del self.loose[folder]
+            self.entries[folder] = replace(self.loose.pop(folder), sha256={})
             self.stale.add(folder)
         if self.merged is not None:
             self.stale.add(generation_folder(self.merged.generation))
@@ -99,14 +100,27 @@ class State:
         del self.entries[folder]
         for trial_id, attempt in dropped.keys:
             self.imported.pop(trial_id, None)
-            if trial_id in self.records and self.records[trial_id].attempt == attempt:
-                del self.records[trial_id]
+            if trial_id in self.done and self.done[trial_id].attempt == attempt:
+                del self.done[trial_id]
+                self.records.pop(trial_id, None)
 
     def leave_out(self, orphans: Iterable[Key]) -> None:
         """Let rows not count whose record is lost; no later attempt gets one of their numbers."""
         for trial_id, attempt in orphans:
             self._count(trial_id, attempt)
             self.orphans.add((trial_id, attempt))
+
+    def _finish(self, record: TrialRecord) -> None:
+        self._count(record.trial_id, record.attempt)
+        earlier = self.done.get(record.trial_id)
+        if earlier is not None and earlier.attempt != record.attempt:
+            self.superseded.append((record.trial_id, earlier.attempt))
+        self.done[record.trial_id] = FinishedTrial.of(record)
+        if not self.brief:
+            self.records[record.trial_id] = record
+
+    def _take_data(self, entry: DataEntry) -> None:
+        self.entries[entry.folder] = self.loose[entry.folder] = Data.of(entry)
 
     def _count(self, trial_id: str, attempt: int) -> None:
         self.attempts[trial_id] = max(attempt, self.attempts.get(trial_id, 0))
@@ -150,13 +164,13 @@ class State:
         return self.loose.keys() | generation
 
 
-def state_of(payloads: Iterable[bytes], journal: Path) -> State:
-    """Add up a journal's records.
+def state_of(payloads: Iterable[bytes], journal: Path, *, brief: bool = False) -> State:
+    """Add up a journal's records; `brief`: as a writer needs it.
 
     Raises:
         ArchiveError: A record is none that this Flowsweep knows.
     """
-    state = State()
+    state = State(brief)
     for number, payload in enumerate(payloads, start=1):
         try:
             state.apply(entry_of(payload))

@@ -42,7 +42,7 @@ from flowsweep.archive.readers import wait_for_readers
 from flowsweep.archive.recovery import Recovery, recover
 from flowsweep.archive.state import State, state_of
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import Missed, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import FinishedTrial, Missed, TrialOutcome
 from flowsweep.version import __version__
 
 
@@ -77,7 +77,7 @@ def create_archive(
             _refuse_what_is_there(opened)
             write_campaign(opened, campaign)
             _sync_folder_above(folder)
-            return ArchiveWriter(opened, campaign, journal, State(), Recovery((), None))
+            return ArchiveWriter(opened, campaign, journal, State(brief=True), Recovery((), None))
         except BaseException:
             journal.close()
             raise
@@ -94,8 +94,9 @@ def open_archive_for_writing(folder: Path) -> "ArchiveWriter":
         campaign = read_campaign(opened)
         journal = JournalFile(opened)
         try:
-            state = state_of(journal.content.payloads, folder / JOURNAL_FILE)
-            recovery = recover(opened, state, journal.content, roll_forward=True)
+            content = journal.take_content()
+            state = state_of(content.payloads, folder / JOURNAL_FILE, brief=True)
+            recovery = recover(opened, state, content, roll_forward=True)
             return ArchiveWriter(opened, campaign, journal, state, recovery)
         except BaseException:
             journal.close()
@@ -129,9 +130,9 @@ class ArchiveWriter:
         return self.campaign.seed
 
     @property
-    def records(self) -> Mapping[str, TrialRecord]:
+    def done(self) -> Mapping[str, FinishedTrial]:
         """The last finished attempt of each trial, by trial_id."""
-        return self._state.records
+        return self._state.done
 
     @property
     def imported(self) -> Mapping[str, ImportedTrial]:

@@ -134,7 +134,7 @@ class Supervisor:
     async def _go_on(self, file: Path, plan: Plan) -> None:
         writer = await self._opened(plan)
         try:
-            count = counted(len(writer.records), "trial")
+            count = counted(len(writer.done), "trial")
             self._told(plan.campaign.name, f"goes on in {writer.folder}, {count} so far")
             for loss in writer.losses:
                 self._told(plan.campaign.name, f"warning: {loss}")

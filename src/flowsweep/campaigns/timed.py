@@ -13,15 +13,15 @@ from flowsweep.run.timetable import Timetable
 
 def recorded(writer: ArchiveWriter) -> ResumeState:
     """What ran when it was due, whatever came of it: its time is over."""
-    carried = {name: record.carried for name, record in writer.records.items() if record.carried is not None}
-    return ResumeState(done=frozenset(writer.records), attempts=writer.attempts, carried=carried)
+    carried = {name: trial.carried for name, trial in writer.done.items() if trial.carried is not None}
+    return ResumeState(done=frozenset(writer.done), attempts=writer.attempts, carried=carried)
 
 
 def timetable(
     plan: Plan, writer: ArchiveWriter, resume: ResumeState, housekeeping: Housekeeping | None = None
 ) -> Timetable:
     """When the sweeps of a plan are due from now on, and what is done meanwhile."""
-    begun = Begun(begun_unix_ns(writer.campaign), writer.seed, writer.records, writer.all_missed, resume)
+    begun = Begun(begun_unix_ns(writer.campaign), writer.seed, writer.done, writer.all_missed, resume)
     found = timetable_of(plan, begun, writer.missed)
     if housekeeping is None:
         return found

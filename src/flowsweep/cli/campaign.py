@@ -109,7 +109,7 @@ def print_settings_of(folder: Path) -> None:
 
 
 def _print_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
-    kept = f"{counted(len(writer.records), 'finished trial')} kept in {writer.folder}"
+    kept = f"{counted(len(writer.done), 'finished trial')} kept in {writer.folder}"
     say(f"{beginning}{kept}\n{advice}", err=True)
 
 
@@ -118,13 +118,13 @@ def _resume(plan: Plan, writer: ArchiveWriter) -> ResumeState:
     # The two trials of a pair are about each other, as those of a slot are: they run again together.
     pairs = ({a.trial_id, b.trial_id} for _, repeats in matched_trials(plan) for a, b in repeats)
     done -= {trial_id for pair in pairs if not pair <= done for trial_id in pair}
-    judged = {name: record.carried for name, record in writer.records.items() if name in done}
+    judged = {name: trial.carried for name, trial in writer.done.items() if name in done}
     carried = {name: word for name, word in judged.items() if word is not None}
     return ResumeState(done=done, attempts=writer.attempts, carried=carried)
 
 
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
-    if not writer.records:
+    if not writer.done:
         return frozenset()
     from flowsweep.cli.summary_rows import whole_trials
 

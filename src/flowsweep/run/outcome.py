@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Literal, Protocol
+from sys import intern
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
@@ -102,6 +103,20 @@ class TrialRecord(BaseModel):
     """The mean of it."""
     carried: bool | None = None
     """Of a whole step of a search: whether its rate was offered and no more than the limit was lost."""
+
+
+class FinishedTrial(NamedTuple):
+    """What a campaign that goes on has to know of a trial that is over: there may be a million."""
+
+    attempt: int
+    sweep: str
+    repeat: int
+    carried: bool | None
+
+    @classmethod
+    def of(cls, record: TrialRecord) -> "FinishedTrial":
+        """The few facts of a whole record."""
+        return cls(record.attempt, intern(record.trial.sweep), record.trial.repeat, record.carried)
 
 
 class Missed(BaseModel):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from flowsweep.plan import Plan
-from flowsweep.run.outcome import Missed, TrialRecord
+from flowsweep.run.outcome import FinishedTrial, Missed
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.timetable import Timetable
 from flowsweep.schedule import Occasion, Slot, occasion_slots, occasions, points_by_sweep
@@ -19,7 +19,7 @@ class Begun(NamedTuple):
 
     begun_unix_ns: int
     seed: int
-    records: Mapping[str, TrialRecord]
+    finished: Mapping[str, FinishedTrial]
     missed: Iterable[Missed]
     resume: ResumeState
 
@@ -37,7 +37,7 @@ def timetable_of(plan: Plan, begun: Begun, keep: Callable[[Missed], None]) -> Ti
     def is_whole(key: Key) -> bool:
         return all(begun.resume.next_step(slot)[1] is None for slot in slots_of(Occasion(*key, 0, 0)))
 
-    run = Counter((record.trial.sweep, record.trial.repeat) for record in begun.records.values())
+    run = Counter((trial.sweep, trial.repeat) for trial in begun.finished.values())
     after = dict(sorted(run))
     begun_only = {key: run[key] for key in after.items() if not is_whole(key)}
     after.update({sweep: number - 1 for sweep, number in begun_only})

@@ -127,7 +127,7 @@ def test_only_the_last_finished_attempt_counts(tmp_path: Path, *, merged: bool) 
                 writer.compact()
         writer.started(trial.trial_id, 3, STARTED_AT)
         assert writer.attempts == {trial.trial_id: 3}
-        assert writer.records[trial.trial_id].attempt == 2
+        assert writer.done[trial.trial_id].attempt == 2
     tables = read_archive(tmp_path / "archive").tables()
     assert tables.samples.attempt.min().to_pyarrow().as_py() == 2
     assert tables.flows.count().to_pyarrow().as_py() == 2

@@ -104,4 +104,4 @@ def test_what_was_acknowledged_before_kill_9_is_there(tmp_path: Path) -> None:
     rows = archive_rows(found)
     assert {row["status"] for row in rows} == {"ok"}
     with open_archive_for_writing(folder) as writer:
-        assert set(writer.records) == set(found.records)
+        assert set(writer.done) == set(found.records)

@@ -97,7 +97,7 @@ def test_attempts_whose_record_is_lost_are_left_out_and_their_number_is_not_used
     with open_archive_for_writing(folder) as writer:
         assert any("rows of 1 attempt without a record are left out" in loss for loss in writer.losses)
         add_trial(writer, TRIALS)
-        assert writer.records[whole[-1][0]].attempt == 2
+        assert writer.done[whole[-1][0]].attempt == 2
         writer.compact()
     (*same, last) = rows(folder)
     assert same == whole[:-1]

@@ -26,7 +26,7 @@ def open_journal(folder: Path, *, new: bool = False) -> JournalFile:
 def test_records_are_there_at_the_next_opening(tmp_path: Path) -> None:
     for number in range(3):
         journal = open_journal(tmp_path, new=number == 0)
-        assert journal.content.payloads == tuple(payload(str(earlier)) for earlier in range(number))
+        assert journal.take_content().payloads == tuple(payload(str(earlier)) for earlier in range(number))
         journal.append(payload(str(number)))
         journal.close()
 
@@ -38,7 +38,7 @@ def test_opening_changes_nothing_and_the_next_record_puts_a_tail_aside(tmp_path:
     open_journal(tmp_path).close()
     assert path.read_bytes() == frame(FIRST) + tail
     journal = open_journal(tmp_path)
-    assert journal.content.payloads == (FIRST,)
+    assert journal.take_content().payloads == (FIRST,)
     journal.append(THIRD)
     journal.close()
     assert path.read_bytes() == frame(FIRST) + frame(THIRD)
@@ -52,8 +52,9 @@ def test_records_behind_a_damaged_one_are_read_and_it_stays_as_it_is(tmp_path: P
     damaged = frame(FIRST)[:-1] + b"X" + frame(SECOND)
     path.write_bytes(damaged)
     journal = open_journal(tmp_path)
-    assert journal.content.payloads == (SECOND,)
-    assert journal.content.damaged == (range(len(frame(FIRST))),)
+    content = journal.take_content()
+    assert content.payloads == (SECOND,)
+    assert content.damaged == (range(len(frame(FIRST))),)
     journal.append(THIRD)
     journal.close()
     assert path.read_bytes() == damaged + frame(THIRD)
