@@ -120,9 +120,7 @@ async def run_campaign(
         left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for reason in conditions.vet(left, known):
             events(TrialsWillFail(reason))
-        if timetable is None:
-            return await conductor.run(slots)
-        return await conductor.run_when_due(timetable)
+        return await (conductor.run(slots) if timetable is None else conductor.run_when_due(timetable))
     finally:
         await sessions.close_all()
 
