@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -25,13 +25,18 @@ while time.monotonic() < until:
 """
 
 
-def pretend(monkeypatch: pytest.MonkeyPatch, absences_s: list[float], wait_s: float = 0.0) -> None:
+def pretend(
+    monkeypatch: pytest.MonkeyPatch,
+    absences_s: list[float],
+    wait_s: float = 0.0,
+    more: Sequence[tuple[float, float]] = (),
+) -> None:
     """Have the machine be away for so long in each attempt, and a process of ordinary priority wait."""
     left = iter(absences_s)
 
     @contextmanager
     def seen() -> Iterator[Seen]:
-        yield Seen([(0.0, next(left))], [(0.0, wait_s)])
+        yield Seen([(0.0, next(left)), *more], [(0.0, wait_s)])
 
     monkeypatch.setattr(witness, "witnesses", seen)
 
@@ -57,6 +62,12 @@ def test_what_fails_while_the_machine_is_there_fails_at_once(monkeypatch: pytest
         at_most(9)
     (note,) = failure.value.__notes__
     assert note.startswith(f"attempt 1 of {ATTEMPTS}: processors were away 1 times meanwhile, for 100.0 ms")
+
+
+def test_many_short_absences_are_as_bad_as_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = [(float(number), number + 0.03) for number in range(4)]
+    pretend(monkeypatch, [0.0, 0.0], more=short)
+    assert at_most(9) == [0, 1]
 
 
 def test_what_fails_while_it_is_away_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:

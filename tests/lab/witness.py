@@ -66,6 +66,11 @@ class Seen:
         return _longest_s(self.absences)
 
     @property
+    def together_s(self) -> float:
+        """All absences together, in seconds."""
+        return sum(to - since for since, to in self.absences)
+
+    @property
     def longest_wait_s(self) -> float:
         """The longest wait of a process of ordinary priority, in seconds; 0 if there was none."""
         return _longest_s(self.waits)
@@ -76,10 +81,9 @@ class Seen:
         return max([0.0, *parts])
 
     def __str__(self) -> str:
-        total_s = sum(to - since for since, to in self.absences)
         return (
             f"processors were away {len(self.absences)} times meanwhile, for {1e3 * self.longest_s:.1f} ms "
-            f"at most and {1e3 * total_s:.1f} ms together; a process of ordinary priority waited for "
+            f"at most and {1e3 * self.together_s:.1f} ms together; a process of ordinary priority waited for "
             f"{1e3 * self.longest_wait_s:.1f} ms at most"
         )
 
@@ -121,7 +125,8 @@ def judged(
     Args:
         measure: what is told the number of the attempt, from 0; raises AssertionError where a trial failed.
         check: raises AssertionError.
-        bears_s: an absence of a processor that the figures bear: none that was shorter excuses a failure.
+        bears_s: absences of processors that the figures bear, all of them together: a figure over 2 s that
+            may be wrong by 1 % bears 20 ms, in one piece or in many.
         busy: whether what was measured says itself that all cores were taken, by whomever.
 
     Returns:
@@ -134,7 +139,7 @@ def judged(
         found, failure, seen = _tried(measure, attempt, check)
         if failure is None:
             break
-        away = seen.longest_s > bears_s or seen.longest_wait_s > WAITED_S
+        away = seen.together_s > bears_s or seen.longest_wait_s > WAITED_S
         excused = away or any(busy(measured) for measured in found)
         _bear(failure, seen, attempt, excused=excused)
     return found[0]
