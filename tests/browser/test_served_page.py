@@ -78,6 +78,25 @@ def wait_drawn(page: Page) -> None:
     page.wait_for_function(DRAWN)
 
 
+def test_what_is_chosen_before_the_first_answer_counts_when_it_comes(mesh, open_page):
+    found = open_page(mesh)
+    page, held = found.page, []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/api/overview*", hold)
+    page.reload()
+    page.get_by_label("Find").fill("lyon → vienna")
+    page.get_by_text("Age", exact=True).click()
+    assert page.locator(".matrix .cell").count() == 0
+    held[0].continue_()
+    page.unroute("**/api/overview*")
+    expect(page.locator(".matrix .cell")).to_have_count(1)
+    expect(cell(page, "lyon", "vienna")).to_contain_text("min")
+    assert found.complaints == []
+
+
 def test_the_matrix_shows_each_path_and_each_quantity(mesh, open_page):
     found = open_page(mesh)
     page = found.page

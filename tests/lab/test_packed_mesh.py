@@ -33,9 +33,9 @@ def test_a_mesh_runs_two_trials_at_a_time_which_do_not_disturb_each_other(tmp_pa
         rows = summary(archive)
         assert {row["status"] for row in rows} == {"ok"}
         for row in rows:
-            assert float(row["goodput_mean_bps"]) == pytest.approx(10e6 * PAYLOAD_SHARE, rel=0.01), row
+            assert float(row["goodput_mean_bps"]) == pytest.approx(10e6 * PAYLOAD_SHARE, rel=0.03), row
 
-    archive = judged(measure, check, bears_s=0.02, busy=lambda archive: cores_taken(summary(archive)))
+    archive = judged(measure, check, bears_s=0.045, busy=lambda archive: cores_taken(summary(archive)))
     records = read_archive(archive).records.values()
     assert len(records) == HOSTS * (HOSTS - 1)
     found = occupied(records)

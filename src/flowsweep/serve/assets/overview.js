@@ -36,10 +36,11 @@ function now() {
 const look = inTurn(async () => {
   found = await answerOf("/api/overview").catch(() => found);
   readAt = performance.now();
-  if (found) render();
+  render();
 }, 250);
 
 function render() {
+  if (!found) return; // something was chosen before the first answer came: it will count then
   const focused = document.activeElement?.closest("#campaigns a")?.getAttribute("href");
   const scrolled = [...place.querySelectorAll(".scroll")].map((frame) => frame.scrollLeft);
   place.replaceChildren(...found.campaigns.map(campaignOf));

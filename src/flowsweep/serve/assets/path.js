@@ -171,6 +171,7 @@ function move(sign) {
 
 // A link shows for ever what is shown now, as far as it is measured.
 document.getElementById("copy").addEventListener("click", async (event) => {
+  if (!series) return;
   const query = asked();
   query.delete("last");
   // What was asked for a moment ago may not be shown yet: it counts nevertheless.

@@ -92,6 +92,7 @@ try {
   const chosen = localStorage.getItem(THEME);
   if (chosen) document.documentElement.dataset.theme = chosen;
 } catch { /* Without storage the system's choice holds. */ }
-document.getElementById("theme").addEventListener("click", () => setTimeout(() => {
+// As soon as it changes: the next page may be asked for at once.
+new MutationObserver(() => {
   try { localStorage.setItem(THEME, document.documentElement.dataset.theme); } catch { /* as above */ }
-}));
+}).observe(document.documentElement, { attributeFilter: ["data-theme"] });
