@@ -11,6 +11,7 @@ from lab_support import namespaces_of, needs_lab
 from campaign_support import start, summary, write_plan
 from flowsweep.analysis.tests.udp.datagrams import datagram_flows
 from flowsweep.archive import read_archive
+from flowsweep.defaults import SECOND_NS
 from waiting import wait_until
 
 pytestmark = [*needs_lab, pytest.mark.skipif(shutil.which("ss") is None, reason="closes a socket: needs ss")]
@@ -31,10 +32,13 @@ def test_a_stream_whose_socket_is_closed_is_counted_and_explained(tmp_path: Path
     assert re.search(rf"1 of {FLOWS} flows broke: flow \d: \S+", row["error"])
     # The others went on to their end, each with 2 Mbit/s for 8 s or more: when the one was cut, and how much
     # later a source hears that the time is over, the machine decides.
-    flows = datagram_flows(read_archive(archive).tables().flows).to_pyarrow().to_pylist()
+    read = read_archive(archive)
+    flows = datagram_flows(read.tables().flows).to_pyarrow().to_pylist()
     whole = [flow["sent"] for flow in flows if not flow["broken"]]
     assert len(whole) == FLOWS - 1
     assert min(whole) * 1470 * 8 >= 2e6 * 8 * 0.95, whole
+    (record,) = read.records.values()
+    assert max(whole) * 1470 * 8 <= 2e6 * record.elapsed_ns / SECOND_NS, whole
     assert row["lost"] == "0"
 
 

@@ -1,6 +1,7 @@
 """A mesh of four hosts, two trials at a time: no host has two, and each link carries what it does alone."""
 
 from pathlib import Path
+from statistics import mean
 
 import pytest
 from lab_support import needs_lab
@@ -32,8 +33,10 @@ def test_a_mesh_runs_two_trials_at_a_time_which_do_not_disturb_each_other(tmp_pa
     def check(archive: Path) -> None:
         rows = summary(archive)
         assert {row["status"] for row in rows} == {"ok"}
-        for row in rows:
-            assert float(row["goodput_mean_bps"]) == pytest.approx(10e6 * PAYLOAD_SHARE, rel=0.03), row
+        goodputs_bps = [float(row["goodput_mean_bps"]) for row in rows]
+        # Of each over 1.5 s, of all together over 18 s.
+        assert goodputs_bps == pytest.approx([10e6 * PAYLOAD_SHARE] * len(rows), rel=0.03)
+        assert mean(goodputs_bps) == pytest.approx(10e6 * PAYLOAD_SHARE, rel=0.01)
 
     archive = judged(measure, check, bears_s=0.045, busy=lambda archive: cores_taken(summary(archive)))
     records = read_archive(archive).records.values()

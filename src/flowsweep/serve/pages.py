@@ -19,8 +19,8 @@ from flowsweep.serve.quantities import QUANTITIES
 from flowsweep.serve.rows import trial_number
 from flowsweep.serve.trials import (
     REPORT_MAX,
-    Busy,
-    TooMany,
+    ReportsBusyError,
+    TooManyTrialsError,
     report_of,
     trial_on,
     trials_between,
@@ -81,7 +81,7 @@ class Pages:
         span = asked_span(query, None if asked is None else asked.state)
         try:
             trials = trials_between(watched, span.begin, span.end, None if asked is None else asked.key)
-        except TooMany:
+        except TooManyTrialsError:
             said = (
                 f"There are more than {REPORT_MAX} trials in this span: choose a shorter one, or one path. "
                 "`flowsweep report` writes the report of a whole archive."
@@ -118,7 +118,7 @@ class Pages:
     def _report(self, watched: Watched, trials: Sequence[Pending], back: str | None) -> Response:
         try:
             page = report_of(watched, trials)
-        except Busy:
+        except ReportsBusyError:
             return error_page("Busy", "Other reports are being made: try again in a minute.", 503)
         if back is not None:
             page = with_way_back(page, back.replace("&", "&amp;"))

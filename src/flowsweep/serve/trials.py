@@ -18,11 +18,11 @@ _ONE_AT_A_TIME = threading.BoundedSemaphore(1)
 _BACK = re.compile(r'<a href="#trials">← All trials</a>')
 
 
-class TooMany(Exception):  # noqa: N818 - says how many, and is no fault
+class TooManyTrialsError(Exception):
     """More trials than a report is made of at once."""
 
 
-class Busy(Exception):  # noqa: N818
+class ReportsBusyError(Exception):
     """Another report is being made, and takes long."""
 
 
@@ -40,7 +40,7 @@ def trials_between(watched: Watched, begin: float, end: float, path: PathKey | N
     """Trials that began in a span of time, of one path or of all.
 
     Raises:
-        TooMany: There are more than a report is made of.
+        TooManyTrialsError: There are more than a report is made of.
     """
     found: list[Pending] = []
     with watched.lock:
@@ -49,7 +49,7 @@ def trials_between(watched: Watched, begin: float, end: float, path: PathKey | N
                 continue
             rows = state.rows.between(begin, end)
             if len(found) + len(rows) > REPORT_MAX:
-                raise TooMany
+                raise TooManyTrialsError
             found += [
                 Pending(key, int(row["trial"]), int(row["attempt"]), int(row["offset"]), int(row["payload"]))
                 for row in rows
@@ -61,13 +61,13 @@ def report_of(watched: Watched, trials: Sequence[Pending]) -> str:
     """Make the report of some trials: the same page that `flowsweep report` writes of a whole archive.
 
     Raises:
-        Busy: Others are asked for, and this one would have to wait too long.
+        ReportsBusyError: Others are asked for, and this one would have to wait too long.
         ArchiveError: Data cannot be read.
     """
     from flowsweep.report.on_demand import report_text
 
     if not _ONE_AT_A_TIME.acquire(timeout=_WAIT_S):
-        raise Busy
+        raise ReportsBusyError
     try:
         hold = ReadersLock(watched.folder)
         with (
