@@ -62,6 +62,15 @@ DATAGRAM_DRAIN_NS = 500 * MILLISECOND_NS
 """A sink of datagrams always waits that long for what a queue or jitter keeps back."""
 
 # Findings
+SEARCH_PRECISION = 0.1
+SEARCH_PRECISIONS = (0.02, 0.5)
+SEARCH_TRIALS = 60
+SEARCH_TRIALS_MIN = 12
+"""Fewer give no interval: a first round over the whole range, and two more."""
+SEARCH_TRIALS_MAX = 500
+SEARCH_BYTES_MAX = 1 << 60
+SEARCH_RANGE_MIN = 16
+"""Between the largest and the smallest window of a search, as a factor."""
 FEWEST_FOR_INTERVAL = 3
 """Repeats of one point from which an interval is stated: of two it is as wide as chance will have it."""
 STALLED_SHARE = 0.5

@@ -11,6 +11,7 @@ from flowsweep.archive.imported import ImportedTrial
 from flowsweep.axes import MODE, SETTINGS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
+from flowsweep.plan.searching.model import PlateauSearch, RateSearch
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
@@ -52,6 +53,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("expected_bins", pa.int64(), nullable=False),
         pa.field("rate_sum_bps", pa.int64()),
         pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
+        pa.field("search_precision", pa.float64()),  # likewise, for the plateau
         *(pa.field(axis.column, _TYPES[axis.kind], nullable=axis.default != ()) for axis in SETTINGS),
         pa.field("mode", pa.string()),  # of TCP; the part of the way of files; null for other tests
         pa.field("echo", pa.string()),  # what a round trip is to consist of
@@ -154,7 +156,7 @@ def _refused(trial_id: str) -> Iterator[None]:
 
 
 def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
-    trial, failure = record.trial, record.failure
+    trial, failure, search = record.trial, record.failure, record.trial.search
     return {
         "trial_id": record.trial_id,
         "attempt": record.attempt,
@@ -173,7 +175,8 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         **_background(trial),
         "path_rate_bps": path_rate_bps(links, trial.pairs, trial.parameters.paths),
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs, trial.parameters.paths),
-        "rate_search_loss_max": None if trial.search is None else trial.search.loss_max,
+        "rate_search_loss_max": search.loss_max if isinstance(search, RateSearch) else None,
+        "search_precision": search.precision if isinstance(search, PlateauSearch) else None,
         "rate_carried": record.carried,
         "status": record.status,
         "error": None if failure is None else str(failure),

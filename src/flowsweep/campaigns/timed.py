@@ -13,8 +13,8 @@ from flowsweep.run.timetable import Timetable
 
 def recorded(writer: ArchiveWriter) -> ResumeState:
     """What ran when it was due, whatever came of it: its time is over."""
-    carried = {name: trial.carried for name, trial in writer.done.items() if trial.carried is not None}
-    return ResumeState(done=frozenset(writer.done), attempts=writer.attempts, carried=carried)
+    carried = {name: trial.learned for name, trial in writer.done.items() if trial.learned is not None}
+    return ResumeState(done=frozenset(writer.done), attempts=writer.attempts, learned=carried)
 
 
 def timetable(

@@ -118,9 +118,9 @@ def _resume(plan: Plan, writer: ArchiveWriter) -> ResumeState:
     # The two trials of a pair are about each other, as those of a slot are: they run again together.
     pairs = ({a.trial_id, b.trial_id} for _, repeats in matched_trials(plan) for a, b in repeats)
     done -= {trial_id for pair in pairs if not pair <= done for trial_id in pair}
-    judged = {name: trial.carried for name, trial in writer.done.items() if name in done}
-    carried = {name: word for name, word in judged.items() if word is not None}
-    return ResumeState(done=done, attempts=writer.attempts, carried=carried)
+    told = {name: trial.learned for name, trial in writer.done.items() if name in done}
+    learned = {name: what for name, what in told.items() if what is not None}
+    return ResumeState(done=done, attempts=writer.attempts, learned=learned)
 
 
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:

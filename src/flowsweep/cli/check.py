@@ -22,8 +22,9 @@ from flowsweep.cli.this_machine import refusals
 from flowsweep.defaults import SPACE_FACTOR
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, parse_overrides, setting_changes
-from flowsweep.plan.model import Background, Group, RateSearch, Sweep
+from flowsweep.plan.model import Background, Group, Sweep
 from flowsweep.plan.probing import PathProbing, Probe, RttProbing
+from flowsweep.plan.searching.model import RateSearch
 from flowsweep.schedule import (
     Estimate,
     Point,
@@ -170,7 +171,7 @@ def _setting_rows(plan: Plan) -> list[Row]:
 def _product(points: Sequence[Point], repeats: int) -> str:
     """Say where the number of trials comes from: "9 points × 2 directions × 3 repeats"."""
     alike = Counter(
-        (point.directions != "one", 1 if point.search is None else point.search.trials) for point in points
+        (point.directions != "one", Slot(trials=point.trials(repeat=1)[:1]).steps) for point in points
     )
     terms = [
         counted(count, "point")

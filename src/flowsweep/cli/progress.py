@@ -7,11 +7,13 @@ from typing import Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
+from flowsweep.cli.search_words import belief_words
 from flowsweep.cli.terminal import Screen
 from flowsweep.run.events import (
     CampaignEvent,
     CampaignStarted,
     PointBusy,
+    SearchBelieves,
     SessionLost,
     SessionRegained,
     SweepMissed,
@@ -88,6 +90,10 @@ def trouble(event: CampaignEvent) -> str | None:
             return None
 
 
+def _worth_a_line(event: CampaignEvent) -> str | None:
+    return belief_words(event) if isinstance(event, SearchBelieves) else trouble(event)
+
+
 @dataclass(slots=True)
 class _Running:
     """A trial that runs."""
@@ -130,7 +136,7 @@ class Lines:
             case TrialFinished(record) if record.failure is None:
                 self._say(f"  {self._whose(record)}ok{self._rate(record)}")
                 self._running.pop(record.trial_id, None)
-            case _ if (message := trouble(event)) is not None:
+            case _ if (message := _worth_a_line(event)) is not None:
                 if isinstance(event, TrialFinished):
                     self._running.pop(event.record.trial_id, None)
                 self._say(f"  {message}")
@@ -195,7 +201,7 @@ class Bar:
                 self._next = f"; next, {direction(trial.src, trial.dst)}, {why}"
             case _:
                 pass
-        if (message := trouble(event)) is not None:
+        if (message := _worth_a_line(event)) is not None:
             self.progress.console.print(message, soft_wrap=True)
 
     def _show(self, left: str) -> None:

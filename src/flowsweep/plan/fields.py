@@ -157,6 +157,13 @@ def _each_once(values: list[Item]) -> list[Item]:
     return values
 
 
+def _precise(value: float) -> float:
+    least, most = defaults.SEARCH_PRECISIONS
+    if not least <= value <= most:
+        raise ValueError(f"found {value:.3g}, expected {least:.0%} to {most:.0%}")
+    return value
+
+
 class _AxisSchema:
     """An axis is a scalar or a list."""
 
@@ -204,6 +211,7 @@ QueuePackets = Annotated[int, whole(1, defaults.QUEUE_MAX_PACKETS)]
 LinkDelay = Annotated[int, duration(0, defaults.LINK_DELAY_MAX_NS)]
 IcmpInterval = Annotated[int, Reader(_read_icmp_interval, _ICMP_INTERVAL.schema)]
 Chance = Annotated[float, probability()]
+Precision = Annotated[float, probability(), AfterValidator(_precise)]
 Mtu = Annotated[int, size(defaults.MTU_MIN_BYTES, defaults.MTU_MAX_BYTES)]
 Rate = Annotated[int, rate(1)]
 RateResolution = Annotated[int, rate(defaults.RATE_RESOLUTION_MIN_BPS)]

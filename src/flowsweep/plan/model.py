@@ -9,11 +9,12 @@ from pydantic import AfterValidator, ConfigDict, Field
 from flowsweep import defaults
 from flowsweep.plan.alarms.model import Alarms
 from flowsweep.plan.campaign import Campaign, Timing
-from flowsweep.plan.expansion import halvings, members
+from flowsweep.plan.expansion import members
 from flowsweep.plan.frozen import Frozen
 from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
+from flowsweep.plan.searching.model import PlateauSearch, RateSearch, Search
 from flowsweep.tests import TESTS, TIMED_TESTS
 
 Directions = Literal["one", "both", "simultaneous"]
@@ -252,22 +253,6 @@ class Path(Frozen):
     dst: str
 
 
-class RateSearch(Frozen):
-    """A search for the highest rate that is carried: payload of all flows of a trial together."""
-
-    low_bps: int
-    high_bps: int
-    resolution_bps: int
-    """The two rates that a search ends between are no further apart."""
-    loss_max: float
-    """The largest share of lost datagrams with which a rate counts as carried."""
-
-    @property
-    def trials(self) -> int:
-        """How many it takes, whatever they tell."""
-        return halvings(self.low_bps, self.high_bps, self.resolution_bps)
-
-
 class Background(Frozen):
     """`[[sweep.background]]`: traffic beside each trial."""
 
@@ -345,6 +330,8 @@ class Sweep(Frozen):
     spacing_ns: tuple[int, ...] | None = None
     """At most one of these, `rate_bps` and `rate_search`."""
     rate_search: RateSearch | None = None
+    plateau_search: PlateauSearch | None = Field(default=None, exclude_if=lambda search: search is None)
+    """In place of `window_bytes` and `window_sum_bytes`."""
     gso: tuple[bool, ...] = (True,)
     gro: tuple[bool, ...] = (True,)
     echo: tuple[Echo, ...] = ("auto",)
@@ -365,6 +352,11 @@ class Sweep(Frozen):
     """Absent: it runs once, as often as the campaign's `repeats` say."""
     setting: Setting | None = None
     """Of which of two plans that were joined; it ends the name, too: `NAME-A`."""
+
+    @property
+    def search(self) -> Search | None:
+        """What each of its points is the first step of."""
+        return self.rate_search or self.plateau_search
 
     @property
     def plain_name(self) -> str:

@@ -20,6 +20,7 @@ from flowsweep.plan.links.table import (
     WaysTable,
 )
 from flowsweep.plan.readers import did_you_mean, shown
+from flowsweep.plan.searching.keys import WINDOW_TAGS, AtMostTable, WindowRange
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.udp.keys import RateSearchTable
 from flowsweep.wording import counted
@@ -89,6 +90,8 @@ def _missing(path: KeyPath) -> str:
         return "missing: what this traffic is called in the results"
     if "rate_search" in path:
         return 'missing: a search is { low = "RATE", high = "RATE", resolution = "RATE" }'
+    if path[2:3] in {("window",), ("window_sum",)}:
+        return 'missing: a range is { from = "SIZE", to = "SIZE" }'
     if "cross" in path[3:]:
         return 'missing: cross traffic is { rate = "RATE" } at least'
     if "policer" in path[3:]:
@@ -117,6 +120,8 @@ def _written_path(location: Sequence[str | int], document: dict[str, Any]) -> Ke
     path: list[str | int] = []
     value: Any = document
     for part in location:
+        if part in WINDOW_TAGS:
+            continue
         if isinstance(value, dict):
             value = value.get(part)
         elif isinstance(value, list) and isinstance(part, int):
@@ -181,5 +186,9 @@ def _model_within_sweep(keys: Sequence[str | int]) -> type[Table]:
             return BackgroundTable
         case (int(), "rate_search", *_):
             return RateSearchTable
+        case (int(), "window" | "window_sum"):
+            return WindowRange
+        case (int(), "at_most"):
+            return AtMostTable
         case _:
             return SweepTable

@@ -18,6 +18,7 @@ from flowsweep.run.events import (
     CampaignStarted,
     EventListener,
     PointBusy,
+    SearchBelieves,
     SessionLost,
     SweepMissed,
     TrialFinished,
@@ -37,7 +38,7 @@ from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
-from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
+from flowsweep.schedule import Occasion, Slot, Trial, followed, search_state, slot_duration_ns
 from flowsweep.schedule.packing import ONE_AT_A_TIME, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
 
@@ -142,7 +143,9 @@ class _Conductor:
         self._number = 0
         """Of the last trial that began."""
         self._resume = resume
-        self._carried = dict(resume.carried)
+        self._learned = dict(resume.learned)
+        self._believed: dict[str, object] = {}
+        """What was said last of a search, by the id of its first step."""
         self._attempts = Counter(resume.attempts)
         self._events = events
         self._deadlines = conditions.deadlines
@@ -217,9 +220,20 @@ class _Conductor:
     async def _run_step(self, slot: Slot, step: Slot, left_ns: int, *, ask_clock: bool) -> Slot | None:
         """Run what is next in the place of a slot; returns what is to follow in it, if anything can."""
         outcomes = await self._run_slot(step, left_ns, ask_clock=ask_clock)
-        carried = {one.record.trial_id: one.record.carried for one in outcomes}
-        self._carried.update((name, known) for name, known in carried.items() if known is not None)
-        return None if slot.search is None or None in carried.values() else followed(slot, self._carried)[1]
+        learned = {one.record.trial_id: one.record.learned for one in outcomes}
+        self._learned.update((name, known) for name, known in learned.items() if known is not None)
+        if slot.search is None or None in learned.values():
+            return None
+        self._tell_belief(slot)
+        return followed(slot, self._learned)[1]
+
+    def _tell_belief(self, slot: Slot) -> None:
+        """Say once after each round what a search for the plateau believes."""
+        state, first = search_state(slot, self._learned), slot.trials[0]
+        if state is None or state.belief is None or self._believed.get(first.trial_id) == state:
+            return
+        self._believed[first.trial_id] = state
+        self._events(SearchBelieves(first, state.belief, state.windows, state.end))
 
     async def _run_slot(self, slot: Slot, left_ns: int, *, ask_clock: bool) -> Sequence[TrialOutcome]:
         """Get the sessions, run the slot's trials together, record them."""

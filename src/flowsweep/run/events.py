@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from flowsweep.run.outcome import Missed, TrialRecord
 from flowsweep.schedule.timetable import Occasion
 from flowsweep.schedule.trial import Trial
+
+if TYPE_CHECKING:
+    from flowsweep.schedule.search.plateau import Belief, End
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,20 @@ class PointBusy:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchBelieves:
+    """A step of a search for the plateau is over."""
+
+    trial: Trial
+    """Its first step."""
+    belief: "Belief"
+    """As of its last whole round."""
+    windows_bytes: tuple[int, ...]
+    """Of the round that runs or comes next; none at the end."""
+    end: "End | None"
+    """Why it is over."""
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Nothing is due yet; about once a second."""
 
@@ -130,6 +148,7 @@ CampaignEvent = (
     | SessionRegained
     | TrialWaits
     | PointBusy
+    | SearchBelieves
     | Waiting
     | SweepMissed
 )

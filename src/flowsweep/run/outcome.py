@@ -10,6 +10,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowsweep.run.tables import COUNTERS_SCHEMA, LINKS_SCHEMA
+from flowsweep.schedule.search.steps import Learned
 from flowsweep.schedule.trial import Trial
 
 Status = Literal["ok", "failed", "incomplete"]
@@ -103,6 +104,13 @@ class TrialRecord(BaseModel):
     """The mean of it."""
     carried: bool | None = None
     """Of a whole step of a search: whether its rate was offered and no more than the limit was lost."""
+    searched_bps: float | None = Field(default=None, exclude_if=lambda goodput: goodput is None)
+    """Of a step of a search for the plateau: goodput after what is omitted, 0 if the trial was not whole."""
+
+    @property
+    def learned(self) -> Learned | None:
+        """What its search is told of it; None of a trial that is no step of one, or tells nothing."""
+        return self.carried if self.searched_bps is None else self.searched_bps
 
 
 class FinishedTrial(NamedTuple):
@@ -111,12 +119,12 @@ class FinishedTrial(NamedTuple):
     attempt: int
     sweep: str
     repeat: int
-    carried: bool | None
+    learned: Learned | None
 
     @classmethod
     def of(cls, record: TrialRecord) -> "FinishedTrial":
         """The few facts of a whole record."""
-        return cls(record.attempt, intern(record.trial.sweep), record.trial.repeat, record.carried)
+        return cls(record.attempt, intern(record.trial.sweep), record.trial.repeat, record.learned)
 
 
 class Missed(BaseModel):

@@ -8,13 +8,15 @@ from typing import Any
 import pyarrow as pa
 
 from flowsweep.defaults import MICROSECOND_NS, OFFERED_SHARE_MIN, SECOND_NS
+from flowsweep.plan.searching.model import PlateauSearch, RateSearch
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
-from flowsweep.run.data import data_of
+from flowsweep.run.data import Data, data_of
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
 from flowsweep.run.pair import Pair
+from flowsweep.run.searched import searched_bps
 from flowsweep.run.shortfall import cause_of, shortfall
 from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule.tests.udp import UdpParameters
@@ -45,15 +47,22 @@ def outcome_of(
     of_background = [one.pair for one in background]
     data = data_of(pairs, of_background)
     record = _record(attempt, status, failure, pairs, of_background)
-    judged = carried(attempt.trial, data.flows) if status == "ok" else None
+    told = _told(attempt.trial, data, status)
     return TrialOutcome(
-        record.model_copy(update={"carried": judged}),
+        record.model_copy(update=told),
         samples=data.samples,
         flows=data.flows,
         cpu=data.cpu,
         counters=data.counters,
         of_tests=data.of_tests,
     )
+
+
+def _told(trial: Trial, data: Data, status: Status) -> dict[str, object]:
+    """What a step of a search tells."""
+    if isinstance(trial.search, PlateauSearch):
+        return {"searched_bps": searched_bps(trial, data.samples) if status == "ok" else 0.0}
+    return {"carried": carried(trial, data.flows) if status == "ok" else None}
 
 
 def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
@@ -88,7 +97,9 @@ def carried(trial: Trial, flows: pa.Table) -> bool | None:
         None for a trial that is no step of a search.
     """
     search, parameters = trial.search, trial.parameters
-    if search is None or not isinstance(parameters, UdpParameters) or parameters.rate_sum_bps is None:
+    if not isinstance(search, RateSearch) or not isinstance(parameters, UdpParameters):
+        return None
+    if parameters.rate_sum_bps is None:
         return None
     counts = {"source": 0, "sink": 0}
     for row in flows.select(["role", "background", "udp_datagrams"]).to_pylist():

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from flowsweep.schedule import Slot, followed
+from flowsweep.schedule import Learned, Slot, followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +14,8 @@ class ResumeState:
     """Ids of the trials that need not run again."""
     attempts: Mapping[str, int] = field(default_factory=dict)
     """How many attempts were begun, by trial id."""
-    carried: Mapping[str, bool] = field(default_factory=dict)
-    """Of those that are done and steps of a search: whether their rates were carried, by trial id."""
+    learned: Mapping[str, Learned] = field(default_factory=dict)
+    """Of those that are done and steps of a search: what they gave, by trial id."""
 
     def next_step(self, slot: Slot) -> tuple[int, Slot | None]:
         """How many steps of a slot are done, and what is to run in its place next; None if nothing is.
@@ -23,7 +23,7 @@ class ResumeState:
         A slot of which one trial is missing runs as a whole: its trials are about each other.
         """
         if slot.search is not None:
-            return followed(slot, self.carried)
+            return followed(slot, self.learned)
         if all(trial.trial_id in self.done for trial in slot.trials):
             return 1, None
         return 0, slot

@@ -2,14 +2,15 @@
 
 from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
 from flowsweep.schedule.grid import Point, expand, points_by_sweep
-from flowsweep.schedule.halving import first_rate_bps, next_rate_bps
 from flowsweep.schedule.matched import joined_plan, matched, matched_trials
 from flowsweep.schedule.order import occasion_slots, schedule
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.planned import planned_links, planned_name, planned_sweeps, planned_trials
-from flowsweep.schedule.rate_search import at_rate, followed
 from flowsweep.schedule.remarks import remarks
+from flowsweep.schedule.search.halving import first_rate_bps, next_rate_bps
+from flowsweep.schedule.search.rate import at_rate
+from flowsweep.schedule.search.steps import Learned, followed, search_state
 from flowsweep.schedule.tests.path import PathParameters
 from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.tests.tcp import TcpParameters
@@ -20,6 +21,7 @@ from flowsweep.schedule.trial import BackgroundTraffic, Slot, Trial
 __all__ = [
     "BackgroundTraffic",
     "Estimate",
+    "Learned",
     "Occasion",
     "Parameters",
     "PathParameters",
@@ -51,6 +53,7 @@ __all__ = [
     "points_by_sweep",
     "remarks",
     "schedule",
+    "search_state",
     "slot_duration_ns",
     "surely_before",
 ]

@@ -7,7 +7,7 @@ from flowsweep import defaults
 from flowsweep.plan.expansion import HostPair
 from flowsweep.plan.model import Link
 from flowsweep.schedule.path import links_of
-from flowsweep.schedule.rate_search import at_rate
+from flowsweep.schedule.search.steps import largest_step
 from flowsweep.schedule.trial import Slot, Trial
 
 
@@ -43,11 +43,6 @@ def slot_duration_ns(slot: Slot) -> int:
     return max(_span_ns(trial) for trial in slot.trials) + defaults.TRIAL_OVERHEAD_NS
 
 
-def _largest(trial: Trial) -> Trial:
-    """The step of its search that sends most, if it is one of a search."""
-    return trial if trial.search is None else at_rate(trial, trial.search.high_bps)
-
-
 def _span_ns(trial: Trial) -> int:
     """From when the first of a trial and its background traffic starts until the last one is over."""
     own_ns = trial.parameters.duration_ns + trial.pad_ns + trial.parameters.drain_ns
@@ -65,7 +60,7 @@ def bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
     Returns:
         Of a step of a search those of the step that sends most; None if nothing in the plan bounds them.
     """
-    trial = _largest(trial)
+    trial = largest_step(trial)
     senders = [(trial.parameters, trial.pairs)]
     senders += [
         (background.parameters, ((background.src, background.dst),)) for background in trial.background

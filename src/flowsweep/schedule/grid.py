@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from flowsweep.plan.expansion import host_pairs
-from flowsweep.plan.model import Directions, Plan, RateSearch, Sweep
+from flowsweep.plan.model import Directions, Plan, Sweep
+from flowsweep.plan.searching.model import Search
 from flowsweep.schedule.background import SweepBackground, background_of
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
@@ -28,8 +29,8 @@ class Point:
     """Window per flow times flows, or the sum, as the plan has it; several if the cap made them equal."""
     window_capped: bool
     background: SweepBackground | None = None
-    search: RateSearch | None = None
-    """Its parameters have the first rate."""
+    search: Search | None = None
+    """Its parameters have the first rate or window."""
 
     def trials(self, repeat: int) -> tuple[Trial, ...]:
         """Return the trials that measure this point once: one for each direction, as the path says first."""
@@ -107,5 +108,5 @@ def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
                 window_sums_asked_bytes=window.sums_asked_bytes,
                 window_capped=window.capped,
                 background=background,
-                search=sweep.rate_search,
+                search=sweep.search,
             )

@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 
 from flowsweep.plan.model import Plan
+from flowsweep.plan.searching.model import PlateauSearch
 from flowsweep.schedule.grid import Point, expand
 from flowsweep.schedule.matched import matched
 from flowsweep.schedule.packing.needs import sharing_of
@@ -76,6 +77,8 @@ def _shuffled(together: Sequence[tuple[Point, ...]], repeat: int, seed: int | st
 
 
 def _slots(point: Point, repeat: int) -> list[Slot]:
+    if isinstance(point.search, PlateauSearch) and repeat > 1:
+        return []  # its rounds are its repeats
     trials = point.trials(repeat)
     if point.directions == "simultaneous":
         return [Slot(trials=trials)]

@@ -10,6 +10,7 @@ from flowsweep import defaults
 from flowsweep.plan.model import Link, Plan, Sweep
 from flowsweep.schedule.grid import expand
 from flowsweep.schedule.timetable import has_times
+from flowsweep.schedule.trial import Slot
 
 
 def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
@@ -19,21 +20,21 @@ def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
         stored_plan: A checked plan, as JSON has it.
 
     Returns:
-        None for one whose sweeps run when they are due, of which nobody knows how often that will be; for
-        one of another version, and for one that no file can have asked for: archives come from strangers,
-        too, and the plan in one may never have been checked.
+        None for one whose sweeps run when they are due, of which nobody knows how often that will be, or that
+        searches until it knows enough; for one of another version, and for one that no file can have asked
+        for: archives come from strangers, too, and the plan in one may never have been checked.
     """
     try:
         plan = Plan.model_validate(stored_plan)
-        if has_times(plan):
+        if has_times(plan) or any(sweep.plateau_search for sweep in plan.sweeps):
             return None
         most = plan.campaign.repeats * sum(map(_most_points, plan.sweeps))
         ceiling = defaults.TRIALS_MAX * (2 if any(sweep.setting for sweep in plan.sweeps) else 1)
         if plan.campaign.repeats < 1 or most > ceiling:
             return None
         each = (
-            len(point.trials(repeat=1)) * (1 if point.search is None else point.search.trials)
-            for point in expand(plan)
+            len(trials) * Slot(trials=trials[:1]).steps
+            for trials in (point.trials(repeat=1) for point in expand(plan))
         )
         return plan.campaign.repeats * sum(each)
     except (ValidationError, ArithmeticError):

@@ -8,7 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, Val
 
 from flowsweep import defaults
 from flowsweep.plan.expansion import HostPair, host_pairs
-from flowsweep.plan.model import RateSearch, Test
+from flowsweep.plan.model import Test
+from flowsweep.plan.searching.model import PlateauSearch, Search
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 
@@ -67,8 +68,8 @@ class Trial(BaseModel):
     """At least one of them was over `window_max` per flow."""
     background: tuple[BackgroundTraffic, ...] = ()
     """What runs beside it."""
-    search: RateSearch | None = None
-    """The search that its rate is a step of."""
+    search: Search | None = None
+    """The search that it is a step of."""
 
     @property
     def trial_id(self) -> str:
@@ -131,14 +132,17 @@ class Slot(BaseModel):
     trials: tuple[Trial, ...]
 
     @property
-    def search(self) -> RateSearch | None:
+    def search(self) -> Search | None:
         """What its trial is the first step of."""
         return self.trials[0].search
 
     @property
     def steps(self) -> int:
-        """How often something runs in its place."""
-        return 1 if self.search is None else self.search.trials
+        """How often something runs in its place, at most."""
+        search = self.search
+        if isinstance(search, PlateauSearch):
+            return search.trials_within(self.trials[0].parameters.duration_ns + defaults.TRIAL_OVERHEAD_NS)
+        return 1 if search is None else search.trials
 
     @property
     def trial_count(self) -> int:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from flowsweep.plan.model import Sweep
+from flowsweep.plan.searching.model import PlateauSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,20 @@ NO_WINDOW = Window(size_bytes=None, sums_asked_bytes=(), capped=False)
 
 def windows_of(sweep: Sweep, flows: int) -> list[Window]:
     """Work out the window of one of some flows for every window or window sum of the sweep."""
+    if sweep.plateau_search is not None:
+        return [_first(sweep.plateau_search, flows)]
     if sweep.window_sum_bytes is not None:
         return [_capped(asked // flows, asked, sweep.window_max_bytes) for asked in sweep.window_sum_bytes]
     if sweep.window_bytes is not None:
         return [_capped(window, window * flows, sweep.window_max_bytes) for window in sweep.window_bytes]
     return [NO_WINDOW]
+
+
+def _first(search: PlateauSearch, flows: int) -> Window:
+    """The smallest window of a search; its steps have their own."""
+    whole = search.of == "window_sum_bytes"
+    window = search.low_bytes // flows if whole else search.low_bytes
+    return Window(window, (search.low_bytes if whole else window * flows,), capped=False)
 
 
 def _capped(window: int, asked: int, cap: int | None) -> Window:

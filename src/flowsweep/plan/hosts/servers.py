@@ -8,6 +8,7 @@ from flowsweep.plan.expansion import members
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer
 from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.searching.keys import levels_of
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.tests import TESTS, facts_of
 from flowsweep.units import write_duration, write_size
@@ -150,7 +151,7 @@ def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     if not facts_of(sweep.test).datagrams and any(length > most for length in sweep.length or ()):
         message = f"found {write_size(max(sweep.length or ()))}, {server} takes at most {write_size(most)}"
         yield Problem((*at, "length"), message)
-    windows = [*(sweep.window or ()), *(sweep.window_send or ()), *(sweep.window_recv or ())]
+    windows = [*levels_of(sweep.window), *(sweep.window_send or ()), *(sweep.window_recv or ())]
     if windows and max(windows) > defaults.IPERF3_WINDOW_MAX_BYTES:
         found, most = write_size(max(windows)), defaults.IPERF3_WINDOW_MAX_BYTES
         yield Problem((*at, "window"), f"found {found}, {server} takes at most {write_size(most)}")

@@ -8,8 +8,10 @@ from flowsweep.axes import AXES, DURATION, LENGTH, MODE, PART, WINDOWS
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.campaign import Timing
 from flowsweep.plan.expansion import mesh_pairs
-from flowsweep.plan.model import Background, Path, RateSearch, Sweep
+from flowsweep.plan.model import Background, Path, Sweep
 from flowsweep.plan.probing import Echo, Probe
+from flowsweep.plan.searching.keys import WindowRange
+from flowsweep.plan.searching.model import PlateauSearch, RateSearch
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 
@@ -37,6 +39,7 @@ def build_sweep(
         rate_sum_bps=_set(sweep.rate_sum),
         spacing_ns=_set(sweep.spacing),
         rate_search=_rate_search(sweep),
+        plateau_search=_plateau_search(sweep),
         probe=_probe(sweep),
         background=tuple(_background(table) for table in sweep.background),
         echo=tuple(ECHOES[name] for name in sweep.echo),
@@ -68,7 +71,8 @@ def _bulk(sweep: SweepTable) -> dict[str, Any]:
 
 
 def _windows(sweep: SweepTable) -> dict[str, Any]:
-    return {axis.column: _set(getattr(sweep, axis.key)) for axis in WINDOWS}
+    asked = {axis.column: getattr(sweep, axis.key) for axis in WINDOWS}
+    return {column: None if isinstance(one, WindowRange) else _set(one) for column, one in asked.items()}
 
 
 def _axes(sweep: SweepTable) -> dict[str, Any]:
@@ -84,6 +88,22 @@ def _rate_search(sweep: SweepTable) -> RateSearch | None:
         return None
     return RateSearch(
         low_bps=asked.low, high_bps=asked.high, resolution_bps=asked.resolution, loss_max=asked.loss_max
+    )
+
+
+def _plateau_search(sweep: SweepTable) -> PlateauSearch | None:
+    per_flow = isinstance(sweep.window, WindowRange)
+    windows = sweep.window if per_flow else sweep.window_sum
+    if not isinstance(windows, WindowRange):
+        return None
+    return PlateauSearch(
+        of="window_bytes" if per_flow else "window_sum_bytes",
+        low_bytes=windows.low,
+        high_bytes=windows.high,
+        precision=sweep.precision,
+        trials_max=sweep.at_most.trials,
+        duration_max_ns=sweep.at_most.duration,
+        bytes_max=sweep.at_most.bytes,
     )
 
 

@@ -11,6 +11,8 @@ from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
+from flowsweep.plan.searching.checks import search_problems
+from flowsweep.plan.searching.keys import levels_of
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.times.keys import TimesKeys
@@ -29,6 +31,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         flows = total_flows(file, sweep)
         yield from _key_problems(sweep, at)
         yield from _window_problems(sweep, at)
+        yield from search_problems(file, sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
         yield from PLAN_TESTS[sweep.test].check(file, sweep, flows, at)
         if sweep.test in TIMED_TESTS:
@@ -87,13 +90,14 @@ def _window_sum_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> It
     if sweep.window_sum is None:
         return
     about = ((*at, "flows"), (*at, "window_max"), (*at, "paths"), (*at, "pairs"), ("groups",))
-    smallest, most_flows = min(sweep.window_sum), max(flows)
+    sums = levels_of(sweep.window_sum)
+    smallest, most_flows = min(sums), max(flows)
     if smallest < most_flows:
         message = (
             f"found {write_size(smallest)} for {counted(most_flows, 'flow')}, expected at least 1B per flow"
         )
         yield Problem((*at, "window_sum"), message, about)
-    largest, least_flows = max(sweep.window_sum), min(flows)
+    largest, least_flows = max(sums), min(flows)
     window = min(largest // least_flows, sweep.window_max or largest)
     if window > defaults.WINDOW_MAX_BYTES:
         message = (
@@ -152,14 +156,16 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
 def _trial_count(file: PlanFile, sweep: SweepTable) -> int:
     no_axes = BackgroundKeys.model_fields | TimesKeys.model_fields | {"paths": None}
     axes = [values for name, values in sweep if name not in no_axes and isinstance(values, list) and values]
-    search = sweep.rate_search
-    steps = (
-        halvings(search.low, search.high, search.resolution)
-        if search is not None and search.low < search.high
-        else 1
-    )
     paths = sum(_mesh_size(file, path) for path in sweep.paths)
-    return paths * math.prod(map(len, axes)) * steps * (1 if sweep.directions == "one" else 2)
+    return paths * math.prod(map(len, axes)) * _steps(sweep) * (1 if sweep.directions == "one" else 2)
+
+
+def _steps(sweep: SweepTable) -> int:
+    """How many trials run in the place of one point, at most."""
+    search = sweep.rate_search
+    if search is not None and search.low < search.high:
+        return halvings(search.low, search.high, search.resolution)
+    return 1 if sweep.find is None else sweep.at_most.trials
 
 
 def _mesh_size(file: PlanFile, path: PathTable) -> int:

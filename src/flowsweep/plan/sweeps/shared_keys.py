@@ -6,6 +6,7 @@ from flowsweep import defaults, units
 from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
+from flowsweep.plan.searching.keys import Windows, WindowSums
 
 
 class BulkKeys(Table):
@@ -17,16 +18,16 @@ class BulkKeys(Table):
         written=defaults.FLOWS,
         examples=[[1, 2, 4, 8]],
     )
-    window: fields.Axis[fields.Window] | None = key(
+    window: Windows | None = key(
         "Socket buffer per flow, both ends, of QUIC the window of a connection; the kernel's autotuning, "
         "or what QUIC's library has, if absent.",
         None,
-        examples=["64KiB", ["64KiB", "128KiB", "256KiB"]],
+        examples=["64KiB", ["64KiB", "128KiB", "256KiB"], {"from": "64KiB", "to": "64MiB"}],
     )
-    window_sum: fields.Axis[fields.WindowSum] | None = key(
+    window_sum: WindowSums | None = key(
         "Socket buffers of all flows together: each flow gets this divided by the number of flows.",
         None,
-        examples=[["512KiB", "1MiB", "2MiB"]],
+        examples=[["512KiB", "1MiB", "2MiB"], {"from": "64KiB", "to": "64MiB"}],
     )
     window_send: fields.Axis[fields.Window] | None = key(
         "Socket buffer per flow of the sending end, over `window`.", None, examples=["64KiB"]

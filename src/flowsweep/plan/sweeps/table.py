@@ -10,6 +10,7 @@ from flowsweep.plan.background.keys import BackgroundKeys
 from flowsweep.plan.expansion import Mesh
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
+from flowsweep.plan.searching.keys import FindKeys
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
 from flowsweep.plan.tests.file.keys import FileKeys
 from flowsweep.plan.tests.mptcp.keys import MptcpKeys
@@ -41,8 +42,9 @@ class PathTable(Table):
 
 
 class SweepTable(
-    RttKeys, BackgroundKeys, PathKeys, FileKeys, MptcpKeys, QuicKeys, UdpKeys, TcpKeys, BulkKeys, TimesKeys
-):
+    RttKeys, BackgroundKeys, PathKeys, FileKeys, MptcpKeys, QuicKeys, UdpKeys, TcpKeys, FindKeys, BulkKeys,
+    TimesKeys,
+):  # fmt: skip
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
     Which keys belong to which test: `flowsweep.plan.tests.registry`.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from flowsweep import defaults
 from flowsweep.plan.background.keys import BackgroundKeys
+from flowsweep.plan.searching.keys import FindKeys
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
 from flowsweep.plan.tests.file import keys as file_keys
 from flowsweep.plan.tests.file.build import built_file, with_usual_levels
@@ -29,7 +30,7 @@ _BULK = EVERY_TEST | BackgroundKeys.model_fields.keys() | BulkKeys.model_fields.
 """Keys of tests that send for a time: there may be traffic and probes beside them."""
 
 PLAN_TESTS: Mapping[str, PlanTest] = {
-    "tcp": PlanTest(_BULK | TcpKeys.model_fields.keys(), tcp_problems),
+    "tcp": PlanTest(_BULK | FindKeys.model_fields.keys() | TcpKeys.model_fields.keys(), tcp_problems),
     "udp": PlanTest(
         _BULK | UdpKeys.model_fields.keys(),
         udp_problems,
@@ -50,8 +51,13 @@ PLAN_TESTS: Mapping[str, PlanTest] = {
         duration_ns=defaults.PATH_DURATION_NS,
         every_of_probes=True,
     ),
-    "quic": PlanTest((_BULK - KERNELS) | OF_OTHERS | QuicKeys.model_fields.keys(), quic_problems),
-    "mptcp": PlanTest(_BULK | OF_TCP | MptcpKeys.model_fields.keys(), mptcp_problems),
+    "quic": PlanTest(
+        (_BULK - KERNELS) | FindKeys.model_fields.keys() | OF_OTHERS | QuicKeys.model_fields.keys(),
+        quic_problems,
+    ),
+    "mptcp": PlanTest(
+        _BULK | FindKeys.model_fields.keys() | OF_TCP | MptcpKeys.model_fields.keys(), mptcp_problems
+    ),
     "file": PlanTest(
         (_BULK - file_keys.TIMED) | file_keys.OF_TCP | file_keys.FileKeys.model_fields.keys(),
         file_problems,

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from flowsweep import defaults
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import Values, bulk_points
-from flowsweep.schedule.halving import first_rate_bps
 from flowsweep.schedule.parameters import Bulk
+from flowsweep.schedule.search.halving import first_rate_bps
 from flowsweep.schedule.windows import Window
 from flowsweep.wording import format_rate
 

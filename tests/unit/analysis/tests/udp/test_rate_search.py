@@ -14,7 +14,7 @@ from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import tables_of
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
-from flowsweep.plan.model import RateSearch
+from flowsweep.plan.searching.model import RateSearch
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.end import Deadlines
 from flowsweep.run.events import CampaignStarted, TrialStarted

@@ -6,7 +6,7 @@ rates are those of a grid, so that a search that was broken off goes on with the
 
 from collections.abc import Mapping
 
-from flowsweep.plan.model import RateSearch
+from flowsweep.plan.searching.model import RateSearch
 
 
 def first_rate_bps(search: RateSearch) -> int:

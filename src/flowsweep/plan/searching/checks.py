@@ -1,0 +1,73 @@
+"""What the keys of a sweep that searches must agree on."""
+
+from collections.abc import Iterator
+
+from flowsweep import defaults
+from flowsweep.plan.input import PlanFile
+from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.searching.keys import FindKeys, WindowRange
+from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.units import write_duration, write_size
+
+_RANGES = ("window", "window_sum")
+_OF_ENDS = ("window_send", "window_recv", "window_max")
+
+
+def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    """Find what contradicts itself in a sweep that searches, or has keys of one that does."""
+    ranges = [key for key in _RANGES if isinstance(getattr(sweep, key), WindowRange)]
+    if sweep.find is None:
+        yield from _without_search(sweep, ranges, at)
+        return
+    if not ranges:
+        example = 'window_sum = { from = "64KiB", to = "64MiB" }'
+        message = f'found "{sweep.find}" without a range, expected one, such as {example}'
+        yield Problem((*at, "find"), message, about=tuple((*at, key) for key in _RANGES))
+    for key in ranges:
+        yield from _range_problems((*at, key), getattr(sweep, key))
+    for key in _OF_ENDS:
+        if getattr(sweep, key) is not None:
+            message = "found beside a search, whose range says which windows both ends get; leave it out"
+            yield Problem((*at, key), message, about=((*at, "find"),))
+    if sweep.directions == "simultaneous":
+        message = (
+            'found "simultaneous" beside a search, expected "one" or "both": each has a window of its own'
+        )
+        yield Problem((*at, "directions"), message, about=((*at, "find"),))
+    times = [(*at, key) for key in ("every", "at") if getattr(sweep, key) is not None]
+    times += [("campaign", key) for key in ("every", "at") if getattr(file.campaign, key) is not None]
+    if times:
+        message = "found beside times, expected a sweep that runs once: rounds of a search are its repeats"
+        yield Problem((*at, "find"), message, about=tuple(times))
+    least_ns = defaults.SEARCH_TRIALS_MIN * (max(sweep.duration) + defaults.TRIAL_OVERHEAD_NS)
+    longest_ns = sweep.at_most.duration
+    if longest_ns is not None and longest_ns < least_ns:
+        message = (
+            f"found {write_duration(longest_ns)}, expected at least {write_duration(least_ns)}: "
+            f"{defaults.SEARCH_TRIALS_MIN} trials"
+        )
+        yield Problem((*at, "at_most", "duration"), message, about=((*at, "duration"),))
+
+
+def _without_search(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+    for key in ranges:
+        message = (
+            'found a range, expected a size or a list of sizes: a range is searched, with find = "plateau"'
+        )
+        yield Problem((*at, key), message, about=((*at, "find"),))
+    for key in FindKeys.model_fields.keys() & sweep.model_fields_set - {"find"}:
+        message = 'has no effect without find = "plateau"; leave it out, or search'
+        yield Problem((*at, key), message, about=((*at, "find"),))
+
+
+def _range_problems(here: KeyPath, windows: WindowRange) -> Iterator[Problem]:
+    if windows.high < defaults.SEARCH_RANGE_MIN * windows.low:
+        least = write_size(defaults.SEARCH_RANGE_MIN * windows.low)
+        message = (
+            f"found {write_size(windows.high)}, expected at least {least}, {defaults.SEARCH_RANGE_MIN} times "
+            "`from`: a plateau shows beside what is below it"
+        )
+        yield Problem((*here, "to"), message, about=((*here, "from"),))
+    if here[-1] == "window" and windows.high > defaults.WINDOW_MAX_BYTES:
+        most = write_size(defaults.WINDOW_MAX_BYTES)
+        yield Problem((*here, "to"), f"found {write_size(windows.high)}, expected at most {most}")

@@ -1,0 +1,83 @@
+"""Keys of a sweep that searches, in place of a grid."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from flowsweep import defaults
+from flowsweep.plan import fields
+from flowsweep.plan.fields import Table, key
+from flowsweep.plan.readers import duration, one_of, size, whole
+
+
+class WindowRange(Table):
+    """Windows between which a search looks."""
+
+    low: fields.WindowSum = Field(
+        alias="from", description="The smallest window that is tried.", examples=["64KiB"]
+    )
+    high: fields.WindowSum = Field(
+        alias="to", description="The largest window that is tried.", examples=["64MiB"]
+    )
+
+
+def _written_as(value: object) -> str:
+    return "range" if isinstance(value, dict | WindowRange) else "levels"
+
+
+WINDOW_TAGS = ("levels", "range")
+"""How pydantic names the two ways in which a window may be written."""
+Windows = Annotated[
+    Annotated[fields.Axis[fields.Window], Tag("levels")] | Annotated[WindowRange, Tag("range")],
+    Discriminator(_written_as),
+]
+WindowSums = Annotated[
+    Annotated[fields.Axis[fields.WindowSum], Tag("levels")] | Annotated[WindowRange, Tag("range")],
+    Discriminator(_written_as),
+]
+
+
+def levels_of(windows: Sequence[int] | WindowRange | None) -> list[int]:
+    """List the windows that a plan names, of a range its two ends."""
+    if isinstance(windows, WindowRange):
+        return [windows.low, windows.high]
+    return list(windows or ())
+
+
+_Trials = Annotated[int, whole(defaults.SEARCH_TRIALS_MIN, defaults.SEARCH_TRIALS_MAX)]
+_Longest = Annotated[int, duration(defaults.SECOND_NS, defaults.CAMPAIGN_MAX_NS)]
+_Most = Annotated[int, size(1, defaults.SEARCH_BYTES_MAX)]
+
+
+class AtMostTable(Table):
+    """What one search may take at most; it ends, undecided if need be, at the first limit that is reached."""
+
+    trials: _Trials = key("Trials of one search.", defaults.SEARCH_TRIALS)
+    duration: _Longest | None = key("Time of its trials, one after the other.", None, examples=["10min"])
+    bytes: _Most | None = key("Application bytes.", None, examples=["50GB"])
+
+
+class FindKeys(Table):
+    """What is searched for, how precisely, and what that may take."""
+
+    find: Annotated[Literal["plateau"], one_of("plateau")] | None = key(
+        "Search in place of a grid. plateau: the smallest window with which goodput is on its plateau, "
+        "within a range of `window` or `window_sum`; a search for each direction and each combination of the "
+        "other axes. Its trials come in rounds, which take the place of `repeats`.",
+        None,
+        examples=["plateau"],
+    )
+    precision: fields.Precision = key(
+        "A search ends when the 95 % interval of what it looks for reaches no further from the estimate than "
+        "this share of it.",
+        defaults.SEARCH_PRECISION,
+        written="10%",
+        examples=["5%"],
+    )
+    at_most: AtMostTable = key(
+        "What each search may take.",
+        AtMostTable(),
+        written={},
+        examples=[{"duration": "10min", "bytes": "50GB", "trials": 60}],
+    )

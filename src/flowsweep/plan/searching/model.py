@@ -1,0 +1,50 @@
+"""What a sweep may search for, in place of a grid."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from flowsweep.plan.expansion import halvings
+from flowsweep.plan.frozen import Frozen
+
+
+class RateSearch(Frozen):
+    """A search for the highest rate that is carried: payload of all flows of a trial together."""
+
+    low_bps: int
+    high_bps: int
+    resolution_bps: int
+    """The two rates that a search ends between are no further apart."""
+    loss_max: float
+    """The largest share of lost datagrams with which a rate counts as carried."""
+
+    @property
+    def trials(self) -> int:
+        """How many it takes, whatever they tell."""
+        return halvings(self.low_bps, self.high_bps, self.resolution_bps)
+
+
+class PlateauSearch(Frozen):
+    """A search for the smallest window from which on goodput is on its plateau."""
+
+    find: Literal["plateau"] = "plateau"
+    of: Literal["window_bytes", "window_sum_bytes"]
+    """Whether windows are of one flow or of all of a trial."""
+    low_bytes: int
+    high_bytes: int
+    precision: float
+    """It ends when the 95 % interval reaches no further from the estimate than this share of it."""
+    trials_max: int
+    duration_max_ns: int | None = Field(default=None, exclude_if=lambda most: most is None)
+    """What its trials may take one after the other, with what each needs beside its duration."""
+    bytes_max: int | None = Field(default=None, exclude_if=lambda most: most is None)
+    """Application bytes that it may send at most."""
+
+    def trials_within(self, trial_ns: int) -> int:
+        """How many trials it may take at most, if each takes so long."""
+        if self.duration_max_ns is None:
+            return self.trials_max
+        return min(self.trials_max, self.duration_max_ns // trial_ns)
+
+
+Search = RateSearch | PlateauSearch

@@ -1,0 +1,86 @@
+"""What the windows that were tried gave: means with the rounds of a search as blocks."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from flowsweep.schedule.search.tried import Tried
+
+Floats = NDArray[np.float64]
+LEAST_ERROR = 1e-3
+"""Of one trial's goodput, natural logarithm: nothing but chance makes trials agree better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Least squares of log goodput = level of the window + effect of the round."""
+
+    windows: tuple[int, ...]
+    """In bytes, ascending."""
+    counts: Floats
+    """(windows,) trials."""
+    means: Floats
+    """(windows,) natural logarithm of goodput, at the mean of the rounds."""
+    covariance: Floats
+    """(windows, windows) of the means, in units of the variance of a trial."""
+    variance: float
+    """Of one trial, natural logarithms; NaN where no trial was repeated."""
+    freedom: int
+    """Degrees of freedom of the variance."""
+
+    def below(self, reference: Collection[int], confidence: float) -> tuple[Floats, Floats]:
+        """How far each window is below the mean of some others, at least and at most: natural logarithms.
+
+        Args:
+            reference: Numbers of the others.
+            confidence: Of each of the two ends, by Student's t.
+
+        Returns:
+            (windows,) twice; infinite where nothing is known of the noise.
+        """
+        weights = np.zeros((len(self.windows), len(self.windows)))
+        weights[:, list(reference)] = 1 / len(reference)
+        weights -= np.eye(len(self.windows))
+        value = weights @ self.means
+        if self.freedom < 1:
+            return np.full(len(value), -math.inf), np.full(len(value), math.inf)
+        spread = np.einsum("ij,jk,ik->i", weights, self.covariance, weights)
+        variance = max(self.variance, LEAST_ERROR**2)
+        half = float(stdtrit(self.freedom, confidence)) * np.sqrt(np.maximum(spread, 0) * variance)
+        return value - half, value + half
+
+
+def levels_of(tried: Sequence[Tried]) -> Levels:
+    """Estimate the level of each window; what a round has in common, drift for one, moves none of them."""
+    windows = sorted({one.window_bytes for one in tried})
+    rounds = sorted({one.round for one in tried})
+    design = np.zeros((len(tried), len(windows) + len(rounds)))
+    for row, one in enumerate(tried):
+        design[row, windows.index(one.window_bytes)] = 1
+        design[row, len(windows) + rounds.index(one.round)] = 1
+    # The effects of all rounds add up to nothing: levels are those of a round in the middle.
+    design[:, len(windows) :] -= 1 / len(rounds)
+    logs = np.array([one.log_goodput for one in tried])
+    inverse = np.linalg.pinv(design)
+    coefficients = inverse @ logs
+    residuals = logs - design @ coefficients
+    freedom = len(tried) - int(np.linalg.matrix_rank(design))
+    return Levels(
+        windows=tuple(windows),
+        counts=design[:, : len(windows)].sum(axis=0),
+        means=coefficients[: len(windows)],
+        covariance=(inverse @ inverse.T)[: len(windows), : len(windows)],
+        variance=float(residuals @ residuals) / freedom if freedom > 0 else math.nan,
+        freedom=freedom,
+    )
+
+
+def orthonormal(rounds: Sequence[int]) -> Floats:
+    """(trials, rounds) orthonormal basis of what rounds have in common."""
+    names = sorted(set(rounds))
+    member = np.array([[one == name for name in names] for one in rounds], dtype=np.float64)
+    return np.asarray(member / np.sqrt(member.sum(axis=0)))

@@ -1,0 +1,229 @@
+"""The search for the smallest window that is enough: which windows are tried next, and when it ends."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from flowsweep.defaults import FEWEST_FOR_INTERVAL, SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.plan.searching.model import PlateauSearch
+from flowsweep.schedule.search.design import most_telling, rounded
+from flowsweep.schedule.search.levels import Levels, levels_of
+from flowsweep.schedule.search.response import ALLOWED, Response, fitted
+from flowsweep.schedule.search.tried import Tried
+
+End = Literal["precise", "level", "rising", "budget", "failures"]
+"""precise: as was asked. level: the smallest window is enough. rising: the largest is not. budget: no trial
+is left. failures: too many trials failed."""
+
+CONFIDENCE = 0.98
+"""Of a look at the interval. A search looks after each round and ends at the first that is narrow enough,
+which one that is narrow by chance is, too: what is said in the end holds with 95 % (docs/truth/search.md)."""
+_FIRST_STEP = math.log(4)
+"""Between two windows of the first round, at most."""
+_FIRST_WINDOWS = (4, 8)
+"""How many these are, at least and at most."""
+_FAR_BELOW = math.log(64)
+"""Windows further below the plateau do not count: other things may limit there."""
+_SURELY_BELOW = 0.1
+"""A window whose goodput is lower by this, natural logarithm, is not on the plateau."""
+_FIRST_NOISE = 0.03
+"""Of a trial, while none was repeated: natural logarithm."""
+_APART = 0.3
+"""Windows closer than this share of the precision are one."""
+_REFERENCE = math.log(2)
+"""How far beyond the estimate a window is surely on the plateau."""
+_WIDE = 6
+"""An interval that is wider than this many precisions says little of where to look."""
+_FAILURES_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What a search believes."""
+
+    enough_bytes: float
+    """The smallest window that is enough."""
+    low_bytes: float | None
+    high_bytes: float | None
+    """Ends of its 95 % interval; None where it is open."""
+    plateau_bps: float
+    """Goodput of windows beyond, a geometric mean."""
+
+    @property
+    def reach(self) -> float | None:
+        """The farther end of the interval from the estimate, as a share of it."""
+        if self.low_bytes is None or self.high_bytes is None:
+            return None
+        return max(self.high_bytes / self.enough_bytes, self.enough_bytes / self.low_bytes) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a search does after a round."""
+
+    windows: tuple[int, ...]
+    """To be tried in the next round; none at its end."""
+    end: End | None
+    belief: Belief | None
+    """None before the first round, and where too little is known."""
+
+
+@lru_cache(maxsize=256)
+def decide(
+    search: PlateauSearch, trial_ns: int, tried: tuple[Tried, ...], failed: tuple[int, ...] = ()
+) -> Decision:
+    """Decide what comes after some rounds.
+
+    Args:
+        search: What is wanted.
+        trial_ns: How long a trial sends.
+        tried: All trials so far that were whole.
+        failed: Windows, in bytes, of those that were not.
+
+    Returns:
+        A first round of windows over the whole range; then, in each round, a window on the plateau as
+        reference, to which drift does not matter, and two about the estimate: those that tell most by the
+        response that is believed. So each round is a block.
+    """
+    spread = _spread(search)
+    if not tried and not failed:
+        return Decision(spread, None, None)
+    if len(failed) >= _FAILURES_MAX or len({one.window_bytes for one in tried}) < FEWEST_FOR_INTERVAL:
+        return Decision((), "failures", None)
+    levels = levels_of(tried)
+    counted = [one for one in tried if one.window_bytes in _counting(levels)]
+    response = fitted(counted, search.low_bytes, search.high_bytes, CONFIDENCE)
+    reference = _reference(levels, response)
+    response = _within_shown(levels, response, reference)
+    belief = _belief(levels, response, reference)
+    sent_bytes = sum(math.exp(one.log_goodput) for one in tried) * trial_ns / (8 * SECOND_NS)
+    if search.bytes_max is not None and sent_bytes >= search.bytes_max:
+        return Decision((), "budget", belief)
+    if (end := _end(search, tried, levels, response, reference)) is not None:
+        return Decision((), end, belief)
+    highest = min([search.high_bytes + 1, *failed]) - 1
+    windows = _next(search, counted, levels, response, reference, highest)
+    if len(tried) + len(failed) + len(windows) > search.trials_within(trial_ns + TRIAL_OVERHEAD_NS):
+        return Decision((), "budget", belief)
+    return Decision(windows, None, belief)
+
+
+def _spread(search: PlateauSearch) -> tuple[int, ...]:
+    """Windows over the whole range, evenly spaced on a logarithmic scale."""
+    range_ = math.log(search.high_bytes / search.low_bytes)
+    least, most = _FIRST_WINDOWS
+    count = min(max(math.ceil(range_ / _FIRST_STEP) + 1, least), most)
+    between = [
+        rounded(search.low_bytes * math.exp(range_ * step / (count - 1))) for step in range(1, count - 1)
+    ]
+    return tuple(sorted({search.low_bytes, *between, search.high_bytes}))
+
+
+def _counting(levels: Levels) -> set[int]:
+    """Windows whose goodput says where the plateau begins: not those far below it, or that fall off again."""
+    noise = _FIRST_NOISE if math.isnan(levels.variance) else math.sqrt(levels.variance)
+    fallen = max(2 * ALLOWED, 4 * noise)
+    below_top = levels.means.max() - levels.means
+    first = int((below_top <= _SURELY_BELOW).argmax())
+    on_it = int((below_top <= min(fallen, _SURELY_BELOW)).argmax())
+    least = levels.windows[first] / math.exp(_FAR_BELOW) * 0.9
+    return {
+        window
+        for number, window in enumerate(levels.windows)
+        if window >= least and (number <= on_it or below_top[number] <= fallen)
+    }
+
+
+def _reference(levels: Levels, response: Response) -> list[int]:
+    """Numbers of windows that are on the plateau: well beyond the estimate, and not fallen off."""
+    top = levels.means.max()
+    beyond = [
+        number
+        for number, window in enumerate(levels.windows)
+        if math.log(window) > response.enough + _REFERENCE and levels.means[number] >= top - ALLOWED
+    ]
+    return beyond or [int(levels.means.argmax())]
+
+
+def _within_shown(levels: Levels, response: Response, reference: Sequence[int]) -> Response:
+    """Narrow the interval to what the windows themselves show, whatever the response.
+
+    It begins above the largest window that is shown not to be enough, and ends at the smallest that is shown
+    to be.
+    """
+    at_least, at_most = levels.below(reference, 1 - (1 - CONFIDENCE) / 2)
+    enough = [number for number in range(len(at_most)) if at_most[number] <= ALLOWED]
+    high = None if not enough else math.log(levels.windows[enough[0]])
+    missing = [
+        number for number in range(enough[0] if enough else reference[0]) if at_least[number] > ALLOWED
+    ]
+    low = None if not missing else math.log(levels.windows[missing[-1]])
+    low = max((end for end in (response.low, low) if end is not None), default=None)
+    high = min((end for end in (response.high, high) if end is not None), default=None)
+    if low is not None and high is not None and low >= high:
+        return response
+    at = response.enough if low is None else max(response.enough, low)
+    return replace(response, low=low, high=high, enough=at if high is None else min(at, high))
+
+
+def _belief(levels: Levels, response: Response, reference: Sequence[int]) -> Belief:
+    return Belief(
+        enough_bytes=math.exp(response.enough),
+        low_bytes=None if response.low is None else math.exp(response.low),
+        high_bytes=None if response.high is None else math.exp(response.high),
+        plateau_bps=math.exp(float(levels.means[list(reference)].mean())),
+    )
+
+
+def _end(
+    search: PlateauSearch,
+    tried: Sequence[Tried],
+    levels: Levels,
+    response: Response,
+    reference: Sequence[int],
+) -> End | None:
+    """Say why a search is over; no window is judged before it was there in some rounds."""
+    if max(one.round for one in tried) < FEWEST_FOR_INTERVAL:
+        return None
+    _, at_most = levels.below(reference, 1 - (1 - CONFIDENCE) / 2)
+    if at_most[0] <= ALLOWED:
+        return "level"
+    if response.low is not None and response.low >= math.log(search.high_bytes):
+        return "rising"
+    reach = math.log1p(search.precision)
+    ends = (response.low, response.high)
+    if all(end is not None and abs(end - response.enough) <= reach for end in ends):
+        return "precise"
+    return None
+
+
+def _next(
+    search: PlateauSearch,
+    counted: Sequence[Tried],
+    levels: Levels,
+    response: Response,
+    reference: Sequence[int],
+    highest: int,
+) -> tuple[int, ...]:
+    """Choose the windows of a round."""
+    reach = math.log1p(search.precision)
+    bounds = (search.low_bytes, highest)
+    at = min(max(response.enough, math.log(bounds[0])), math.log(bounds[1]))
+    usual = max(reference, key=lambda number: (levels.counts[number], levels.means[number]))
+    reference_bytes = levels.windows[usual]
+    low, high = response.low, response.high
+    if low is None or high is None or high - low > _WIDE * reach:
+        about = [_near(levels, math.exp(at + step), reach) for step in (-0.9 * reach, 0.9 * reach)]
+    else:
+        about = most_telling(
+            counted, replace(response, enough=at), reference_bytes, count=2, reach=reach, bounds=bounds
+        )
+    return tuple(sorted({one for one in (*about, reference_bytes) if bounds[0] <= one <= bounds[1]}))
+
+
+def _near(levels: Levels, window: float, reach: float) -> int:
+    """Take a window that was tried already, if there is one so close that nothing tells them apart."""
+    close = [one for one in levels.windows if abs(math.log(one / window)) < _APART * reach]
+    return min(close, key=lambda one: abs(math.log(one / window))) if close else rounded(window)

@@ -1,0 +1,102 @@
+"""A search as trials: which one comes next, from what those before it gave."""
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from flowsweep.plan.searching.model import PlateauSearch, RateSearch
+from flowsweep.schedule.search.halving import next_rate_bps
+from flowsweep.schedule.search.rate import at_rate
+from flowsweep.schedule.search.tried import Tried
+from flowsweep.schedule.trial import Slot, Trial
+
+if TYPE_CHECKING:
+    from flowsweep.schedule.search.plateau import Decision
+
+Learned = bool | float
+"""What a step of a search gave: whether its rate was carried; of a search for the plateau goodput in bit/s, 0
+of a trial that failed."""
+
+
+def followed(slot: Slot, learned: Mapping[str, Learned]) -> tuple[int, Slot | None]:
+    """Follow a search as far as it is known: how many steps that is, and the next one, None at its end.
+
+    Args:
+        slot: The first step.
+        learned: What trials gave, by trial_id; others than its own may be in it.
+    """
+    (first,) = slot.trials
+    if isinstance(first.search, RateSearch):
+        return _rates(first, first.search, learned)
+    if isinstance(first.search, PlateauSearch):
+        return _windows(first, first.search, learned)[:2]
+    raise TypeError(f"trial {first.trial_id} is no step of a search")
+
+
+def largest_step(trial: Trial) -> Trial:
+    """The step of its search that may send most, if it is one of a search."""
+    return at_rate(trial, trial.search.high_bps) if isinstance(trial.search, RateSearch) else trial
+
+
+def search_state(slot: Slot, learned: Mapping[str, Learned]) -> "Decision | None":
+    """What a search for the plateau decided after its last whole round; None of other slots."""
+    (first, *others), search = slot.trials, slot.search
+    if others or not isinstance(search, PlateauSearch):
+        return None
+    return _windows(first, search, learned)[2]
+
+
+def _rates(first: Trial, search: RateSearch, learned: Mapping[str, Learned]) -> tuple[int, Slot | None]:
+    rates: dict[int, bool] = {}
+    while (rate_bps := next_rate_bps(search, rates)) is not None:
+        step = at_rate(first, rate_bps)
+        if step.trial_id not in learned:
+            return len(rates), Slot(trials=(step,))
+        rates[rate_bps] = bool(learned[step.trial_id])
+    return len(rates), None
+
+
+def _windows(
+    first: Trial, search: PlateauSearch, learned: Mapping[str, Learned]
+) -> tuple[int, Slot | None, "Decision"]:
+    """Likewise, and what was decided after the last whole round."""
+    # It needs NumPy, which only campaigns that search load.
+    from flowsweep.schedule.search.plateau import decide
+
+    tried: list[Tried] = []
+    failed: list[int] = []
+    round_ = 0
+    while True:
+        decision = decide(search, first.parameters.duration_ns, tuple(tried), tuple(failed))
+        round_ += 1
+        for window in _in_order(first, decision.windows, round_):
+            step = at_window(first, search, window, round_)
+            if (goodput_bps := learned.get(step.trial_id)) is None:
+                return len(tried) + len(failed), Slot(trials=(step,)), decision
+            if goodput_bps > 0:
+                tried.append(Tried(window, round_, math.log(goodput_bps)))
+            else:
+                failed.append(window)
+        if not decision.windows:
+            return len(tried) + len(failed), None, decision
+
+
+def at_window(trial: Trial, search: PlateauSearch, window_bytes: int, round_: int) -> Trial:
+    """Return a trial with another window, as one of a round of its search."""
+    whole = search.of == "window_sum_bytes"
+    of_flow = window_bytes // trial.total_flows if whole else window_bytes
+    windows = {"window_send_bytes": of_flow, "window_recv_bytes": of_flow}
+    return trial.model_copy(
+        update={
+            "repeat": round_,
+            "parameters": trial.parameters.model_copy(update=windows),
+            "window_sums_asked_bytes": (of_flow * trial.total_flows if not whole else window_bytes,),
+        }
+    )
+
+
+def _in_order(first: Trial, windows: Sequence[int], round_: int) -> list[int]:
+    """Put the windows of a round in an order that is drawn: what drifts falls on all alike."""
+    generator = random.Random(f"{first.trial_id}/{round_}")
+    return sorted(windows, key=lambda _: generator.random())
