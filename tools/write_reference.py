@@ -34,6 +34,8 @@ _TABLES = (
     ("`[[sweep]]`", "SweepTable"),
     ("`paths` of a sweep", "PathTable"),
     ("`rate_search` of a sweep", "RateSearchTable"),
+    ("`window`, `window_sum` of a sweep that searches", "WindowRange"),
+    ("`at_most` of a sweep that searches", "AtMostTable"),
     ("`[[sweep.background]]`", "BackgroundTable"),
     ("`[hosts.NAME]`", "HostTable"),
     ("`[lab.links.NAME]`", "LinkTable"),
@@ -56,6 +58,7 @@ _COLUMN_PAGES = (
     "guide/path.md",
     "guide/background-traffic.md",
     "guide/plan.md",
+    "guide/search.md",
     "reference/archive.md",
 )
 """Where columns of a summary are defined: the first page that has it in a table counts, or else names it."""
@@ -114,11 +117,20 @@ def _default(value: Mapping[str, Any]) -> str:
 
 
 def _type_words(value: Mapping[str, Any]) -> str:
-    choices = value.get("anyOf", [value])
+    choices = list(_choices(value))
     single = [choice for choice in choices if choice.get("type") != "array"]
     is_axis = len(single) < len(choices) and bool(single)
     words = " or ".join(dict.fromkeys(_one_type(choice) for choice in single or choices))
     return f"{words}, *axis*" if is_axis else words
+
+
+def _choices(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Take unions apart, also such as are within another one."""
+    within = value.get("anyOf") or value.get("oneOf")
+    if within is None:
+        yield value
+    for choice in within or ():
+        yield from _choices(choice)
 
 
 def _one_type(choice: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from flowsweep.figures.grid.goodput import (
     drawn_repeats,
 )
 from flowsweep.figures.grid.ratio import drawn_ratios
+from flowsweep.figures.grid.search import drawn_searches
 from flowsweep.figures.tests.file.stages import drawn_stages
 from flowsweep.figures.tests.mptcp.path_rates import drawn_path_rates
 from flowsweep.figures.tests.path.hops import drawn_hops
@@ -30,6 +31,7 @@ from flowsweep.figures.tests.udp.spacing import drawn_spacings
 _DRAWERS = (
     drawn_effects,
     drawn_rate_searches,
+    drawn_searches,
     drawn_offered,
     drawn_spacings,
     drawn_shares,

@@ -11,7 +11,7 @@ from flowsweep.analysis.binning.interval_goodput import IntervalRow
 from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
 from flowsweep.analysis.grid_points import CellRow
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.analysis.tests.mptcp.paths import PathRate
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho
@@ -30,6 +30,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "rtt_size": "Round-trip time against the size of a message",
     "effects": "What makes a difference",
     "rate_search": "Search for the highest rate",
+    "search": "Search for the smallest window that is enough",
     "offered": "Goodput and loss against the rate that was asked for",
     "jitter": "Jitter and delay variation against the rate",
     "spacing": "Gaps between datagrams",
@@ -90,8 +91,8 @@ class FigureData:
 
     @property
     def searched(self) -> frozenset[str]:
-        """Sweeps in which rates were searched for: what was tried there is a way, and no grid or sample."""
-        return frozenset(row["sweep"] for row in self.trials if row.get("rate_search_loss_max") is not None)
+        """Sweeps in which something was searched for: what was tried is a way, and no grid or sample."""
+        return frozenset(row["sweep"] for row in self.trials if is_searched(row))
 
     @property
     def grid(self) -> list[CellRow]:

@@ -13,7 +13,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, grouped
-from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, is_searched
 from flowsweep.defaults import STALLED_SHARE
 from flowsweep.wording import counted, format_share
 
@@ -51,7 +51,7 @@ def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """
     if not any(row["status"] == "ok" for row in summary):
         return
-    for observed in grouped([row for row in summary if row.get("rate_search_loss_max") is None]):
+    for observed in grouped([row for row in summary if not is_searched(row)]):
         for event in _events(observed.rows):
             if event.trials:
                 yield _hypothesis(observed, event)

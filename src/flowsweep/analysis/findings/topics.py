@@ -28,6 +28,7 @@ from flowsweep.analysis.findings.outliers import outlier_hypotheses
 from flowsweep.analysis.findings.over_time import over_time_hypotheses
 from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
+from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses
 from flowsweep.analysis.findings.segment_size import segment_hypotheses
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
@@ -38,7 +39,7 @@ from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import Observations, observations
 from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.analysis.tests.file.findings import bound_hypotheses
 from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
 from flowsweep.analysis.tests.mptcp.paths import path_rows
@@ -77,7 +78,7 @@ def findings(
     """
     late, summary = list(late_hypotheses(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
-    comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])
+    comparable = observations([row for row in summary if not is_searched(row)])
     timed = [row for row in summary if not facts_of(row["test"]).job]
     within = within_trials(tables, timed) if tables is not None and timed else None
     windows = path_windows(summary)
@@ -90,6 +91,7 @@ def findings(
     hypotheses += harm_hypotheses(comparable, margin=margin)
     hypotheses += path_hypotheses(summary)
     hypotheses += rate_search_hypotheses(summary)
+    hypotheses += plateau_search_hypotheses(summary)
     hypotheses += broken_hypotheses(summary)
     hypotheses += empty_hypotheses(summary)
     hypotheses += failure_hypotheses(summary)

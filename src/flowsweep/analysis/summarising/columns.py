@@ -48,6 +48,12 @@ STABLE_COLUMNS = tuple(StableColumns.__annotations__)
 """Their names."""
 
 
+class SearchColumns(TypedDict):
+    """A step of a search for the plateau."""
+
+    search_precision: float | None
+
+
 class AttemptColumns(TypedDict):
     """How a trial ran, and what was asked for and granted."""
 

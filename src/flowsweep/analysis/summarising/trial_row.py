@@ -15,6 +15,7 @@ from flowsweep.analysis.summarising.columns import (
     HostLoadColumns,
     OriginColumns,
     ScopeColumns,
+    SearchColumns,
     StableColumns,
     StallColumns,
 )
@@ -57,12 +58,18 @@ class TrialRow(
     SubflowColumns,
     QuicColumns,
     FileColumns,
+    SearchColumns,
 ):
     """What `flowsweep.analysis.summary` says of a trial. Definitions: docs/explanation/statistics.md."""
 
 
 FURTHER_COLUMNS = tuple(name for name in TrialRow.__annotations__ if name not in STABLE_COLUMNS)
 """The columns of a summary that come after the stable ones, in this order."""
+
+
+def is_searched(row: TrialRow) -> bool:
+    """Whether a trial is a step of a search."""
+    return row.get("rate_search_loss_max") is not None or row.get("search_precision") is not None
 
 
 def goodput_of(row: TrialRow) -> float:

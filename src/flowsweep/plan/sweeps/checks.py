@@ -31,7 +31,8 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         flows = total_flows(file, sweep)
         yield from _key_problems(sweep, at)
         yield from _window_problems(sweep, at)
-        yield from search_problems(file, sweep, at)
+        if "find" in PLAN_TESTS[sweep.test].keys:
+            yield from search_problems(file, sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
         yield from PLAN_TESTS[sweep.test].check(file, sweep, flows, at)
         if sweep.test in TIMED_TESTS:

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
+
 from flowsweep.defaults import FEWEST_FOR_INTERVAL, SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.plan.searching.model import PlateauSearch
 from flowsweep.schedule.search.design import most_telling, rounded
-from flowsweep.schedule.search.levels import Levels, levels_of
-from flowsweep.schedule.search.response import ALLOWED, Response, fitted
+from flowsweep.schedule.search.levels import Floats, Levels, levels_of
+from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import Tried
 
 End = Literal["precise", "level", "rising", "budget", "failures"]
@@ -26,6 +28,14 @@ _FIRST_WINDOWS = (4, 8)
 """How many these are, at least and at most."""
 _FAR_BELOW = math.log(64)
 """Windows further below the plateau do not count: other things may limit there."""
+_CORNER = 100.0
+"""The sharpness of a response without a shoulder."""
+_MISFIT = 4.0
+"""What a response leaves over varies more than trials alike by this factor where it does not fit,"""
+_LEAST_MISFIT = 0.005
+"""where it is not below that of such noise anyway, natural logarithm;"""
+_ENOUGH_FREEDOM = 2
+"""degrees of freedom that tell the variance of trials alike."""
 _SURELY_BELOW = 0.1
 """A window whose goodput is lower by this, natural logarithm, is not on the plateau."""
 _FIRST_NOISE = 0.03
@@ -70,6 +80,21 @@ class Decision:
     """None before the first round, and where too little is known."""
 
 
+def belief_of(
+    tried: Sequence[Tried], low_bytes: int, high_bytes: int, precision: float
+) -> tuple[Belief, End]:
+    """Say what the trials of a search that is over show, and why it ended.
+
+    Args:
+        tried: Those that were whole; three windows at least.
+        low_bytes: The smallest window of its range.
+        high_bytes: The largest.
+        precision: That was asked for.
+    """
+    seen = _Seen.of(tried, low_bytes, high_bytes)
+    return seen.belief, seen.end(precision) or "budget"
+
+
 @lru_cache(maxsize=256)
 def decide(
     search: PlateauSearch, trial_ns: int, tried: tuple[Tried, ...], failed: tuple[int, ...] = ()
@@ -92,22 +117,63 @@ def decide(
         return Decision(spread, None, None)
     if len(failed) >= _FAILURES_MAX or len({one.window_bytes for one in tried}) < FEWEST_FOR_INTERVAL:
         return Decision((), "failures", None)
-    levels = levels_of(tried)
-    counted = [one for one in tried if one.window_bytes in _counting(levels)]
-    response = fitted(counted, search.low_bytes, search.high_bytes, CONFIDENCE)
-    reference = _reference(levels, response)
-    response = _within_shown(levels, response, reference)
-    belief = _belief(levels, response, reference)
+    seen = _Seen.of(tried, search.low_bytes, search.high_bytes)
     sent_bytes = sum(math.exp(one.log_goodput) for one in tried) * trial_ns / (8 * SECOND_NS)
     if search.bytes_max is not None and sent_bytes >= search.bytes_max:
-        return Decision((), "budget", belief)
-    if (end := _end(search, tried, levels, response, reference)) is not None:
-        return Decision((), end, belief)
+        return Decision((), "budget", seen.belief)
+    if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
+        return Decision((), end, seen.belief)
     highest = min([search.high_bytes + 1, *failed]) - 1
-    windows = _next(search, counted, levels, response, reference, highest)
+    windows = _next(seen, search.precision, (search.low_bytes, highest))
     if len(tried) + len(failed) + len(windows) > search.trials_within(trial_ns + TRIAL_OVERHEAD_NS):
-        return Decision((), "budget", belief)
-    return Decision(windows, None, belief)
+        return Decision((), "budget", seen.belief)
+    return Decision(windows, None, seen.belief)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What trials show."""
+
+    levels: Levels
+    counted: tuple[Tried, ...]
+    """Trials that say where the plateau begins."""
+    response: Response
+    """Its interval is narrowed to what windows show themselves."""
+    reference: tuple[int, ...]
+    """Numbers of windows on the plateau."""
+    high_bytes: int
+
+    @classmethod
+    def of(cls, tried: Sequence[Tried], low_bytes: int, high_bytes: int) -> "_Seen":
+        levels = levels_of(tried)
+        counting = _counting(levels)
+        counted = tuple(one for one in tried if one.window_bytes in counting)
+        response = fitted(counted, low_bytes, high_bytes, CONFIDENCE)
+        if _misfits(levels, response):
+            response = _between_windows(levels, response)
+        reference = _reference(levels, response)
+        return cls(levels, counted, _within_shown(levels, response, reference), reference, high_bytes)
+
+    @property
+    def belief(self) -> Belief:
+        """In bytes and bit/s."""
+        low, high = (
+            None if end is None else math.exp(end) for end in (self.response.low, self.response.high)
+        )
+        plateau_bps = math.exp(float(self.levels.means[list(self.reference)].mean()))
+        return Belief(math.exp(self.response.enough), low, high, plateau_bps)
+
+    def end(self, precision: float) -> End | None:
+        """Why nothing more needs to be tried; None where something does."""
+        _, at_most = _below(self.levels, self.response, self.reference)
+        if at_most[0] <= ALLOWED:
+            return "level"
+        low, high = self.response.low, self.response.high
+        reach = math.log1p(precision)
+        if low is not None and low >= math.log(self.high_bytes) - reach and high is None:
+            return "rising"
+        near = (end is not None and abs(end - self.response.enough) <= reach for end in (low, high))
+        return "precise" if all(near) else None
 
 
 def _spread(search: PlateauSearch) -> tuple[int, ...]:
@@ -119,6 +185,24 @@ def _spread(search: PlateauSearch) -> tuple[int, ...]:
         rounded(search.low_bytes * math.exp(range_ * step / (count - 1))) for step in range(1, count - 1)
     ]
     return tuple(sorted({search.low_bytes, *between, search.high_bytes}))
+
+
+def _misfits(levels: Levels, response: Response) -> bool:
+    """Whether goodput follows no such response: there may be a second plateau below."""
+    if math.isnan(response.variance) or levels.freedom < _ENOUGH_FREEDOM:
+        return False
+    noise = max(levels.variance, _LEAST_MISFIT**2)
+    return response.variance > _MISFIT * noise
+
+
+def _between_windows(levels: Levels, response: Response) -> Response:
+    """Go by neighbouring windows alone: where goodput, interpolated, is a margin below its highest."""
+    below_top = levels.means.max() - levels.means
+    first = int((below_top <= ALLOWED).argmax())
+    sizes = np.log(levels.windows)
+    last = max(first - 1, 0)
+    enough = float(np.interp(-ALLOWED, -below_top[[last, first]], sizes[[last, first]]))
+    return replace(response, enough=enough, sharpness=_CORNER, low=None, high=None)
 
 
 def _counting(levels: Levels) -> set[int]:
@@ -136,15 +220,15 @@ def _counting(levels: Levels) -> set[int]:
     }
 
 
-def _reference(levels: Levels, response: Response) -> list[int]:
+def _reference(levels: Levels, response: Response) -> tuple[int, ...]:
     """Numbers of windows that are on the plateau: well beyond the estimate, and not fallen off."""
     top = levels.means.max()
-    beyond = [
+    beyond = tuple(
         number
         for number, window in enumerate(levels.windows)
         if math.log(window) > response.enough + _REFERENCE and levels.means[number] >= top - ALLOWED
-    ]
-    return beyond or [int(levels.means.argmax())]
+    )
+    return beyond or (int(levels.means.argmax()),)
 
 
 def _within_shown(levels: Levels, response: Response, reference: Sequence[int]) -> Response:
@@ -153,11 +237,12 @@ def _within_shown(levels: Levels, response: Response, reference: Sequence[int]) 
     It begins above the largest window that is shown not to be enough, and ends at the smallest that is shown
     to be.
     """
-    at_least, at_most = levels.below(reference, 1 - (1 - CONFIDENCE) / 2)
-    enough = [number for number in range(len(at_most)) if at_most[number] <= ALLOWED]
+    at_least, at_most = _below(levels, response, reference)
+    # Beyond the largest of all goodput may rise.
+    enough = [number for number in range(max(reference)) if at_most[number] <= ALLOWED]
     high = None if not enough else math.log(levels.windows[enough[0]])
     missing = [
-        number for number in range(enough[0] if enough else reference[0]) if at_least[number] > ALLOWED
+        number for number in range(enough[0] if enough else min(reference)) if at_least[number] > ALLOWED
     ]
     low = None if not missing else math.log(levels.windows[missing[-1]])
     low = max((end for end in (response.low, low) if end is not None), default=None)
@@ -168,57 +253,29 @@ def _within_shown(levels: Levels, response: Response, reference: Sequence[int]) 
     return replace(response, low=low, high=high, enough=at if high is None else min(at, high))
 
 
-def _belief(levels: Levels, response: Response, reference: Sequence[int]) -> Belief:
-    return Belief(
-        enough_bytes=math.exp(response.enough),
-        low_bytes=None if response.low is None else math.exp(response.low),
-        high_bytes=None if response.high is None else math.exp(response.high),
-        plateau_bps=math.exp(float(levels.means[list(reference)].mean())),
-    )
+def _below(levels: Levels, response: Response, reference: Sequence[int]) -> tuple[Floats, Floats]:
+    """How far each window is below the plateau, at least and at most: natural logarithms.
+
+    A window of reference is itself a little below it, where the response bends softly.
+    """
+    lacking = shortfall(response, [levels.windows[number] for number in reference])
+    at_least, at_most = levels.below(reference, 1 - (1 - CONFIDENCE) / 2)
+    return at_least + lacking, at_most + lacking
 
 
-def _end(
-    search: PlateauSearch,
-    tried: Sequence[Tried],
-    levels: Levels,
-    response: Response,
-    reference: Sequence[int],
-) -> End | None:
-    """Say why a search is over; no window is judged before it was there in some rounds."""
-    if max(one.round for one in tried) < FEWEST_FOR_INTERVAL:
-        return None
-    _, at_most = levels.below(reference, 1 - (1 - CONFIDENCE) / 2)
-    if at_most[0] <= ALLOWED:
-        return "level"
-    if response.low is not None and response.low >= math.log(search.high_bytes):
-        return "rising"
-    reach = math.log1p(search.precision)
-    ends = (response.low, response.high)
-    if all(end is not None and abs(end - response.enough) <= reach for end in ends):
-        return "precise"
-    return None
-
-
-def _next(
-    search: PlateauSearch,
-    counted: Sequence[Tried],
-    levels: Levels,
-    response: Response,
-    reference: Sequence[int],
-    highest: int,
-) -> tuple[int, ...]:
-    """Choose the windows of a round."""
-    reach = math.log1p(search.precision)
-    bounds = (search.low_bytes, highest)
+def _next(seen: _Seen, precision: float, bounds: tuple[int, int]) -> tuple[int, ...]:
+    """Choose the windows of a round, within bounds."""
+    levels, response = seen.levels, seen.response
+    reach = math.log1p(precision)
     at = min(max(response.enough, math.log(bounds[0])), math.log(bounds[1]))
-    usual = max(reference, key=lambda number: (levels.counts[number], levels.means[number]))
+    usual = max(seen.reference, key=lambda number: (levels.counts[number], levels.means[number]))
     reference_bytes = levels.windows[usual]
     low, high = response.low, response.high
     if low is None or high is None or high - low > _WIDE * reach:
         about = [_near(levels, math.exp(at + step), reach) for step in (-0.9 * reach, 0.9 * reach)]
     else:
         about = most_telling(
-            counted, replace(response, enough=at), reference_bytes, count=2, reach=reach, bounds=bounds
+            seen.counted, replace(response, enough=at), reference_bytes, count=2, reach=reach, bounds=bounds
         )
     return tuple(sorted({one for one in (*about, reference_bytes) if bounds[0] <= one <= bounds[1]}))
 

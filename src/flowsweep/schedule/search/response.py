@@ -15,8 +15,9 @@ ALLOWED = -math.log1p(-EQUIVALENCE_MARGIN)
 """How far below its plateau goodput is where a window is enough: natural logarithm."""
 _SHARPNESS = np.geomspace(1, 100, 24)
 """From that of window / (window + constant) to a corner."""
-_BETWEEN = 11
-"""Sharpnesses between two of these that are tried for each window."""
+_BETWEEN = 7
+"""Sharpnesses about the best of these that are tried for each window, again about the best of them, …"""
+_TIMES_FINER = 3
 _STEP = 0.01
 """From one window that may be enough to the next: natural logarithm."""
 _BEYOND = 1.0
@@ -34,7 +35,8 @@ class Response:
     low: float | None
     high: float | None
     """Ends of the interval of `enough`, natural logarithms; None where it is open."""
-    freedom: int
+    variance: float
+    """Of what the fit leaves over, natural logarithms; NaN where all of it is fitted."""
 
 
 def fitted(tried: Sequence[Tried], low_bytes: int, high_bytes: int, confidence: float) -> Response:
@@ -56,16 +58,19 @@ def fitted(tried: Sequence[Tried], low_bytes: int, high_bytes: int, confidence: 
     grid = np.arange(math.log(low_bytes) - _BEYOND, math.log(high_bytes) + _BEYOND, _STEP)
     width = math.log(_SHARPNESS[1] / _SHARPNESS[0])
     coarse = quadratic.left_over(np.repeat(_SHARPNESS[:, None], len(grid), axis=1), grid)
-    nearest = np.log(_SHARPNESS)[coarse.argmin(axis=0)]
-    between = nearest + np.linspace(-width, width, _BETWEEN)[:, None]
-    between = np.exp(np.clip(between, math.log(_SHARPNESS[0]), math.log(_SHARPNESS[-1])))
-    fine = quadratic.left_over(between, grid)
+    sharpest = _SHARPNESS[coarse.argmin(axis=0)]
+    for _ in range(_TIMES_FINER):
+        between = np.log(sharpest) + np.linspace(-width, width, _BETWEEN)[:, None]
+        between = np.exp(np.clip(between, math.log(_SHARPNESS[0]), math.log(_SHARPNESS[-1])))
+        fine = quadratic.left_over(between, grid)
+        sharpest = np.take_along_axis(between, fine.argmin(axis=0)[None], axis=0)[0]
+        width *= 2 / (_BETWEEN - 1)
     profile = fine.min(axis=0)
     best = int(profile.argmin())
-    sharpness = float(between[fine[:, best].argmin(), best])
+    sharpness = float(sharpest[best])
     freedom = quadratic.freedom - 2
     if freedom < 1:
-        return Response(float(grid[best]), sharpness, None, None, freedom)
+        return Response(float(grid[best]), sharpness, None, None, math.nan)
     variance = max(float(profile[best]) / freedom, LEAST_ERROR**2)
     reach = variance * float(stdtrit(freedom, (1 + confidence) / 2)) ** 2
     outside = np.flatnonzero(profile > profile[best] + reach)
@@ -75,8 +80,14 @@ def fitted(tried: Sequence[Tried], low_bytes: int, high_bytes: int, confidence: 
         sharpness=sharpness,
         low=float(grid[below[-1]]) if len(below) else None,
         high=float(grid[above[0]]) if len(above) else None,
-        freedom=freedom,
+        variance=variance,
     )
+
+
+def shortfall(response: Response, windows: Sequence[int]) -> float:
+    """How far goodput at some windows is below p in the mean: natural logarithm."""
+    sizes: Floats = np.log(windows)
+    return -float(_shape(sizes, np.asarray(response.enough), np.asarray(response.sharpness)).mean())
 
 
 def gradient(sizes: Floats, enough: float, sharpness: float) -> Floats:

@@ -1,0 +1,111 @@
+"""Searches for the plateau, trial by trial: which windows were tried in which round, and what they gave."""
+
+import plotly.graph_objects as go
+
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.plateau.searched import PlateauSearched, plateau_searches, window_of
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.figures.axis import DrawnAxis, position
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, scaled_axis
+from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.wording import format_rate, format_size
+
+_AXIS = DrawnAxis("window_sum_bytes", "window × flows", format_size)
+_CAPTION = (
+    "The windows of each search in the order in which they were tried; faint lines part its rounds. An open "
+    "mark: the trial failed. Shaded: the 95 % interval of the smallest window that is enough."
+)
+_SHADE = "rgba(122,130,138,0.25)"
+_ROUND_LINE = "rgba(122,130,138,0.35)"
+
+
+def drawn_searches(data: FigureData) -> list[Drawn]:
+    """Draw for each search its steps."""
+    return [_drawn(search) for search in plateau_searches(data.trials)]
+
+
+def _drawn(search: PlateauSearched) -> Drawn:
+    windows = [window_of(row) for row in search.steps]
+    return Drawn(
+        FigureKey("search", search.sweep, search.mode, direction=search.direction),
+        f"{search.direction}, {search.name}",
+        _CAPTION,
+        file_stem(search.sweep, search.direction, search.name, "search"),
+        figure(
+            [_marks(search)],
+            hovermode="closest",
+            legend=LEGEND_ABOVE,
+            margin=MARGIN,
+            shapes=[*_interval(search), *_rounds(search)],
+            xaxis={
+                "title": {"text": "trial of the search", "standoff": 8},
+                "range": [0.5, len(windows) + 0.5],
+            },
+            yaxis=scaled_axis(_AXIS, windows),
+        ),
+        tuple(_row(search, row, number) for number, row in enumerate(search.steps, start=1)),
+    )
+
+
+def _marks(search: PlateauSearched) -> go.Scatter:
+    colour, mark = series_colours(1)[0], symbol(0)
+    whole = search.whole
+    return go.Scatter(
+        x=list(range(1, len(search.steps) + 1)),
+        y=[position(window_of(row)) for row in search.steps],
+        mode="markers",
+        name=search.name,
+        showlegend=False,
+        marker={
+            "color": colour,
+            "size": 9,
+            "symbol": [mark if row in whole else f"{mark}-open" for row in search.steps],
+        },
+        text=[_hover(row) for row in search.steps],
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _interval(search: PlateauSearched) -> list[dict[str, object]]:
+    found = search.belief
+    if (
+        found is None
+        or found.low_bytes is None
+        or found.high_bytes is None
+        or search.end in ("level", "rising")
+    ):
+        return []
+    ends = {"y0": position(found.low_bytes), "y1": position(found.high_bytes)}
+    shade = {"fillcolor": _SHADE, "line": {"width": 0}, "layer": "below"}
+    return [{"type": "rect", "xref": "paper", "x0": 0, "x1": 1, **ends, **shade}]
+
+
+def _rounds(search: PlateauSearched) -> list[dict[str, object]]:
+    rounds = [row["repeat"] for row in search.steps]
+    begins = [at for at in range(1, len(rounds)) if rounds[at] != rounds[at - 1]]
+    line = {"color": _ROUND_LINE, "width": 1}
+    return [
+        {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": at + 0.5, "x1": at + 0.5, "line": line}
+        for at in begins
+    ]
+
+
+def _hover(row: TrialRow) -> str:
+    goodput_bps = row["goodput_mean_bps"]
+    goodput = row["error"] or row["status"] if goodput_bps is None else format_rate(goodput_bps)
+    return f"<b>{format_size(window_of(row))}</b>: {goodput}<br>round {row['repeat']}"
+
+
+def _row(search: PlateauSearched, row: TrialRow, number: int) -> dict[str, object]:
+    return {
+        "sweep": search.sweep,
+        "direction": search.direction,
+        "point": search.name,
+        "round": row["repeat"],
+        "step": number,
+        "window_sum_bytes": row["window_sum_bytes"],
+        "goodput_mean_bps": row["goodput_mean_bps"],
+        "status": row["status"],
+        "trial_id": row["trial_id"],
+    }

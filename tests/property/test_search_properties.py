@@ -1,0 +1,78 @@
+"""A search for the plateau is a function of what its trials gave: whoever goes on with it goes the same way."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flowsweep.schedule import Learned, Slot, followed, schedule
+from flowsweep.schedule.search.plateau import decide
+from plan_support import plan_of
+
+TRIALS = 20
+PLAN = plan_of(
+    f"""
+    find = "plateau"
+    directions = "both"
+    congestion = "cubic"
+    flows = [1, 4]
+    window_sum = {{ from = "64KiB", to = "16MiB" }}
+    duration = "4s"
+    at_most = {{ trials = {TRIALS} }}
+    """,
+    "seed = 3\nrepeats = 3",
+)
+
+
+def test_each_direction_and_each_other_axis_is_a_search_of_its_own_whatever_the_repeats() -> None:
+    slots = schedule(PLAN, 3)
+    assert len(slots) == 4
+    assert {(slot.trials[0].src, slot.trials[0].parameters.flows) for slot in slots} == {
+        ("left", 1),
+        ("left", 4),
+        ("right", 1),
+        ("right", 4),
+    }
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    place=st.integers(0, 3),
+    noise=st.lists(st.floats(-0.3, 0.3), min_size=TRIALS, max_size=TRIALS),
+    failing=st.sets(st.integers(0, TRIALS - 1), max_size=4),
+    enough_bytes=st.floats(1e4, 1e8),
+    broken_off=st.sets(st.integers(0, TRIALS - 1), min_size=1, max_size=3),
+)
+def test_a_search_goes_the_same_way_from_wherever_it_was_broken_off(
+    place: int, noise: list[float], failing: set[int], enough_bytes: float, broken_off: set[int]
+) -> None:
+    slot = schedule(PLAN, 3)[place]
+    learned: dict[str, Learned] = {}
+    way = _way(slot, learned, noise, failing, enough_bytes)
+    assert len(way) <= TRIALS
+    assert len(set(way)) == len(way)
+    for at in sorted(at for at in broken_off if at < len(way)):
+        decide.cache_clear()  # of a controller that is started again nothing is left but the journal
+        done, step = followed(slot, {name: learned[name] for name in way[:at]})
+        assert step is not None
+        assert (done, step.trials[0].trial_id) == (at, way[at])
+    assert followed(slot, learned) == (len(way), None)
+
+
+def _way(
+    slot: Slot,
+    learned: dict[str, Learned],
+    noise: list[float],
+    failing: set[int],
+    enough_bytes: float,
+) -> list[str]:
+    """Carry the search out; ids of its trials, in order."""
+    way: list[str] = []
+    while (step := followed(slot, learned)[1]) is not None:
+        (trial,) = step.trials
+        window = trial.window_sum_bytes
+        assert window is not None
+        assert 64 << 10 <= window <= 16 << 20
+        assert window % trial.total_flows == 0
+        rate_bps = 1e9 * min(1.0, window / enough_bytes) * (1 + noise[len(way)])
+        learned[trial.trial_id] = 0.0 if len(way) in failing else rate_bps
+        way.append(trial.trial_id)
+    return way

@@ -1,0 +1,119 @@
+"""Searches for the plateau in virtual time: what they find, what does not fool them, and that they end."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from flowsweep import defaults
+from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.schedule.search.plateau import decide
+from flowsweep.schedule.search.tried import Tried
+from searched_responses import (
+    CASES,
+    HIGH_BYTES,
+    LOW_BYTES,
+    Noise,
+    asked,
+    correlated,
+    drifting,
+    false_plateau,
+    heavy_tailed,
+    holds,
+    independent,
+    searched,
+)
+
+GRID = 90
+"""Trials of ten windows, three numbers of flows and three repeats."""
+SEARCHES = 24
+
+KINDS_OF_NOISE = {
+    "independent": independent(0.01),
+    "heavy-tailed": heavy_tailed(0.01),
+    "alike in neighbours": correlated(0.01, 0.7),
+    "drifting": drifting(0.01, -0.2),
+}
+
+
+@pytest.mark.parametrize("noise", KINDS_OF_NOISE.values(), ids=KINDS_OF_NOISE)
+@pytest.mark.parametrize("kind", ["corner", "soft"])
+def test_the_smallest_window_that_is_enough_is_found_in_a_fraction_of_a_grid(kind: str, noise: Noise) -> None:
+    generator = np.random.default_rng(19)
+    cases = [CASES[kind](generator) for _ in range(SEARCHES)]
+    found = [searched(case, noise, generator, asked()) for case in cases]
+    assert all(one.end == "precise" for one in found)
+    assert np.median([one.trials for one in found]) <= 0.15 * GRID
+    assert max(one.trials for one in found) <= 0.35 * GRID
+    errors = [
+        abs(one.belief.enough_bytes / case.enough_bytes - 1)
+        for one, case in zip(found, cases, strict=True)
+        if one.belief is not None and case.enough_bytes is not None
+    ]
+    assert len(errors) == SEARCHES
+    assert max(errors) <= 0.15
+    assert sum(bool(holds(one, case)) for one, case in zip(found, cases, strict=True)) >= SEARCHES - 2
+
+
+@pytest.mark.parametrize("kind", ["shoulder", "declining", "falls off", "dip", "two levels"])
+def test_what_goes_on_beyond_does_not_move_where_the_plateau_begins(kind: str) -> None:
+    generator = np.random.default_rng(23)
+    cases = [CASES[kind](generator) for _ in range(SEARCHES)]
+    found = [searched(case, independent(0.005), generator, asked()) for case in cases]
+    assert sum(false_plateau(one, case) for one, case in zip(found, cases, strict=True)) <= 2
+
+
+def test_where_the_smallest_window_is_enough_the_range_has_no_beginning_of_a_plateau() -> None:
+    generator = np.random.default_rng(5)
+    case = CASES["flat"](generator)
+    assert {searched(case, independent(0.003), generator, asked()).end for _ in range(8)} == {"level"}
+
+
+def test_where_goodput_rises_up_to_the_largest_window_no_plateau_is_claimed() -> None:
+    generator = np.random.default_rng(5)
+    case = CASES["rising"](generator)
+    assert {searched(case, independent(0.003), generator, asked()).end for _ in range(8)} == {"rising"}
+
+
+def test_a_search_that_knows_too_little_ends_with_its_budget_and_an_interval_that_holds_the_truth() -> None:
+    generator = np.random.default_rng(8)
+    cases = [CASES["shoulder"](generator) for _ in range(8)]
+    found = [searched(case, independent(0.05), generator, asked(trials=30)) for case in cases]
+    assert all(one.end == "budget" and one.trials <= 30 for one in found)
+    assert sum(bool(holds(one, case)) for one, case in zip(found, cases, strict=True)) >= 7
+
+
+def test_windows_that_fail_are_not_tried_again_and_those_below_are() -> None:
+    generator = np.random.default_rng(3)
+    case = CASES["corner"](generator)
+    found = searched(case, independent(0.003), generator, asked(), lambda window: window > 32 << 20)
+    assert found.end == "precise"
+    assert holds(found, case)
+    nothing = searched(case, independent(0.003), generator, asked(), lambda window: window > 100 << 10)
+    assert nothing.end == "failures"
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(LOW_BYTES, HIGH_BYTES), (1, 16), (1000, 20_000), (1 << 20, 1 << 40)]
+)
+def test_the_first_round_spans_the_range(low: int, high: int) -> None:
+    search = asked().model_copy(update={"low_bytes": low, "high_bytes": high})
+    windows = decide(search, SECOND_NS, ()).windows
+    assert (windows[0], windows[-1]) == (low, high)
+    assert all(below < above for below, above in pairwise(windows))
+
+
+def test_budgets_of_time_and_bytes_end_a_search() -> None:
+    generator = np.random.default_rng(3)
+    tried = tuple(
+        Tried(window, round_, math.log(1e9) + generator.normal(0, 0.1) + min(0.0, math.log(window / 1e6)))
+        for round_ in (1, 2, 3)
+        for window in (64 << 10, 1 << 20, 4 << 20, 64 << 20)
+    )
+    assert decide(asked(), SECOND_NS, tried).end is None
+    few = asked().model_copy(update={"duration_max_ns": 13 * (SECOND_NS + TRIAL_OVERHEAD_NS)})
+    assert decide(few, SECOND_NS, tried).end == "budget"
+    little = asked().model_copy(update={"bytes_max": 500_000_000})
+    assert decide(little, SECOND_NS, tried).end == "budget"
+    assert asked().trials_within(SECOND_NS) == defaults.SEARCH_TRIALS
