@@ -1,0 +1,115 @@
+"""Ten thousand searches in virtual time: false plateaus, what intervals hold, how many trials they take."""
+
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+from truth_support import NOTES, fill_table, table, write_result
+
+from searched_responses import (
+    CASES,
+    Noise,
+    asked,
+    correlated,
+    drifting,
+    false_plateau,
+    heavy_tailed,
+    holds,
+    independent,
+    searched,
+)
+
+WHAT = "searches for the plateau over responses whose truth is known, in virtual time"
+PROCESSES = 2
+EACH = 200
+FALSE_SHARE = 0.05
+COVERED_SHARE = 0.93
+GRID = 90
+
+NOISE: Mapping[str, Noise] = {
+    "0.3 %": independent(0.003),
+    "1 %": independent(0.01),
+    "3 %": independent(0.03),
+    "1 %, t(4)": heavy_tailed(0.01),
+    "1 %, AR(1) 0.7": correlated(0.01, 0.7),
+    "1 %, drift −20 %": drifting(0.01, -0.2),
+}
+
+
+def test_searches_over_known_responses() -> None:
+    names = [(case, noise) for case in CASES for noise in NOISE]
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        rows = list(pool.map(_searched, names))
+    write_result("search-synthetic", WHAT, {"searches_each": EACH, "rows": rows})
+    fill_table(
+        NOTES / "search.md",
+        "synthetic",
+        table(
+            (
+                "response",
+                "noise",
+                "trials, median",
+                "90 %",
+                "error, median",
+                "95 %",
+                "interval holds",
+                "false",
+                "ends",
+            ),
+            [_cells(row) for row in rows],
+        ),
+    )
+    false = sum(row["false"] * EACH for row in rows) / (EACH * len(rows))
+    assert false <= FALSE_SHARE
+    held = [row["held"] for row in rows if row["held"] is not None]
+    assert np.mean(held) >= COVERED_SHARE
+    for row in rows:
+        assert row["false"] <= 2 * FALSE_SHARE, row
+        if row["held"] is not None:
+            assert row["held"] >= 0.9, row
+        if row["response"] in ("corner", "soft") and row["noise"].startswith(("0.3", "1 %")):
+            assert row["trials_median"] <= 0.15 * GRID, row
+
+
+def _searched(names: tuple[str, str]) -> dict[str, Any]:
+    case_name, noise_name = names
+    generator = np.random.default_rng([len(case_name), sum(map(ord, case_name + noise_name))])
+    held, errors, trials = [], [], []
+    false, ends = 0, Counter[str]()
+    for _ in range(EACH):
+        case = CASES[case_name](generator)
+        found = searched(case, NOISE[noise_name], generator, asked())
+        trials.append(found.trials)
+        ends[str(found.end)] += 1
+        false += false_plateau(found, case)
+        if (holding := holds(found, case)) is not None and found.belief is not None:
+            held.append(holding)
+            errors.append(abs(found.belief.enough_bytes / (case.enough_bytes or 1.0) - 1))
+    return {
+        "response": case_name,
+        "noise": noise_name,
+        "trials_median": float(np.median(trials)),
+        "trials_90": float(np.percentile(trials, 90)),
+        "error_median": float(np.median(errors)) if errors else None,
+        "error_95": float(np.percentile(errors, 95)) if errors else None,
+        "held": float(np.mean(held)) if held else None,
+        "false": false / EACH,
+        "ends": dict(ends),
+    }
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    share = "{:.1%}".format
+    return (
+        row["response"],
+        row["noise"],
+        f"{row['trials_median']:.0f}",
+        f"{row['trials_90']:.0f}",
+        "–" if row["error_median"] is None else share(row["error_median"]),
+        "–" if row["error_95"] is None else share(row["error_95"]),
+        "–" if row["held"] is None else share(row["held"]),
+        share(row["false"]),
+        ", ".join(f"{count} {end}" for end, count in sorted(row["ends"].items())),
+    )
