@@ -1,4 +1,4 @@
-"""A search for the plateau is a function of what its trials gave: whoever goes on with it goes the same way."""
+"""A search for the plateau follows from what its trials gave: whoever goes on with it goes the same way."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

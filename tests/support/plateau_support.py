@@ -38,17 +38,9 @@ def write_windows_plan(
     repeats: int = 3,
 ) -> Path:
     """Write a plan that sweeps the window sum across bandwidth × delay."""
-    folder.mkdir(parents=True, exist_ok=True)
     product_bytes = bandwidth_delay_bytes(setting)
     windows = [write_size(round(share * product_bytes / USABLE_PER_REQUESTED)) for share in shares]
-    queue_bytes = max(round(setting["queue"] * product_bytes), 3200)
     duration_ns = parse_duration(setting["omit"]) + parse_duration(counted)
-    link = f"""
-        rate = "{setting["rate"]}"
-        delay = "{setting["delay"]}"
-        queue = "{write_size(queue_bytes)}"
-        loss = {setting.get("loss", 0.0):.6f}
-        """
     sweep = f"""
         flows = {setting["flows"]}
         window_sum = {windows}
@@ -56,6 +48,19 @@ def write_windows_plan(
         duration = "{duration_ns / SECOND_NS:g}s"
         omit = "{setting["omit"]}"
         interval = "500ms"
+        """
+    return write_link_plan(folder, setting, sweep, repeats=repeats)
+
+
+def write_link_plan(folder: Path, setting: Setting, sweep: str, *, repeats: int = 1) -> Path:
+    """Write a plan of one sweep over the link of a setting, with its congestion control."""
+    folder.mkdir(parents=True, exist_ok=True)
+    queue_bytes = max(round(setting["queue"] * bandwidth_delay_bytes(setting)), 3200)
+    link = f"""
+        rate = "{setting["rate"]}"
+        delay = "{setting["delay"]}"
+        queue = "{write_size(queue_bytes)}"
+        loss = {setting.get("loss", 0.0):.6f}
         """
     plan = write_plan(folder, link=link, sweep=sweep, repeats=repeats)
     text = plan.read_text(encoding="utf-8")

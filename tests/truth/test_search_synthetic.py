@@ -107,9 +107,9 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         row["noise"],
         f"{row['trials_median']:.0f}",
         f"{row['trials_90']:.0f}",
-        "–" if row["error_median"] is None else share(row["error_median"]),
-        "–" if row["error_95"] is None else share(row["error_95"]),
-        "–" if row["held"] is None else share(row["held"]),
+        "none" if row["error_median"] is None else share(row["error_median"]),
+        "none" if row["error_95"] is None else share(row["error_95"]),
+        "none" if row["held"] is None else share(row["held"]),
         share(row["false"]),
         ", ".join(f"{count} {end}" for end, count in sorted(row["ends"].items())),
     )

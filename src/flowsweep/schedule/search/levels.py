@@ -14,6 +14,11 @@ Floats = NDArray[np.float64]
 LEAST_ERROR = 1e-3
 """Of one trial's goodput, natural logarithm: nothing but chance makes trials agree better."""
 
+_FEWEST = 3
+"""Trials of a window that show which of them is the odd one."""
+_FAR = 0.03
+"""From the others, natural logarithm: a trial that is nearer does no harm."""
+
 
 @dataclass(frozen=True, slots=True)
 class Levels:
@@ -77,6 +82,26 @@ def levels_of(tried: Sequence[Tried]) -> Levels:
         variance=float(residuals @ residuals) / freedom if freedom > 0 else math.nan,
         freedom=freedom,
     )
+
+
+def in_agreement(tried: Sequence[Tried]) -> tuple[Tried, ...]:
+    """Leave out trials that most others of their window contradict: a host that stalled tells nothing of it.
+
+    Of windows with three trials and more, those further from the median than by `_FAR` and by six times the
+    median distance of all such trials, as a standard deviation (Rousseeuw and Croux 1993, Alternatives to the
+    median absolute deviation, JASA 88).
+    """
+    own: dict[int, list[float]] = {}
+    for one in tried:
+        own.setdefault(one.window_bytes, []).append(one.log_goodput)
+    middle = {window: float(np.median(logs)) for window, logs in own.items() if len(logs) >= _FEWEST}
+    if not middle:
+        return tuple(tried)
+    away = {
+        one: abs(one.log_goodput - middle[one.window_bytes]) for one in tried if one.window_bytes in middle
+    }
+    limit = max(_FAR, 6 * 1.4826 * float(np.median(list(away.values()))))
+    return tuple(one for one in tried if away.get(one, 0.0) <= limit)
 
 
 def orthonormal(rounds: Sequence[int]) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from flowsweep.defaults import FEWEST_FOR_INTERVAL, SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.plan.searching.model import PlateauSearch
 from flowsweep.schedule.search.design import most_telling, rounded
-from flowsweep.schedule.search.levels import Floats, Levels, levels_of
+from flowsweep.schedule.search.levels import Floats, Levels, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import Tried
 
@@ -145,9 +145,10 @@ class _Seen:
 
     @classmethod
     def of(cls, tried: Sequence[Tried], low_bytes: int, high_bytes: int) -> "_Seen":
-        levels = levels_of(tried)
+        kept = in_agreement(tried)
+        levels = levels_of(kept)
         counting = _counting(levels)
-        counted = tuple(one for one in tried if one.window_bytes in counting)
+        counted = tuple(one for one in kept if one.window_bytes in counting)
         response = fitted(counted, low_bytes, high_bytes, CONFIDENCE)
         if _misfits(levels, response):
             response = _between_windows(levels, response)
@@ -221,12 +222,14 @@ def _counting(levels: Levels) -> set[int]:
 
 
 def _reference(levels: Levels, response: Response) -> tuple[int, ...]:
-    """Numbers of windows that are on the plateau: well beyond the estimate, and not fallen off."""
-    top = levels.means.max()
+    """Numbers of windows that are on the plateau: well beyond the estimate, and not surely fallen off."""
+    below_top = levels.means.max() - levels.means
+    noise = 0.0 if math.isnan(levels.variance) else math.sqrt(levels.variance)
+    fallen = np.maximum(ALLOWED, 3 * noise / np.sqrt(levels.counts))
     beyond = tuple(
         number
         for number, window in enumerate(levels.windows)
-        if math.log(window) > response.enough + _REFERENCE and levels.means[number] >= top - ALLOWED
+        if math.log(window) > response.enough + _REFERENCE and below_top[number] <= fallen[number]
     )
     return beyond or (int(levels.means.argmax()),)
 

@@ -1,0 +1,61 @@
+"""The smallest window that is enough is found over a real path, and gone on with after a kill."""
+
+from pathlib import Path
+
+import pytest
+
+from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
+from flowsweep.analysis.findings.plateau.searched import plateau_searches
+from flowsweep.archive import read_archive
+from flowsweep.archive.campaign import JOURNAL_FILE
+from summary_support import archive_rows
+from waiting import wait_until
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
+]
+
+# 50 Mbit/s × 40 ms are 250 kB in flight, for which 188 kB have to be asked for (docs/explanation/windows.md).
+LINK = 'rate = "50Mbit/s"\ndelay = "20ms"\nqueue = "300KB"'
+SWEEP = """
+find = "plateau"
+window = { from = "24KiB", to = "1MiB" }
+precision = "20%"
+at_most = { trials = 40 }
+duration = "2s"
+omit = "800ms"
+interval = "400ms"
+"""
+ENOUGH_BYTES = (150_000, 215_000)
+
+
+def test_a_search_finds_the_window_goes_on_after_a_kill_and_is_over_then(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    plan = write_plan(tmp_path, link=LINK, sweep=SWEEP, repeats=3)
+    first = start("run", plan, "--archive", archive)
+    wait_until(lambda: _begun(archive) == 7)
+    first.kill()
+    first.communicate(timeout=180)
+    before = archive_rows(read_archive(archive))
+    assert len(before) == 6
+
+    flowsweep_here("run", plan, "--archive", archive, "--resume")
+    rows = archive_rows(read_archive(archive))
+    assert rows[:6] == before
+    assert {row["status"] for row in rows} == {"ok"}
+    (search,) = plateau_searches(rows)
+    assert len(search.steps) < 40
+    assert search.end == "precise"
+    assert search.belief is not None
+    assert ENOUGH_BYTES[0] <= search.belief.enough_bytes <= ENOUGH_BYTES[1]
+    assert search.belief.plateau_bps == pytest.approx(50e6 * 1448 / 1500, rel=0.03)
+
+    flowsweep_here("run", plan, "--archive", archive, "--resume")
+    assert archive_rows(read_archive(archive)) == rows
+
+
+def _begun(archive: Path) -> int:
+    """How many attempts the journal has as begun."""
+    journal = archive / JOURNAL_FILE
+    return journal.read_bytes().count(b'"started"') if journal.exists() else 0
