@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+import compiled_once
 from flowsweep.defaults import BLAS_THREADS, GARBAGE_OBJECTS
 
 # As the command line has it. More threads would wait for each other where each worker has some.
@@ -39,6 +40,7 @@ settings.load_profile("fixed")
 # Hypothesis mixes in numbers and texts of all modules that happen to be imported: the examples would change
 # with the tests that ran before in the same process. There is no setting for it.
 providers._get_local_constants = providers.Constants
+compiled_once.install()
 
 
 def pytest_collection_finish() -> None:
