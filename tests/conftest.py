@@ -6,13 +6,14 @@ Ctrl-C is answered as before.
 import gc
 import os
 import signal
+import sys
 from collections.abc import Generator
+from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-import compiled_once
 from flowsweep.defaults import BLAS_THREADS, GARBAGE_OBJECTS
 
 # As the command line has it. More threads would wait for each other where each worker has some.
@@ -40,12 +41,13 @@ settings.load_profile("fixed")
 # Hypothesis mixes in numbers and texts of all modules that happen to be imported: the examples would change
 # with the tests that ran before in the same process. There is no setting for it.
 providers._get_local_constants = providers.Constants
-compiled_once.install()
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage as seldom as the command line does."""
+    """Collect garbage as seldom as the command line does; have Ibis write each statement once."""
     gc.set_threshold(GARBAGE_OBJECTS)
+    if "ibis" in sys.modules:
+        import_module("compiled_once").install()
 
 
 @pytest.fixture(autouse=True)

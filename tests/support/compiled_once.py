@@ -29,7 +29,7 @@ _statements: dict[tuple[object, ...], tuple[list[str], str]] = {}
 def install() -> None:
     """Have all of this process's databases compile once; names of types are understood once, too."""
     SQLBackend.compile = compile_once  # type: ignore[method-assign]
-    DuckDBType.from_string = functools.cache(DuckDBType.from_string)
+    DuckDBType.from_string = staticmethod(functools.cache(DuckDBType.from_string))
 
 
 def compile_once(backend: SQLBackend, expr: ir.Expr, /, **asked: Any) -> str:
