@@ -6,7 +6,9 @@ Ctrl-C is answered as before.
 import gc
 import os
 import signal
+import sys
 from collections.abc import Generator
+from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -42,8 +44,10 @@ providers._get_local_constants = providers.Constants
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage as seldom as the command line does."""
+    """Collect garbage as seldom as the command line does; have Ibis write each statement once."""
     gc.set_threshold(GARBAGE_OBJECTS)
+    if "ibis" in sys.modules:
+        import_module("compiled_once").install()
 
 
 @pytest.fixture(autouse=True)

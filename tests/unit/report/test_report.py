@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -61,9 +62,15 @@ class Elements(HTMLParser):
         return [attributes for found, attributes in self.tags if found == tag]
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written") / "archive"
+    return write_archive(folder, make_campaign(repeats=2), plan_json=json.dumps(PLAN))
+
+
 @pytest.fixture
-def archive(tmp_path):
-    return write_archive(tmp_path / "archive", make_campaign(repeats=2), plan_json=json.dumps(PLAN))
+def archive(written, tmp_path):
+    return shutil.copytree(written, tmp_path / "archive")
 
 
 def test_headline_names_the_highest_goodput_of_each_direction_and_where_it_was():
