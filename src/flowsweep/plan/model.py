@@ -13,6 +13,7 @@ from flowsweep.plan.expansion import halvings, members
 from flowsweep.plan.frozen import Frozen
 from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.links.named import NamedLink
+from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.tests import TESTS, TIMED_TESTS
 
@@ -392,6 +393,7 @@ class Plan(Frozen):
     sweeps: tuple[Sweep, ...]
     alarms: Alarms | None = None
     """Not of what is measured: a campaign may go on with others."""
+    monitors: tuple[Monitor, ...] = ()
 
     def members(self, name: str, pairs: int | None = None) -> tuple[str, ...]:
         """List the hosts that a name of a path stands for, the first `pairs` of a group."""
