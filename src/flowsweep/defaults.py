@@ -297,8 +297,8 @@ MONITOR_LINE_MAX = 256 << 10
 MONITOR_PART_S = 60.0
 """How long polls wait for the disk at most: so much a kill takes."""
 MONITOR_PART_ROWS = 20_000
-MONITOR_PARTS_MERGED = 32
-"""So many small files are put together."""
+MONITOR_LAST_WORDS_S = 1.5
+"""How long monitors are waited for that are asked once more when a campaign is over."""
 MONITORS_BYTES_MAX = 4 << 30
 """Of all files of monitors of an archive; beyond that nothing more is kept of them."""
 MONITOR_RESTART_S = (1.0, 60.0)

@@ -57,7 +57,8 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
         ),
         links=tuple(_link(name, link) for name, link in links.items()),
         hosts=tuple(
-            _host(name, file.hosts.get(name, HostTable()), in_lab=bool(links)) for name in hosts_taking_part(file)
+            _host(name, file.hosts.get(name, HostTable()), in_lab=bool(links))
+            for name in hosts_taking_part(file)
         ),
         groups=tuple(Group(name=name, hosts=tuple(hosts)) for name, hosts in file.groups.items()),
         named_links=tuple(

@@ -119,6 +119,22 @@ class SweepMissed:
     missed: Missed
 
 
+@dataclass(frozen=True, slots=True)
+class MonitorSilent:
+    """A monitor gives no values any more; trials go on, and it is asked again."""
+
+    monitor: str
+    """Empty: what monitors tell cannot be kept any more."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorAnswers:
+    """A monitor that was silent gives values again."""
+
+    monitor: str
+
+
 CampaignEvent = (
     CampaignStarted
     | TrialsWillFail
@@ -132,5 +148,7 @@ CampaignEvent = (
     | PointBusy
     | Waiting
     | SweepMissed
+    | MonitorSilent
+    | MonitorAnswers
 )
 EventListener = Callable[[CampaignEvent], None]

@@ -106,9 +106,7 @@ def _agent_problems(file: PlanFile, at: KeyPath, monitor: MonitorTable) -> Itera
         yield Problem((*at, "privacy"), message, ((*at, "auth"),))
 
 
-def _without_effect(
-    at: KeyPath, monitor: MonitorTable, keys: tuple[str, ...], why: str
-) -> Iterator[Problem]:
+def _without_effect(at: KeyPath, monitor: MonitorTable, keys: tuple[str, ...], why: str) -> Iterator[Problem]:
     for key in keys:
         if getattr(monitor, key):
             written = "from" if key == "src" else key

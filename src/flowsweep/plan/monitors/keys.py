@@ -36,16 +36,15 @@ def _read_interface(value: object) -> str:
 
 def _read_secret(value: object) -> Secret:
     """What was found is not shown: it may be the secret."""
-    expected = 'expected { env = "VARIABLE" } or { file = "/PATH" }: plans are kept in archives, secrets are not'
-    if not isinstance(value, dict):
-        raise ValueError(f"found no table, {expected}")
-    match value:
-        case {"env": str(name)} if len(value) == 1 and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+    expected = 'expected { env = "VARIABLE" } or { file = "/PATH" }: archives keep plans, and no secrets'
+    table = value if isinstance(value, dict) and len(value) == 1 else {}
+    match table:
+        case {"env": str(name)} if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             return Secret(env=name)
-        case {"file": str(path)} if len(value) == 1 and re.fullmatch(_FILE, path):
+        case {"file": str(path)} if re.fullmatch(_FILE, path):
             return Secret(file=path)
         case _:
-            raise ValueError(f"found another table, {expected}")
+            raise ValueError(f"found something else, {expected}")
 
 
 _PLACES = {
@@ -71,7 +70,7 @@ Every = Annotated[int, duration(defaults.MONITOR_EVERY_MIN_NS, defaults.MONITOR_
 
 
 class MonitorTable(Table):
-    """A router that is asked by SNMP, or a host whose kernel is asked, again and again, between trials too."""
+    """A router asked by SNMP, or a host whose kernel is asked, again and again, between trials too."""
 
     snmp: AgentAddress | None = key(
         "Address of an SNMP agent, with its port if that is not 161.", None, examples=["192.0.2.1"]
@@ -86,8 +85,8 @@ class MonitorTable(Table):
         "Interfaces of the agent, by ifName.", [], examples=[["ge-0/0/1", "ge-0/0/2"]]
     )
     beyond: dict[str, fields.Members] = key(
-        "By interface: the hosts behind it. What is sent to them leaves by it, what they send comes in; so the "
-        "traffic of others is what it counted beyond that of trials.",
+        "By interface: the hosts behind it. What is sent to them leaves by it, what they send comes in; so "
+        "the traffic of others is what it counted beyond that of trials.",
         {},
         examples=[{"ge-0/0/2": ["in2p3"]}],
     )
@@ -106,9 +105,9 @@ class MonitorTable(Table):
     auth: SecretPlace | None = key(
         "Where this user's authentication password is found.", None, examples=[{"env": "SNMP_AUTH"}]
     )
-    auth_protocol: Annotated[
-        AuthProtocol, one_of("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
-    ] = key("Digest of messages.", "sha256")
+    auth_protocol: Annotated[AuthProtocol, one_of("md5", "sha1", "sha224", "sha256", "sha384", "sha512")] = (
+        key("Digest of messages.", "sha256")
+    )
     privacy: SecretPlace | None = key(
         "Where this user's password for encryption is found.", None, examples=[{"file": "/etc/snmp-privacy"}]
     )
