@@ -29,6 +29,7 @@ from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.monitors.facts import monitor_facts
 from flowsweep.analysis.predicted import with_predictions
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.mptcp.paths import PathRate, path_rates
@@ -116,7 +117,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     summaries: list[TrialRow] = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
     trials = with_predictions(summaries, archive)
     progress("drawing conclusions")
-    concluded = findings(trials, tables=tables, hosts=archive.host_facts)
+    concluded = findings(trials, tables=tables, hosts=archive.host_facts, monitors=monitor_facts(archive))
     progress("reading samples")
     shared, share_series = _shared(tables, trials)
     resampled = bins(tables.samples, tables.trials, tables.flows)
