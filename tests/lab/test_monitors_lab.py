@@ -117,12 +117,10 @@ def test_a_router_and_we_count_the_same_bytes(world: Router, tmp_path: Path) -> 
         values = [row["value"] for row in rows if (row["object"], row["counter"]) == (device, counter)]
         assert len(values) >= 5
         risen = values[-1] - values[0]
-        print(device, "agent", risen, "kernel", counted[device], "ours", trial["bytes_sent"])
         assert risen == pytest.approx(trial["bytes_sent"], abs=one_interval)
         assert counted[device] == pytest.approx(trial["bytes_sent"], rel=0.06)
     sender = rows_of(archive, "sender")
     out = [row["value"] for row in sender if (row["object"], row["counter"]) == ("eth0", "out_bytes")]
-    print("sender", out[-1] - out[0])
     assert out[-1] - out[0] == pytest.approx(counted["toleft"], abs=RATE_BPS / 8)
     assert {row["counter"] for row in sender} >= {
         "cpu_busy", "memory_available_bytes", "softnet_processed", "qdisc_dropped", "in_discards",
@@ -174,14 +172,16 @@ def test_an_agent_that_hangs_is_recorded_and_trials_go_on(world: Router, tmp_pat
     assert any("no answer" in str(row["reason"]) and row["at_us"] > paused_us for row in rows)
     trials = json.loads(flowsweep("summary", archive, "--format", "json"))
     assert [trial["status"] for trial in trials] == ["ok"] * 6
-    began = sorted(trial["started_at"] for trial in trials)
-    print(began)
 
 
-def test_without_its_secret_nothing_runs(world: Router, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_secret_nothing_runs(
+    world: Router, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("FLOWSWEEP_TEST_COMMUNITY")
     plan = written(tmp_path, world, V2)
     words = [sys.executable, "-m", "flowsweep", "run", str(plan), "--archive", str(tmp_path / "archive")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env=dict(os.environ))
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=60, check=False, env=dict(os.environ)
+    )
     assert done.returncode == 2
     assert "monitors.router.community: the environment variable FLOWSWEEP_TEST_COMMUNITY" in done.stderr

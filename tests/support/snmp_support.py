@@ -40,7 +40,8 @@ class Router:
         assert SNMPD is not None
         conf = self.folder / "snmpd.conf"
         conf.write_text(
-            f'rocommunity {COMMUNITY}\ncreateUser {USER} SHA-256 "{AUTH}" AES "{PRIVACY}"\nrouser {USER} priv\n'
+            f"rocommunity {COMMUNITY}\nrouser {USER} priv\n"
+            f'createUser {USER} SHA-256 "{AUTH}" AES "{PRIVACY}"\n'
         )
         environment = {**os.environ, "SNMP_PERSISTENT_DIR": str(self.folder / "persistent"), "MIBS": ""}
         words = ["ip", "netns", "exec", self.router, SNMPD, "-f", "-Lo", "-C", "-c", str(conf)]

@@ -94,9 +94,7 @@ def test_silence_has_its_reason_and_its_time() -> None:
 def test_polls_around_a_time() -> None:
     told = [{"in_bytes": 100 * number} for number in range(4)] + ["no answer", {"in_bytes": 0}]
     course = courses(monitors_table(polls(*told)))["core", "et0", "in_bytes"]
-    seconds = [
-        (begin, end, None if (found := course.over(begin * SECOND_US, end * SECOND_US)) is None else found)
-        for begin, end in ((101, 109), (100, 110), (105, 125), (95, 105), (125, 135))
-    ]
-    assert [found if found is None else (found[0] // SECOND_US, found[1] // SECOND_US, found[2])
-            for _, _, found in seconds] == [(100, 110, 100), (100, 110, 100), (100, 130, 300), None, None]  # fmt: skip
+    spans = ((101, 109), (100, 110), (105, 125), (95, 105), (125, 135))
+    found = [course.over(begin * SECOND_US, end * SECOND_US) for begin, end in spans]
+    times = [None if one is None else (one[0] // SECOND_US, one[1] // SECOND_US, one[2]) for one in found]
+    assert times == [(100, 110, 100), (100, 110, 100), (100, 130, 300), None, None]

@@ -48,7 +48,10 @@ def test_they_come_from_environment_and_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("login", "words"),
     [
-        ('community = { env = "C" }', r"monitors\.core\.community: the environment variable C is empty or not"),
+        (
+            'community = { env = "C" }',
+            r"monitors\.core\.community: the environment variable C is empty or not",
+        ),
         ('community = { file = "/no/such" }', r"community: /no/such cannot be read: No such file"),
         (V3.format(file="/dev/null"), r"monitors\.core\.privacy: /dev/null is empty"),
     ],

@@ -22,7 +22,7 @@ FigureKind = Literal[
     "plane", "line", "repeats", "prediction", "ratio", "product", "per_flow", "time_series", "ecdf", "cpu",
     "limits", "stages", "paths", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
     "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf", "rtt_size",
-    "overlay", "shift",
+    "overlay", "shift", "monitors",
 ]  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def _hypothesis(
         evidence=evidence,
         method=method,
         axis="started_at",
-        figure="time_series",
+        figure="monitors",
         p_value=None if implausible else related.p_value,
         untestable=implausible or related.p_value is None,
         second_opinion=partial(ranked_p, noise, values),
