@@ -14,7 +14,7 @@ from lab_support import needs_lab
 
 from campaign_support import finished_trials, flowsweep
 from flowsweep.archive import read_archive
-from snmp_support import AUTH, CACHED_S, COMMUNITY, DST, NEAR_SRC, PORT, PRIVACY, SNMPD, USER, Router, routed
+from snmp_support import AUTH, COMMUNITY, DST, NEAR_SRC, PORT, PRIVACY, SNMPD, USER, Router, routed
 from waiting import wait_until
 
 pytestmark = [
@@ -67,6 +67,15 @@ privacy_protocol = "aes128"
 interfaces = ["toright"]
 every = "1s"
 """.format(at=f"{NEAR_SRC}:{PORT}", user=USER)
+AFTERWARDS = """
+[[sweep]]
+name = "afterwards"
+test = "rtt"
+paths = [{ from = "left", to = "right" }]
+duration = "9s"
+every = "100ms"
+"""
+"""Time in which an agent's old values become new ones."""
 HOST = """
 [monitors.sender]
 host = "left"
@@ -105,14 +114,16 @@ def test_a_router_and_we_count_the_same_bytes(world: Router, tmp_path: Path) -> 
     counted = {}
     for device, counter in (("toleft", "rx_bytes"), ("toright", "tx_bytes")):
         counted[device] = world.counted(device, counter)
-    flowsweep("run", written(tmp_path, world, V2 + HOST), "--archive", archive)
+    plan = written(tmp_path, world, V2 + HOST)
+    plan.write_text(plan.read_text().replace("seed = 1", 'order = "listed"') + AFTERWARDS)
+    flowsweep("run", plan, "--archive", archive)
     for device, counter in (("toleft", "rx_bytes"), ("toright", "tx_bytes")):
         counted[device] = world.counted(device, counter) - counted[device]
-    (trial,) = json.loads(flowsweep("summary", archive, "--format", "json"))
-    assert trial["status"] == "ok"
+    trial, after = json.loads(flowsweep("summary", archive, "--format", "json"))
+    assert (trial["status"], after["status"]) == ("ok", "ok")
     rows = rows_of(archive, "router")
     assert all(row["reason"] is None for row in rows)
-    one_interval = RATE_BPS / 8 * (EVERY_S + CACHED_S)
+    one_interval = RATE_BPS / 8 * EVERY_S
     for device, counter in (("toleft", "in_bytes"), ("toright", "out_bytes")):
         values = [row["value"] for row in rows if (row["object"], row["counter"]) == (device, counter)]
         assert len(values) >= 5
@@ -172,6 +183,43 @@ def test_an_agent_that_hangs_is_recorded_and_trials_go_on(world: Router, tmp_pat
     assert any("no answer" in str(row["reason"]) and row["at_us"] > paused_us for row in rows)
     trials = json.loads(flowsweep("summary", archive, "--format", "json"))
     assert [trial["status"] for trial in trials] == ["ok"] * 6
+
+
+def test_what_asks_ends_with_a_controller_that_is_killed(world: Router, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    plan = written(tmp_path, world, V2 + HOST, repeats=5, duration="3s")
+    command = subprocess.Popen(
+        [sys.executable, "-m", "flowsweep", "run", str(plan), "--archive", str(archive)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        wait_until(lambda: finished_trials(archive) > 0, timeout_s=90)
+        children = descendants(command.pid)
+        assert any("snmp_process" in words for words in children.values())
+        assert any("flowsweep-begin" in words for words in children.values())
+    finally:
+        command.kill()
+        command.wait(20)
+    wait_until(lambda: not any(words_of(pid) == words for pid, words in children.items()), timeout_s=60)
+    flowsweep("verify", archive)
+    flowsweep("run", plan, "--archive", archive, "--resume")
+    assert any(row["value"] is not None for row in rows_of(archive, "router"))
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Processes below one, with their command lines."""
+    found = {}
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (thread / "children").read_text().split()):
+            found |= {child: words_of(child)} | descendants(child)
+    return found
+
+
+def words_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
 
 
 def test_without_its_secret_nothing_runs(

@@ -15,8 +15,6 @@ SNMPD = shutil.which("snmpd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 COMMUNITY, USER, AUTH, PRIVACY = "sesame-open", "monitor", "authpassword", "privpassword"
 PORT = 1161
 SRC, NEAR_SRC, NEAR_DST, DST = "10.199.1.1", "10.199.1.2", "10.199.2.2", "10.199.2.1"
-CACHED_S = 5.0
-"""How old may be what net-snmp's agent says of interfaces."""
 
 
 @dataclass

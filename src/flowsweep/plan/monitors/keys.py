@@ -109,7 +109,7 @@ class MonitorTable(Table):
         key("Digest of messages.", "sha256")
     )
     privacy: SecretPlace | None = key(
-        "Where this user's password for encryption is found.", None, examples=[{"file": "/etc/snmp-privacy"}]
+        "Where this user's password for encryption is found.", None, examples=[{"env": "SNMP_PRIVACY"}]
     )
     privacy_protocol: Annotated[PrivacyProtocol, one_of("des", "aes128", "aes192", "aes256")] = key(
         "Encryption of messages.", "aes128"
