@@ -170,5 +170,5 @@ def repeat_hypotheses(
         *outlier_hypotheses(observed, noise),
         *mode_hypotheses(observed, noise),
         *correlation_hypotheses(observed, noise, series, models),
-        *monitor_hypotheses(observed, noise, series, models, explained, margin=margin),
+        *monitor_hypotheses(observed, explained, margin=margin),
     ]

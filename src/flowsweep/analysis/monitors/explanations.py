@@ -30,15 +30,28 @@ class Explanation:
     """By trial_id: bit/s, a share, or 1 where the monitor was asked during the trial. None is left out."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Carried:
-    """What a trial sent, and when: µs since 1970 UTC."""
+    """What trials sent through an interface in one direction, and when."""
 
-    src: str
-    dst: str
-    begin_us: float
-    end_us: float
-    size_bytes: float
+    def __init__(self, trials: "Spanned", beyond: Sequence[str], counter: str) -> None:
+        own = [
+            (*span, float(row["bytes_sent"] or row["bytes"] or 0))
+            for row, span in trials
+            if crossed(row["src"], row["dst"], beyond) == counter
+        ]
+        found = np.array(sorted(own), dtype=np.float64).reshape(-1, 3)
+        self._begins_us, self._ends_us, self._bytes = found.T
+        lengths = self._ends_us - self._begins_us
+        self._longest_us = float(lengths.max(initial=0.0))
+
+    def between(self, begin_us: int, end_us: int) -> float:
+        """Bytes that trials sent in a time; of each, as evenly as it ran."""
+        first = np.searchsorted(self._begins_us, begin_us - self._longest_us)
+        last = np.searchsorted(self._begins_us, end_us)
+        begins, ends = self._begins_us[first:last], self._ends_us[first:last]
+        overlaps = np.minimum(ends, end_us) - np.maximum(begins, begin_us)
+        shares = np.maximum(overlaps, 0) / np.maximum(ends - begins, 1)
+        return float(self._bytes[first:last] @ shares)
 
 
 def explanations(summary: Sequence[TrialRow], facts: MonitorFacts) -> tuple[Explanation, ...]:
@@ -56,14 +69,10 @@ def explanations(summary: Sequence[TrialRow], facts: MonitorFacts) -> tuple[Expl
     """
     found = courses(facts.table)
     trials = [(row, span) for row in summary if (span := _span(row)) is not None]
-    carried = [
-        _Carried(row["src"], row["dst"], *span, float(row["bytes_sent"] or row["bytes"] or 0))
-        for row, span in trials
-    ]
     return tuple(
         one
         for one in (
-            *_cross(trials, carried, facts, found),
+            *_cross(trials, facts, found),
             *_cpu(trials, facts, found),
             *_polls(trials, facts),
         )
@@ -82,26 +91,21 @@ def _span(row: TrialRow) -> tuple[float, float] | None:
 Spanned = Sequence[tuple[TrialRow, tuple[float, float]]]
 
 
-def _cross(
-    trials: Spanned,
-    carried: Sequence[_Carried],
-    facts: MonitorFacts,
-    found: Mapping[Key, Course],
-) -> Iterator[Explanation]:
+def _cross(trials: Spanned, facts: MonitorFacts, found: Mapping[Key, Course]) -> Iterator[Explanation]:
     for name, monitor in facts.monitors.items():
         for interface, beyond in ({} if monitor.agent is None else monitor.agent.beyond).items():
+            carried = {counter: _Carried(trials, beyond, counter) for counter in ("in_bytes", "out_bytes")}
             values = {}
             for row, (begin_us, end_us) in trials:
                 counter = crossed(row["src"], row["dst"], beyond)
                 course = found.get((name, interface, counter or ""))
-                if course is None:
+                if counter is None or course is None:
                     continue
-                between = course.over(int(begin_us), math.ceil(end_us) + AGENT_CACHE_US)
-                if between is not None:
-                    through = (one for one in carried if crossed(one.src, one.dst, beyond) == counter)
-                    own = sum(_share(one, between) for one in through)
-                    length_s = (between[1] - between[0]) / _SECOND_US
-                    values[row["trial_id"]] = 8 * (between[2] - own) / length_s
+                counted = course.over(int(begin_us), math.ceil(end_us) + AGENT_CACHE_US)
+                if counted is not None:
+                    first_us, last_us, size_bytes = counted
+                    others = size_bytes - carried[counter].between(first_us, last_us)
+                    values[row["trial_id"]] = 8 * others / ((last_us - first_us) / _SECOND_US)
             yield Explanation("cross", f"the traffic of others at {interface} of {name}", values)
 
 
@@ -110,12 +114,6 @@ def crossed(src: str, dst: str, beyond: Sequence[str]) -> str | None:
     if (src in beyond) == (dst in beyond):
         return None
     return "out_bytes" if dst in beyond else "in_bytes"
-
-
-def _share(trial: _Carried, between: tuple[int, int, float]) -> float:
-    """Bytes that a trial sent in a time, taken as even."""
-    overlap_us = min(trial.end_us, between[1]) - max(trial.begin_us, between[0])
-    return trial.size_bytes * max(0.0, overlap_us) / max(trial.end_us - trial.begin_us, 1.0)
 
 
 def _cpu(trials: Spanned, facts: MonitorFacts, found: Mapping[Key, Course]) -> Iterator[Explanation]:
@@ -133,15 +131,16 @@ def _cpu(trials: Spanned, facts: MonitorFacts, found: Mapping[Key, Course]) -> I
 
 def _polls(trials: Spanned, facts: MonitorFacts) -> Iterator[Explanation]:
     """Whether a monitor was asked while a trial ran; the time that asking took counts."""
-    rows = facts.table.select(["monitor", "at_us", "took_us"]).to_pylist()
+    asked = facts.table.group_by(["monitor", "at_us", "took_us"]).aggregate([]).to_pylist()
     for name in facts.monitors:
-        polls = sorted({(row["at_us"], row["took_us"]) for row in rows if row["monitor"] == name})
+        polls = [(row["at_us"], row["took_us"]) for row in asked if row["monitor"] == name]
         if not polls:
             continue
-        begins = np.array([at_us - took_us / 2 for at_us, took_us in polls])
-        ends = np.array([at_us + took_us / 2 for at_us, took_us in polls])
+        begins = np.sort([at_us - took_us / 2 for at_us, took_us in polls])
+        ends = np.sort([at_us + took_us / 2 for at_us, took_us in polls])
         values = {
-            row["trial_id"]: float(np.any((begins < end_us) & (ends > begin_us)))
+            # Polls that have begun by a trial's end, without those that were over before it began.
+            row["trial_id"]: float(np.searchsorted(begins, end_us) > np.searchsorted(ends, begin_us))
             for row, (begin_us, end_us) in trials
         }
         yield Explanation("poll", name, values)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,11 +13,12 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.monitors.explanations import Explanation
-from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries, campaign_series
+from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
-from flowsweep.analysis.statistics.red_noise import NoiseModels
-from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
+from flowsweep.analysis.statistics.red_noise import NoiseModels, noise_models
+from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted, format_change, format_number
@@ -49,56 +50,66 @@ class _Related:
 
 
 def monitor_hypotheses(
-    observed: Observations,
-    noise: RepeatNoise | None,
-    series: CampaignSeries | None,
-    models: NoiseModels | None,
-    explained: Sequence[Explanation],
-    *,
-    margin: float,
+    observed: Observations, explained: Sequence[Explanation], *, margin: float
 ) -> list[Hypothesis]:
     """Ask of each quantity of a monitor whether repeats with more of it have another goodput.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
-        noise: Of the same trials; none where points ran once.
-        series: Of the same trials; without it nothing is claimed, since neighbours may resemble each other.
-        models: Of its noise.
         explained: Quantities of trials, by trial_id.
         margin: Of practical equivalence, relative, of goodput with and without a poll.
 
     Returns:
-        A hypothesis for each quantity that is known of all trials and differs between repeats. The effect is
-        the share of what goodput varies between repeats that the quantity explains (r², unit "1"), of polls
-        the change of goodput in percent. Tests are those of `correlation_hypotheses`, each quantity by
-        itself. Traffic of others is claimed only as what takes goodput away, and no more than there was.
+        A hypothesis for each quantity that differs between repeats, on the trials of which it is known: of
+        the first and the last of a campaign it may not be. The effect is the share of what goodput varies
+        between repeats that the quantity explains (r², unit "1"), of polls the change of goodput in percent.
+        Tests are those of `correlation_hypotheses`, each quantity by itself. Traffic of others is claimed
+        only as what takes goodput away, and no more than there was.
     """
-    if noise is None or noise.fit.freedom < _FEWEST_FREEDOM or not np.any(noise.fit.residuals):
-        return []
     found = []
+    trials: dict[tuple[str, ...], _Trials | None] = {}
     for one in explained:
-        known = [one.values.get(row["trial_id"]) for row in noise.rows]
-        if any(value is None for value in known):
+        rows = tuple(row for row in observed.rows if row["trial_id"] in one.values)
+        names = trial_ids(rows)
+        if names not in trials:
+            trials[names] = _trials(replace(observed, rows=rows)) if rows else None
+        known = trials[names]
+        if known is None:
             continue
-        values = np.array(known, dtype=np.float64)
-        hypothesis = _hypothesis(observed, noise, series, models, one, values, margin)
+        values = np.array([one.values[row["trial_id"]] for row in known.noise.rows], dtype=np.float64)
+        hypothesis = _hypothesis(observed, known, one, values, margin)
         if hypothesis is not None:
             found.append(hypothesis)
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Trials:
+    """Those of which a quantity is known."""
+
+    noise: RepeatNoise
+    series: CampaignSeries | None
+    """Without it nothing is claimed, since neighbours may resemble each other."""
+    models: NoiseModels | None
+
+
+def _trials(observed: Observations) -> _Trials | None:
+    """None where repeats are too few, or nothing differs between them."""
+    grid = design(observed)
+    noise = repeat_noise(grid)
+    if noise is None or noise.fit.freedom < _FEWEST_FREEDOM or not np.any(noise.fit.residuals):
+        return None
+    series = campaign_series(grid)
+    return _Trials(noise, series, None if series is None else noise_models(series))
+
+
 def _hypothesis(
-    observed: Observations,
-    noise: RepeatNoise,
-    series: CampaignSeries | None,
-    models: NoiseModels | None,
-    one: Explanation,
-    values: Floats,
-    margin: float,
+    observed: Observations, trials: _Trials, one: Explanation, values: Floats, margin: float
 ) -> Hypothesis | None:
+    noise = trials.noise
     if one.kind == "poll" and min((values > 0).sum(), (values == 0).sum()) < _FEWEST_OF_A_KIND:
         return _all_alike(observed, noise, one, values)
-    related = _related(noise, series, models, values)
+    related = _related(trials, values)
     if related is None:
         return None
     evidence = trial_ids(noise.rows)
@@ -135,9 +146,8 @@ def _hypothesis(
     )
 
 
-def _related(
-    noise: RepeatNoise, series: CampaignSeries | None, models: NoiseModels | None, values: Floats
-) -> _Related | None:
+def _related(trials: _Trials, values: Floats) -> _Related | None:
+    noise, series, models = trials.noise, trials.series, trials.models
     correlated = partial_correlation(noise, values)
     if correlated is None:
         return None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 from flowsweep.analysis.findings.finding import Finding
@@ -51,6 +52,21 @@ def test_others_that_take_what_is_there_are_found(stale_s: float) -> None:
     assert one.interval_low < truth < one.interval_high
     assert "the traffic of others at et0 of core explains" in one.claim
     assert "Mbit/s of it goes with" in one.claim
+
+
+def test_trials_at_the_ends_of_which_polls_tell_nothing_are_left_out() -> None:
+    generator = np.random.default_rng(5)
+    others = generator.uniform(0, 40e6, TRIALS)
+    rows = trials(100e6 - others + generator.normal(0, 5e6, TRIALS))
+    known = router(rows, others)
+    begin_us, end_us = (
+        round((STARTED_AT.timestamp() + at_s) * 1e6) for at_s in (3.0, APART_S * (TRIALS - 1) + 12.0)
+    )
+    times = known.table["at_us"]
+    inside = known.table.filter(pc.and_(pc.greater(times, begin_us), pc.less(times, end_us)))
+    one = of_kind("monitors", found(rows, MonitorFacts(known.monitors, inside)))
+    assert one.decision == "effect"
+    assert one.n == TRIALS - 2
 
 
 def test_what_others_sent_is_what_is_counted_beyond_our_own() -> None:
