@@ -31,6 +31,7 @@ _TABLES = (
     ("`[campaign]`", "CampaignTable"),
     ("`[alarms]`", "AlarmsTable"),
     ("`mail` of alarms", "MailTable"),
+    ("`[monitors.NAME]`", "MonitorTable"),
     ("`[[sweep]]`", "SweepTable"),
     ("`paths` of a sweep", "PathTable"),
     ("`rate_search` of a sweep", "RateSearchTable"),
@@ -146,7 +147,7 @@ def _one_type(choice: Mapping[str, Any]) -> str:
         return _quantity(choice["pattern"])
     if choice.get("type") in ("integer", "number"):
         return _range(choice)
-    return {"boolean": "`true` or `false`", "string": "text"}[choice["type"]]
+    return {"boolean": "`true` or `false`", "string": "text", "object": "table"}[choice["type"]]
 
 
 def _quantity(pattern: str) -> str:

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import ibis.expr.types as ir
+import pyarrow as pa
 
 from flowsweep.analysis import bins, cells, flow_states, intervals, points, summarised
 from flowsweep.analysis.comparing.comparison import Comparison, compare
 from flowsweep.analysis.comparing.settings import SettingsCompared, settings_compared
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.monitors.facts import monitor_facts
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive, read_archive
 from flowsweep.defaults import EQUIVALENCE_MARGIN
@@ -130,6 +132,11 @@ class OpenCampaign:
         """One row per trial, end and sample interval: the block device below its files."""
         return self.archive.tables().devices
 
+    @property
+    def monitors(self) -> pa.Table:
+        """One row per poll of a monitor and value, or reason why there was none, as PyArrow has it."""
+        return self.archive.monitors()
+
     @cached_property
     def summary(self) -> ir.Table:
         """One row per trial, what a person wants to know of it: as `flowsweep summary` has it."""
@@ -156,7 +163,13 @@ class OpenCampaign:
         `margin`: share of goodput that is of no practical effect.
         """
         tables, hosts = self.archive.tables(), self.archive.host_facts
-        return tuple(findings(self.summary_rows(), tables=tables, hosts=hosts, margin=margin))
+        return findings(
+            self.summary_rows(),
+            tables=tables,
+            hosts=hosts,
+            monitors=monitor_facts(self.archive),
+            margin=margin,
+        )
 
     def compared_with(self, other: "OpenCampaign", *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
         """Compare another campaign with this one: the shifts are those of the other."""

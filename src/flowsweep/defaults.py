@@ -287,6 +287,32 @@ STOP_TIMEOUT_S = 3.0
 STOP_UNAWAITED_TIMEOUT_S = 0.5
 """How long telling it so may take where nobody waits for the end, since the session ends as well."""
 
+# Monitors
+SNMP_PORT = 161
+MONITORS_MAX = 100
+MONITOR_INTERFACES_MAX = 64
+MONITOR_EVERY_NS = 10 * SECOND_NS
+MONITOR_EVERY_MIN_NS = SECOND_NS
+"""Agents keep their counters for seconds: who asks more often reads the same again."""
+MONITOR_EVERY_MAX_NS = 24 * 3600 * SECOND_NS
+MONITOR_ANSWER_S = 2.0
+"""How long an agent may take for one message; it is asked once more."""
+MONITOR_POLL_MAX_S = 8.0
+"""How long asking for all counters of a monitor may take."""
+MONITOR_TEXT_MAX = 200
+"""Characters that are kept of what an agent or a host says in words."""
+MONITOR_LINE_MAX = 256 << 10
+"""Bytes of what is told of one poll."""
+MONITOR_PART_S = 60.0
+"""How long polls wait for the disk at most: so much a kill takes."""
+MONITOR_PART_ROWS = 20_000
+MONITOR_LAST_WORDS_S = 1.5
+"""How long monitors are waited for that are asked once more when a campaign is over."""
+MONITORS_BYTES_MAX = 4 << 30
+"""Of all files of monitors of an archive; beyond that nothing more is kept of them."""
+MONITOR_RESTART_S = (1.0, 60.0)
+"""The first and the longest pause before what asks is started again."""
+
 # The lab (docs/guide/lab.md says why)
 LAB_MTU_BYTES = 1500
 LAB_FRAMING_BYTES = 14

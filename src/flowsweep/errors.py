@@ -9,6 +9,7 @@ FlowsweepError
 ├── SimulationError      ns-3 is not here, or does not answer (exit code 2)
 ├── ServeError           the page is asked for what it does not have, or cannot be served there (exit code 2)
 ├── LabError             an emulated path cannot be built here
+├── MonitorError         a monitor of the plan cannot be asked from here; nothing ran (exit code 2)
 ├── PreflightError       hosts cannot do what all trials of a plan ask of them; nothing ran (exit code 2)
 ├── LaunchError          an engine could not be started on a host
 └── SessionError         a session with an engine broke, or the engine answered nonsense
@@ -55,6 +56,10 @@ class ServeError(FlowsweepError):
 
 class LabError(FlowsweepError):
     """An emulated path cannot be built here."""
+
+
+class MonitorError(FlowsweepError):
+    """A monitor cannot be asked: its secret, a library or a place to ask from is missing; nothing ran."""
 
 
 class PreflightError(FlowsweepError):

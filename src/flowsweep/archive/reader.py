@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from flowsweep.archive.folder import Folder
 from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, has_writer, parse
 from flowsweep.archive.leftovers import data_folders, not_understood
+from flowsweep.archive.monitor_parts import read_monitors
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.recovery import missing_files, recover
 from flowsweep.archive.state import State, state_of
@@ -23,6 +24,8 @@ from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import planned_links
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from flowsweep.archive.backends import Backend
     from flowsweep.archive.tables import Tables
 
@@ -163,6 +166,14 @@ class Archive:
                 backend=backend,
                 former=self.campaign.format == FORMAT_2,
             )
+
+    def monitors(self, counters: Collection[str] | None = None) -> "pa.Table":
+        """What monitors told, as PyArrow has it: of some counters, or all; empty where there were none.
+
+        Raises:
+            ArchiveError: A file of it cannot be read, or has changed since it was written; says which.
+        """
+        return read_monitors(self.opened, counters)
 
     @contextmanager
     def damage_named(self) -> Iterator[None]:

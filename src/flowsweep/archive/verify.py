@@ -7,6 +7,7 @@ from pathlib import Path
 from flowsweep.archive.data_files import check_file
 from flowsweep.archive.entries import file_of
 from flowsweep.archive.folder import ASIDE_FOLDER, Folder
+from flowsweep.archive.monitor_parts import problems_of_monitors
 from flowsweep.archive.reader import read_archive
 from flowsweep.archive.state import State
 from flowsweep.errors import ArchiveError
@@ -58,6 +59,7 @@ def _verified(
         read += size
         progress(read, sum(sizes.values()))
     problems += _miscounted(folder, state, rows)
+    problems += problems_of_monitors(folder)
     aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in folder.names(ASIDE_FOLDER))
     return Verified(tuple(problems), len(sizes), read, len(sizes.keys() - digests.keys()), aside)
 

@@ -37,6 +37,7 @@ from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JOURNAL_FILE, JournalFile
 from flowsweep.archive.leftovers import clear_up, data_folders, remove_stale
+from flowsweep.archive.monitor_parts import MonitorParts
 from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.archive.recovery import Recovery, recover
@@ -113,6 +114,8 @@ class ArchiveWriter:
         self.campaign = campaign
         self.losses = recovery.losses
         """What is damaged and lost, in sentences."""
+        self.monitor_parts = MonitorParts(opened)
+        """Keeps what monitors tell, beside the journal."""
         self._opened = opened
         self._journal = journal
         self._state = state
@@ -262,6 +265,7 @@ class ArchiveWriter:
                 entry = merge(self._opened, self._state, rows_per_file=rows_per_file)
             self._keep(entry)
         self._remove_stale()
+        self.monitor_parts.merge()
 
     def close(self) -> None:
         """Let others write the archive. Everything is on disk already."""

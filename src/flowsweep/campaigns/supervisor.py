@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from flowsweep.archive import ArchiveWriter
@@ -13,6 +14,7 @@ from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import has_changed, load_plans
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
+from flowsweep.campaigns.watched import with_monitors
 from flowsweep.errors import FlowsweepError, PlanError
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
@@ -168,7 +170,8 @@ class Supervisor:
                     self._settle(file)
                 listener(event)
 
-            await run_campaign(
+            campaign = partial(
+                run_campaign,
                 schedule(plan, writer.seed),
                 accesses,
                 writer,
@@ -177,6 +180,7 @@ class Supervisor:
                 conditions=Conditions(paths=paths, vet=refuse_impossible, sharing=sharing_of(plan)),
                 timetable=timetable(plan, writer, resume, housekeeping),
             )
+            await with_monitors(plan, accesses, writer, hear, campaign)
 
     def _settle(self, file: Path) -> None:
         self._settled.add(file)

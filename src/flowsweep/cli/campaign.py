@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from flowsweep.archive import ArchiveWriter, read_archive
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
+from flowsweep.campaigns.watched import with_monitors
 from flowsweep.cli.alarms_watch import alarms_watched
 from flowsweep.cli.app import print_error
 from flowsweep.cli.busy_machine import busy_machine
@@ -74,7 +76,8 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
             progress_view() as shown,
             alarms_watched(plan, writer.folder, shown) as events,
         ):
-            campaign = run_campaign(
+            campaign = partial(
+                run_campaign,
                 slots,
                 accesses,
                 writer,
@@ -84,7 +87,7 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
                 timetable=due,
             )
             try:
-                stopper.run(campaign)
+                stopper.run(with_monitors(plan, accesses, writer, events, campaign))
             except Stopped:
                 # One without an end ends only so.
                 if due is not None:

@@ -13,6 +13,7 @@ from flowsweep.analysis.comparing.words import settings_line
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.methods import COMMON, Methods
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.monitors.facts import monitor_facts
 from flowsweep.analysis.predicted import with_predictions
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
@@ -58,7 +59,9 @@ def show_findings(
     found = read_with_warnings(archive)
     with found.damage_named():
         rows = with_predictions(rows_of_archive(found), found)
-        conclusions = findings(rows, tables=found.tables(), hosts=found.host_facts, margin=share)
+        conclusions = findings(
+            rows, tables=found.tables(), hosts=found.host_facts, monitors=monitor_facts(found), margin=share
+        )
     if form is Format.json:
         say_json([asdict(finding) for finding in conclusions])
         return

@@ -12,6 +12,8 @@ from flowsweep.cli.terminal import Screen
 from flowsweep.run.events import (
     CampaignEvent,
     CampaignStarted,
+    MonitorAnswers,
+    MonitorSilent,
     PointBusy,
     SearchBelieves,
     SessionLost,
@@ -84,6 +86,10 @@ def trouble(event: CampaignEvent) -> str | None:
             return f"the engine on {host} answers again"
         case PointBusy(host, reason):
             return f"waiting for {host}: {reason}"
+        case MonitorSilent(monitor, reason):
+            return f"monitor {monitor} is silent: {reason}" if monitor else f"monitors: {reason}"
+        case MonitorAnswers(monitor):
+            return f"monitor {monitor} answers again"
         case TrialFinished(record) if record.failure is not None:
             return f"{record.status}: {what_runs(record.trial)}: {record.failure}"
         case _:

@@ -5,6 +5,7 @@ from flowsweep.figures.campaign.cpu import drawn_cpu
 from flowsweep.figures.campaign.durations import drawn_durations
 from flowsweep.figures.campaign.ecdf import drawn_distributions
 from flowsweep.figures.campaign.effects import drawn_effects
+from flowsweep.figures.campaign.monitors import drawn_monitors
 from flowsweep.figures.campaign.time_series import drawn_time_series
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData
 from flowsweep.figures.grid.goodput import (
@@ -48,6 +49,7 @@ _DRAWERS = (
     drawn_cpu,
     drawn_distributions,
     drawn_time_series,
+    drawn_monitors,
     drawn_durations,
     drawn_hops,
     drawn_trains,

@@ -11,6 +11,7 @@ from flowsweep.analysis.binning.interval_goodput import IntervalRow
 from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
 from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.analysis.tests.mptcp.paths import PathRate
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
@@ -48,6 +49,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "cpu": "CPU load",
     "ecdf": "Distribution of goodput",
     "time_series": "Goodput over the campaign",
+    "monitors": "What monitors saw over the campaign",
     "duration": "How long a trial has to be",
 }
 """Headings of the kinds, in the order in which a reader meets them."""
@@ -83,6 +85,8 @@ class FigureData:
     """Rows of `flowsweep.analysis.background.shares.series`, likewise."""
     echoes: Sequence[ShownEcho] = ()
     """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where there were none."""
+    monitors: MonitorFacts | None = None
+    """What routers and hosts told meanwhile; none without monitors."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

@@ -9,6 +9,7 @@ from flowsweep.plan.alarms.checks import alarms_of
 from flowsweep.plan.campaign import Campaign
 from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
+from flowsweep.plan.hosts.taking_part import hosts_taking_part
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.links.table import (
@@ -31,6 +32,7 @@ from flowsweep.plan.model import (
     Policer,
     QuicPerfPeer,
 )
+from flowsweep.plan.monitors.checks import monitors_of
 from flowsweep.plan.sweeps.build import build_sweep
 from flowsweep.plan.times.build import timing_of
 
@@ -55,7 +57,8 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
         ),
         links=tuple(_link(name, link) for name, link in links.items()),
         hosts=tuple(
-            _host(name, file.hosts.get(name, HostTable()), in_lab=bool(links)) for name in _hosts(file)
+            _host(name, file.hosts.get(name, HostTable()), in_lab=bool(links))
+            for name in hosts_taking_part(file)
         ),
         groups=tuple(Group(name=name, hosts=tuple(hosts)) for name, hosts in file.groups.items()),
         named_links=tuple(
@@ -71,27 +74,8 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
             for number, sweep in enumerate(file.sweep, start=1)
         ),
         alarms=None if file.alarms is None else alarms_of(file.alarms),
+        monitors=monitors_of(file),
     )
-
-
-def _hosts(file: PlanFile) -> list[str]:
-    """Name every host of a path once, in the order of the file; one that takes no part needs no engine."""
-    named = (
-        host
-        for sweep in file.sweep
-        for path in sweep.paths
-        for name in (path.src, path.dst)
-        for host in members(file.groups, name, max(sweep.pairs) if sweep.pairs else None)
-    )
-    beside = (
-        host
-        for sweep in file.sweep
-        for background in sweep.background
-        for name in (background.src, background.dst)
-        if name is not None
-        for host in members(file.groups, name)
-    )
-    return list(dict.fromkeys([*named, *beside]))
 
 
 def _link(name: str, link: LinkTable) -> Link:

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from flowsweep.plan.model import Link, Plan, Sweep
+from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_rate, write_size
 from flowsweep.wording import direction
@@ -18,7 +19,7 @@ _WRITERS: Mapping[str, Callable[[int], str]] = {
     "_bps": write_rate,
 }
 _WAYS = ("forward", "backward")
-_KEYS = {"drain_timeout": "drain", "clip_allowed": "clip"}
+_KEYS = {"drain_timeout": "drain", "clip_allowed": "clip", "src": "from"}
 """Keys of a plan file that its frozen form calls otherwise."""
 
 
@@ -67,7 +68,14 @@ def _normal(plan: Plan) -> dict[str, Any]:
         "groups": {group.name: group.hosts for group in plan.groups},
         "links": {link.name: link.model_dump(exclude={"name"}) for link in plan.named_links},
         "sweep": {sweep.name: _sweep(sweep) for sweep in plan.sweeps},
+        "monitors": {monitor.name: _monitor(monitor) for monitor in plan.monitors},
     }
+
+
+def _monitor(monitor: Monitor) -> dict[str, Any]:
+    """What is asked of whom; where a secret is found is no difference."""
+    agent = {} if monitor.agent is None else monitor.agent.model_dump(exclude={"login"})
+    return {"every_ns": monitor.every_ns, "host": monitor.host, **agent}
 
 
 def _sweep(sweep: Sweep) -> dict[str, Any]:

@@ -149,7 +149,8 @@ def _as_list(value: object) -> object:
 Item = TypeVar("Item")
 
 
-def _each_once(values: list[Item]) -> list[Item]:
+def each_once(values: list[Item]) -> list[Item]:
+    """Return a list of different values; raises ValueError where two are the same."""
     for index, value in enumerate(values):
         if value in values[:index]:
             first = values.index(value)
@@ -175,7 +176,7 @@ class _AxisSchema:
 
 
 Axis = Annotated[
-    list[Item], Field(min_length=1), AfterValidator(_each_once), BeforeValidator(_as_list), _AxisSchema()
+    list[Item], Field(min_length=1), AfterValidator(each_once), BeforeValidator(_as_list), _AxisSchema()
 ]
 
 Flows = Annotated[int, whole(1, defaults.FLOWS_MAX)]
@@ -220,10 +221,10 @@ Name = Annotated[str, Reader(_read_name, {"type": "string", "pattern": f"^{NAME_
 TwoSides = Annotated[
     list[Name],
     Field(min_length=2, max_length=2, json_schema_extra={"uniqueItems": True}),
-    AfterValidator(_each_once),
+    AfterValidator(each_once),
 ]
 Members = Annotated[
-    list[Name], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_each_once)
+    list[Name], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(each_once)
 ]
 Title = Annotated[str, Reader(_read_title, {"type": "string", "minLength": 1, "maxLength": 100})]
 Cpus = Annotated[

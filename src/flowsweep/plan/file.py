@@ -22,6 +22,7 @@ from flowsweep.plan.input import PlanFile
 from flowsweep.plan.lines import key_lines, line_of
 from flowsweep.plan.links.checks import link_problems
 from flowsweep.plan.model import Plan
+from flowsweep.plan.monitors.checks import monitor_problems
 from flowsweep.plan.overrides import overridden, override_of
 from flowsweep.plan.problems import KeyPath, Problem, problems_of, shown_path, worth_telling
 from flowsweep.plan.sweeps.checks import sweep_problems
@@ -83,6 +84,7 @@ def parse_plan(
         *link_problems(file),
         *sharing_problems(file),
         *rendezvous_problems(file),
+        *monitor_problems(file),
     ]
     problems = [*problems, *worth_telling(consequences, wrong)]
     if problems:

@@ -9,6 +9,7 @@ from flowsweep.plan import fields
 from flowsweep.plan.alarms.keys import AlarmsTable
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.links.table import LinkTable
+from flowsweep.plan.monitors.keys import MonitorTable
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.times.keys import Span, TimesKeys
@@ -141,4 +142,7 @@ class PlanFile(Table):
         "Links of real paths, by name, for trials that run at the same time.", {}
     )
     alarms: AlarmsTable | None = key("Alarms of sweeps with times.", None)
+    monitors: dict[str, MonitorTable] = key(
+        "Routers and hosts that are asked for their counters while the campaign lasts, by name.", {}
+    )
     sweep: Annotated[list[SweepTable], Field(min_length=1)] = key("The grids of trials.", [])

@@ -13,6 +13,7 @@ from flowsweep.plan.expansion import members
 from flowsweep.plan.frozen import Frozen
 from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.links.named import NamedLink
+from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.plan.searching.model import PlateauSearch, RateSearch, Search
 from flowsweep.tests import TESTS, TIMED_TESTS
@@ -384,6 +385,7 @@ class Plan(Frozen):
     sweeps: tuple[Sweep, ...]
     alarms: Alarms | None = None
     """Not of what is measured: a campaign may go on with others."""
+    monitors: tuple[Monitor, ...] = ()
 
     def members(self, name: str, pairs: int | None = None) -> tuple[str, ...]:
         """List the hosts that a name of a path stands for, the first `pairs` of a group."""

@@ -19,6 +19,7 @@ from flowsweep.plan.links.table import (
     PolicerTable,
     WaysTable,
 )
+from flowsweep.plan.monitors.keys import MonitorTable
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.searching.keys import WINDOW_TAGS, AtMostTable, WindowRange
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
@@ -158,6 +159,8 @@ def _model_of(table: KeyPath) -> type[Table]:
             return _model_within_link(keys)
         case ("hosts", *_):
             return HostTable
+        case ("monitors", _, *_):
+            return MonitorTable
         case _:
             return PlanFile
 

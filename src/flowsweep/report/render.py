@@ -46,6 +46,7 @@ def render(data: ReportData) -> str:
             shares=data.shares,
             share_series=data.share_series,
             echoes=data.echoes,
+            monitors=data.monitors,
             findings=data.findings,
         )
     )

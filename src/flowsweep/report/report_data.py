@@ -29,6 +29,7 @@ from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.monitors.facts import MonitorFacts, monitor_facts
 from flowsweep.analysis.predicted import with_predictions
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.mptcp.paths import PathRate, path_rates
@@ -93,6 +94,8 @@ class ReportData:
     """What the paths of some trials of MPTCP carried in time; none where there were none."""
     echoes: tuple[ShownEcho, ...] = ()
     """Probes of the round-trip time of some trials; none where there were none."""
+    monitors: MonitorFacts | None = None
+    """What routers and hosts told meanwhile; none without monitors."""
     missed: tuple[Missed, ...] = ()
     """Times at which its sweeps were due and did not run."""
     details: TrialDetails = field(default_factory=TrialDetails)
@@ -115,8 +118,9 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
     summaries: list[TrialRow] = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
     trials = with_predictions(summaries, archive)
+    monitored = monitor_facts(archive)
     progress("drawing conclusions")
-    concluded = findings(trials, tables=tables, hosts=archive.host_facts)
+    concluded = findings(trials, tables=tables, hosts=archive.host_facts, monitors=monitored)
     progress("reading samples")
     shared, share_series = _shared(tables, trials)
     resampled = bins(tables.samples, tables.trials, tables.flows)
@@ -130,6 +134,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         host_facts=archive.host_facts,
         trials_planned=planned_trials(archive.campaign.plan),
         missed=tuple(archive.state.missed),
+        monitors=monitored,
         trials=tuple(sorted(trials, key=in_order)),
         summary_columns=tuple(summed.column_names),
         cells=tuple(sorted(grid, key=in_order)),

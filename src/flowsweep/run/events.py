@@ -137,6 +137,22 @@ class SweepMissed:
     missed: Missed
 
 
+@dataclass(frozen=True, slots=True)
+class MonitorSilent:
+    """A monitor gives no values any more; trials go on, and it is asked again."""
+
+    monitor: str
+    """Empty: what monitors tell cannot be kept any more."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorAnswers:
+    """A monitor that was silent gives values again."""
+
+    monitor: str
+
+
 CampaignEvent = (
     CampaignStarted
     | TrialsWillFail
@@ -151,5 +167,7 @@ CampaignEvent = (
     | SearchBelieves
     | Waiting
     | SweepMissed
+    | MonitorSilent
+    | MonitorAnswers
 )
 EventListener = Callable[[CampaignEvent], None]

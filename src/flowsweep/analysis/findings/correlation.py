@@ -49,7 +49,7 @@ def correlation_hypotheses(
         One hypothesis, about the quantity of `host_words` that goes with goodput most closely. The effect is
         the partial correlation of log goodput with it, points and repeats taken out of both (unit "1", −1 to
         1; Fisher 1924, The distribution of the partial correlation coefficient, Metron 3). p and interval
-        are those of `_simulated`, the interval by Fisher's z. An effect is claimed only if Spearman's rank
+        are those of `simulated`, the interval by Fisher's z. An effect is claimed only if Spearman's rank
         correlation of the residuals agrees, whichever point is left out: what one point alone shows is not of
         the campaign. None without repeats, or where nothing is known of the hosts.
     """
@@ -64,7 +64,7 @@ def correlation_hypotheses(
     half = float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2 / len(left))) / math.sqrt(freedom - 1)
     p_value = None
     if series is not None and models is not None:
-        p_value, reached = _simulated(noise, series, models, np.array(list(left.values())), coefficient)
+        p_value, reached = simulated(noise, series, models, np.array(list(left.values())), coefficient)
         half = max(half, math.atanh(reached))
     middle = math.atanh(coefficient)
     estimate = (coefficient, math.tanh(middle - half), math.tanh(middle + half))
@@ -78,26 +78,26 @@ def correlation_hypotheses(
             axis=name,
             p_value=p_value,
             untestable=p_value is None,
-            second_opinion=partial(_ranked_p, noise, name),
-            second_method=_ranked_method(noise),
+            second_opinion=partial(ranked_p, noise, _values(noise, name)),
+            second_method=ranked_method(noise),
             method=_METHOD.format(noise.without, counted(freedom, "degree"), len(left)),
             figure="cpu",
         )
     ]
 
 
-def _ranked_method(noise: RepeatNoise) -> str:
+def ranked_method(noise: RepeatNoise) -> str:
+    """Name how `ranked_p` is found."""
     spearman = "Spearman's rank correlation"
     return f"{spearman}, the largest p with any one point left out" if noise.cells.max() else spearman
 
 
-def _ranked_p(noise: RepeatNoise, name: str) -> float:
+def ranked_p(noise: RepeatNoise, values: Floats) -> float:
     """The largest p-value of Spearman's rank correlation of residuals, with any one point left out.
 
     Residuals of n trials have fewer degrees of freedom than n, which Student's t takes into account. Where
     a single point is left, how its repeats differ is the noise, as in `repeat_noise`.
     """
-    values = np.array([quantity_of(row, name) for row in noise.rows], dtype=np.float64)
     most = 0.0
     for cell in (-1, *(np.unique(noise.cells).tolist() if noise.cells.max() else ())):
         kept = noise.cells != cell
@@ -114,6 +114,26 @@ def _ranked_p(noise: RepeatNoise, name: str) -> float:
     return most
 
 
+def partial_correlation(noise: RepeatNoise, values: Floats) -> tuple[float, Floats] | None:
+    """Pearson's r of log goodput with a quantity of the same trials, points and repeats taken out of both.
+
+    Args:
+        noise: Of trials; some of it is not 0.
+        values: (rows,) of the quantity.
+
+    Returns:
+        r, and what is left of the quantity; None where that does not differ between repeats.
+    """
+    residuals = noise.refit(values).residuals
+    if not _vary(residuals, values):
+        return None
+    return _closest(noise.fit.residuals, {"": residuals})[1], residuals
+
+
+def _values(noise: RepeatNoise, name: str) -> Floats:
+    return np.array([quantity_of(row, name) for row in noise.rows], dtype=np.float64)
+
+
 def _closest(own: Floats, left: Mapping[str, Floats]) -> tuple[str, float]:
     """The quantity that goes with goodput most closely, and Pearson's r."""
     coefficients = {
@@ -123,7 +143,7 @@ def _closest(own: Floats, left: Mapping[str, Floats]) -> tuple[str, float]:
     return name, max(-1 + _SPREAD, min(1 - _SPREAD, coefficients[name]))
 
 
-def _simulated(
+def simulated(
     noise: RepeatNoise, series: CampaignSeries, models: NoiseModels, quantities: Floats, found: float
 ) -> tuple[float, float]:
     """The p-value of a correlation found, and the one that noise alone reaches in 5 % of campaigns.

@@ -9,7 +9,8 @@ FindingKind = Literal[
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat", "plateau",
     "bounds", "share", "fairness", "harm", "dip", "decline", "effect", "flows", "congestion", "encryption",
     "direction", "drift",
-    "step", "cycle", "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start",
+    "step", "cycle", "modes", "periodicity", "outliers", "correlation", "monitors", "polling", "duration",
+    "early_slow_start",
     "slow_start", "segment_size", "paths", "model", "theory", "variation",
 ]  # fmt: skip
 """What a finding is about; the most important first, where decisions are alike."""
@@ -21,7 +22,7 @@ FigureKind = Literal[
     "plane", "line", "repeats", "prediction", "ratio", "product", "per_flow", "time_series", "ecdf", "cpu",
     "limits", "stages", "paths", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
     "search", "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf", "rtt_size",
-    "overlay", "shift",
+    "overlay", "shift", "monitors",
 ]  # fmt: skip
 
 

@@ -34,6 +34,9 @@ from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
 from flowsweep.analysis.findings.within_trials import WithinTrials, within_trial_hypotheses, within_trials
+from flowsweep.analysis.monitors.explanations import Explanation, explanations
+from flowsweep.analysis.monitors.facts import MonitorFacts
+from flowsweep.analysis.monitors.findings import monitor_hypotheses
 from flowsweep.analysis.statistics.campaign_series import campaign_series
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import Observations, observations
@@ -58,6 +61,7 @@ def findings(
     *,
     tables: Tables | None = None,
     hosts: HostFacts | None = None,
+    monitors: MonitorFacts | None = None,
     margin: float = EQUIVALENCE_MARGIN,
 ) -> tuple[Finding, ...]:
     """Draw conclusions from a campaign.
@@ -67,6 +71,7 @@ def findings(
             they come from `flowsweep.analysis.predicted`.
         tables: Of the same campaign; what needs more than the summary is left out without them.
         hosts: What the archive has of the campaign's hosts; advice without it may name what is set already.
+        monitors: What the archive has of the campaign's monitors, if it had some.
         margin: A relative change of goodput up to this much, either way, is of no practical effect; 0.03 is
             3 %.
 
@@ -76,6 +81,7 @@ def findings(
         rejective multiple test procedure, Scandinavian Journal of Statistics 6).
         Methods: docs/explanation/findings.md.
     """
+    explained = () if monitors is None else explanations(summary, monitors)
     late, summary = list(late_hypotheses(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if not is_searched(row)])
@@ -85,7 +91,9 @@ def findings(
     hypotheses = [
         hypothesis
         for observed in comparable
-        for hypothesis in _hypotheses(observed, within=within, windows=windows, margin=margin)
+        for hypothesis in _hypotheses(
+            observed, within=within, windows=windows, explained=explained, margin=margin
+        )
     ]
     hypotheses += fairness_hypotheses(comparable, margin=margin)
     hypotheses += harm_hypotheses(comparable, margin=margin)
@@ -114,6 +122,7 @@ def _hypotheses(
     *,
     within: WithinTrials | None,
     windows: Mapping[str, float],
+    explained: Sequence[Explanation],
     margin: float,
 ) -> Iterator[Hypothesis]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
@@ -124,7 +133,7 @@ def _hypotheses(
     ]
     yield from alike_in_the_mean(compared, observed, margin=margin)
     yield from decline_hypotheses(observed, margin=margin)
-    yield from repeat_hypotheses(observed, margin=margin)
+    yield from repeat_hypotheses(observed, explained=explained, margin=margin)
     yield from verdict_hypotheses(observed)
     yield from bufferbloat_hypotheses(observed)
     yield from loss_hypotheses(observed)
@@ -136,11 +145,17 @@ def _hypotheses(
         yield from within_trial_hypotheses(observed, within, margin=margin)
 
 
-def repeat_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:
+def repeat_hypotheses(
+    observed: Observations,
+    *,
+    explained: Sequence[Explanation] = (),
+    margin: float = EQUIVALENCE_MARGIN,
+) -> list[Hypothesis]:
     """Ask everything that repeats of the same points can answer.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
+        explained: What monitors saw during its trials.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -157,4 +172,5 @@ def repeat_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MAR
         *outlier_hypotheses(observed, noise),
         *mode_hypotheses(observed, noise),
         *correlation_hypotheses(observed, noise, series, models),
+        *monitor_hypotheses(observed, explained, margin=margin),
     ]

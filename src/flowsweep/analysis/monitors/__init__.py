@@ -1,0 +1,1 @@
+"""What monitors counted while a campaign lasted, and what of goodput's variation that explains."""

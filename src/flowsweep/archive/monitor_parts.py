@@ -1,0 +1,209 @@
+"""What monitors told, in files of an archive's folder `monitors` that are written once.
+
+A file's name has the numbers of the first and last part in it and the beginning of its SHA-256:
+`0000001-0000060.0f3a….parquet`. So these files need no record in the journal, whose writer waits for nothing
+here: a part is there as a whole or not at all, a file that covers others takes their place while they are
+still there, and what is missing or has changed is seen from the names alone.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import pyarrow as pa
+
+from flowsweep.archive import disk
+from flowsweep.archive.data_files import new_parquet
+from flowsweep.archive.folder import UNFINISHED, Folder
+from flowsweep.archive.readers import wait_for_readers
+from flowsweep.defaults import MONITORS_BYTES_MAX
+from flowsweep.errors import ArchiveError
+from flowsweep.monitors.reading import MONITORS_SCHEMA, Poll, monitors_table
+
+MONITORS_FOLDER = "monitors"
+_NAME = re.compile(r"(\d{7,9})-(\d{7,9})\.([0-9a-f]{32})\.parquet")
+_DIGEST_CHARACTERS = 32
+_MERGED_BYTES_MAX = 32 << 20
+"""A file that is as large as this is merged with no others."""
+_FILE_BYTES_MAX = 256 << 20
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Part:
+    """A file."""
+
+    first: int
+    last: int
+    digest: str
+    """The beginning of its SHA-256, as its name has it."""
+
+    @property
+    def file(self) -> str:
+        """From the archive's folder."""
+        return f"{MONITORS_FOLDER}/{self.first:07}-{self.last:07}.{self.digest}.parquet"
+
+
+class MonitorParts:
+    """Writes them, for the one process that writes the archive; calls may come from several threads."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._ready = False
+        self._bytes = 0
+
+    def keep(self, polls: Sequence[Poll]) -> None:
+        """Keep polls as a part; on disk on return.
+
+        Raises:
+            ArchiveError: There is no room for them, or the disk does not take them.
+        """
+        with self._lock, disk.reported(self._folder.path / MONITORS_FOLDER, "cannot be written"):
+            self._make_ready()
+            if self._bytes >= MONITORS_BYTES_MAX:
+                raise ArchiveError(
+                    f"{self._folder.path / MONITORS_FOLDER}: has {MONITORS_BYTES_MAX >> 30} GiB, "
+                    "which is all that is kept of monitors: nothing more is"
+                )
+            number = max((part.last for part in all_parts(self._folder)), default=0) + 1
+            part = self._written(number, number, monitors_table(polls))
+            self._bytes += self._folder.file_bytes(part.file)
+
+    def merge(self) -> None:
+        """Put small files together, then remove them unless somebody reads them.
+
+        Raises:
+            ArchiveError: A file has changed since it was written, or the disk does not take another.
+        """
+        with self._lock, disk.reported(self._folder.path / MONITORS_FOLDER, "cannot be written"):
+            if not self._folder.names(MONITORS_FOLDER):
+                return
+            self._make_ready()
+            for run in self._small_runs():
+                tables = [_read(self._folder, part, None) for part in run]
+                self._written(run[0].first, run[-1].last, pa.concat_tables(tables))
+            self._remove_covered()
+
+    def _make_ready(self) -> None:
+        """Remove what a killed process left half written."""
+        if self._ready:
+            return
+        self._folder.make_folder(MONITORS_FOLDER)
+        for name in self._folder.names(MONITORS_FOLDER):
+            if name.endswith(UNFINISHED):
+                self._folder.remove(f"{MONITORS_FOLDER}/{name}")
+        self._bytes = monitors_bytes(self._folder)
+        self._ready = True
+
+    def _written(self, first: int, last: int, table: pa.Table) -> Part:
+        unfinished = f"{MONITORS_FOLDER}/{first:07}-{last:07}{UNFINISHED}"
+        self._folder.remove(unfinished)
+        with new_parquet(self._folder, unfinished, table.schema) as writer:
+            writer.write_table(table)
+        part = Part(first, last, writer.digest[:_DIGEST_CHARACTERS])
+        self._folder.rename(unfinished, part.file)
+        self._folder.sync(MONITORS_FOLDER)
+        return part
+
+    def _small_runs(self) -> Iterator[list[Part]]:
+        """Neighbours that are merged: together no larger than one file should be."""
+        run: list[Part] = []
+        size = 0
+        for part in parts_that_count(self._folder):
+            own = self._folder.file_bytes(part.file)
+            if run and (size + own > _MERGED_BYTES_MAX or part.first != run[-1].last + 1):
+                if len(run) > 1:
+                    yield run
+                run, size = [], 0
+            run.append(part)
+            size += own
+        if len(run) > 1:
+            yield run
+
+    def _remove_covered(self) -> None:
+        counting = set(parts_that_count(self._folder))
+        covered = [part for part in all_parts(self._folder) if part not in counting]
+        if not covered or (held := wait_for_readers(self._folder)) is None:
+            return
+        try:
+            for part in covered:
+                self._folder.remove(part.file)
+            self._folder.sync(MONITORS_FOLDER)
+        finally:
+            os.close(held)
+        self._bytes = monitors_bytes(self._folder)
+
+
+def all_parts(folder: Folder) -> list[Part]:
+    """All files, in the order of their parts."""
+    found = (_NAME.fullmatch(name) for name in folder.names(MONITORS_FOLDER))
+    return sorted(Part(int(name[1]), int(name[2]), name[3]) for name in found if name is not None)
+
+
+def parts_that_count(folder: Folder) -> list[Part]:
+    """Files without those that others cover, in the order of their parts."""
+    kept: list[Part] = []
+    for part in sorted(all_parts(folder), key=lambda part: (part.first, -part.last)):
+        if not kept or part.last > kept[-1].last:
+            kept.append(part)
+    return kept
+
+
+def monitors_bytes(folder: Folder) -> int:
+    """How large all files are together."""
+    return sum(folder.file_bytes(part.file) for part in all_parts(folder))
+
+
+def read_monitors(folder: Folder, counters: Collection[str] | None = None) -> pa.Table:
+    """The table `monitors` of an archive, in the order in which it was told; empty where there is none.
+
+    Args:
+        folder: The archive's.
+        counters: Which rows are wanted, by their `counter`; all, if absent.
+
+    Raises:
+        ArchiveError: A file has changed since it was written, or cannot be read; says which.
+    """
+    with disk.reported(folder.path / MONITORS_FOLDER, "cannot be read"):
+        tables = [_read(folder, part, counters) for part in parts_that_count(folder)]
+    return pa.concat_tables(tables) if tables else MONITORS_SCHEMA.empty_table()
+
+
+def problems_of_monitors(folder: Folder) -> list[str]:
+    """What is damaged or missing, in sentences."""
+    problems = []
+    expected = 1
+    for part in parts_that_count(folder):
+        if part.first > expected:
+            where = folder.path / MONITORS_FOLDER
+            problems.append(f"{where}: parts {expected} to {part.first - 1} are missing")
+        expected = part.last + 1
+        try:
+            _read(folder, part, None)
+        except ArchiveError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _read(folder: Folder, part: Part, counters: Collection[str] | None) -> pa.Table:
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    path = folder.path / part.file
+    if folder.file_bytes(part.file) > _FILE_BYTES_MAX:
+        raise ArchiveError(f"{path}: has more than {_FILE_BYTES_MAX} bytes, which none should have")
+    if not folder.digest(part.file).startswith(part.digest):
+        raise ArchiveError(
+            f"{path}: is damaged: it has changed since it was written, its SHA-256 is not the one in its "
+            "name. Nothing was altered; restore the file from a copy."
+        )
+    try:
+        with folder.read_file(part.file) as file:
+            table = pq.read_table(file, columns=MONITORS_SCHEMA.names).cast(MONITORS_SCHEMA)
+    except (pa.ArrowException, KeyError) as error:
+        raise ArchiveError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
+    if counters is None:
+        return table
+    return table.filter(pc.is_in(table["counter"], pa.array(sorted(counters))))

@@ -1,0 +1,106 @@
+"""Files of monitors: whole or not there, merged while others read, and what is missing is seen."""
+
+from pathlib import Path
+
+import pytest
+
+from flowsweep.archive import monitor_parts as parts_module
+from flowsweep.archive.campaign import CAMPAIGN_FILE
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.monitor_parts import (
+    MONITORS_FOLDER,
+    MonitorParts,
+    all_parts,
+    parts_that_count,
+    problems_of_monitors,
+    read_monitors,
+)
+from flowsweep.archive.readers import ReadersLock
+from flowsweep.errors import ArchiveError
+from flowsweep.monitors.reading import MONITORS_SCHEMA, Poll
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    (tmp_path / CAMPAIGN_FILE).write_text("{}")
+    return Folder(tmp_path)
+
+
+def poll(number: int) -> Poll:
+    return Poll("core", number, 1, (("et0", "in_bytes", (1 << 64) - 1 - number),))
+
+
+def kept(folder: Folder, count: int) -> MonitorParts:
+    parts = MonitorParts(folder)
+    for number in range(count):
+        parts.keep([poll(number), Poll("gone", number, 2, silent="no answer")])
+    return parts
+
+
+def times(folder: Folder) -> list[int]:
+    return read_monitors(folder, ["in_bytes"])["at_us"].to_pylist()
+
+
+def test_what_is_kept_is_read(folder: Folder) -> None:
+    assert read_monitors(folder).schema == MONITORS_SCHEMA
+    kept(folder, 3)
+    assert times(folder) == [0, 1, 2]
+    rows = read_monitors(folder).to_pylist()
+    assert rows[0]["value"] == (1 << 64) - 1
+    assert (rows[1]["counter"], rows[1]["value"], rows[1]["reason"]) == ("silent", None, "no answer")
+    assert problems_of_monitors(folder) == []
+
+
+def test_merging_leaves_the_rows_as_they_are(folder: Folder) -> None:
+    parts = kept(folder, 5)
+    before = read_monitors(folder).to_pylist()
+    parts.merge()
+    assert [(part.first, part.last) for part in all_parts(folder)] == [(1, 5)]
+    parts.keep([poll(5)])
+    assert read_monitors(folder).to_pylist()[: len(before)] == before
+    assert times(folder) == [0, 1, 2, 3, 4, 5]
+    assert problems_of_monitors(folder) == []
+
+
+def test_what_somebody_reads_stays(folder: Folder) -> None:
+    parts = kept(folder, 2)
+    hold = ReadersLock(folder)
+    parts.merge()
+    assert len(all_parts(folder)) == 3
+    assert [(part.first, part.last) for part in parts_that_count(folder)] == [(1, 2)]
+    assert times(folder) == [0, 1]
+    hold.release()
+    parts.merge()
+    assert len(all_parts(folder)) == 1
+
+
+def test_a_torn_part_is_not_read_and_goes(folder: Folder) -> None:
+    kept(folder, 1)
+    torn = folder.path / MONITORS_FOLDER / "0000002-0000002.tmp"
+    torn.write_bytes(b"PAR1")
+    assert times(folder) == [0]
+    MonitorParts(folder).keep([poll(1)])
+    assert not torn.exists()
+    assert times(folder) == [0, 1]
+
+
+def test_a_part_that_changed_or_is_gone_is_named(folder: Folder) -> None:
+    kept(folder, 4)
+    second, third = (folder.path / part.file for part in all_parts(folder)[1:3])
+    second.unlink()
+    data = bytearray(third.read_bytes())
+    data[len(data) // 2] ^= 1
+    third.write_bytes(data)
+    gone, changed = problems_of_monitors(folder)
+    assert "parts 2 to 2 are missing" in gone
+    assert "has changed since it was written" in changed
+    with pytest.raises(ArchiveError, match="has changed"):
+        read_monitors(folder)
+
+
+def test_it_has_an_end(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts_module, "MONITORS_BYTES_MAX", 1)
+    parts = kept(folder, 1)
+    with pytest.raises(ArchiveError, match="all that is kept of monitors"):
+        parts.keep([poll(1)])
+    assert times(folder) == [0]
