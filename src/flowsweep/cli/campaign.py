@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from flowsweep.archive import ArchiveWriter, read_archive
+from flowsweep.campaigns.live import live_told
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.cli.alarms_watch import alarms_watched
@@ -72,7 +73,8 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
         with (
             reached_hosts(plan, writer.seed) as (accesses, paths),
             progress_view() as shown,
-            alarms_watched(plan, writer.folder, shown) as events,
+            alarms_watched(plan, writer.folder, shown) as watched,
+            live_told(writer.folder, watched) as events,
         ):
             campaign = run_campaign(
                 slots,

@@ -52,6 +52,16 @@ class Answers:
                 made = self._made = (versions, time.monotonic(), self._overview())
         return Response(made[2], media_type="application/json")
 
+    def live(self, _: Request) -> Response:
+        """What trials that run say of themselves so far: by campaign and trial, seconds and bits per second."""
+        found = []
+        for one in self._watched:
+            with one.lock:
+                model = one.model
+                running = model.running if model.has_writer else {}
+                found.append({name: points for name, points in model.live.items() if name in running})
+        return _json({"campaigns": found})
+
     def series(self, request: Request) -> Response:
         """A quantity of a path over a span of time."""
         query = request.query_params

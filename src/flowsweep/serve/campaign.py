@@ -27,6 +27,7 @@ from flowsweep.serve.points import POINTS_MAX, Point, point_of
 from flowsweep.serve.rows import PathRows, Rows, make_row, trial_number
 
 if TYPE_CHECKING:
+    from flowsweep.archive.live import Point as LivePoint
     from flowsweep.archive.notes import Note
     from flowsweep.run.outcome import Missed
 
@@ -86,6 +87,8 @@ class CampaignModel:
         self.begun_ns = begun_unix_ns(campaign)
         self.plan = _plan(campaign)
         self.notes: tuple[Note, ...] = ()
+        self.live: Mapping[str, tuple[LivePoint, ...]] = {}
+        """What trials that run say of themselves so far, by trial_id; of no version: it changes all the time."""
         self.has_writer = False
         self.begin()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from flowsweep.archive.campaign import open_folder, read_campaign
 from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.journal import has_writer
+from flowsweep.archive.live import live_stamp, read_live
 from flowsweep.archive.notes import notes_bytes, read_notes
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.errors import FlowsweepError
@@ -55,6 +56,7 @@ class Watched:
         self.not_summed: str | None = None
         """Why a trial could not be summed up."""
         self._notes_bytes = -1
+        self._live_stamp: tuple[int, int] | None = None
         self._looked_for_writer = 0.0
         self._knew_of_writer = False
 
@@ -77,6 +79,7 @@ class Watched:
                     time.sleep(0)
                     self.lock.acquire()
         self._read_notes(said)
+        self._read_live(said)
         self._look_for_writer(said)
         self.read_at = time.time()
         for what in said - {""}:
@@ -137,6 +140,15 @@ class Watched:
             if self._notes_bytes >= 0:
                 said.add("note")
             self._notes_bytes = size
+
+    def _read_live(self, said: set[str]) -> None:
+        stamp = live_stamp(self.folder)
+        if stamp != self._live_stamp:
+            self._live_stamp = stamp
+            found = {one.trial_id: one.points for one in read_live(self.folder).trials}
+            with self.lock:
+                self.model.live = found
+            said.add("live")
 
     def _look_for_writer(self, said: set[str]) -> None:
         now = time.monotonic()
