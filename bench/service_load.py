@@ -1,9 +1,9 @@
-"""What a service costs that measures a full mesh each hour: memory, CPU time, and how soon it says what it does.
+"""What a service costs that measures a full mesh each hour: memory, CPU time, how soon it says what it does.
 
 Usage: PYTHONPATH=tests/support python bench/service_load.py [HOURS] [HOSTS]
 
-Runs the campaign of a plan with HOSTS hosts (64: 4032 paths) with engines without traffic, in virtual time, as
-`flowsweep service` runs it: the same archive, the same packing, the same housekeeping between hours. Then asks
+Runs the campaign of a plan with HOSTS hosts (64: 4032 paths) with engines without traffic, in virtual time,
+as `flowsweep service` runs it: the same archive, packing and housekeeping between hours. Then asks
 `flowsweep status`. Prints the figures as JSON. CPU seconds are the controller's own, with the system's share;
 engines without traffic are within them, so that the figure is an upper bound.
 """
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +80,11 @@ interval = "1s"
     )
 
 
-class Network(FakeNetwork):
+class Network(FakeNetwork):  # type: ignore[misc]  # of the tests, which have no types
     """Engines that forget what was asked of them: a week of it would be held in memory."""
 
     async def connect(self, access: HostAccess) -> Any:  # noqa: ANN401 - of the test's engine
+        """Reach a host."""
         session = await super().connect(access)
         made = session.channel
 
@@ -98,7 +100,7 @@ class Network(FakeNetwork):
         return session
 
 
-class Enough(Exception):
+class EnoughError(Exception):
     """So many hours were asked for."""
 
 
@@ -151,17 +153,18 @@ async def measured(plan: Plan, base: Path, hours: int) -> dict[str, Any]:
                 per_hour.append({"cpu_s": before_s, "rss_mib": _rss_mib(), "peak_mib": _peak_mib()})
                 print(per_hour[-1], f"idle {time.monotonic() - mark:.1f} s", file=sys.stderr)
                 if len(per_hour) >= hours:
-                    raise Enough
+                    raise EnoughError
             clock.now_ns += max(0, left_ns - 10**9) if left_ns < 100 * 10**9 else 10 * 10**9
 
     def writer_hours(writer: ArchiveWriter) -> int:
-        return len(writer.attempts) // len(accesses) // (len(accesses) - 1)
+        return writer.finished_count // len(accesses) // (len(accesses) - 1)
 
     names = [host.name for host in plan.hosts]
     addresses = {name: (DataAddress("127.0.0.1", 4),) for name in names}
     accesses = {name: HostAccess(name, (), None, addresses) for name in names}
     resume = recorded(writer)
-    housekeeping = Watched(writer, 1 << 20, print)
+    writer.keep_totals()
+    housekeeping = Watched(writer, 1 << 20, print, lambda: datetime.fromtimestamp(clock.now_ns / 1e9, UTC))
     due = replace(timetable(plan, writer, resume, housekeeping), clock=clock)
     conditions = Conditions(
         network.connect, Patience(0.01, 0.01), Deadlines(5, 5, 5), sharing=sharing_of(plan)
@@ -173,7 +176,7 @@ async def measured(plan: Plan, base: Path, hours: int) -> dict[str, Any]:
         print(f"schedule: {_cpu_s() - begun_s:.1f} s, {_rss_mib():.0f} MiB", file=sys.stderr)
         recorder = Realistic(writer, slots[0].trials[0])
         await run_campaign(slots, accesses, recorder, resume=resume, conditions=conditions, timetable=due)
-    except Enough:
+    except EnoughError:
         pass
     finally:
         writer.close()

@@ -11,7 +11,7 @@ from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.state import State
 
 ROWS_PER_FILE = 5_000_000
-ROWS_PER_GROUP = 250_000
+ROWS_PER_GROUP = 50_000
 """Rows held in memory at a time."""
 
 

@@ -36,11 +36,18 @@ class Folder:
         OSError: There is no such folder, or it may not be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, descriptor: int | None = None) -> None:
         self.path = path
         # The folder's own path is the user's, who may have linked it.
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._descriptor = (
+            os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) if descriptor is None else descriptor
+        )
         self.close = weakref.finalize(self, os.close, self._descriptor)
+
+    def inside(self, name: str) -> "Folder":
+        """A folder in it, held open by itself."""
+        with self._folder(name) as descriptor:
+            return Folder(self.path / name, os.dup(descriptor))
 
     def open(self, name: str, *, writable: bool = False, new: bool = False) -> int:
         """Open a file; returns its descriptor.

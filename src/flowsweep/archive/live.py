@@ -1,7 +1,7 @@
-"""What running trials say of themselves so far: `live`, a file beside the journal that is no part of the record.
+"""What running trials say of themselves so far: `live`, a file beside the journal that is no record.
 
-Whoever measures replaces it about twice a second. It may be missing, late or left over from a process that was
-killed; nothing that was measured is taken from it, and what is known of a trial in the end is in its samples.
+Whoever measures replaces it about twice a second. It may be missing, late or left over from a process that
+was killed; nothing that was measured is taken from it: what is known of a trial in the end is in its samples.
 """
 
 from collections import deque
@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flowsweep.archive import disk
 from flowsweep.archive.folder import Folder
-from flowsweep.errors import ArchiveError
 
 LIVE_FILE = "live"
 POINTS_MAX = 300
@@ -85,7 +84,7 @@ def read_live(folder: Folder) -> Live:
 
 
 def live_stamp(folder: Folder) -> tuple[int, int] | None:
-    """What another file has than the one that was read: inode and time of the last change; None if none is there.
+    """Inode and time of the last change, which another file has than the one that was read; None if none is.
 
     Raises:
         ArchiveError: It cannot be looked at.

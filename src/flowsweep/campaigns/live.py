@@ -13,8 +13,8 @@ from flowsweep.errors import ArchiveError
 from flowsweep.run.events import CampaignEvent, EventListener, TrialFinished, TrialRunning, TrialStarted
 
 PAUSE_S = 0.4
-"""Between two writings at least, but at the end of the last trial that runs. Each trial says something once a
-second, so that what is not written at once is written with what another trial says, or by its own next word."""
+"""Between two writings at least, but at the end of the last trial that runs. Each trial says something once
+a second: what is not written at once is written with what another trial says, or with its own next word."""
 
 
 @contextmanager

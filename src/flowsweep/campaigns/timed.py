@@ -21,7 +21,14 @@ def timetable(
     plan: Plan, writer: ArchiveWriter, resume: ResumeState, housekeeping: Housekeeping | None = None
 ) -> Timetable:
     """When the sweeps of a plan are due from now on, and what is done meanwhile."""
-    begun = Begun(begun_unix_ns(writer.campaign), writer.seed, writer.done, writer.all_missed, resume)
+    begun = Begun(
+        begun_unix_ns(writer.campaign),
+        writer.seed,
+        writer.done,
+        writer.all_missed,
+        resume,
+        writer.settled_before,
+    )
     found = timetable_of(plan, begun, writer.missed)
     if housekeeping is None:
         return found

@@ -53,7 +53,7 @@ class Answers:
         return Response(made[2], media_type="application/json")
 
     def live(self, _: Request) -> Response:
-        """What trials that run say of themselves so far: by campaign and trial, seconds and bits per second."""
+        """What trials that run say so far: by campaign and trial, seconds and bits per second."""
         found = []
         for one in self._watched:
             with one.lock:

@@ -88,7 +88,7 @@ class CampaignModel:
         self.plan = _plan(campaign)
         self.notes: tuple[Note, ...] = ()
         self.live: Mapping[str, tuple[LivePoint, ...]] = {}
-        """What trials that run say of themselves so far, by trial_id; of no version: it changes all the time."""
+        """What trials that run say so far, by trial_id; of no version: it changes all the time."""
         self.has_writer = False
         self.begin()
 
