@@ -129,8 +129,7 @@ def _paths(found: CampaignSoFar, plan: Plan, begun_ns: int, now_ns: int) -> Iter
             of_path[sweep.name, path.src, path.dst] = None
             if sweep.directions != "one":
                 of_path[sweep.name, path.dst, path.src] = None
-    for key, known in found.totals.paths.items():
-        of_path[key] = known
+    of_path |= {(*key,): known for key, known in found.totals.paths.items()}
     for (name, src, dst), last in of_path.items():
         good = None if last is None else last.last_ok_at
         since_ns = begun_ns if good is None else round(good.timestamp() * SECOND_NS)

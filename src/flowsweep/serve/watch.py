@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from flowsweep.archive.campaign import open_folder, read_campaign
-from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.follow_parts import ArchiveFollower
 from flowsweep.archive.journal import has_writer
 from flowsweep.archive.live import live_stamp, read_live
 from flowsweep.archive.notes import notes_bytes, read_notes
@@ -45,7 +45,7 @@ class Watched:
         self.folder = open_folder(path)
         self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
         self._kept = None if cache is None else Kept(cache, self.folder)
-        self.follower = JournalFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
+        self.follower = ArchiveFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
         self._kept_at = (self.model.version, time.monotonic())
         self.lock = threading.Lock()
         """Held while the model changes, and while it is looked at."""
