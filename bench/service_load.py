@@ -150,7 +150,14 @@ async def measured(plan: Plan, base: Path, hours: int) -> dict[str, Any]:
             before_s, before_mib, mark = _cpu_s(), _rss_mib(), time.monotonic()
             super().idle(left_ns)
             if len(per_hour) < writer_hours(writer):
-                per_hour.append({"cpu_s": before_s, "rss_mib": _rss_mib(), "peak_mib": _peak_mib(), "before_idle_mib": before_mib})
+                per_hour.append(
+                    {
+                        "cpu_s": before_s,
+                        "rss_mib": _rss_mib(),
+                        "peak_mib": _peak_mib(),
+                        "before_idle_mib": before_mib,
+                    }
+                )
                 print(per_hour[-1], f"idle {time.monotonic() - mark:.1f} s", file=sys.stderr)
                 if len(per_hour) >= hours:
                     raise EnoughError
