@@ -15,7 +15,7 @@ from flowsweep.serve.campaign import CampaignModel
 from flowsweep.serve.changes import changes
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
-from flowsweep.serve.overview import Overview, names_of_points
+from flowsweep.serve.overview import names_of_points
 from flowsweep.serve.quantities import BY_KEY, QUANTITIES
 from flowsweep.serve.series import as_json, failures, lines
 from flowsweep.serve.watch import Watched, Watcher
@@ -33,7 +33,7 @@ class Answers:
         self._watched = watched
         self._watcher = watcher
         self._broadcaster = broadcaster
-        self._overviews = [Overview(one.model) for one in watched]
+        self._overviews = [one.overview for one in watched]
         self._made: tuple[tuple[int, ...], float, bytes] | None = None
         self._making = threading.Lock()
         self._registry = registry(

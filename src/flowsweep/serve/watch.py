@@ -15,6 +15,7 @@ from flowsweep.archive.readers import ReadersLock
 from flowsweep.errors import FlowsweepError
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.keep import Kept, contents
+from flowsweep.serve.overview import Overview
 from flowsweep.serve.summarise import next_batch, summed_up
 
 POLL_S = 0.4
@@ -44,6 +45,7 @@ class Watched:
         self.number = number
         self.folder = open_folder(path)
         self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
+        self.overview = Overview(self.model)
         self._kept = None if cache is None else Kept(cache, self.folder)
         self.follower = ArchiveFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
         self._kept_at = (self.model.version, time.monotonic())
@@ -81,6 +83,9 @@ class Watched:
         self._read_notes(said)
         self._read_live(said)
         self._look_for_writer(said)
+        if said or self.read_at is None:
+            with self.lock:
+                self.overview.refresh()
         self.read_at = time.time()
         for what in said - {""}:
             tell(self.number, what)
@@ -100,6 +105,8 @@ class Watched:
             batch = next_batch(self.model)
             if batch:
                 self._sum_up(batch)
+                with self.lock:
+                    self.overview.refresh()
                 tell(self.number, "summed")
         finally:
             hold.release()

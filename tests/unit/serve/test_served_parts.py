@@ -33,7 +33,8 @@ def read(watched: Watched) -> None:
 
 def shown(watched: Watched) -> dict:
     read(watched)
-    return Overview(watched.model).campaign()
+    # Whether a process writes it is looked at now and then only.
+    return Overview(watched.model).campaign() | {"runs": None}
 
 
 def test_it_goes_on_over_the_end_of_a_part(tmp_path: Path) -> None:
