@@ -16,8 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -136,67 +138,65 @@ class Clock:
         self.now_ns += duration_ns
 
 
+class Hourly(Housekeeping):
+    """Counts when the trials of an hour are over, and what merging then takes; ends after so many hours."""
+
+    def __init__(self, writer: ArchiveWriter, clock: Clock, paths: int, hours: int) -> None:
+        super().__init__(writer, 1 << 20, print, lambda: datetime.fromtimestamp(clock.now_ns / 1e9, UTC))
+        self.counted: list[dict[str, float]] = []
+        self._of = writer
+        self._clock, self._paths, self._hours = clock, paths, hours
+
+    def idle(self, left_ns: int) -> None:
+        """Merge, count, and let time pass."""
+        before_s, before_mib = _cpu_s(), _rss_mib()
+        super().idle(left_ns)
+        if len(self.counted) < self._of.finished_count // self._paths:
+            found = {"cpu_s": before_s, "merging_s": _cpu_s() - before_s, "before_merging_mib": before_mib}
+            self.counted.append(found | {"rss_mib": _rss_mib(), "peak_mib": _peak_mib()})
+            print(self.counted[-1], file=sys.stderr)
+            if len(self.counted) >= self._hours:
+                raise EnoughError
+        self._clock.now_ns += max(0, left_ns - 10**9) if left_ns < 100 * 10**9 else 10 * 10**9
+
+
 async def measured(plan: Plan, base: Path, hours: int) -> dict[str, Any]:
     """Run some hours of the campaign."""
-    network = Network()
-    writer = open_or_begin(base, plan)
-    clock = Clock()
-    per_hour: list[dict[str, float]] = []
-
-    class Watched(Housekeeping):
-        """Counts at the first moment of each hour in which nothing runs."""
-
-        def idle(self, left_ns: int) -> None:
-            before_s, before_mib, mark = _cpu_s(), _rss_mib(), time.monotonic()
-            super().idle(left_ns)
-            if len(per_hour) < writer_hours(writer):
-                per_hour.append(
-                    {
-                        "cpu_s": before_s,
-                        "rss_mib": _rss_mib(),
-                        "peak_mib": _peak_mib(),
-                        "before_idle_mib": before_mib,
-                    }
-                )
-                print(per_hour[-1], f"idle {time.monotonic() - mark:.1f} s", file=sys.stderr)
-                if len(per_hour) >= hours:
-                    raise EnoughError
-            clock.now_ns += max(0, left_ns - 10**9) if left_ns < 100 * 10**9 else 10 * 10**9
-
-    def writer_hours(writer: ArchiveWriter) -> int:
-        return writer.finished_count // len(accesses) // (len(accesses) - 1)
-
     names = [host.name for host in plan.hosts]
     addresses = {name: (DataAddress("127.0.0.1", 4),) for name in names}
     accesses = {name: HostAccess(name, (), None, addresses) for name in names}
-    resume = recorded(writer)
-    writer.keep_totals()
-    housekeeping = Watched(writer, 1 << 20, print, lambda: datetime.fromtimestamp(clock.now_ns / 1e9, UTC))
-    due = replace(timetable(plan, writer, resume, housekeeping), clock=clock)
-    conditions = Conditions(
-        network.connect, Patience(0.01, 0.01), Deadlines(5, 5, 5), sharing=sharing_of(plan)
-    )
+    paths = len(names) * (len(names) - 1)
+    clock = Clock()
     begun_s = _cpu_s()
-    first_peak = _peak_mib()
-    try:
+    with open_or_begin(base, plan) as writer:
+        writer.keep_totals()
+        resume = recorded(writer)
+        hourly = Hourly(writer, clock, paths, hours)
         slots = schedule(plan, writer.seed)
-        print(f"schedule: {_cpu_s() - begun_s:.1f} s, {_rss_mib():.0f} MiB", file=sys.stderr)
-        recorder = Realistic(writer, slots[0].trials[0])
-        await run_campaign(slots, accesses, recorder, resume=resume, conditions=conditions, timetable=due)
-    except EnoughError:
-        pass
-    finally:
-        writer.close()
-    steps = [one["cpu_s"] for one in per_hour]
-    hourly = [round(b - a, 1) for a, b in zip([begun_s, *steps], steps, strict=False)]
+        conditions = Conditions(
+            Network().connect, Patience(0.01, 0.01), Deadlines(5, 5, 5), sharing=sharing_of(plan)
+        )
+        with suppress(EnoughError):
+            await run_campaign(
+                slots,
+                accesses,
+                Realistic(writer, slots[0].trials[0]),
+                resume=resume,
+                conditions=conditions,
+                timetable=replace(timetable(plan, writer, resume, hourly), clock=clock),
+            )
+        part = writer.part
+    steps = [begun_s, *(one["cpu_s"] for one in hourly.counted)]
+    per_hour = [round(after - before, 1) for before, after in pairwise(steps)]
     return {
         "hosts": len(names),
-        "paths": len(names) * (len(names) - 1),
-        "hours": len(per_hour),
-        "cpu_s_per_hour": hourly,
-        "share_of_a_core": [round(one / 3600, 4) for one in hourly],
-        "rss_mib": [round(one["rss_mib"]) for one in per_hour],
-        "peak_mib": [round(first_peak), *(round(one["peak_mib"]) for one in per_hour)],
+        "paths": paths,
+        "hours": len(hourly.counted),
+        "parts": part,
+        "cpu_s_per_hour": per_hour,
+        "share_of_a_core": [round(one / 3600, 4) for one in per_hour],
+        "rss_mib": [round(one["rss_mib"]) for one in hourly.counted],
+        "peak_mib": [round(one["peak_mib"]) for one in hourly.counted],
         "load_average_1min": round(os.getloadavg()[0], 1),
     }
 
