@@ -15,7 +15,7 @@ LOOSE_MIN = 500
 """Attempts whose files are worth merging."""
 LOOSE_SHARE = 0.25
 """Of all attempts, likewise: merging writes all of them again, so it becomes rarer as they become more."""
-PART_TRIALS = 20_000
+PART_TRIALS = 10_000
 """Attempts after which a new part of the archive is begun: what is kept in memory, read at a start and merged
 together has an end."""
 PART_TRIALS_OF_A_DAY = 1_000
