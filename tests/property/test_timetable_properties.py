@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -237,3 +238,29 @@ def test_reasons_are_those_of_what_happened() -> None:
         "the controller was not running",
     ]
     assert all(3 <= count <= 6 for _, count in told)
+
+
+def test_no_part_ends_while_something_that_was_passed_over_is_still_to_be_recorded() -> None:
+    """Killed then, nobody would know of it: the next part says that its time is settled."""
+    world = World(Random(1), [(20 * MINUTE_NS, "down", 0)])
+    passed = Occasion("s", 1, BEGUN_NS - HOUR_NS, BEGUN_NS - MINUTE_NS)
+    coming = [
+        Occasion("s", number, at, at) for number, at in ((2, BEGUN_NS + MINUTE_NS), (3, BEGUN_NS + HOUR_NS))
+    ]
+    heard: list[str] = []
+
+    async def run_slots(*_: object) -> bool:
+        heard.append("run")
+        return True
+
+    async def record(missed: Missed) -> None:
+        heard.append(f"missed {missed.first}")
+
+    async def idle(_: int) -> None:
+        if heard[-1:] != ["idle"]:
+            heard.append("idle")
+
+    timetable = Timetable(iter([passed, *coming]), lambda _: (), lambda _: None, clock=world)
+    with pytest.raises(DownError):
+        asyncio.run(Timekeeper(timetable, run_slots, record, lambda *_: None, idle).run())
+    assert heard == ["missed 1", "run", "idle"]
