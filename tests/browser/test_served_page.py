@@ -12,6 +12,9 @@ from playwright.sync_api import Page, ViewportSize, expect
 from conftest import PATIENCE_MS, Visit
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import Note, add_note
+from flowsweep.campaigns.live import live_told
+from flowsweep.defaults import SECOND_NS
+from flowsweep.run.events import TrialFinished, TrialRunning, TrialStarted
 from mesh_support import EVERY, SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
 from serve_support import Served, big_campaign, served
 
@@ -200,6 +203,45 @@ def test_the_report_of_a_span(mesh, open_page):
     page.get_by_role("link", name="Report of this span").click()
     page.wait_for_selector("#trial-table")
     assert page.locator("#trial-table tbody tr").count() == listed
+
+
+def test_a_curve_within_a_trial_moves_within_two_seconds_of_the_sample(tmp_path, open_page, record_property):
+    begun = datetime.now(UTC) - timedelta(seconds=2)
+    plan = mesh_plan()
+    late = []
+    with begin_mesh(tmp_path / "archive", plan, begun) as writer:
+        _, trials = next(times_of(plan, begun, 1))
+        trial = trials[0]
+        with served(tmp_path / "archive") as server, live_told(writer.folder, lambda _: None) as tell:
+            found = open_page(server)
+            page = found.page
+            expect(page.locator("#live")).to_have_text("live")
+            writer.started(trial.trial_id, 1, datetime.now(UTC))
+            tell(TrialStarted(1, trial, 1, 0))
+            running = page.locator(".running")
+            expect(running).to_contain_text(f"{trial.src} → {trial.dst}")
+            expect(running.locator("svg")).to_have_count(0)
+            before = None
+            for second, rate_bps in enumerate((8e8, 4e8, 6e8), start=1):
+                time.sleep(1)
+                at = time.monotonic()
+                tell(TrialRunning(trial, second * SECOND_NS, rate_bps))
+                curve = running.locator(f'svg[data-points="{second}"]')
+                expect(curve).to_have_count(1)
+                late.append(time.monotonic() - at)
+                drawn = curve.locator("polyline").get_attribute("points")
+                assert drawn != before
+                before = drawn
+                expect(running).to_contain_text(f"{rate_bps / 1e6:.0f} Mbit/s")
+            assert curve.get_attribute("aria-label") == "Goodput within this trial, 3 values so far"
+            problems = Axe().run(page).response["violations"]
+            assert [one["id"] for one in problems if one["impact"] in SERIOUS] == []
+            writer.finished(outcome_of(trial, datetime.now(UTC), 7.5e7))
+            tell(TrialFinished(outcome_of(trial, datetime.now(UTC), 7.5e7).record))
+            expect(running).to_have_count(0)
+            assert found.complaints == []
+    record_property("seconds_from_sample_to_curve", max(late))
+    assert max(late) < 2, late
 
 
 def test_the_page_moves_soon_after_the_archive_grows(tmp_path, open_page, record_property):

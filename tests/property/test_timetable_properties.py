@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,12 +62,18 @@ class World:
     busy_until_ns: int = -1
     run: list[tuple[str, int, str]] = field(default_factory=list)
     """Sweep, number and trial of what ran, in order."""
-    records: dict[str, FinishedTrial] = field(default_factory=dict)
     missed: list[Missed] = field(default_factory=list)
     settled_unix_ns: int = 0
     """When the last controller began: what was due before is run, or recorded as missed."""
     began: dict[tuple[str, int], int] = field(default_factory=dict)
     """By occasion: when it began, by the wall clock."""
+    parts: Random = field(default_factory=lambda: Random(5))
+    """Decides when the archive goes on in a new part, of which alone a controller knows then:"""
+    of_part: dict[str, FinishedTrial] = field(default_factory=dict)
+    missed_in_part: list[Missed] = field(default_factory=list)
+    settled_before: dict[str, int] = field(default_factory=dict)
+    """What the parts before say: by sweep, the highest number of a time that ran or was missed."""
+    parts_begun: int = 0
 
     def read(self) -> Reading:
         return Reading(self.unix_ns, self.boot_ns, self.boot_ns - self.suspended_ns)
@@ -77,6 +84,15 @@ class World:
 
     async def sleep(self, duration_ns: int) -> None:
         self.pass_time(duration_ns)
+
+    def begin_part(self) -> None:
+        """Forget all but the numbers, as an archive's writer does."""
+        told = [(one.sweep, one.repeat) for one in self.of_part.values()]
+        for sweep, number in (*told, *((one.sweep, one.last) for one in self.missed_in_part)):
+            self.settled_before[sweep] = max(self.settled_before.get(sweep, 0), number)
+        self.of_part.clear()
+        self.missed_in_part.clear()
+        self.parts_begun += 1
 
     def pass_time(self, duration_ns: int) -> None:
         """Let time pass, and what was to happen in it happen."""
@@ -121,8 +137,8 @@ def plan_of(chance: Random) -> Plan:
 
 def controlled(world: World, plan: Plan) -> None:
     """Run a controller until the machine ends it."""
-    resume = ResumeState(done=frozenset(world.records))
-    begun = Begun(BEGUN_NS, 1, world.records, list(world.missed), resume)
+    resume = ResumeState(done=frozenset(world.of_part))
+    begun = Begun(BEGUN_NS, 1, world.of_part, list(world.missed_in_part), resume, dict(world.settled_before))
     made = timetable_of(plan, begun, world.missed.append)
     timetable = Timetable(
         made.occasions, made.slots_of, made.keep, made.trials_run, clock=world, look_every_ns=LOOK_NS
@@ -142,16 +158,18 @@ def controlled(world: World, plan: Plan) -> None:
             world.busy_until_ns = world.boot_ns
             for trial in slot.trials:
                 world.run.append((*key, trial.trial_id))
-                world.records[trial.trial_id] = FinishedTrial(1, trial.sweep, trial.repeat, None)
+                world.of_part[trial.trial_id] = FinishedTrial(1, trial.sweep, trial.repeat, None)
             watch.over(slot)
             after_ns += slot_duration_ns(slot) * slot.steps
         return True
 
     async def keep(missed: Missed) -> None:
         world.missed.append(missed)
+        world.missed_in_part.append(missed)
 
     async def idle(_: int) -> None:
-        pass
+        if len(world.of_part) > 3 and world.parts.random() < 0.02:
+            world.begin_part()
 
     asyncio.run(Timekeeper(timetable, run_slots, keep, lambda *_: None, idle).run())
 
@@ -220,3 +238,29 @@ def test_reasons_are_those_of_what_happened() -> None:
         "the controller was not running",
     ]
     assert all(3 <= count <= 6 for _, count in told)
+
+
+def test_no_part_ends_while_something_that_was_passed_over_is_still_to_be_recorded() -> None:
+    """Killed then, nobody would know of it: the next part says that its time is settled."""
+    world = World(Random(1), [(20 * MINUTE_NS, "down", 0)])
+    passed = Occasion("s", 1, BEGUN_NS - HOUR_NS, BEGUN_NS - MINUTE_NS)
+    coming = [
+        Occasion("s", number, at, at) for number, at in ((2, BEGUN_NS + MINUTE_NS), (3, BEGUN_NS + HOUR_NS))
+    ]
+    heard: list[str] = []
+
+    async def run_slots(*_: object) -> bool:
+        heard.append("run")
+        return True
+
+    async def record(missed: Missed) -> None:
+        heard.append(f"missed {missed.first}")
+
+    async def idle(_: int) -> None:
+        if heard[-1:] != ["idle"]:
+            heard.append("idle")
+
+    timetable = Timetable(iter([passed, *coming]), lambda _: (), lambda _: None, clock=world)
+    with pytest.raises(DownError):
+        asyncio.run(Timekeeper(timetable, run_slots, record, lambda *_: None, idle).run())
+    assert heard == ["missed 1", "run", "idle"]

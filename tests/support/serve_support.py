@@ -53,6 +53,10 @@ class Served:
     def wait_for_summaries(self) -> None:
         wait_until(lambda: all(one.read_at and not one.model.pending for one in self.watched), timeout_s=120)
 
+    def wait_for_live(self, trial_id: str) -> None:
+        wait_until(lambda: any(trial_id in one.model.live for one in self.watched), timeout_s=30)
+        wait_until(lambda: all(one.model.has_writer for one in self.watched), timeout_s=30)
+
 
 @contextmanager
 def served(

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
-from flowsweep.archive.folder import Folder
+from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.defaults import MICROSECOND_NS
@@ -99,6 +99,27 @@ def read_campaign(folder: Folder) -> Campaign:
         return Campaign.model_validate(found)
     except ValidationError as error:
         raise ArchiveError(f"{path}: {error}") from error
+
+
+def refuse_what_is_there(folder: Folder) -> None:
+    """Refuse a folder that has anything in it but what a creation that was killed leaves.
+
+    Raises:
+        ArchiveError: Says what is there.
+    """
+    if folder.has_file(CAMPAIGN_FILE):
+        raise ArchiveError(
+            f"{folder.path}: holds an archive already. Add --resume to go on with it, or choose another "
+            "folder."
+        )
+    unfinished = {CAMPAIGN_FILE + UNFINISHED}
+    if folder.has_file(JOURNAL_FILE) and not folder.file_bytes(JOURNAL_FILE):
+        unfinished |= {JOURNAL_FILE}
+    if found := sorted(set(folder.all_names()) - unfinished):
+        raise ArchiveError(
+            f"{folder.path}: holds {', '.join(found[:5])}{', …' if len(found) > 5 else ''}, but no archive. "
+            "Choose a folder that is empty or not there yet; --resume goes on with an archive that exists."
+        )
 
 
 def _what_is_there(folder: Path) -> str:

@@ -11,8 +11,10 @@ from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.state import State
 
 ROWS_PER_FILE = 5_000_000
-ROWS_PER_GROUP = 250_000
-"""Rows held in memory at a time."""
+ROWS_PER_GROUP = 25_000
+"""Rows held in memory at a time: merging them takes some 2 KB a row."""
+_TABLES_HELD_MAX = 64
+"""Of which those are; each has a schema of its own, which takes more than its rows where these are few."""
 
 
 def merge(folder: Folder, state: State, *, rows_per_file: int) -> CompactedEntry:
@@ -62,7 +64,7 @@ def _merge_files(
     if not sources:
         return
     # Engines of different versions may have recorded different columns: what one has not is null.
-    schema = pa.unify_schemas([_schema(folder, source) for source in sources])
+    schema = _common_schema(folder, sources)
     groups = _groups(folder, sources, schema, min(ROWS_PER_GROUP, rows_per_file))
     pending = next(groups, None)
     number = 0
@@ -76,6 +78,16 @@ def _merge_files(
                 pending = next(groups, None)
         yield file, writer.digest
         number += 1
+
+
+def _common_schema(folder: Folder, sources: Sequence[str]) -> pa.Schema:
+    """All columns that files have; each kind of file counts once: thousands of schemas take much memory."""
+    kinds: list[pa.Schema] = []
+    for source in sources:
+        found = _schema(folder, source)
+        if not any(found.equals(known, check_metadata=True) for known in kinds):
+            kinds.append(found)
+    return pa.unify_schemas(kinds)
 
 
 def _schema(folder: Folder, name: str) -> pa.Schema:
@@ -95,6 +107,8 @@ def _groups(
                 held.append(pa.Table.from_batches([batch]))
                 held_rows += batch.num_rows
                 if held_rows < rows_per_group:
+                    if len(held) > _TABLES_HELD_MAX:
+                        held = [pa.concat_tables(held, promote_options="default").combine_chunks()]
                     continue
                 whole = pa.concat_tables(held, promote_options="default")
                 while whole.num_rows >= rows_per_group:

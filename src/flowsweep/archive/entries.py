@@ -31,6 +31,7 @@ TABLES = ("samples", "flows", "cpu", "counters", "links", *OF_TESTS)
 
 TRIALS_FOLDER = "trials"
 MERGED_FOLDER = "merged"
+PARTS_FOLDER = "parts"
 
 _TRIAL_ID = re.compile(r"[0-9a-f]{12}")
 TrialId = Annotated[str, Field(pattern=rf"^{_TRIAL_ID.pattern}$")]
@@ -39,6 +40,8 @@ Rows = Annotated[int, Field(ge=0, le=2**62)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 TableName = Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})$")]
 TableOfTest = Annotated[str, Field(pattern=f"^({'|'.join(OF_TESTS)})$")]
+Part = Annotated[int, Field(ge=2, le=10**6)]
+"""Number of a part; the first is the archive's own folder."""
 Key = tuple[str, int]
 """Of an attempt: trial_id and attempt."""
 
@@ -188,6 +191,25 @@ class MissedEntry(_Entry):
     missed: Missed
 
 
+class BeginsEntry(_Entry):
+    """The first record of a part of an archive that is not its first: what went before."""
+
+    kind: Literal["begins"] = "begins"
+    part: Part
+    at: datetime
+    settled: dict[str, Annotated[int, Field(ge=1)]]
+    """By sweep, the highest number of a time that ran or was missed before: none up to it runs again."""
+    trials: Annotated[int, Field(ge=0)]
+    """Finished in the parts before."""
+
+
+class ContinuedEntry(_Entry):
+    """The last record of a part: what follows is in the next one."""
+
+    kind: Literal["continued"] = "continued"
+    part: Part
+
+
 class DroppedEntry(_Entry):
     """Data of an attempt, or of imported trials, have changed since they were written: they do not count."""
 
@@ -196,7 +218,15 @@ class DroppedEntry(_Entry):
 
 
 Entry = (
-    DroppedEntry | HostsEntry | StartedEntry | FinishedEntry | ImportedEntry | CompactedEntry | MissedEntry
+    DroppedEntry
+    | HostsEntry
+    | StartedEntry
+    | FinishedEntry
+    | ImportedEntry
+    | CompactedEntry
+    | MissedEntry
+    | BeginsEntry
+    | ContinuedEntry
 )
 DataEntry = FinishedEntry | ImportedEntry
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
@@ -231,6 +261,11 @@ def file_of(entry: Data | DataEntry, table: str) -> str:
 def folder_of(trial_id: str, attempt: int) -> str:
     """Folder of an attempt's data, from the archive's."""
     return f"{TRIALS_FOLDER}/{trial_id}-{attempt}"
+
+
+def part_folder(part: int) -> str:
+    """Folder of a part that is not the first, from the archive's."""
+    return f"{PARTS_FOLDER}/{part}"
 
 
 def generation_folder(generation: int) -> str:

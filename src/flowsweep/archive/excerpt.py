@@ -1,6 +1,7 @@
 """A few trials of an archive as an archive of their own, which all that reads archives can read."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,30 @@ from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_FILE, frame
 
 
+@dataclass(frozen=True, slots=True)
+class Excerpted:
+    """Trials of one part of an archive."""
+
+    source: Folder
+    """The part's."""
+    loose: Sequence[DataEntry]
+    """Trials whose data lie in folders of their own."""
+    merged: Sequence[DataEntry]
+    """Trials whose data are merged with others'."""
+    files: CompactedEntry | None
+    """Where those lie."""
+
+
 def write_excerpt(
-    source: Folder,
-    target: Path,
-    campaign: Campaign,
-    hosts: Mapping[str, Mapping[str, Any]],
-    loose: Sequence[DataEntry],
-    merged: Sequence[DataEntry],
-    files: CompactedEntry | None,
+    parts: Sequence[Excerpted], target: Path, campaign: Campaign, hosts: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Write an archive of some trials.
 
     Args:
-        source: The archive that they are taken from; who calls holds its readers' lock.
+        parts: What they are taken from; who calls holds the readers' lock of the archive.
         target: A new folder.
         campaign: Of the archive.
         hosts: What is known of its hosts.
-        loose: Trials whose data lie in folders of their own.
-        merged: Trials whose data are merged with others'.
-        files: Where those lie.
 
     Raises:
         ArchiveError: Something cannot be read or written.
@@ -48,18 +54,24 @@ def write_excerpt(
         made = Folder(target)
         write_campaign(made, campaign)
         made.make_folder(TRIALS_FOLDER)
-        for entry in loose:
-            made.make_folder(entry.folder)
-            for table in entry.rows:
-                made.write(file_of(entry, table), source.read(file_of(entry, table), at_most=_FILE_MAX))
-        if files is not None:
-            for entry in merged:
-                made.make_folder(entry.folder)
-            _take_out(source, made, merged, files)
+        for part in parts:
+            _take(part, made)
         hosts_entry = HostsEntry(facts={name: dict(facts) for name, facts in hosts.items()})
-        unhashed = [entry.model_copy(update={"sha256": {}}) for entry in merged]
+        unhashed = [entry.model_copy(update={"sha256": {}}) for part in parts for entry in part.merged]
+        loose = [entry for part in parts for entry in part.loose]
         records = [hosts_entry, *sorted((*loose, *unhashed), key=_began)]
         made.write(JOURNAL_FILE, b"".join(frame(one.model_dump_json().encode()) for one in records))
+
+
+def _take(part: Excerpted, made: Folder) -> None:
+    for entry in part.loose:
+        made.make_folder(entry.folder)
+        for table in entry.rows:
+            made.write(file_of(entry, table), part.source.read(file_of(entry, table), at_most=_FILE_MAX))
+    if part.files is not None:
+        for entry in part.merged:
+            made.make_folder(entry.folder)
+        _take_out(part.source, made, part.merged, part.files)
 
 
 _FILE_MAX = 1 << 30

@@ -36,11 +36,18 @@ class Folder:
         OSError: There is no such folder, or it may not be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, descriptor: int | None = None) -> None:
         self.path = path
         # The folder's own path is the user's, who may have linked it.
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._descriptor = (
+            os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) if descriptor is None else descriptor
+        )
         self.close = weakref.finalize(self, os.close, self._descriptor)
+
+    def inside(self, name: str) -> "Folder":
+        """A folder in it, held open by itself."""
+        with self._folder(name) as descriptor:
+            return Folder(self.path / name, os.dup(descriptor))
 
     def open(self, name: str, *, writable: bool = False, new: bool = False) -> int:
         """Open a file; returns its descriptor.
@@ -93,6 +100,15 @@ class Folder:
         self.sync(unfinished)
         self.rename(unfinished, name)
 
+    def replace(self, name: str, data: bytes) -> None:
+        """Put a file there, in the place of the one before; not waited for: a power cut may take it away."""
+        unfinished = name + UNFINISHED
+        self.remove(unfinished)
+        with self.new_file(unfinished) as file:
+            file.write(data)
+        with self._parent(name) as (parent, last):
+            os.rename(last + UNFINISHED, last, src_dir_fd=parent, dst_dir_fd=parent)
+
     def digest(self, name: str) -> str:
         """SHA-256 of a file's bytes, in hexadecimal."""
         with self.read_file(name) as file:
@@ -112,6 +128,11 @@ class Folder:
         """How long a file is."""
         with self.read_file(name) as file:
             return os.fstat(file.fileno()).st_size
+
+    def stamp(self, name: str) -> tuple[int, int] | None:
+        """Inode and time of the last change of a file, in Unix nanoseconds; None if it is not there."""
+        found = self._status(name)
+        return None if found is None else (found.st_ino, found.st_mtime_ns)
 
     def all_names(self) -> tuple[str, ...]:
         """Names of all that is in the archive's folder itself, sorted."""

@@ -125,6 +125,21 @@ def has_writer(folder: Folder) -> bool:
         os.close(descriptor)
 
 
+def lock_archive(folder: Folder) -> int:
+    """Take the lock of an archive's writer, for as long as the descriptor that is returned is open.
+
+    Raises:
+        ArchiveError: Another process has it.
+    """
+    descriptor = folder.open(JOURNAL_FILE, writable=True)
+    try:
+        _lock(descriptor, folder)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def _lock(descriptor: int, folder: Folder) -> None:
     # A reader that asks whether there is a writer has the lock for a moment.
     deadline = time.monotonic() + _WAIT_S
@@ -190,6 +205,11 @@ class JournalFile:
                 disk.cut(self._descriptor, at=self._end)
                 raise
         self._end += len(record)
+
+    @property
+    def end(self) -> int:
+        """Where the last record ends."""
+        return self._end
 
     def close(self) -> None:
         """Give the lock back."""

@@ -16,6 +16,8 @@ from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, has_writer, parse
 from flowsweep.archive.leftovers import data_folders, not_understood
 from flowsweep.archive.monitor_parts import read_monitors
+from flowsweep.archive.part_folders import opened_part, part_numbers
+from flowsweep.archive.parts import WholeState
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.recovery import missing_files, recover
 from flowsweep.archive.state import State, state_of
@@ -51,8 +53,15 @@ def read_archive(folder: Path) -> "Archive":
         opened = open_folder(folder)
         campaign = read_campaign(opened)
         hold = ReadersLock(opened)
-        state, losses = _settled(opened)
-    return Archive(opened, campaign, state, losses, hold)
+        states: list[tuple[int, Folder, State]] = []
+        losses: tuple[str, ...] = ()
+        for number in part_numbers(opened):
+            part = opened_part(opened, number)
+            state, lost = _settled(part)
+            states.append((number, part, state))
+            losses += lost
+    whole = states[0][2] if len(states) == 1 else WholeState([(number, one) for number, _, one in states])
+    return Archive(opened, campaign, whole, losses, hold, [(part, state) for _, part, state in states])
 
 
 def _settled(folder: Folder) -> tuple[State, tuple[str, ...]]:
@@ -87,7 +96,13 @@ class Archive:
     """An archive as it was when it was read."""
 
     def __init__(
-        self, opened: Folder, campaign: Campaign, state: State, losses: tuple[str, ...], hold: ReadersLock
+        self,
+        opened: Folder,
+        campaign: Campaign,
+        state: State,
+        losses: tuple[str, ...],
+        hold: ReadersLock,
+        parts: Sequence[tuple[Folder, State]] = (),
     ) -> None:
         self.folder = opened.path
         self.campaign = campaign
@@ -95,7 +110,9 @@ class Archive:
         """What is damaged and left out, in sentences."""
         self.opened = opened
         self.state = state
-        """What the journal's records add up to."""
+        """What the records of all parts' journals add up to."""
+        self.parts = tuple(parts) or ((opened, state),)
+        """Each part's folder, and what its own journal's records add up to."""
         self._hold = hold
 
     @property

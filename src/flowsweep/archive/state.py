@@ -9,7 +9,9 @@ from pydantic import ValidationError
 
 from flowsweep.archive.entries import (
     TABLES,
+    BeginsEntry,
     CompactedEntry,
+    ContinuedEntry,
     Data,
     DataEntry,
     DroppedEntry,
@@ -59,9 +61,16 @@ class State:
     stale: set[str] = field(default_factory=set)
     """Folders whose data were merged since."""
 
+    before: BeginsEntry | None = None
+    """What went before, in a part that is not the first."""
+    continued_in: int | None = None
+    """The part in which it goes on."""
+
     def apply(self, entry: Entry) -> None:
         """Take the next record into account."""
         match entry:
+            case BeginsEntry() | ContinuedEntry():
+                self._go_on(entry)
             case HostsEntry():
                 self.host_facts.update(entry.facts)
             case StartedEntry():
@@ -80,6 +89,12 @@ class State:
                 self.drop(entry.folder)
             case CompactedEntry():
                 self.take_merged(entry, holding=tuple(self.loose))
+
+    def _go_on(self, entry: BeginsEntry | ContinuedEntry) -> None:
+        if isinstance(entry, BeginsEntry):
+            self.before = entry
+        else:
+            self.continued_in = entry.part
 
     def take_merged(self, merged: CompactedEntry, *, holding: Iterable[str]) -> None:
         """Let merged files count, in the place of the folders whose data they hold and of those before."""
@@ -124,6 +139,21 @@ class State:
 
     def _count(self, trial_id: str, attempt: int) -> None:
         self.attempts[trial_id] = max(attempt, self.attempts.get(trial_id, 0))
+
+    @property
+    def settled(self) -> dict[str, int]:
+        """By sweep, the highest number of a time that ran, if only in part, or was missed, so far."""
+        found = {} if self.before is None else dict(self.before.settled)
+        for trial in self.done.values():
+            found[trial.sweep] = max(found.get(trial.sweep, 0), trial.repeat)
+        for missed in self.missed:
+            found[missed.sweep] = max(found.get(missed.sweep, 0), missed.last)
+        return found
+
+    @property
+    def finished_count(self) -> int:
+        """How many trials are finished, with those of the parts before."""
+        return len(self.done) + (0 if self.before is None else self.before.trials)
 
     @property
     def left_out(self) -> list[Key]:

@@ -40,13 +40,19 @@ def verify_archive(folder: Path, progress: Callable[[int, int], None] = lambda d
         ArchiveError: It is no archive, or cannot be read at all.
     """
     with read_archive(folder) as archive:
-        return _verified(archive.opened, archive.state, archive.losses, progress)
+        found = [_verified(folder, state, progress) for folder, state in archive.parts]
+        aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in archive.opened.names(ASIDE_FOLDER))
+    return Verified(
+        archive.losses + tuple(problem for one in found for problem in one.problems),
+        sum(one.files for one in found),
+        sum(one.data_bytes for one in found),
+        sum(one.without_digest for one in found),
+        aside + tuple(name for one in found[1:] for name in one.aside),
+    )
 
 
-def _verified(
-    folder: Folder, state: State, losses: tuple[str, ...], progress: Callable[[int, int], None]
-) -> Verified:
-    problems = list(losses)
+def _verified(folder: Folder, state: State, progress: Callable[[int, int], None]) -> Verified:
+    problems: list[str] = []
     sizes = {file: folder.file_bytes(file) for files in state.files.values() for file in files}
     digests = state.digests
     rows: dict[str, int] = {}

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import (
-    CAMPAIGN_FILE,
     FORMAT,
     Campaign,
     open_folder,
     read_campaign,
+    refuse_what_is_there,
     write_campaign,
 )
 from flowsweep.archive.compaction import ROWS_PER_FILE, merge
@@ -24,6 +24,7 @@ from flowsweep.archive.entries import (
     MERGED_FOLDER,
     OF_TESTS,
     TRIALS_FOLDER,
+    ContinuedEntry,
     DroppedEntry,
     Entry,
     FinishedEntry,
@@ -33,16 +34,18 @@ from flowsweep.archive.entries import (
     StartedEntry,
     folder_of,
 )
-from flowsweep.archive.folder import UNFINISHED, Folder
+from flowsweep.archive.folder import Folder
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
-from flowsweep.archive.journal import JOURNAL_FILE, JournalFile
+from flowsweep.archive.journal import JOURNAL_FILE, JournalFile, lock_archive
 from flowsweep.archive.leftovers import clear_up, data_folders, remove_stale
 from flowsweep.archive.monitor_parts import MonitorParts
 from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported
+from flowsweep.archive.part_folders import opened_part, part_numbers
+from flowsweep.archive.parts import begin_part, remove_unfinished_parts
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.archive.recovery import Recovery, recover
 from flowsweep.archive.state import State, state_of
-from flowsweep.errors import ArchiveError
+from flowsweep.archive.totals import TotalsKeeper
 from flowsweep.run.outcome import FinishedTrial, Missed, TrialOutcome
 from flowsweep.version import __version__
 
@@ -71,11 +74,11 @@ def create_archive(
     with disk.reported(folder, "no archive can be made there"):
         folder.mkdir(parents=True, exist_ok=True)
         opened = Folder(folder)
-        _refuse_what_is_there(opened)
+        refuse_what_is_there(opened)
         journal = JournalFile(opened, new=True)
         try:
             # Again, under the lock: another process may have been faster.
-            _refuse_what_is_there(opened)
+            refuse_what_is_there(opened)
             write_campaign(opened, campaign)
             _sync_folder_above(folder)
             return ArchiveWriter(opened, campaign, journal, State(brief=True), Recovery((), None))
@@ -93,14 +96,22 @@ def open_archive_for_writing(folder: Path) -> "ArchiveWriter":
     with disk.reported(folder, "cannot be gone on with"):
         opened = open_folder(folder)
         campaign = read_campaign(opened)
-        journal = JournalFile(opened)
+        number = part_numbers(opened)[-1]
+        lock = None if number == 1 else lock_archive(opened)
         try:
-            content = journal.take_content()
-            state = state_of(content.payloads, folder / JOURNAL_FILE, brief=True)
-            recovery = recover(opened, state, content, roll_forward=True)
-            return ArchiveWriter(opened, campaign, journal, state, recovery)
+            part = opened_part(opened, number)
+            journal = JournalFile(part)
+            try:
+                content = journal.take_content()
+                state = state_of(content.payloads, part.path / JOURNAL_FILE, brief=True)
+                recovery = recover(part, state, content, roll_forward=True)
+                return ArchiveWriter(opened, campaign, journal, state, recovery, part=(number, part, lock))
+            except BaseException:
+                journal.close()
+                raise
         except BaseException:
-            journal.close()
+            if lock is not None:
+                os.close(lock)
             raise
 
 
@@ -108,7 +119,14 @@ class ArchiveWriter:
     """An archive open for writing, by this process only. Implements `flowsweep.run.outcome.Recorder`."""
 
     def __init__(
-        self, opened: Folder, campaign: Campaign, journal: JournalFile, state: State, recovery: Recovery
+        self,
+        opened: Folder,
+        campaign: Campaign,
+        journal: JournalFile,
+        state: State,
+        recovery: Recovery,
+        *,
+        part: tuple[int, Folder, int | None] | None = None,
     ) -> None:
         self.folder = opened.path
         self.campaign = campaign
@@ -116,8 +134,13 @@ class ArchiveWriter:
         """What is damaged and lost, in sentences."""
         self.monitor_parts = MonitorParts(opened)
         """Keeps what monitors tell, beside the journal."""
-        self._opened = opened
+        self._whole = opened
+        self.part, self._opened, self._lock = part or (1, opened, None)
+        """Number of the part that is written: the newest."""
         self._journal = journal
+        self._first: JournalFile | None = None
+        """Of the first part, which has the lock, once another is written."""
+        self._totals = TotalsKeeper(opened)
         self._state = state
         self._recovery = recovery
         self._ready = False
@@ -134,8 +157,23 @@ class ArchiveWriter:
 
     @property
     def done(self) -> Mapping[str, FinishedTrial]:
-        """The last finished attempt of each trial, by trial_id."""
+        """The last finished attempt of each trial, by trial_id; of the newest part."""
         return self._state.done
+
+    @property
+    def finished_count(self) -> int:
+        """How many trials are finished, of all parts."""
+        return self._state.finished_count
+
+    @property
+    def settled_before(self) -> Mapping[str, int]:
+        """By sweep, up to which number its times are settled by the parts before the newest."""
+        return {} if self._state.before is None else self._state.before.settled
+
+    @property
+    def part_begun_at(self) -> datetime:
+        """When the newest part was begun."""
+        return self.campaign.created_at if self._state.before is None else self._state.before.at
 
     @property
     def imported(self) -> Mapping[str, ImportedTrial]:
@@ -144,12 +182,12 @@ class ArchiveWriter:
 
     @property
     def attempts(self) -> dict[str, int]:
-        """How often each trial was started so far, by trial_id."""
+        """How often each trial was started so far, by trial_id; of the newest part."""
         return dict(self._state.attempts)
 
     @property
     def attempts_with_data(self) -> int:
-        """How many attempts have data."""
+        """How many attempts of the newest part have data."""
         return len(self._state.entries)
 
     @property
@@ -158,7 +196,7 @@ class ArchiveWriter:
         return len(self._state.loose)
 
     def data_bytes(self) -> int:
-        """How large all data files are together."""
+        """How large all data files of the newest part are together."""
         with disk.reported(self.folder, "cannot be read"):
             files = (file for files in self._state.files.values() for file in files)
             return sum(self._opened.file_bytes(file) for file in files)
@@ -173,6 +211,8 @@ class ArchiveWriter:
             ArchiveError: The disk does not take it.
         """
         if self._ready:
+            if self._state.continued_in is not None:
+                self._move_on()
             return ()
         for entry in (
             self._recovery.adopted,
@@ -185,8 +225,48 @@ class ArchiveWriter:
                 self._opened.make_folder(name)
             self._opened.sync()
             kept_aside = clear_up(self._opened, self._state)
+            remove_unfinished_parts(self._whole)
         self._ready = True
+        if self._state.continued_in is not None:
+            self._move_on()  # its end was recorded, and then the process was killed
         return kept_aside
+
+    def begin_part(self) -> None:
+        """Go on in a new part: what is so far stays as it is, and is not kept in memory any more.
+
+        Nothing may be under way: no trial of the times that are begun runs again.
+
+        Raises:
+            ArchiveError: The disk did not take it; the next record goes where it can.
+        """
+        before = self.part
+        self.make_ready()
+        if self.part == before:
+            self._keep_in_part(ContinuedEntry(part=before + 1))
+            self._move_on()
+
+    def _move_on(self) -> None:
+        """Make the part in which the newest one says that it goes on, and write there from now on."""
+        number = self.part + 1
+        with disk.reported(self.folder, "cannot be gone on with"):
+            made = begin_part(self._whole, self.campaign, number, self._state, self._totals.totals())
+        journal = JournalFile(made)
+        content = journal.take_content()
+        if self.part == 1:
+            self._first = self._journal
+        else:
+            self._journal.close()
+        self.part, self._opened, self._journal = number, made, journal
+        self._state = state_of(content.payloads, made.path / JOURNAL_FILE, brief=True)
+        with disk.reported(self.folder, "cannot be gone on with"):
+            for name in (TRIALS_FOLDER, MERGED_FOLDER):
+                made.make_folder(name)
+            made.sync()
+
+    def keep_totals(self) -> None:
+        """Have what `flowsweep status` says kept from now on, in short; of a campaign with times."""
+        with disk.reported(self.folder, "cannot be read"):
+            self._totals.begin()
 
     def hosts(self, facts: dict[str, dict[str, Any]]) -> None:
         """Keep what the engines see of their hosts, by host name; the last word about a host counts."""
@@ -223,7 +303,7 @@ class ArchiveWriter:
 
     @property
     def all_missed(self) -> Sequence[Missed]:
-        """Times at which sweeps were due and did not run, so far."""
+        """Times at which sweeps were due and did not run, as far as the newest part tells."""
         return self._state.missed
 
     def take_in(self, outcomes: Sequence[ImportedOutcome]) -> None:
@@ -270,6 +350,10 @@ class ArchiveWriter:
     def close(self) -> None:
         """Let others write the archive. Everything is on disk already."""
         self._journal.close()
+        if self._first is not None:
+            self._first.close()
+        if self._lock is not None:
+            os.close(self._lock)
 
     def __enter__(self) -> Self:
         return self
@@ -279,8 +363,12 @@ class ArchiveWriter:
 
     def _keep(self, entry: Entry) -> None:
         self.make_ready()
+        self._keep_in_part(entry)
+
+    def _keep_in_part(self, entry: Entry) -> None:
         self._journal.append(entry.model_dump_json().encode())
         self._state.apply(entry)
+        self._totals.count(entry, self._opened, self._journal.end)
 
     def _write(self, folder: str, tables: Mapping[str, pa.Table]) -> dict[str, str]:
         self.make_ready()
@@ -291,7 +379,7 @@ class ArchiveWriter:
         """Remove what was merged since, unless somebody reads it."""
         if self._state.stale.isdisjoint(data_folders(self._opened)):
             return
-        if (held := wait_for_readers(self._opened)) is None:
+        if (held := wait_for_readers(self._whole)) is None:
             return
         with disk.reported(self.folder, "merged data cannot be removed"):
             try:
@@ -308,20 +396,3 @@ def _sync_folder_above(folder: Path) -> None:
     above = Folder(folder.absolute().parent)
     above.sync()
     above.close()
-
-
-def _refuse_what_is_there(folder: Folder) -> None:
-    """Refuse a folder that has anything in it but what a creation that was killed leaves."""
-    if folder.has_file(CAMPAIGN_FILE):
-        raise ArchiveError(
-            f"{folder.path}: holds an archive already. Add --resume to go on with it, or choose another "
-            "folder."
-        )
-    unfinished = {CAMPAIGN_FILE + UNFINISHED}
-    if folder.has_file(JOURNAL_FILE) and not folder.file_bytes(JOURNAL_FILE):
-        unfinished |= {JOURNAL_FILE}
-    if found := sorted(set(folder.all_names()) - unfinished):
-        raise ArchiveError(
-            f"{folder.path}: holds {', '.join(found[:5])}{', …' if len(found) > 5 else ''}, but no archive. "
-            "Choose a folder that is empty or not there yet; --resume goes on with an archive that exists."
-        )

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from flowsweep.archive import ArchiveWriter
 from flowsweep.defaults import SECOND_NS
@@ -14,6 +15,11 @@ LOOSE_MIN = 500
 """Attempts whose files are worth merging."""
 LOOSE_SHARE = 0.25
 """Of all attempts, likewise: merging writes all of them again, so it becomes rarer as they become more."""
+PART_TRIALS = 10_000
+"""Attempts after which a new part of the archive is begun: what is kept in memory, read at a start and merged
+together has an end."""
+PART_TRIALS_OF_A_DAY = 1_000
+"""The same on another day (UTC) than the one on which the part was begun."""
 MERGED_BYTES_PER_S = 10 << 20
 """Merging is expected to be faster than that, on any disk."""
 
@@ -25,20 +31,39 @@ class Housekeeping:
         writer: Of the archive.
         free_bytes_min: With less free on its disk, nothing runs.
         told: Is told why files could not be merged; called in a thread.
+        now: Tells what time it is, aware.
     """
 
-    def __init__(self, writer: ArchiveWriter, free_bytes_min: int, told: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        writer: ArchiveWriter,
+        free_bytes_min: int,
+        told: Callable[[str], None],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._writer = writer
         self._free_bytes_min = free_bytes_min
         self._told = told
+        self._now = now
         self._given_up = False
 
     def idle(self, left_ns: int) -> None:
-        """Use a time in which nothing is due: merge files if it suffices."""
-        if self._given_up:
-            return
-        loose, attempts = self._writer.loose_attempts, self._writer.attempts_with_data
-        if left_ns < IDLE_MIN_NS or loose < max(LOOSE_MIN, LOOSE_SHARE * attempts):
+        """Use a time in which nothing is due or under way: merge files if it suffices, begin a part."""
+        attempts = self._writer.attempts_with_data
+        is_full = attempts >= PART_TRIALS or (attempts >= PART_TRIALS_OF_A_DAY and self._is_of_another_day())
+        self._merge(left_ns, max(1 if is_full else LOOSE_MIN, 0 if is_full else LOOSE_SHARE * attempts))
+        merged = self._writer.loose_attempts == 0 or self._given_up
+        if (is_full and merged) or attempts >= 2 * PART_TRIALS:
+            try:
+                self._writer.begin_part()
+            except ArchiveError as error:
+                self._told(f"no new part of its archive is begun: {error}")
+
+    def _is_of_another_day(self) -> bool:
+        return self._writer.part_begun_at.astimezone(UTC).date() != self._now().date()
+
+    def _merge(self, left_ns: int, loose_min: float) -> None:
+        if self._given_up or left_ns < IDLE_MIN_NS or self._writer.loose_attempts < loose_min:
             return
         size = self._writer.data_bytes()
         too_long = size / MERGED_BYTES_PER_S > left_ns / SECOND_NS

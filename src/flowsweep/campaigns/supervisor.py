@@ -136,7 +136,7 @@ class Supervisor:
     async def _go_on(self, file: Path, plan: Plan) -> None:
         writer = await self._opened(plan)
         try:
-            count = counted(len(writer.done), "trial")
+            count = counted(writer.finished_count, "trial")
             self._told(plan.campaign.name, f"goes on in {writer.folder}, {count} so far")
             for loss in writer.losses:
                 self._told(plan.campaign.name, f"warning: {loss}")
@@ -157,6 +157,7 @@ class Supervisor:
     async def _run(self, file: Path, plan: Plan, writer: ArchiveWriter) -> None:
         resume = recorded(writer)
         name = plan.campaign.name
+        await asyncio.to_thread(writer.keep_totals)
         housekeeping = Housekeeping(
             writer, self._settings.free_bytes_min, lambda problem: self._told(name, problem)
         )

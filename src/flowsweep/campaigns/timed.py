@@ -13,15 +13,22 @@ from flowsweep.run.timetable import Timetable
 
 def recorded(writer: ArchiveWriter) -> ResumeState:
     """What ran when it was due, whatever came of it: its time is over."""
-    carried = {name: trial.learned for name, trial in writer.done.items() if trial.learned is not None}
-    return ResumeState(done=frozenset(writer.done), attempts=writer.attempts, learned=carried)
+    learned = {name: trial.learned for name, trial in writer.done.items() if trial.learned is not None}
+    return ResumeState(done=frozenset(writer.done), attempts=writer.attempts, learned=learned)
 
 
 def timetable(
     plan: Plan, writer: ArchiveWriter, resume: ResumeState, housekeeping: Housekeeping | None = None
 ) -> Timetable:
     """When the sweeps of a plan are due from now on, and what is done meanwhile."""
-    begun = Begun(begun_unix_ns(writer.campaign), writer.seed, writer.done, writer.all_missed, resume)
+    begun = Begun(
+        begun_unix_ns(writer.campaign),
+        writer.seed,
+        writer.done,
+        writer.all_missed,
+        resume,
+        writer.settled_before,
+    )
     found = timetable_of(plan, begun, writer.missed)
     if housekeeping is None:
         return found

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from flowsweep.archive import ArchiveWriter, read_archive
+from flowsweep.campaigns.live import live_told
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.campaigns.watched import with_monitors
@@ -74,7 +75,8 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
         with (
             reached_hosts(plan, writer.seed) as (accesses, paths),
             progress_view() as shown,
-            alarms_watched(plan, writer.folder, shown) as events,
+            alarms_watched(plan, writer.folder, shown) as watched,
+            live_told(writer.folder, watched) as events,
         ):
             campaign = partial(
                 run_campaign,

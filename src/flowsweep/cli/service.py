@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from flowsweep.campaigns.live import live_told
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.campaigns.supervisor import Settings, Supervisor
@@ -85,5 +86,8 @@ def _listening(plan: Plan, archive: Path) -> Iterator[EventListener]:
         if (message := trouble(event)) is not None:
             _tell(plan.campaign.name, message)
 
-    with alarms_watched(plan, archive, show, to_the_end=False) as listener:
+    with (
+        alarms_watched(plan, archive, show, to_the_end=False) as watched,
+        live_told(archive, watched) as listener,
+    ):
         yield listener

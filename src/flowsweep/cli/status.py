@@ -1,7 +1,6 @@
 """`flowsweep status`: what a campaign with times does now, what comes next, what it missed."""
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from flowsweep.archive import read_archive
 from flowsweep.archive.campaign import archives_in, begun_unix_ns
-from flowsweep.archive.reader import Archive
+from flowsweep.archive.totals import CampaignSoFar, PathTotals, read_so_far
 from flowsweep.cli.app import app
 from flowsweep.cli.options import Format, TextOrJson
 from flowsweep.cli.progress import missed_words
@@ -21,7 +19,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan
 from flowsweep.run.hold_ups import shown_time
-from flowsweep.run.outcome import Missed, TrialRecord
+from flowsweep.run.outcome import Missed
 from flowsweep.schedule import Occasion, has_times, occasions
 from flowsweep.schedule.overdue import due_well_before, was_due_twice
 from flowsweep.wording import counted, direction, format_duration
@@ -69,12 +67,13 @@ def status(
 ) -> None:
     """Say what a campaign does now, what comes next, what it missed, and which paths are silent."""
     several = archives_in(archive)
-    read = [read_archive(folder) for folder in several or [archive]]
+    read = [read_so_far(folder) for folder in several or [archive]]
     now_ns = time.time_ns()
     found = [status_of(one, _plan(one), now_ns) for one in read]
     if form is Format.json:
         said = [
-            asdict(status) | {"missed_times": [missed.model_dump(mode="json") for missed in one.state.missed]}
+            asdict(status)
+            | {"missed_times": [missed.model_dump(mode="json") for missed in one.totals.missed]}
             for one, status in zip(read, found, strict=True)
         ]
         say_json(said if several else said[0])
@@ -82,59 +81,57 @@ def status(
     for number, (one, status) in enumerate(zip(read, found, strict=True)):
         if number:
             say("")
-        for line in _lines(status, one.state.missed, now_ns):
+        for line in _lines(status, one.totals.missed, now_ns):
             say(line)
 
 
-def status_of(archive: Archive, plan: Plan, now_ns: int) -> Status:
+def status_of(found: CampaignSoFar, plan: Plan, now_ns: int) -> Status:
     """Put together what is known at a moment, in Unix nanoseconds."""
-    begun_ns = begun_unix_ns(archive.campaign)
-    coming = _coming(archive, plan, begun_ns, now_ns)
+    begun_ns = begun_unix_ns(found.campaign)
+    coming = _coming(found, plan, begun_ns, now_ns)
     is_over = coming is None and has_times(plan)
+    totals = found.totals
     return Status(
         name=plan.campaign.name,
-        state="runs" if archive.has_writer else "is over" if is_over else "does not run",
-        trials=dict(Counter(record.status for record in archive.records.values())),
+        state="runs" if found.has_writer else "is over" if is_over else "does not run",
+        trials={name: count for name, count in totals.statuses.items() if count},
         next_sweep=None if coming is None else coming.sweep,
         next_due_at=None if coming is None else shown_time(coming.due_unix_ns),
-        missed=sum(one.count for one in archive.state.missed),
-        paths=list(_paths(archive, plan, begun_ns, now_ns)),
+        missed=sum(one.count for one in totals.missed),
+        paths=list(_paths(found, plan, begun_ns, now_ns)),
     )
 
 
-def _plan(archive: Archive) -> Plan:
+def _plan(found: CampaignSoFar) -> Plan:
     try:
-        return Plan.model_validate_json(archive.campaign.plan_json)
+        return Plan.model_validate_json(found.campaign.plan_json)
     except ValidationError as error:
         raise ArchiveError(
-            f"{archive.folder}: has no plan that this Flowsweep understands: it was imported, or is of "
+            f"{found.folder}: has no plan that this Flowsweep understands: it was imported, or is of "
             "another version; `flowsweep summary` shows its trials"
         ) from error
 
 
-def _coming(archive: Archive, plan: Plan, begun_ns: int, now_ns: int) -> Occasion | None:
+def _coming(found: CampaignSoFar, plan: Plan, begun_ns: int, now_ns: int) -> Occasion | None:
     """What may still begin, and neither ran nor was recorded as missed."""
     if not has_times(plan):
         return None
-    settled = {(record.trial.sweep, record.trial.repeat) for record in archive.records.values()}
-    due = occasions(plan, begun_ns, archive.campaign.seed, due_well_before(plan, begun_ns, now_ns))
-    left = (one for one in due if one.latest_unix_ns >= now_ns and one.key not in settled)
+    due = occasions(plan, begun_ns, found.campaign.seed, due_well_before(plan, begun_ns, now_ns))
+    ran = found.totals.ran
+    left = (one for one in due if one.latest_unix_ns >= now_ns and one.number > ran.get(one.sweep, 0))
     return next(left, None)
 
 
-def _paths(archive: Archive, plan: Plan, begun_ns: int, now_ns: int) -> Iterator[PathStatus]:
-    of_path: dict[tuple[str, str, str], list[TrialRecord]] = {}
+def _paths(found: CampaignSoFar, plan: Plan, begun_ns: int, now_ns: int) -> Iterator[PathStatus]:
+    of_path: dict[tuple[str, str, str], PathTotals | None] = {}
     for sweep in plan.sweeps:
         for path in sweep.paths:
-            of_path[sweep.name, path.src, path.dst] = []
+            of_path[sweep.name, path.src, path.dst] = None
             if sweep.directions != "one":
-                of_path[sweep.name, path.dst, path.src] = []
-    for record in archive.records.values():
-        key = (record.trial.sweep, record.trial.src, record.trial.dst)
-        of_path.setdefault(key, []).append(record)
-    for (name, src, dst), records in of_path.items():
-        good = max((record.started_at for record in records if record.status == "ok"), default=None)
-        last = max(records, key=lambda record: record.started_at, default=None)
+                of_path[sweep.name, path.dst, path.src] = None
+    of_path |= {(*key,): known for key, known in found.totals.paths.items()}
+    for (name, src, dst), last in of_path.items():
+        good = None if last is None else last.last_ok_at
         since_ns = begun_ns if good is None else round(good.timestamp() * SECOND_NS)
         yield PathStatus(
             name,
@@ -142,10 +139,8 @@ def _paths(archive: Archive, plan: Plan, begun_ns: int, now_ns: int) -> Iterator
             dst,
             last_ok_at=None if good is None else shown_time(since_ns),
             last_ok_age_s=None if good is None else round((now_ns - since_ns) / SECOND_NS, 1),
-            last_status=None if last is None else last.status,
-            silent=was_due_twice(
-                plan, begun_ns, archive.campaign.seed, name, since_ns=since_ns, now_ns=now_ns
-            ),
+            last_status=None if last is None else last.last_status,
+            silent=was_due_twice(plan, begun_ns, found.campaign.seed, name, since_ns=since_ns, now_ns=now_ns),
         )
 
 

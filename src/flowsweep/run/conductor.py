@@ -176,7 +176,10 @@ class _Conductor:
             def may_begin(job: Job) -> bool:
                 return watch.may_begin(job.slot, begins_ns[job])
 
-            return await run_packed(packing, run_job, may_begin=may_begin, waits=self._tell_waiting)
+            try:
+                return await run_packed(packing, run_job, may_begin=may_begin, waits=self._tell_waiting)
+            finally:
+                self._forget()
 
         async def record(missed: Missed) -> None:
             await self._keep(lambda: timetable.keep(missed))
@@ -190,6 +193,12 @@ class _Conductor:
 
         await Timekeeper(timetable, run_slots, record, wait, idle).run()
         return self._tally
+
+    def _forget(self) -> None:
+        """Keep nothing of what ran and never runs again: this may go on for years."""
+        known = self._resume
+        self._attempts = Counter({name: self._attempts[name] for name in known.attempts})
+        self._learned = {name: self._learned[name] for name in known.learned}
 
     def _jobs(self, slots: Sequence[Slot]) -> list[Job]:
         """What is left to do of slots."""

@@ -22,6 +22,8 @@ class Begun(NamedTuple):
     finished: Mapping[str, FinishedTrial]
     missed: Iterable[Missed]
     resume: ResumeState
+    settled: Mapping[str, int] = {}
+    """By sweep, up to which number nothing runs again, whatever came of it."""
 
 
 def timetable_of(plan: Plan, begun: Begun, keep: Callable[[Missed], None]) -> Timetable:
@@ -41,6 +43,8 @@ def timetable_of(plan: Plan, begun: Begun, keep: Callable[[Missed], None]) -> Ti
     after = dict(sorted(run))
     begun_only = {key: run[key] for key in after.items() if not is_whole(key)}
     after.update({sweep: number - 1 for sweep, number in begun_only})
+    for sweep, number in begun.settled.items():
+        after[sweep] = max(after.get(sweep, 0), number)
     for missed in begun.missed:
         after[missed.sweep] = max(after.get(missed.sweep, 0), missed.last)
     due = occasions(plan, begun.begun_unix_ns, begun.seed, after)

@@ -57,7 +57,7 @@ class Timekeeper:
         run_slots: Runs slots to their ends; returns whether all of them ran.
         record: Keeps what was missed.
         waits_for: Is told what comes next and in how many nanoseconds, again and again until it is due.
-        idle: Uses that time, likewise.
+        idle: Uses that time, likewise, unless something that was passed over is still to be recorded.
     """
 
     def __init__(
@@ -85,7 +85,8 @@ class Timekeeper:
                 left_ns = occasion.due_unix_ns - self._hold_ups.last.unix_ns
                 if left_ns > 0:
                     self._waits_for(occasion, left_ns)
-                    await self._idle(left_ns)
+                    if not self._passed:
+                        await self._idle(left_ns)
                     await self._clock.sleep(min(left_ns, self._timetable.look_every_ns))
                     continue
                 self._ahead.popleft()

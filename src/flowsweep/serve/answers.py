@@ -15,7 +15,7 @@ from flowsweep.serve.campaign import CampaignModel
 from flowsweep.serve.changes import changes
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
-from flowsweep.serve.overview import Overview, names_of_points
+from flowsweep.serve.overview import names_of_points
 from flowsweep.serve.quantities import BY_KEY, QUANTITIES
 from flowsweep.serve.series import as_json, failures, lines
 from flowsweep.serve.watch import Watched, Watcher
@@ -33,7 +33,7 @@ class Answers:
         self._watched = watched
         self._watcher = watcher
         self._broadcaster = broadcaster
-        self._overviews = [Overview(one.model) for one in watched]
+        self._overviews = [one.overview for one in watched]
         self._made: tuple[tuple[int, ...], float, bytes] | None = None
         self._making = threading.Lock()
         self._registry = registry(
@@ -51,6 +51,16 @@ class Answers:
             if made is None or made[0] != versions or time.monotonic() - made[1] > _FRESH_S:
                 made = self._made = (versions, time.monotonic(), self._overview())
         return Response(made[2], media_type="application/json")
+
+    def live(self, _: Request) -> Response:
+        """What trials that run say so far: by campaign and trial, seconds and bits per second."""
+        found = []
+        for one in self._watched:
+            with one.lock:
+                model = one.model
+                running = model.running if model.has_writer else {}
+                found.append({name: points for name, points in model.live.items() if name in running})
+        return _json({"campaigns": found})
 
     def series(self, request: Request) -> Response:
         """A quantity of a path over a span of time."""

@@ -61,6 +61,7 @@ def application(
             Route("/trial/{campaign:int}/{trial}", pages.trial),
             Route("/login", pages.login, methods=["GET", "POST"]),
             Route("/api/overview", answers.overview),
+            Route("/api/live", answers.live),
             Route("/api/series", answers.series),
             Route("/events", answers.events),
             Route("/metrics", answers.metrics),

@@ -10,7 +10,9 @@ from pydantic import ValidationError
 
 from flowsweep.archive.campaign import Campaign, begun_unix_ns
 from flowsweep.archive.entries import (
+    BeginsEntry,
     CompactedEntry,
+    ContinuedEntry,
     DataEntry,
     DroppedEntry,
     FinishedEntry,
@@ -20,6 +22,7 @@ from flowsweep.archive.entries import (
     StartedEntry,
 )
 from flowsweep.archive.follow import Followed
+from flowsweep.archive.follow_parts import part_of
 from flowsweep.plan import Plan
 from flowsweep.schedule import planned_name, planned_sweeps
 from flowsweep.schedule.asked import asked_columns
@@ -27,6 +30,7 @@ from flowsweep.serve.points import POINTS_MAX, Point, point_of
 from flowsweep.serve.rows import PathRows, Rows, make_row, trial_number
 
 if TYPE_CHECKING:
+    from flowsweep.archive.live import Point as LivePoint
     from flowsweep.archive.notes import Note
     from flowsweep.run.outcome import Missed
 
@@ -61,6 +65,14 @@ class Pending(NamedTuple):
     payload_bytes: int
 
 
+class Merged(NamedTuple):
+    """Where merged data of a part lie."""
+
+    files: CompactedEntry
+    behind: int
+    """Those of records before this place."""
+
+
 @dataclass
 class PathState:
     """The trials of a direction of a sweep."""
@@ -86,6 +98,8 @@ class CampaignModel:
         self.begun_ns = begun_unix_ns(campaign)
         self.plan = _plan(campaign)
         self.notes: tuple[Note, ...] = ()
+        self.live: Mapping[str, tuple[LivePoint, ...]] = {}
+        """What trials that run say so far, by trial_id; of no version: it changes all the time."""
         self.has_writer = False
         self.begin()
 
@@ -101,9 +115,8 @@ class CampaignModel:
         self.verdicts: list[str] = []
         self.has_sums = False
         """Whether anything was summed up so far."""
-        self.merged: CompactedEntry | None = None
-        self.merged_behind = 0
-        """Data of records before this byte of the journal are merged."""
+        self.merged: dict[int, Merged] = {}
+        """By part."""
         for key in _planned(self.campaign, self.plan):
             self._path(key)
 
@@ -127,7 +140,9 @@ class CampaignModel:
                 self.hosts.update(entry.facts)
                 return None
             case CompactedEntry() as entry:
-                self.merged, self.merged_behind = entry, followed.offset
+                self.merged[part_of(followed.offset)] = Merged(entry, followed.offset)
+                return None
+            case BeginsEntry() | ContinuedEntry():
                 return None
         self.version += 1
         return said
@@ -152,6 +167,11 @@ class CampaignModel:
     def forget_running(self, before: datetime) -> None:
         """Let trials not run that began before a moment: whatever ran them was killed."""
         self.running = {key: one for key, one in self.running.items() if one.at >= before}
+
+    def is_loose(self, one: Pending) -> bool:
+        """Whether a trial's data lie in a folder of their own."""
+        merged = self.merged.get(part_of(one.offset))
+        return merged is None or one.offset > merged.behind
 
     def wait_for(self, key: PathKey, rows: Rows) -> None:
         """Have trials of a path summed up later."""

@@ -18,13 +18,15 @@ from pydantic import ValidationError
 from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.archive.entries import CompactedEntry
 from flowsweep.archive.folder import Folder
+from flowsweep.archive.follow_parts import byte_of, part_of
 from flowsweep.archive.journal import JOURNAL_FILE
+from flowsweep.archive.part_folders import opened_part
 from flowsweep.run.outcome import Missed
-from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
+from flowsweep.serve.campaign import CampaignModel, Merged, PathKey, PathState
 from flowsweep.serve.rows import ROW, PathRows
 from flowsweep.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 _LOOKED_AT_BYTES = 64 << 10
 """Of the journal's beginning, and of what stands before the place that was read up to."""
 _ERRORS = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, IndexError, ValidationError)
@@ -85,11 +87,12 @@ class Kept:
     def _archive(self, offset: int) -> str:
         """What tells this archive, as far as it was read, from another one in its place."""
         digest = hashlib.sha256(self._folder.read(CAMPAIGN_FILE, at_most=64 << 20))
-        descriptor = self._folder.open(JOURNAL_FILE)
+        descriptor = opened_part(self._folder, part_of(offset)).open(JOURNAL_FILE)
         try:
-            first = min(_LOOKED_AT_BYTES, offset)
+            behind = byte_of(offset)
+            first = min(_LOOKED_AT_BYTES, behind)
             digest.update(os.pread(descriptor, first, 0))
-            digest.update(os.pread(descriptor, first, offset - first))
+            digest.update(os.pread(descriptor, first, behind - first))
         finally:
             os.close(descriptor)
         return digest.hexdigest()
@@ -104,8 +107,9 @@ def contents(model: CampaignModel) -> tuple[dict[str, Any], np.ndarray[Any, Any]
         "missed": [one.model_dump(mode="json") for one in model.missed],
         "hosts": model.hosts,
         "verdicts": model.verdicts,
-        "merged": None if model.merged is None else model.merged.model_dump(mode="json"),
-        "merged_behind": model.merged_behind,
+        "merged": [
+            [part, one.files.model_dump(mode="json"), one.behind] for part, one in model.merged.items()
+        ],
     }
     parts = [state.rows.rows for _, state in states]
     return about, np.concatenate(parts) if parts else np.zeros(0, ROW)
@@ -126,9 +130,10 @@ def _fill(model: CampaignModel, about: dict[str, Any], rows: np.ndarray[Any, Any
     model.missed = [Missed.model_validate(one) for one in about["missed"]]
     model.hosts = about["hosts"]
     model.verdicts = about["verdicts"]
-    merged = about["merged"]
-    model.merged = None if merged is None else CompactedEntry.model_validate(merged)
-    model.merged_behind = about["merged_behind"]
+    model.merged = {
+        int(part): Merged(CompactedEntry.model_validate(files), int(behind))
+        for part, files, behind in about["merged"]
+    }
     model.version, model.has_sums = 1, True
 
 

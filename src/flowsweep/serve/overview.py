@@ -43,6 +43,11 @@ class Overview:
             "paths": list(self.paths()),
         }
 
+    def refresh(self) -> None:
+        """Work out what has changed since, so that whoever asks next need not wait for it."""
+        for key, state in self._model.paths.items():
+            self._known_path(key, state)
+
     def running(self) -> list[dict[str, Any]]:
         """Trials that run now, and where, if that is known."""
         found = []
@@ -64,10 +69,14 @@ class Overview:
         """Each path with its last values, in the order of the plan."""
         now_ns = time.time_ns()
         for key, state in self._model.paths.items():
-            known = self._known.get(key)
-            if known is None or known[0] != state.version:
-                known = self._known[key] = (state.version, self._path(key, state))
-            yield known[1] | {"overdue": self._overdue(key, known[1]["good"], now_ns)}
+            known = self._known_path(key, state)
+            yield known | {"overdue": self._overdue(key, known["good"], now_ns)}
+
+    def _known_path(self, key: PathKey, state: PathState) -> dict[str, Any]:
+        known = self._known.get(key)
+        if known is None or known[0] != state.version:
+            known = self._known[key] = (state.version, self._path(key, state))
+        return known[1]
 
     def _overdue(self, key: PathKey, good: float | None, now_ns: int) -> bool:
         model = self._model
@@ -107,6 +116,10 @@ class Overview:
 def last_of_points(good: Rows, quantity: Quantity) -> dict[int, Rows]:
     """The last trial of each point that has a value, among trials that went well."""
     known = good[~np.isnan(good[quantity.key][:, 0])]
+    if len(known) == 0:
+        return {}
+    if (known["point"] == known["point"][-1]).all():
+        return {int(known["point"][-1]): known[-1]}
     points, places = np.unique(known["point"][::-1], return_index=True)
     return {int(point): known[len(known) - 1 - place] for point, place in zip(points, places, strict=True)}
 

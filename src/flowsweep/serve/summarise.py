@@ -7,9 +7,10 @@ from typing import Any
 
 from flowsweep.archive.campaign import Campaign
 from flowsweep.archive.entries import DataEntry, FinishedEntry, ImportedEntry, entry_of
-from flowsweep.archive.excerpt import write_excerpt
+from flowsweep.archive.excerpt import Excerpted, write_excerpt
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.follow_parts import ArchiveFollower, part_of
+from flowsweep.archive.part_folders import opened_part
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.state import State
@@ -34,28 +35,29 @@ SummaryRows = Mapping[int, Mapping[str, Any]]
 
 
 def next_batch(model: CampaignModel) -> list[Pending]:
-    """Choose trials to sum up next: the newest first."""
+    """Choose trials to sum up next, of one part of the archive: the newest first."""
     pending = sorted(model.pending.values(), key=lambda one: -one.offset)
     if not pending:
         return []
-    loose = [one for one in pending if one.offset > model.merged_behind]
+    pending = [one for one in pending if part_of(one.offset) == part_of(pending[0].offset)]
+    loose = [one for one in pending if model.is_loose(one)]
     if loose:
         return loose[: AT_A_TIME if model.has_sums else AT_FIRST]
     return pending if len(pending) > EXCERPT_MAX else pending[:EXCERPT_MAX]
 
 
 def summed_up(
-    folder: Folder, follower: JournalFollower, model: CampaignModel, batch: Sequence[Pending]
+    folder: Folder, follower: ArchiveFollower, model: CampaignModel, batch: Sequence[Pending]
 ) -> SummaryRows:
     """Sum up trials; the caller has just read the journal to its end while holding the readers' lock.
 
     Raises:
         ArchiveError: Data cannot be read, or have changed since they were written.
     """
-    if batch[0].offset > model.merged_behind:
-        return _rows(_part(folder, follower, model, batch))
+    if model.is_loose(batch[0]):
+        return _rows(_loose(folder, follower, model, batch))
     if len(batch) > EXCERPT_MAX:
-        with read_archive(folder.path) as archive:
+        with read_archive(opened_part(folder, part_of(batch[0].offset)).path) as archive:
             return _rows(archive)
     with (
         tempfile.TemporaryDirectory(prefix="flowsweep-serve-") as place,
@@ -66,7 +68,7 @@ def summed_up(
 
 def excerpt(
     folder: Folder,
-    follower: JournalFollower,
+    follower: ArchiveFollower,
     model: CampaignModel,
     trials: Sequence[Pending],
     target: Path,
@@ -74,30 +76,34 @@ def excerpt(
     campaign: Campaign | None = None,
 ) -> Archive:
     """Make an archive of some trials, and read it."""
-    entries = [(one.offset > model.merged_behind, entry) for one, entry in _entries(follower, trials)]
-    write_excerpt(
-        folder,
-        target,
-        campaign or model.campaign,
-        model.hosts,
-        [entry for is_loose, entry in entries if is_loose],
-        [entry for is_loose, entry in entries if not is_loose],
-        model.merged,
-    )
+    entries = _entries(follower, trials)
+    parts = []
+    for number in sorted({part_of(one.offset) for one, _ in entries}):
+        own = [(model.is_loose(one), entry) for one, entry in entries if part_of(one.offset) == number]
+        parts.append(
+            Excerpted(
+                opened_part(folder, number),
+                [entry for is_loose, entry in own if is_loose],
+                [entry for is_loose, entry in own if not is_loose],
+                model.merged[number].files if number in model.merged else None,
+            )
+        )
+    write_excerpt(parts, target, campaign or model.campaign, model.hosts)
     return read_archive(target)
 
 
-def _part(
-    folder: Folder, follower: JournalFollower, model: CampaignModel, batch: Sequence[Pending]
+def _loose(
+    folder: Folder, follower: ArchiveFollower, model: CampaignModel, batch: Sequence[Pending]
 ) -> Archive:
     """The archive, as if there were no trials in it but these: their data lie in folders of their own."""
     state = State(host_facts=model.hosts)
     for _, entry in _entries(follower, batch):
         state.apply(entry)
-    return Archive(folder, model.campaign, state, (), ReadersLock(folder))
+    part = opened_part(folder, part_of(batch[0].offset))
+    return Archive(part, model.campaign, state, (), ReadersLock(folder))
 
 
-def _entries(follower: JournalFollower, trials: Sequence[Pending]) -> list[tuple[Pending, DataEntry]]:
+def _entries(follower: ArchiveFollower, trials: Sequence[Pending]) -> list[tuple[Pending, DataEntry]]:
     """Records of trials, each once: imported ones have some in common."""
     by_offset = {one.offset: one for one in trials}
     found: list[tuple[Pending, DataEntry]] = []

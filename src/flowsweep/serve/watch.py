@@ -7,13 +7,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from flowsweep.archive.campaign import open_folder, read_campaign
-from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.follow_parts import ArchiveFollower
 from flowsweep.archive.journal import has_writer
+from flowsweep.archive.live import live_stamp, read_live
 from flowsweep.archive.notes import notes_bytes, read_notes
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.errors import FlowsweepError
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.keep import Kept, contents
+from flowsweep.serve.overview import Overview
 from flowsweep.serve.summarise import next_batch, summed_up
 
 POLL_S = 0.4
@@ -43,8 +45,9 @@ class Watched:
         self.number = number
         self.folder = open_folder(path)
         self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
+        self.overview = Overview(self.model)
         self._kept = None if cache is None else Kept(cache, self.folder)
-        self.follower = JournalFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
+        self.follower = ArchiveFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
         self._kept_at = (self.model.version, time.monotonic())
         self.lock = threading.Lock()
         """Held while the model changes, and while it is looked at."""
@@ -55,6 +58,7 @@ class Watched:
         self.not_summed: str | None = None
         """Why a trial could not be summed up."""
         self._notes_bytes = -1
+        self._live_stamp: tuple[int, int] | None = None
         self._looked_for_writer = 0.0
         self._knew_of_writer = False
 
@@ -77,7 +81,11 @@ class Watched:
                     time.sleep(0)
                     self.lock.acquire()
         self._read_notes(said)
+        self._read_live(said)
         self._look_for_writer(said)
+        if said or self.read_at is None:
+            with self.lock:
+                self.overview.refresh()
         self.read_at = time.time()
         for what in said - {""}:
             tell(self.number, what)
@@ -97,6 +105,8 @@ class Watched:
             batch = next_batch(self.model)
             if batch:
                 self._sum_up(batch)
+                with self.lock:
+                    self.overview.refresh()
                 tell(self.number, "summed")
         finally:
             hold.release()
@@ -137,6 +147,15 @@ class Watched:
             if self._notes_bytes >= 0:
                 said.add("note")
             self._notes_bytes = size
+
+    def _read_live(self, said: set[str]) -> None:
+        stamp = live_stamp(self.folder)
+        if stamp != self._live_stamp:
+            self._live_stamp = stamp
+            found = {one.trial_id: one.points for one in read_live(self.folder).trials}
+            with self.lock:
+                self.model.live = found
+            said.add("live")
 
     def _look_for_writer(self, said: set[str]) -> None:
         now = time.monotonic()

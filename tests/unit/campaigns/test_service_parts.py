@@ -1,13 +1,14 @@
 """What a service decides: which plans it takes, in which archives they go on, when it merges or stops."""
 
 import socket
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from flowsweep.archive import open_archive_for_writing
 from flowsweep.campaigns.folders import folder_name, last_folder, open_or_begin
-from flowsweep.campaigns.housekeeping import Housekeeping
+from flowsweep.campaigns.housekeeping import PART_TRIALS, PART_TRIALS_OF_A_DAY, Housekeeping
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.defaults import SECOND_NS
@@ -78,13 +79,18 @@ class Writer:
 
     def __init__(self, folder: Path, loose: int, attempts: int, size: int) -> None:
         self.folder, self.loose_attempts, self.attempts_with_data, self.size = folder, loose, attempts, size
-        self.merged = 0
+        self.merged = self.parts = 0
+        self.part_begun_at = datetime(2027, 1, 30, 12, tzinfo=UTC)
+
+    def begin_part(self) -> None:
+        self.parts += 1
 
     def data_bytes(self) -> int:
         return self.size
 
     def compact(self) -> None:
         self.merged += 1
+        self.loose_attempts = 0
 
 
 @pytest.mark.parametrize(
@@ -102,8 +108,31 @@ def test_files_are_merged_where_there_are_many_and_time(
     tmp_path: Path, *, loose: int, attempts: int, size: int, left_s: int, merges: bool
 ) -> None:
     writer = Writer(tmp_path, loose, attempts, size)
-    Housekeeping(writer, free_bytes_min=0, told=print).idle(left_s * SECOND_NS)  # type: ignore[arg-type]
+    now = writer.part_begun_at
+    keeping = Housekeeping(writer, free_bytes_min=0, told=print, now=lambda: now)  # type: ignore[arg-type]
+    keeping.idle(left_s * SECOND_NS)
     assert writer.merged == merges
+
+
+@pytest.mark.parametrize(
+    ("attempts", "day", "left_s", "begins"),
+    [
+        (PART_TRIALS, 30, 61, True),
+        (PART_TRIALS - 1, 30, 61, False),
+        (PART_TRIALS, 30, 59, False),  # merging comes first, and there is no time for it
+        (2 * PART_TRIALS, 30, 59, True),  # that is too many to wait for it
+        (PART_TRIALS_OF_A_DAY, 31, 61, True),
+        (PART_TRIALS_OF_A_DAY - 1, 31, 61, False),
+    ],
+)
+def test_a_part_ends_with_a_day_or_with_many_trials(
+    tmp_path: Path, *, attempts: int, day: int, left_s: int, begins: bool
+) -> None:
+    writer = Writer(tmp_path, 7, attempts, 1 << 20)
+    now = datetime(2027, 1, day, 1, tzinfo=UTC)
+    keeping = Housekeeping(writer, free_bytes_min=0, told=print, now=lambda: now)  # type: ignore[arg-type]
+    keeping.idle(left_s * SECOND_NS)
+    assert writer.parts == begins
 
 
 def test_nothing_runs_and_nothing_is_merged_on_a_disk_that_is_nearly_full(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ const show = document.getElementById("show");
 const find = document.getElementById("find");
 const place = document.getElementById("campaigns");
 let found = null;
+let live = []; // of each campaign, by trial: seconds and bits per second
 let readAt = 0;
 
 const asked = new URLSearchParams(location.search);
@@ -104,9 +105,34 @@ function runningOf(campaign, number, running) {
   clock.dataset.since = running.began;
   said.append(clock, running.seconds ? ` of about ${ageOf(running.seconds)}` : "");
   line.append(said);
+  line.dataset.trial = running.trial;
+  line.dataset.campaign = number;
+  line.dataset.seconds = running.seconds ?? "";
   if (path?.spark) line.append(curveOf(path, CURVE.width * 2, CURVE.height * 1.6));
+  drawLive(line);
   return line;
 }
+
+// What the trial carries itself, as soon as it says so; before that, what was carried before.
+function drawLive(line) {
+  const points = live[line.dataset.campaign]?.[line.dataset.trial];
+  if (!points?.length) return;
+  const seconds = Math.max(Number(line.dataset.seconds), points.at(-1)[0], 1);
+  const svg = svgOf(CURVE.width * 2, CURVE.height * 1.6, points.map(([at, rate]) => [at / seconds, rate]));
+  svg.dataset.points = points.length;
+  svg.setAttribute("aria-label", `Goodput within this trial, ${points.length} values so far`);
+  const last = made("span", inUnit(points.at(-1)[1], UNITS.goodput), "live-value");
+  line.querySelector(".live-value")?.remove();
+  line.querySelector("svg")?.remove();
+  line.append(svg, last);
+}
+
+const lookAtLive = inTurn(async () => {
+  const answer = await answerOf("/api/live").catch(() => null);
+  if (!answer) return;
+  live = answer.campaigns;
+  for (const line of place.querySelectorAll(".running")) drawLive(line);
+}, 250);
 
 function legend() {
   const line = made("p", "", "note");
@@ -155,24 +181,28 @@ function lineOf(number, path) {
   return row;
 }
 
-// From zero, so that a small change looks small.
 function curveOf(path, width, height) {
   const values = path.spark.filter((value) => value !== null);
-  const top = Math.max(...values) * 1.08 || 1;
+  const svg = svgOf(width, height, values.map((value, index) => [index / Math.max(1, values.length - 1), value]));
+  svg.setAttribute("aria-label", `Last ${values.length} values of ${path.src} to ${path.dst}`);
+  return svg;
+}
+
+// From zero, so that a small change looks small. Points: how far to the right, from 0 to 1, and the value.
+function svgOf(width, height, points) {
+  const top = Math.max(...points.map(([, value]) => value)) * 1.08 || 1;
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
   svg.setAttribute("class", "curve");
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `Last ${values.length} values of ${path.src} to ${path.dst}`);
-  const step = (width - 8) / Math.max(1, values.length - 1);
-  const points = values.map((value, index) => [4 + index * step, height - 3 - (height - 8) * value / top]);
+  const places = points.map(([share, value]) => [4 + share * (width - 8), height - 3 - (height - 8) * value / top]);
   const line = document.createElementNS(SVG, "polyline");
-  line.setAttribute("points", points.map((point) => point.map((part) => part.toFixed(1)).join(",")).join(" "));
+  line.setAttribute("points", places.map((one) => one.map((part) => part.toFixed(1)).join(",")).join(" "));
   const last = document.createElementNS(SVG, "circle");
-  last.setAttribute("cx", points.at(-1)[0]);
-  last.setAttribute("cy", points.at(-1)[1]);
+  last.setAttribute("cx", places.at(-1)[0]);
+  last.setAttribute("cy", places.at(-1)[1]);
   last.setAttribute("r", 3);
   svg.append(line, last);
   return svg;
@@ -186,6 +216,10 @@ setInterval(() => {
 
 watchTheme(document.getElementById("theme"), () => {});
 look();
-listen(look);
+lookAtLive();
+listen((event) => {
+  if (event?.what !== "live") look();
+  if (!event || event.what === "live") lookAtLive();
+});
 // Ages grow, and paths become overdue, also where nothing happens.
 setInterval(look, 30000);

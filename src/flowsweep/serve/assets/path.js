@@ -193,4 +193,4 @@ addEventListener("popstate", look);
 watchSaving();
 watchTheme(document.getElementById("theme"), () => { if (figure._fullLayout) Plotly.react(figure, figure.data, inTheme(figure.content.layout)); });
 look();
-listen((event) => { if (!asked().has("to") && (event === null || String(event.campaign) === campaign)) look(); });
+listen((event) => { if (event?.what !== "live" && !asked().has("to") && (event === null || String(event.campaign) === campaign)) look(); });
