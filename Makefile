@@ -81,7 +81,7 @@ schema: setup ## Write schema/, the golden files and the generated pages of docs
 	@echo tools/write_reference.py; $(BIN)/python tools/write_reference.py
 
 docs: setup ## Write the site of the documentation to build/site; every link must lead somewhere
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html"
 
 wheels: python cargo $(UV) ## Build wheels of flowsweep and its engine, for x86_64 and aarch64, into dist/

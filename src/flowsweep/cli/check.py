@@ -17,6 +17,7 @@ from flowsweep.cli.check_packed import expected_packed, packed_rows
 from flowsweep.cli.check_times import times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.options import Against, load_both
+from flowsweep.cli.search_words import plateau_search_words, rate_search_words
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.defaults import SPACE_FACTOR
@@ -24,7 +25,7 @@ from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, parse_overrides, setting_changes
 from flowsweep.plan.model import Background, Group, Sweep
 from flowsweep.plan.probing import PathProbing, Probe, RttProbing
-from flowsweep.plan.searching.model import RateSearch
+from flowsweep.plan.searching.model import PlateauSearch
 from flowsweep.schedule import (
     Estimate,
     Point,
@@ -43,7 +44,6 @@ from flowsweep.wording import (
     direction,
     format_duration,
     format_rate,
-    format_share,
     format_size,
     hosts_of_groups,
     link_words,
@@ -170,24 +170,33 @@ def _setting_rows(plan: Plan) -> list[Row]:
 
 def _product(points: Sequence[Point], repeats: int) -> str:
     """Say where the number of trials comes from: "9 points × 2 directions × 3 repeats"."""
+    searched = [point for point in points if isinstance(point.search, PlateauSearch)]
+    others = [point for point in points if not isinstance(point.search, PlateauSearch)]
+    parts = []
+    if others:
+        terms = _terms(others, " × {} steps")
+        grid = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
+        parts.append(f"{grid} × {counted(repeats, 'repeat')}")
+    return " + ".join([*parts, *_terms(searched, " × at most {} steps")])
+
+
+def _terms(points: Sequence[Point], steps_words: str) -> list[str]:
     alike = Counter(
         (point.directions != "one", Slot(trials=point.trials(repeat=1)[:1]).steps) for point in points
     )
-    terms = [
+    return [
         counted(count, "point")
         + (" × 2 directions" if both else "")
-        + (f" × {steps} steps" if steps > 1 else "")
+        + (steps_words.format(steps) if steps > 1 else "")
         for (both, steps), count in sorted(alike.items())
     ]
-    grid = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
-    return f"{grid} × {counted(repeats, 'repeat')}"
 
 
 def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
     own_points = [point for point in points if point.sweep == sweep.name]
     own_slots = [slot for slot in slots if slot.trials[0].sweep == sweep.name]
     expected = estimate(own_slots, plan.links)
-    at_most = "at most " if facts_of(sweep.test).ends_early else ""
+    at_most = "at most " if facts_of(sweep.test).ends_early or sweep.plateau_search else ""
     common = [
         ("paths", _paths(sweep)),
         ("directions", sweep.directions),
@@ -203,13 +212,14 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     return [
         *common,
         *_flow_rows(sweep, own_points),
-        ("window per flow", _windows(sweep.test, own_points)),
+        *([] if sweep.plateau_search else [("window per flow", _windows(sweep.test, own_points))]),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
         *_congestion_rows(sweep),
         ("duration", _durations(sweep)),
         *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
         *_space_rows(plan, own_points),
-        *([] if sweep.rate_search is None else [("rate search", _search(sweep.rate_search))]),
+        *([] if sweep.rate_search is None else [("rate search", rate_search_words(sweep.rate_search))]),
+        *([] if sweep.plateau_search is None else [("search", plateau_search_words(sweep.plateau_search))]),
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]
@@ -275,13 +285,6 @@ def _probing_rows(probing: PathProbing) -> list[Row]:
         ("trains", f"{probing.trains} of {counted(probing.train_packets, 'packet')}"),
         ("streams", f"{probing.streams} of {counted(probing.stream_packets, 'packet')} {at_each}"),
     ]
-
-
-def _search(search: RateSearch) -> str:
-    bounds = f"{format_rate(search.low_bps)} to {format_rate(search.high_bps)} of all flows"
-    resolution = format_rate(search.resolution_bps)
-    steps = counted(search.trials, "step")
-    return f"{bounds}, to {resolution}, at most {format_share(search.loss_max)} lost: {steps} each"
 
 
 def _beside_rows(sweep: Sweep) -> list[Row]:

@@ -1,9 +1,10 @@
-"""What a search for the plateau believes, in words."""
+"""Searches in words: what they look for, and what one believes."""
 
 from collections.abc import Mapping
 
+from flowsweep.plan.searching.model import PlateauSearch, RateSearch
 from flowsweep.run.events import SearchBelieves
-from flowsweep.wording import direction, format_rate, format_share, format_size
+from flowsweep.wording import counted, direction, format_rate, format_share, format_size
 
 _ENDS: Mapping[str, str] = {
     "precise": "known as precisely as was asked",
@@ -30,3 +31,20 @@ def belief_words(event: SearchBelieves) -> str:
     then = ", ".join(map(format_size, event.windows_bytes))
     what = f"over: {_ENDS[event.end]}" if event.end else f"next: {then}"
     return f"search {direction(event.trial.src, event.trial.dst)}: {known}, {plateau}; {what}"
+
+
+def rate_search_words(search: RateSearch) -> str:
+    """Say which rates are searched, how finely, and how long that takes."""
+    bounds = f"{format_rate(search.low_bps)} to {format_rate(search.high_bps)} of all flows"
+    resolution = format_rate(search.resolution_bps)
+    steps = counted(search.trials, "step")
+    return f"{bounds}, to {resolution}, at most {format_share(search.loss_max)} lost: {steps} each"
+
+
+def plateau_search_words(search: PlateauSearch) -> str:
+    """Say which windows are searched, how precisely, and what that may take."""
+    whose = "of all flows" if search.of == "window_sum_bytes" else "of each flow"
+    bounds = f"{format_size(search.low_bytes)} to {format_size(search.high_bytes)} {whose}"
+    most = counted(search.trials_max, "trial")
+    wanted = f"the smallest window that is enough, {bounds}, to {format_share(search.precision)}"
+    return f"{wanted}: at most {most} each, often a dozen or two"

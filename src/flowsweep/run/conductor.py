@@ -11,6 +11,7 @@ from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts, Progress
 from flowsweep.hosts.opening import open_session
+from flowsweep.plan.searching.model import PlateauSearch
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import POINT_BUSY, Deadlines
 from flowsweep.run.engines import HostSession
@@ -156,7 +157,8 @@ class _Conductor:
         self._number = sum(self._resume.next_step(slot)[0] * len(slot.trials) for slot in slots)
         packing = Packing(self._jobs(slots), self._sharing)
         trials = sum(slot.trial_count for slot in slots)
-        self._events(CampaignStarted(trials, self._number, packing.left_ns()))
+        at_most = any(isinstance(slot.search, PlateauSearch) for slot in slots)
+        self._events(CampaignStarted(trials, self._number, packing.left_ns(), at_most))
         await run_packed(packing, lambda job: self._run_job(job, packing), waits=self._tell_waiting)
         return self._tally
 

@@ -22,6 +22,8 @@ class CampaignStarted:
     """Those of them that an earlier run finished."""
     left_ns: int | None
     """What the rest is expected to take, in nanoseconds; likewise."""
+    at_most: bool = False
+    """Whether these are the most that searches may take."""
 
 
 @dataclass(frozen=True, slots=True)
