@@ -1,10 +1,13 @@
 """Searches in words: what they look for, and what one believes."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from flowsweep.plan.searching.model import PlateauSearch, RateSearch
-from flowsweep.run.events import SearchBelieves
 from flowsweep.wording import counted, direction, format_rate, format_share, format_size
+
+if TYPE_CHECKING:
+    from flowsweep.run.events import SearchBelieves
 
 _ENDS: Mapping[str, str] = {
     "precise": "known as precisely as was asked",
@@ -15,7 +18,7 @@ _ENDS: Mapping[str, str] = {
 }
 
 
-def belief_words(event: SearchBelieves) -> str:
+def belief_words(event: "SearchBelieves") -> str:
     """Say what is believed and what comes next: "left → right: enough is 1.21 MiB, +4 % −3 %; next …"."""
     found = event.belief
     size = format_size(round(found.enough_bytes))
