@@ -118,7 +118,7 @@ def _setting_or_reason(
     if trial.simultaneous:
         return "both directions run at a time"
     if trial.search is not None:
-        return "its rates follow from what is measured"
+        return "what a search tries follows from what is measured"
     try:
         path = known.model() if known is not None and not links else path_of(trial, links)
         found = test.predict(trial.parameters, trial.total_flows, path)

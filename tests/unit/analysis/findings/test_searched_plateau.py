@@ -1,0 +1,135 @@
+"""What is said of searches for the plateau, and how they are drawn."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses, plateau_searches
+from flowsweep.defaults import SECOND_NS
+from flowsweep.figures.drawing import FigureData
+from flowsweep.figures.grid.search import drawn_searches
+from flowsweep.schedule.search.plateau import decide
+from flowsweep.schedule.search.tried import Tried
+from searched_responses import LOW_BYTES, asked
+
+BDP_BYTES = 2_000_000
+
+
+def steps(
+    response: Callable[[int], float],
+    *,
+    fails: Callable[[int], bool] = lambda _: False,
+    trials: int = 60,
+    **more: Any,
+) -> list[Any]:
+    """Rows of a summary of a whole search; goodput in bit/s."""
+    generator = np.random.default_rng(4)
+    search = asked(trials=trials)
+    rows: list[dict[str, Any]] = []
+    tried: list[Tried] = []
+    failed: list[int] = []
+    round_ = 0
+    while windows := decide(search, SECOND_NS, tuple(tried), tuple(failed)).windows:
+        round_ += 1
+        for window in windows:
+            goodput_bps = response(window) * math.exp(generator.normal(0, 0.0001))
+            whole = not fails(window)
+            rows.append(
+                {
+                    "trial_id": f"{len(rows):012x}",
+                    "sweep": "sweep",
+                    "mode": "copy",
+                    "src": "left",
+                    "dst": "right",
+                    "repeat": round_,
+                    "flows": 4,
+                    "flows_per_pair": 4,
+                    "window_sum_bytes": window,
+                    "window_bytes": window // 4,
+                    "status": "ok" if whole else "failed",
+                    "error": None if whole else "refused",
+                    "goodput_mean_bps": goodput_bps if whole else None,
+                    "search_precision": search.precision,
+                    "order_index": len(rows),
+                }
+                | more
+            )
+            if whole:
+                tried.append(Tried(window, round_, math.log(goodput_bps)))
+            else:
+                failed.append(window)
+    return rows
+
+
+def corner(window: int) -> float:
+    return 1e9 * min(1.0, window / BDP_BYTES)
+
+
+def only(rows: list[Any]) -> Hypothesis:
+    (found,) = plateau_search_hypotheses(rows)
+    return found
+
+
+def test_the_window_that_is_enough_comes_with_its_interval_and_what_it_took() -> None:
+    rows = steps(corner)
+    found = only(rows)
+    assert found.estimate.effect == pytest.approx(0.97 * BDP_BYTES, rel=0.03)
+    assert found.estimate.low is not None
+    assert found.estimate.high is not None
+    assert found.estimate.low <= 0.97 * BDP_BYTES <= found.estimate.high
+    claim = found.say("described")
+    assert claim.startswith("left → right, 4 flows: from a window sum of 1.")
+    assert claim.endswith(f"within 3 % of 1.00 Gbit/s, found in {len(rows)} trials.")
+    assert found.n == len(rows)
+
+
+def test_a_range_without_the_beginning_of_a_plateau_has_no_estimate() -> None:
+    level = only(steps(lambda _: 1e9))
+    assert level.estimate.effect is None
+    assert "a window sum of 64 KiB, the smallest that was tried, is enough for 1.00 Gbit/s" in level.say(
+        "described"
+    )
+    rising = only(steps(lambda window: window * 10.0))
+    assert rising.estimate.effect is None
+    assert "rises up to a window sum of 64 MiB, the largest that was tried" in rising.say("described")
+
+
+def test_a_search_that_ended_early_says_so() -> None:
+    noisy = np.random.default_rng(2)
+    rows = steps(lambda window: corner(window) * math.exp(noisy.normal(0, 0.08)), trials=12)
+    assert len(rows) <= 12
+    claim = only(rows).say("described")
+    assert claim.endswith(("less precise than was asked for.", "no interval can be told."))
+    nothing = only(steps(corner, fails=lambda window: window > LOW_BYTES))
+    assert nothing.estimate.effect is None
+    assert "of which 1 were whole" in nothing.say("described")
+
+
+def test_searches_of_other_axes_and_directions_are_told_apart() -> None:
+    back = steps(corner, src="right", dst="left")
+    rows = [*steps(corner), *steps(corner, congestion_asked="bbr"), *back]
+    for index, row in enumerate(rows):
+        row.setdefault("congestion_asked", "cubic")
+        row["order_index"] = index
+    assert [(one.direction, one.name) for one in plateau_searches(rows)] == [
+        ("left → right", "4 flows, congestion control cubic"),
+        ("left → right", "4 flows, congestion control bbr"),
+        ("right → left", "4 flows, congestion control cubic"),
+    ]
+
+
+def test_each_step_is_drawn_with_its_round_and_failed_ones_are_open() -> None:
+    rows = steps(corner, fails=lambda window: window == 64 << 20)
+    (drawn,) = drawn_searches(FigureData(trials=rows, cells=()))
+    (marks,) = drawn.figure.data
+    assert list(marks.x) == list(range(1, len(rows) + 1))
+    assert [symbol.endswith("-open") for symbol in marks.marker.symbol] == [
+        row["status"] == "failed" for row in rows
+    ]
+    shapes = [shape.type for shape in drawn.figure.layout.shapes]
+    assert shapes == ["rect", *["line"] * (rows[-1]["repeat"] - 1)]
+    assert [row["round"] for row in drawn.rows] == [row["repeat"] for row in rows]
