@@ -124,10 +124,8 @@ def _qdiscs(lines: Sequence[str]) -> list[Value]:
             root = _QDISC.match(line)
             device = root[1] if root is not None and _NAME.fullmatch(root[1]) else None
         elif device is not None and (sent := _SENT.match(line)) is not None:
-            names = ("qdisc_dropped", "qdisc_overlimits", "qdisc_requeues")
-            found += [
-                (device, name, int(text) % (1 << 32)) for name, text in zip(names, sent.groups(), strict=True)
-            ]
+            counted = zip(_QDISC_COUNTERS, sent.groups(), strict=True)
+            found += [(device, name, int(text) % (1 << 32)) for name, text in counted]
             device = None
     return found
 
