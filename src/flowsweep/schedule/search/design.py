@@ -13,6 +13,8 @@ _SPREAD = 0.7
 """Of the logarithm of the sharpness beforehand, its standard deviation."""
 _NOISE = 0.005
 """Of a trial, natural logarithm, against which that is weighed."""
+_LEAST = 1e-9
+"""Of information on the estimate: where trials tell nothing of it."""
 _CANDIDATES = np.arange(-6, 7) * 0.35
 """Windows that may be tried, in parts of the precision from the estimate."""
 
@@ -44,11 +46,28 @@ def most_telling(
     known = {one.window_bytes for one in tried}
     near = {rounded(math.exp(response.enough + step * reach)) for step in _CANDIDATES}
     candidates = sorted(window for window in known | near if bounds[0] <= window <= bounds[1])
+    so_far = _information(
+        _slopes([one.window_bytes for one in tried], response), [one.round for one in tried]
+    )
+    so_far += np.diag([_LEAST, (_NOISE / _SPREAD) ** 2])
     chosen: list[int] = []
+
+    def variance(one: int) -> float:
+        """Of the estimate, with one window more in the round."""
+        windows = [*chosen, one, reference_bytes]
+        more = _information(_slopes(windows, response), [0] * len(windows))
+        return float(np.linalg.inv(so_far + more)[0, 0])
+
     for _ in range(min(count, len(candidates) - 1)):
         left = [one for one in candidates if one not in (*chosen, reference_bytes)]
-        chosen.append(min(left, key=lambda one: _variance(tried, response, [*chosen, one, reference_bytes])))
+        chosen.append(min(left, key=variance))
     return chosen
+
+
+def _slopes(windows: Sequence[int], response: Response) -> Floats:
+    """(windows, 2) derivatives of log goodput."""
+    sizes: Floats = np.log(windows)
+    return gradient(sizes, response.enough, response.sharpness)
 
 
 def rounded(window: float) -> int:
@@ -57,13 +76,8 @@ def rounded(window: float) -> int:
     return max(1, round(window / step)) * step
 
 
-def _variance(tried: Sequence[Tried], response: Response, more: Sequence[int]) -> float:
-    """Of the estimate, in units of a trial's, with a further round of some windows."""
-    rounds = [one.round for one in tried]
-    basis = orthonormal([*rounds, *[max(rounds) + 1] * len(more)])
-    sizes: Floats = np.log([*(one.window_bytes for one in tried), *more])
-    slopes = gradient(sizes, response.enough, response.sharpness)
+def _information(slopes: Floats, rounds: Sequence[int]) -> Floats:
+    """(2, 2) of trials, once each round has an effect of its own, in units of a trial's variance."""
+    basis = orthonormal(rounds)
     slopes = slopes - basis @ (basis.T @ slopes)
-    information = slopes.T @ slopes
-    information[1, 1] += (_NOISE / _SPREAD) ** 2
-    return float(np.linalg.inv(information + 1e-9 * np.eye(2))[0, 0])
+    return np.asarray(slopes.T @ slopes)

@@ -63,22 +63,22 @@ def levels_of(tried: Sequence[Tried]) -> Levels:
     """Estimate the level of each window; what a round has in common, drift for one, moves none of them."""
     windows = sorted({one.window_bytes for one in tried})
     rounds = sorted({one.round for one in tried})
-    design = np.zeros((len(tried), len(windows) + len(rounds)))
-    for row, one in enumerate(tried):
-        design[row, windows.index(one.window_bytes)] = 1
-        design[row, len(windows) + rounds.index(one.round)] = 1
-    # The effects of all rounds add up to nothing: levels are those of a round in the middle.
-    design[:, len(windows) :] -= 1 / len(rounds)
+    member = np.array([[one.window_bytes == window for window in windows] for one in tried], dtype=np.float64)
+    basis = orthonormal([one.round for one in tried])
     logs = np.array([one.log_goodput for one in tried])
-    inverse = np.linalg.pinv(design)
-    coefficients = inverse @ logs
-    residuals = logs - design @ coefficients
-    freedom = len(tried) - int(np.linalg.matrix_rank(design))
+    within = member - basis @ (basis.T @ member)
+    logs_within = logs - basis @ (basis.T @ logs)
+    covariance: Floats = np.asarray(np.linalg.pinv(within.T @ within, hermitian=True), dtype=np.float64)
+    means = covariance @ (within.T @ logs_within)
+    residuals = logs_within - within @ means
+    # Windows are told apart by their differences within rounds: all of them together are fixed here.
+    means += (basis.T @ (logs - member @ means) / basis.sum(axis=0)).mean()
+    freedom = len(tried) - len(rounds) - int(np.linalg.matrix_rank(within))
     return Levels(
         windows=tuple(windows),
-        counts=design[:, : len(windows)].sum(axis=0),
-        means=coefficients[: len(windows)],
-        covariance=(inverse @ inverse.T)[: len(windows), : len(windows)],
+        counts=member.sum(axis=0),
+        means=means,
+        covariance=covariance,
         variance=float(residuals @ residuals) / freedom if freedom > 0 else math.nan,
         freedom=freedom,
     )

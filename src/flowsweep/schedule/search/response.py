@@ -20,6 +20,8 @@ _BETWEEN = 7
 _TIMES_FINER = 3
 _STEP = 0.01
 """From one window that may be enough to the next: natural logarithm."""
+_COARSER = 4
+"""Of these windows every fourth is tried with all sharpnesses, the others with those that suit it."""
 _BEYOND = 1.0
 """How far outside the range that is searched a window may be enough: natural logarithm."""
 
@@ -57,8 +59,10 @@ def fitted(tried: Sequence[Tried], low_bytes: int, high_bytes: int, confidence: 
     quadratic = _Quadratic.of(tried)
     grid = np.arange(math.log(low_bytes) - _BEYOND, math.log(high_bytes) + _BEYOND, _STEP)
     width = math.log(_SHARPNESS[1] / _SHARPNESS[0])
-    coarse = quadratic.left_over(np.repeat(_SHARPNESS[:, None], len(grid), axis=1), grid)
-    sharpest = _SHARPNESS[coarse.argmin(axis=0)]
+    coarse = quadratic.left_over(
+        np.repeat(_SHARPNESS[:, None], len(grid[::_COARSER]), axis=1), grid[::_COARSER]
+    )
+    sharpest = np.repeat(_SHARPNESS[coarse.argmin(axis=0)], _COARSER)[: len(grid)]
     for _ in range(_TIMES_FINER):
         between = np.log(sharpest) + np.linspace(-width, width, _BETWEEN)[:, None]
         between = np.exp(np.clip(between, math.log(_SHARPNESS[0]), math.log(_SHARPNESS[-1])))
