@@ -123,7 +123,8 @@ def decide(
         return Decision((), "budget", seen.belief)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
         return Decision((), end, seen.belief)
-    highest = min([search.high_bytes + 1, *failed]) - 1
+    largest = seen.levels.windows[-1]
+    highest = min([search.high_bytes + 1, *(window for window in failed if window > largest)]) - 1
     windows = _next(seen, search.precision, (search.low_bytes, highest))
     if len(tried) + len(failed) + len(windows) > search.trials_within(trial_ns + TRIAL_OVERHEAD_NS):
         return Decision((), "budget", seen.belief)

@@ -90,6 +90,9 @@ def test_windows_that_fail_are_not_tried_again_and_those_below_are() -> None:
     found = searched(case, independent(0.003), generator, asked(), lambda window: window > 32 << 20)
     assert found.end == "precise"
     assert holds(found, case)
+    odd = searched(case, independent(0.003), generator, asked(), lambda window: window == LOW_BYTES)
+    assert odd.end == "precise"
+    assert holds(odd, case)
     nothing = searched(case, independent(0.003), generator, asked(), lambda window: window > 100 << 10)
     assert nothing.end == "failures"
 
