@@ -93,12 +93,12 @@ def test_goes_on_where_it_was_broken_off():
     slots = schedule(plan(), seed=1)
     first, _ = run(slots, 62 * MBIT)
     known = {outcome.record.trial_id: outcome.record.carried for outcome in first.outcomes[:2]}
-    again, events = run(slots, 62 * MBIT, ResumeState(done=set(known), carried=known))
+    again, events = run(slots, 62 * MBIT, ResumeState(done=set(known), learned=known))
     assert rates(again) == [55, 60]
     assert isinstance(events[0], CampaignStarted)
     assert (events[0].trials, events[0].done) == (4, 2)
     known = {outcome.record.trial_id: outcome.record.carried for outcome in first.outcomes}
-    assert ResumeState(done=set(known), carried=known).next_step(slots[0]) == (4, None)
+    assert ResumeState(done=set(known), learned=known).next_step(slots[0]) == (4, None)
 
 
 def test_ends_where_a_step_is_not_whole_and_the_campaign_goes_on():
