@@ -90,8 +90,8 @@ class Network(FakeNetwork):  # type: ignore[misc]  # of the tests, which have no
         session = await super().connect(access)
         made = session.channel
 
-        def channel(trial: str, allowance: Any = None) -> Any:  # noqa: ANN401
-            del session._channels[:-8]  # noqa: SLF001
+        def channel(trial: str, allowance: Any = None) -> Any:  # noqa: ANN401 - of the test's engine
+            del session._channels[:-8]  # noqa: SLF001 - what it would keep for ever
             for kept in (self.starts, self.told_s, self.ends):
                 while len(kept) > 512:
                     del kept[next(iter(kept))]

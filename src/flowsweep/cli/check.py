@@ -136,6 +136,7 @@ def _sections(
 
 def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
     expected = estimate(slots, plan.links)
+    at_most = "at most " if any(sweep.plateau_search for sweep in plan.sweeps) else ""
     return [
         ("name", plan.campaign.name),
         *([("overrides", ", ".join(plan.overrides))] if plan.overrides else []),
@@ -143,7 +144,7 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
             "trials each time" if has_times(plan) else "trials",
             f"{expected.trials} ({_product(points, plan.campaign.repeats)})",
         ),
-        ("expected time", format_duration(expected_packed(plan, slots).lasts_ns)),
+        ("expected time", at_most + format_duration(expected_packed(plan, slots).lasts_ns)),
         *packed_rows(plan, slots),
         ("expected bytes", _bytes(expected)),
         ("order", _order(plan)),

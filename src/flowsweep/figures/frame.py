@@ -48,6 +48,8 @@ HEADROOM = 1.06
 _HOVER_WIDTH = 60
 """Letters in a line."""
 
+PLATEAU_SHADE = "rgba(122,130,138,0.25)"
+"""Of the interval in which a plateau begins."""
 THEORY_COLOUR = "#7A828A"
 """Of lines that were computed and not measured, on white and on black."""
 

@@ -78,6 +78,7 @@ class SnmpClient:
 
     def close(self) -> None:
         """Let go of the socket."""
+        # Whatever pysnmp has to say of its end, nothing more is asked, and the process ends next.
         with contextlib.suppress(Exception):
             self._engine.close_dispatcher()
 

@@ -7,7 +7,7 @@ from flowsweep.analysis.findings.plateau.searched import PlateauSearched, platea
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, scaled_axis
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, PLATEAU_SHADE, scaled_axis
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.wording import format_rate, format_size
 
@@ -16,7 +16,6 @@ _CAPTION = (
     "The windows of each search in the order in which they were tried; faint lines part its rounds. An open "
     "mark: the trial failed. Shaded: the 95 % interval of the smallest window that is enough."
 )
-_SHADE = "rgba(122,130,138,0.25)"
 _ROUND_LINE = "rgba(122,130,138,0.35)"
 
 
@@ -77,7 +76,7 @@ def _interval(search: PlateauSearched) -> list[dict[str, object]]:
     ):
         return []
     ends = {"y0": position(found.low_bytes), "y1": position(found.high_bytes)}
-    shade = {"fillcolor": _SHADE, "line": {"width": 0}, "layer": "below"}
+    shade = {"fillcolor": PLATEAU_SHADE, "line": {"width": 0}, "layer": "below"}
     return [{"type": "rect", "xref": "paper", "x0": 0, "x1": 1, **ends, **shade}]
 
 

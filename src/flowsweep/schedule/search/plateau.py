@@ -23,7 +23,7 @@ CONFIDENCE = 0.98
 """Of a look at the interval. A search looks after each round and ends at the first that is narrow enough,
 which one that is narrow by chance is, too: what is said in the end holds with 95 % (docs/truth/search.md)."""
 _FIRST_STEP = math.log(4)
-"""Between two windows of the first round, at most."""
+"""Between two windows of the first round, at most, if as many as there may be reach so far."""
 _FIRST_WINDOWS = (4, 8)
 """How many these are, at least and at most."""
 _FAR_BELOW = math.log(64)

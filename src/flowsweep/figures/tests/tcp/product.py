@@ -11,7 +11,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path import path_windows
 from flowsweep.figures.axis import FLOWS, WINDOWS, DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import rate_scale, wrapped
+from flowsweep.figures.frame import PLATEAU_SHADE, rate_scale, wrapped
 from flowsweep.figures.grid.line import lines
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels
 from flowsweep.figures.tests.tcp.theory_lines import PathTheory, path_theory
@@ -20,8 +20,6 @@ from flowsweep.wording import counted, format_size
 
 PRODUCT = DrawnAxis("window_sum_bytes", "window × flows", format_size)
 """What was really asked for: a window sum that `window_max` held back is the smaller one."""
-
-PLATEAU_SHADE = "rgba(122,130,138,0.25)"
 
 _Groups = Mapping[tuple[str, str | None, str], TrialGroup]
 
