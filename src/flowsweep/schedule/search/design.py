@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flowsweep.schedule.search.levels import Floats, orthonormal
+from flowsweep.schedule.search.levels import Blocks, Floats
 from flowsweep.schedule.search.response import Response, gradient
 from flowsweep.schedule.search.tried import Tried
 
@@ -78,6 +78,5 @@ def rounded(window: float) -> int:
 
 def _information(slopes: Floats, rounds: Sequence[int]) -> Floats:
     """(2, 2) of trials, once each round has an effect of its own, in units of a trial's variance."""
-    basis = orthonormal(rounds)
-    slopes = slopes - basis @ (basis.T @ slopes)
+    slopes = Blocks.of(rounds).within(slopes)
     return np.asarray(slopes.T @ slopes)

@@ -62,18 +62,17 @@ class Levels:
 def levels_of(tried: Sequence[Tried]) -> Levels:
     """Estimate the level of each window; what a round has in common, drift for one, moves none of them."""
     windows = sorted({one.window_bytes for one in tried})
-    rounds = sorted({one.round for one in tried})
-    member = np.array([[one.window_bytes == window for window in windows] for one in tried], dtype=np.float64)
-    basis = orthonormal([one.round for one in tried])
+    rounds = Blocks.of([one.round for one in tried])
+    member = membership([one.window_bytes for one in tried])
     logs = np.array([one.log_goodput for one in tried])
-    within = member - basis @ (basis.T @ member)
-    logs_within = logs - basis @ (basis.T @ logs)
+    within = rounds.within(member)
+    logs_within = rounds.within(logs)
     covariance: Floats = np.asarray(np.linalg.pinv(within.T @ within, hermitian=True), dtype=np.float64)
     means = covariance @ (within.T @ logs_within)
     residuals = logs_within - within @ means
     # Windows are told apart by their differences within rounds: all of them together are fixed here.
-    means += (basis.T @ (logs - member @ means) / basis.sum(axis=0)).mean()
-    freedom = len(tried) - len(rounds) - int(np.linalg.matrix_rank(within))
+    means += rounds.means(logs - member @ means).mean()
+    freedom = len(tried) - rounds.count - int(np.linalg.matrix_rank(within))
     return Levels(
         windows=tuple(windows),
         counts=member.sum(axis=0),
@@ -104,8 +103,34 @@ def in_agreement(tried: Sequence[Tried]) -> tuple[Tried, ...]:
     return tuple(one for one in tried if away.get(one, 0.0) <= limit)
 
 
-def orthonormal(rounds: Sequence[int]) -> Floats:
-    """(trials, rounds) orthonormal basis of what rounds have in common."""
-    names = sorted(set(rounds))
-    member = np.array([[one == name for name in names] for one in rounds], dtype=np.float64)
-    return np.asarray(member / np.sqrt(member.sum(axis=0)))
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Which trials were in one round."""
+
+    number: NDArray[np.intp]
+    """(trials,) of its round, from 0 on."""
+    count: int
+    """Of rounds."""
+
+    @classmethod
+    def of(cls, rounds: Sequence[int]) -> "Blocks":
+        """From the round of each trial."""
+        distinct, number = np.unique(rounds, return_inverse=True)
+        return cls(number, len(distinct))
+
+    def means(self, values: Floats) -> Floats:
+        """(rounds, …) of (trials, …)."""
+        sums = np.zeros((self.count, *values.shape[1:]))
+        np.add.at(sums, self.number, values)
+        trials = np.bincount(self.number)
+        return np.asarray(sums / trials.reshape(-1, *[1] * (values.ndim - 1)))
+
+    def within(self, values: Floats) -> Floats:
+        """(trials, …) without what all trials of a round have in common."""
+        return np.asarray(values - self.means(values)[self.number])
+
+
+def membership(values: Sequence[int]) -> Floats:
+    """(values, distinct values, ascending) 1 where a value is that of the column, 0 elsewhere."""
+    distinct, column = np.unique(values, return_inverse=True)
+    return np.eye(len(distinct))[column]

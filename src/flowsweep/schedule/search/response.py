@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.schedule.search.levels import LEAST_ERROR, Floats, orthonormal
+from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats, membership
 from flowsweep.schedule.search.tried import Tried
 
 ALLOWED = -math.log1p(-EQUIVALENCE_MARGIN)
@@ -21,7 +21,7 @@ _TIMES_FINER = 3
 _STEP = 0.01
 """From one window that may be enough to the next: natural logarithm."""
 _COARSER = 4
-"""Of these windows every fourth is tried with all sharpnesses, the others with those that suit it."""
+"""Of these windows every fourth is tried with all sharpnesses, the others with its neighbours' best."""
 _BEYOND = 1.0
 """How far outside the range that is searched a window may be enough: natural logarithm."""
 
@@ -58,20 +58,21 @@ def fitted(tried: Sequence[Tried], low_bytes: int, high_bytes: int, confidence: 
     """
     quadratic = _Quadratic.of(tried)
     grid = np.arange(math.log(low_bytes) - _BEYOND, math.log(high_bytes) + _BEYOND, _STEP)
-    width = math.log(_SHARPNESS[1] / _SHARPNESS[0])
-    coarse = quadratic.left_over(
-        np.repeat(_SHARPNESS[:, None], len(grid[::_COARSER]), axis=1), grid[::_COARSER]
+    coarse = grid[::_COARSER]
+    sharpest = _sharpest(quadratic, coarse)
+    number = np.arange(len(grid)) // _COARSER
+    # Of two neighbours that differ much, either may suit what lies between them.
+    suiting = np.stack(
+        [
+            sharpest[number],
+            sharpest[np.minimum(number + 1, len(coarse) - 1)],
+            np.exp(np.interp(grid, coarse, np.log(sharpest))),
+        ]
     )
-    sharpest = np.repeat(_SHARPNESS[coarse.argmin(axis=0)], _COARSER)[: len(grid)]
-    for _ in range(_TIMES_FINER):
-        between = np.log(sharpest) + np.linspace(-width, width, _BETWEEN)[:, None]
-        between = np.exp(np.clip(between, math.log(_SHARPNESS[0]), math.log(_SHARPNESS[-1])))
-        fine = quadratic.left_over(between, grid)
-        sharpest = np.take_along_axis(between, fine.argmin(axis=0)[None], axis=0)[0]
-        width *= 2 / (_BETWEEN - 1)
-    profile = fine.min(axis=0)
+    left_over = quadratic.left_over(suiting, grid)
+    profile = left_over.min(axis=0)
     best = int(profile.argmin())
-    sharpness = float(sharpest[best])
+    sharpness = float(suiting[left_over[:, best].argmin(), best])
     freedom = quadratic.freedom - 2
     if freedom < 1:
         return Response(float(grid[best]), sharpness, None, None, math.nan)
@@ -86,6 +87,20 @@ def fitted(tried: Sequence[Tried], low_bytes: int, high_bytes: int, confidence: 
         high=float(grid[above[0]]) if len(above) else None,
         variance=variance,
     )
+
+
+def _sharpest(quadratic: "_Quadratic", grid: Floats) -> Floats:
+    """(grid,) the sharpness that suits best where each of these windows is enough: natural logarithms."""
+    tried = np.repeat(_SHARPNESS[:, None], len(grid), axis=1)
+    sharpest: Floats = _SHARPNESS[quadratic.left_over(tried, grid).argmin(axis=0)]
+    width = math.log(_SHARPNESS[1] / _SHARPNESS[0])
+    for _ in range(_TIMES_FINER):
+        between = np.log(sharpest) + np.linspace(-width, width, _BETWEEN)[:, None]
+        between = np.exp(np.clip(between, math.log(_SHARPNESS[0]), math.log(_SHARPNESS[-1])))
+        best = quadratic.left_over(between, grid).argmin(axis=0)
+        sharpest = np.take_along_axis(between, best[None], axis=0)[0]
+        width *= 2 / (_BETWEEN - 1)
+    return sharpest
 
 
 def shortfall(response: Response, windows: Sequence[int]) -> float:
@@ -126,17 +141,16 @@ class _Quadratic:
     @classmethod
     def of(cls, tried: Sequence[Tried]) -> "_Quadratic":
         windows = sorted({one.window_bytes for one in tried})
-        member = np.array([[one.window_bytes == window for window in windows] for one in tried], dtype=float)
-        basis = orthonormal([one.round for one in tried])
-        logs = np.array([one.log_goodput for one in tried])
-        logs = logs - basis @ (basis.T @ logs)
-        left = member - basis @ (basis.T @ member)
+        member = membership([one.window_bytes for one in tried])
+        rounds = Blocks.of([one.round for one in tried])
+        logs = rounds.within(np.array([one.log_goodput for one in tried]))
+        left = rounds.within(member)
         return cls(
             sizes=np.log(windows),
             inner=left.T @ left,
             with_logs=left.T @ logs,
             total=float(logs @ logs),
-            freedom=len(tried) - basis.shape[1],
+            freedom=len(tried) - rounds.count,
         )
 
     def left_over(self, sharpness: Floats, enough: Floats) -> Floats:
