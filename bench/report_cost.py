@@ -3,18 +3,21 @@
 Usage: python bench/report_cost.py
 
 Makes a synthetic archive (1 to 16 flows, 10 s at 10 Hz), writes its report and opens it in Chromium,
-again and again, each time with nothing cached. Writes the figures with facts of the machine to
-bench/results/report-cost.json, and a part of docs/explanation/benchmarks.md.
+again and again, each time with nothing cached. When it was drawn is read from the browser's trace: with
+developer tools attached, as by a test, Plotly's script takes twice as long to begin. Writes the figures with
+facts of the machine to bench/results/report-cost.json, and a part of docs/explanation/benchmarks.md.
 """
 
 import argparse
+import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 from pydantic import BaseModel, ConfigDict
@@ -27,21 +30,16 @@ RESULT = Path(__file__).parent / "results" / "report-cost.json"
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 MOST_BYTES = 25_000_000
-MOST_SECONDS = 3.0
+MOST_WRITE_S = 10.0
+MOST_FIGURE_S = 2.0
 RUNS = 7
+OPEN_S = 6.0
+"""How long a page is left open; twice as long if it was not drawn by then, and so on up to PATIENCE_MS."""
 PATIENCE_MS = 120_000
 DRAWN = "#figure-1 .xtick text"
-NOTE_THE_TIMES = f"""
-window.seen = {{}};
-const note = (name, there) => {{ if (there && !seen[name]) seen[name] = performance.now() / 1000; }};
-const look = () => {{
-  note("findings_s", document.querySelector("#findings .finding")?.offsetHeight);
-  note("figure_s", document.querySelector("{DRAWN}"));
-  if (!seen.figure_s) requestAnimationFrame(look);
-}};
-requestAnimationFrame(look);
-"""
-"""Seconds since the navigation began, looked at before every frame that the browser draws."""
+TRACED = ("blink.user_timing", "loading", "devtools.timeline")
+CONTENT, FIGURE = "firstContentfulPaint", "drawn figure-"
+"""Events of the trace; the second is the page's own mark (scripts/page.js)."""
 
 
 class Opening(BaseModel):
@@ -49,8 +47,8 @@ class Opening(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    findings_s: float
-    """Until the findings are laid out."""
+    content_s: float
+    """Until the first text is painted."""
     figure_s: float
     """Until the first figure is drawn."""
 
@@ -113,20 +111,44 @@ def _measured(machine: Machine, archive: Path, report: Path) -> ReportResult:
         write_s=write_s,
         size_bytes=size_bytes,
         openings=openings,
-        met=size_bytes < MOST_BYTES and slowest_s < MOST_SECONDS,
+        met=size_bytes < MOST_BYTES and slowest_s <= MOST_FIGURE_S and write_s <= MOST_WRITE_S,
         **counts,
     )
 
 
 def _open(browser: Browser, report: Path) -> Opening:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.add_init_script(NOTE_THE_TIMES)
-    page.goto(f"{report.as_uri()}#figure-1", wait_until="commit")
-    page.wait_for_function("() => window.seen && seen.findings_s && seen.figure_s", timeout=PATIENCE_MS)
-    seen = page.evaluate("seen")
-    context.close()
-    return Opening(**seen)
+    """Open the page in a window of its own, to which nothing is attached."""
+    wait_s = OPEN_S
+    while wait_s <= PATIENCE_MS / 1e3:
+        times = _traced(browser, f"{report.as_uri()}#figure-1", wait_s)
+        if CONTENT in times and FIGURE in times:
+            return Opening(content_s=times[CONTENT], figure_s=times[FIGURE])
+        wait_s *= 2
+    raise TimeoutError(f"no figure was drawn within {wait_s / 2:g} s")
+
+
+def _traced(browser: Browser, address: str, wait_s: float) -> dict[str, float]:
+    """Seconds from the navigation to each event, the first of its kind, within `wait_s`."""
+    session = browser.new_browser_cdp_session()
+    context = session.send("Target.createBrowserContext")["browserContextId"]
+    browser.start_tracing(categories=list(TRACED))
+    session.send("Target.createTarget", {"url": address, "browserContextId": context})
+    time.sleep(wait_s)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    session.send("Target.disposeBrowserContext", {"browserContextId": context})
+    session.detach()
+    (began,) = (event for event in events if _begins(event, address))
+    times: dict[str, float] = {}
+    for event in sorted(events, key=lambda one: one["ts"]):
+        kind = next((kind for kind in (CONTENT, FIGURE) if event["name"].startswith(kind)), None)
+        if kind is not None and event["pid"] == began["pid"]:
+            times.setdefault(kind, (event["ts"] - began["ts"]) / 1e6)
+    return times
+
+
+def _begins(event: Mapping[str, Any], address: str) -> bool:
+    opened = event.get("args", {}).get("data", {}).get("documentLoaderURL")
+    return bool(event["name"] == "navigationStart" and opened == address)
 
 
 def _counts(browser: Browser, report: Path) -> dict[str, float]:
@@ -164,18 +186,18 @@ def _counts(browser: Browser, report: Path) -> dict[str, float]:
 
 def part(result: ReportResult) -> str:
     """The part of docs/explanation/benchmarks.md."""
-    findings, figure = ([getattr(one, name) for one in result.openings] for name in Opening.model_fields)
+    content, figure = ([getattr(one, name) for one in result.openings] for name in Opening.model_fields)
     rows = (
         ("size of the file", f"{result.size_bytes / 1e6:.1f} MB", f"{MOST_BYTES / 1e6:.0f} MB"),
-        ("from opening it to the findings", _span(findings), ""),
+        ("from opening it to the first text", _span(content), ""),
         (
             "from opening it to the first figure, drawn",
             _span(figure),
-            f"{MOST_SECONDS:.0f} s",
+            f"{MOST_FIGURE_S:.0f} s",
         ),
         ("from a click to the page of a trial with 16 flows, drawn", f"{result.trial_page_s:.2f} s", ""),
         ("memory of the page's scripts", f"{result.heap_bytes / 1e6:.0f} MB", ""),
-        ("time to write it, all of `flowsweep report`", f"{result.write_s:.1f} s", ""),
+        ("time to write it, all of `flowsweep report`", f"{result.write_s:.1f} s", f"{MOST_WRITE_S:.0f} s"),
     )
     table = "\n".join(f"| {name} | {value} | {limit} |" for name, value, limit in rows)
     machine = result.machine

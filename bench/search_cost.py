@@ -106,10 +106,11 @@ def _timed(choose: Callable[[], object]) -> float:
 def part(result: SearchResult) -> str:
     """Write the part of the page."""
     low, _, high = quantiles(result.took_s, n=4)
+    met = "met" if result.met else "missed"
     return (
         f"The next windows after {result.trials} trials of {result.windows} windows: "
         f"{1e3 * result.median_s:.0f} ms ({1e3 * low:.0f} to {1e3 * high:.0f} ms, quartiles of "
-        f"{len(result.took_s)} decisions; limit {1e3 * MOST_S:.0f} ms: {'met' if result.met else 'missed'}), on {result.machine.cpu}, "
+        f"{len(result.took_s)} decisions; limit {1e3 * MOST_S:.0f} ms: {met}), on {result.machine.cpu}, "
         f"{result.machine.date}, commit {result.machine.commit}.\n"
     )
 

@@ -63,6 +63,17 @@ def colours_of(element) -> int:
     )
 
 
+def test_what_is_flat_is_drawn_before_the_surface_beside_it(visit):
+    found = visit(small_report())
+    # Both come into view at once.
+    show(found.page, SURFACE)
+    show(found.page, MAP)
+    flat, surface = (found.page.locator(one).first.get_attribute("id") for one in (MAP, SURFACE))
+    found.page.wait_for_function("performance.getEntriesByType('mark').length >= 2")
+    marks = found.page.evaluate("performance.getEntriesByType('mark').map((mark) => mark.name)")
+    assert marks.index(f"drawn {flat}") < marks.index(f"drawn {surface}")
+
+
 def test_hover_over_a_surface_tells_value_repeats_and_place(visit):
     found = visit(small_report())
     box = show(found.page, SURFACE).bounding_box()

@@ -7,12 +7,13 @@ const WHOLE_HEIGHT = 385;
 const NARROW_PX = 600;
 const NARROW_TEXT_PX = 9;
 
-function drawFigure(node) {
+async function drawFigure(node) {
   const { data, layout } = contentOf(node);
   if (layout.scene) layout.scene.camera.eye = stepBack(layout.scene.camera.eye, node, 1);
   // On a phone the cells of a map are narrow.
   if (innerWidth < NARROW_PX) for (const trace of data) if (trace.name === "numbers") trace.textfont.size = NARROW_TEXT_PX;
-  return Plotly.newPlot(node, data, inTheme(layout), configOf(node));
+  await Plotly.newPlot(node, data, inTheme(layout), configOf(node));
+  performance.mark(`drawn ${node.id}`);
 }
 
 // The camera sees a fixed height: in a narrow frame it must stand farther off to see the whole width, and in a low one

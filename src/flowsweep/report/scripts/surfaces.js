@@ -18,7 +18,8 @@ class Surfaces {
       if (isIntersecting) this.visible.add(target);
       else this.visible.delete(target);
     }
-    this.work();
+    // A surface takes long: what is flat and in view is drawn before.
+    setTimeout(() => this.work());
   }
 
   // One after the other, so that the page stays responsive.
