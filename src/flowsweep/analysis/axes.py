@@ -37,7 +37,7 @@ def axes_needed(
     groups: list[Sequence[Row]] = [rows]
     groups = _split(groups, shown)
     needed = []
-    for axis in axes:
+    for axis in filter(partial(varies, rows), axes):
         parts = _split(groups, partial(level_of, axis=axis))
         if len(parts) > len(groups):
             needed.append(axis)
@@ -62,6 +62,13 @@ def level_of(row: Mapping[str, object], axis: str) -> Hashable:
     """A trial's level of an axis, to be compared with others'; null where its archive knows no such axis."""
     level = row.get(axis)
     return tuple(level) if isinstance(level, list) else level
+
+
+def varies(rows: Iterable[Mapping[str, object]], axis: str) -> bool:
+    """Whether rows have more than one level of an axis."""
+    levels = (level_of(row, axis) for row in rows)
+    first = next(levels, None)
+    return any(level != first for level in levels)
 
 
 def _split(groups: Sequence[Sequence[Row]], key: Callable[[Row], Hashable]) -> list[Sequence[Row]]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart
+from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart, varies
 from flowsweep.wording import direction_of, format_mode
 
 
 def telling(points: Sequence[Mapping[str, object]]) -> Mapping[str, Callable[[Mapping[str, object]], str]]:
     """Columns that tell points apart, and what writes them; what follows from other columns is none."""
-    varying = [name for name in points[0] if len({level_of(point, name) for point in points}) > 1]
+    varying = [name for name in points[0] if varies(points, name)]
     names = [name for name in varying if name not in _settled(varying)]
     names += axes_needed(points, lambda point: tuple(level_of(point, name) for name in names))
     return {name: levels_apart(name, points) for name in names}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from flowsweep import wording
-from flowsweep.analysis.axes import level_of
+from flowsweep.analysis.axes import varies
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 
@@ -99,4 +99,4 @@ def grouped(rows: Sequence[TrialRow]) -> tuple[Observations, ...]:
 
 def _factors(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
     names = [name for name in POINT_COLUMNS if name not in _NOT_FACTORS and name in rows[0]]
-    return tuple(name for name in (DIRECTION, *names) if len({level_of(row, name) for row in rows}) > 1)
+    return tuple(name for name in (DIRECTION, *names) if varies(rows, name))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowsweep import wording
-from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
+from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words, varies
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
@@ -102,7 +102,7 @@ def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
     for row in rows:
         point = (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
         points.setdefault(point, []).append(row)
-    varying = [name for name in axes if len({level_of(row, name) for row in rows}) > 1]
+    varying = [name for name in axes if varies(rows, name)]
     for steps in points.values():
         first = steps[0]
         others = [name for name in varying if name not in ("flows", "flows_per_pair")]

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Final
 
 from flowsweep import wording
-from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
+from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words, varies
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
@@ -121,7 +121,7 @@ def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
     for row in rows:
         point = (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
         points.setdefault(point, {}).setdefault(row["repeat"], []).append(row)
-    varying = [name for name in axes if len({level_of(row, name) for row in rows}) > 1]
+    varying = [name for name in axes if varies(rows, name)]
     for repeats in points.values():
         first = next(iter(repeats.values()))[0]
         yield PointSearched(
