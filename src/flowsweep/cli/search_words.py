@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from flowsweep.plan.searching.model import PlateauSearch, RateSearch
-from flowsweep.wording import counted, direction, format_rate, format_share, format_size
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan.searching.model import Left, PlateauSearch, RateSearch
+from flowsweep.wording import counted, direction, format_rate, format_seconds, format_share, format_size
 
 if TYPE_CHECKING:
     from flowsweep.run.events import SearchBelieves
@@ -32,8 +33,20 @@ def belief_words(event: "SearchBelieves") -> str:
         known = f"enough is {size}, +{more} −{less}"
     plateau = f"plateau {format_rate(found.plateau_bps)}"
     then = ", ".join(map(format_size, event.windows_bytes))
-    what = f"over: {_ENDS[event.end]}" if event.end else f"next: {then}"
+    what = f"over: {_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
     return f"search {direction(event.trial.src, event.trial.dst)}: {known}, {plateau}; {what}"
+
+
+def _left_words(left: Left) -> str:
+    """Say what may still be spent: "at most 21 trials, 1 min 30 s and 1.2 GB left"."""
+    parts = [counted(left.trials, "trial")]
+    if left.duration_ns is not None:
+        parts.append(format_seconds(left.duration_ns / SECOND_NS))
+    if left.bytes is not None:
+        parts.append(format_size(float(f"{left.bytes:.3g}")))
+    *first, last = parts
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"at most {listed} left"
 
 
 def rate_search_words(search: RateSearch) -> str:

@@ -244,7 +244,7 @@ class _Conductor:
         if state is None or state.belief is None or self._believed.get(first.trial_id) == state:
             return
         self._believed[first.trial_id] = state
-        self._events(SearchBelieves(first, state.belief, state.windows, state.end))
+        self._events(SearchBelieves(first, state.belief, state.windows, state.end, state.left))
 
     async def _run_slot(self, slot: Slot, left_ns: int, *, ask_clock: bool) -> Sequence[TrialOutcome]:
         """Get the sessions, run the slot's trials together, record them."""

@@ -9,6 +9,7 @@ from flowsweep.schedule.timetable import Occasion
 from flowsweep.schedule.trial import Trial
 
 if TYPE_CHECKING:
+    from flowsweep.plan.searching.model import Left
     from flowsweep.schedule.search.plateau import Belief, End
 
 
@@ -120,6 +121,8 @@ class SearchBelieves:
     """Of the round that runs or comes next; none at the end."""
     end: "End | None"
     """Why it is over."""
+    left: "Left"
+    """Of its budget, after that round."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What a sweep may search for, in place of a grid."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -24,6 +24,16 @@ class RateSearch(Frozen):
         return halvings(self.low_bps, self.high_bps, self.resolution_bps)
 
 
+class Left(NamedTuple):
+    """What a search may still spend."""
+
+    trials: int
+    duration_ns: int | None
+    """None where it may take as long as it takes."""
+    bytes: int | None
+    """None where it may send as much as it sends."""
+
+
 class PlateauSearch(Frozen):
     """A search for the smallest window from which on goodput is on its plateau."""
 
@@ -45,6 +55,14 @@ class PlateauSearch(Frozen):
         if self.duration_max_ns is None:
             return self.trials_max
         return min(self.trials_max, self.duration_max_ns // trial_ns)
+
+    def left(self, trials: int, trial_ns: int, sent_bytes: float) -> Left:
+        """What is left after some trials that took so long each, and sent so much together."""
+        return Left(
+            trials=self.trials_within(trial_ns) - trials,
+            duration_ns=None if self.duration_max_ns is None else self.duration_max_ns - trials * trial_ns,
+            bytes=None if self.bytes_max is None else max(0, self.bytes_max - round(sent_bytes)),
+        )
 
 
 Search = RateSearch | PlateauSearch

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from flowsweep.defaults import FEWEST_FOR_INTERVAL, SECOND_NS, TRIAL_OVERHEAD_NS
-from flowsweep.plan.searching.model import PlateauSearch
+from flowsweep.plan.searching.model import Left, PlateauSearch
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
@@ -78,6 +78,8 @@ class Decision:
     end: End | None
     belief: Belief | None
     """None before the first round, and where too little is known."""
+    left: Left
+    """Of its budget, before these windows."""
 
 
 def belief_of(
@@ -112,23 +114,24 @@ def decide(
         reference, to which drift does not matter, and two about the estimate: those that tell most by the
         response that is believed. So each round is a block.
     """
-    spread = _spread(search)
-    if not tried and not failed:
-        return Decision(spread, None, None)
-    if len(failed) >= _FAILURES_MAX or len({one.window_bytes for one in tried}) < FEWEST_FOR_INTERVAL:
-        return Decision((), "failures", None)
-    seen = _Seen.of(tried, search.low_bytes, search.high_bytes)
+    trials = len(tried) + len(failed)
     sent_bytes = sum(math.exp(one.log_goodput) for one in tried) * trial_ns / (8 * SECOND_NS)
-    if search.bytes_max is not None and sent_bytes >= search.bytes_max:
-        return Decision((), "budget", seen.belief)
+    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes)
+    if not trials:
+        return Decision(_spread(search), None, None, left)
+    if len(failed) >= _FAILURES_MAX or len({one.window_bytes for one in tried}) < FEWEST_FOR_INTERVAL:
+        return Decision((), "failures", None, left)
+    seen = _Seen.of(tried, search.low_bytes, search.high_bytes)
+    if left.bytes == 0:
+        return Decision((), "budget", seen.belief, left)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
-        return Decision((), end, seen.belief)
+        return Decision((), end, seen.belief, left)
     largest = seen.levels.windows[-1]
     highest = min([search.high_bytes + 1, *(window for window in failed if window > largest)]) - 1
     windows = _next(seen, search.precision, (search.low_bytes, highest))
-    if len(tried) + len(failed) + len(windows) > search.trials_within(trial_ns + TRIAL_OVERHEAD_NS):
-        return Decision((), "budget", seen.belief)
-    return Decision(windows, None, seen.belief)
+    if len(windows) > left.trials:
+        return Decision((), "budget", seen.belief, left)
+    return Decision(windows, None, seen.belief, left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,3 +120,12 @@ def test_budgets_of_time_and_bytes_end_a_search() -> None:
     little = asked().model_copy(update={"bytes_max": 500_000_000})
     assert decide(little, SECOND_NS, tried).end == "budget"
     assert asked().trials_within(SECOND_NS) == defaults.SEARCH_TRIALS
+
+
+def test_what_is_left_of_a_budget_is_said() -> None:
+    search = asked(trials=30).model_copy(update={"duration_max_ns": 60 * SECOND_NS, "bytes_max": 10**9})
+    tried = tuple(Tried(window << 16, 1, math.log(1e9)) for window in (1, 4, 16, 64))
+    left = decide(search, SECOND_NS, tried, failed=(256 << 16,)).left
+    trial_ns = SECOND_NS + TRIAL_OVERHEAD_NS
+    assert left == (30 - 5, 60 * SECOND_NS - 5 * trial_ns, 10**9 - 4 * 125_000_000)
+    assert decide(asked(trials=30), SECOND_NS, tried).left == (26, None, None)
