@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from flowsweep.serve.rules import write_rules
 from serve_support import free_port
 from waiting import wait_until
 
-pytestmark = [pytest.mark.lab, pytest.mark.together]
+pytestmark = pytest.mark.lab
 
 PLAN = """
 [campaign]
@@ -37,6 +38,27 @@ duration = "3s"
 interval = "1s"
 omit = "0s"
 """
+SLOT_S = 6
+LOOK_S = 5
+"""Scraped and looked at once a second each, and told at once."""
+SHAPED = """
+[campaign]
+name = "by-the-clock"
+every = "6s"
+for = "10min"
+[lab.links.wire]
+between = ["left", "right"]
+rate = "40Mbit/s"
+queue = "200KB"
+[[sweep]]
+name = "goodput"
+paths = [{ from = "left", to = "right" }]
+congestion = "cubic"
+duration = "3s"
+interval = "0.5s"
+omit = "1s"
+"""
+BUCKET = re.compile(r"qdisc tbf \w+: dev (\S+) root")
 FLOWSWEEP = (sys.executable, "-c", "from flowsweep.cli import main; main()")
 
 
@@ -98,11 +120,11 @@ class Site:
         return value
 
 
-def configured(folder: Path, page: int, manager: int) -> None:
+def configured(folder: Path, page: int, manager: int, plan: str) -> None:
     rules = write_rules(folder)[0]
     # What waits for minutes fires at once here; nothing else changes.
     rules.write_text(re.sub(r"for: \w+", "for: 0s", rules.read_text(encoding="utf-8")), encoding="utf-8")
-    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    (folder / "plan.toml").write_text(plan, encoding="utf-8")
     (folder / "token").write_text("a-token-for-prometheus\n", encoding="utf-8")
     (folder / "alertmanager.yml").write_text(
         "route: {receiver: nobody, group_wait: 0s}\nreceivers: [{name: nobody}]\n", encoding="utf-8"
@@ -121,11 +143,11 @@ scrape_configs:
     )
 
 
-@pytest.fixture
-def site(tmp_path) -> Iterator[Site]:
+@contextmanager
+def running(tmp_path: Path, plan_text: str) -> Iterator[Site]:
     needed("prometheus", "prometheus-alertmanager")
     page, prometheus, manager = free_port(), free_port(), free_port()
-    configured(tmp_path, page, manager)
+    configured(tmp_path, page, manager, plan_text)
     archive, log = tmp_path / "archive", tmp_path / "serve.log"
     at_page = ("--address", f"127.0.0.1:{page}", "--token-file", tmp_path / "token")
     alertmanager = (
@@ -151,7 +173,13 @@ def site(tmp_path) -> Iterator[Site]:
         yield Site(run, served, prometheus, manager, log)
 
 
-def test_prometheus_scrapes_a_campaign_and_alertmanager_learns_that_it_ended(site):
+@pytest.mark.together
+def test_prometheus_scrapes_a_campaign_and_alertmanager_learns_that_it_ended(tmp_path):
+    with running(tmp_path, PLAN) as site:
+        learns_that_it_ended(site)
+
+
+def learns_that_it_ended(site: Site) -> None:
     wait_until(lambda: asked(site.prometheus, "flowsweep_goodput_bits_per_second"), timeout_s=120)
     [(labels, goodput)] = asked(site.prometheus, "flowsweep_goodput_bits_per_second")
     assert (labels["campaign"], labels["src"], labels["dst"]) == ("by-the-clock", "left", "right")
@@ -170,3 +198,45 @@ def test_prometheus_scrapes_a_campaign_and_alertmanager_learns_that_it_ended(sit
     assert site.page.wait(30) == 130
     assert site.log.read_text().count("\n") == 1, "one line, and no traceback"
     wait_until(lambda: "FlowsweepDown" in alerts(site.manager), timeout_s=60)
+
+
+def test_alertmanager_learns_within_two_slots_that_a_link_lost_30_percent_of_its_rate(tmp_path):
+    with running(tmp_path, SHAPED) as site:
+        trials = 'flowsweep_trials_total{status="ok"}'
+        wait_until(lambda: asked(site.prometheus, trials) and site.one(trials) >= 6, timeout_s=180)
+        assert site.one("flowsweep_goodput_bits_per_second") > 35e6
+        assert "FlowsweepGoodputDropped" not in alerts(site.manager)
+        set_rate(site.run.pid, bps=28_000_000)
+        began = time.monotonic()
+        wait_until(lambda: "FlowsweepGoodputDropped" in alerts(site.manager), timeout_s=60)
+        # The trial that runs meanwhile is of both rates; two more, and what Prometheus and Alertmanager take.
+        assert time.monotonic() - began < 3 * SLOT_S + LOOK_S
+        assert "FlowsweepGoodputLow" not in alerts(site.manager)
+
+
+def set_rate(pid: int, *, bps: int) -> None:
+    """Change the rate of the shapers in a running campaign's router."""
+    listed = subprocess.check_output(["ip", "netns", "list"], text=True).splitlines()
+    names = [line.split()[0] for line in listed if line.startswith(f"flowsweep-{pid}-")]
+    shaped = [(name, device) for name in names for device in BUCKET.findall(tc(name, "qdisc", "show"))]
+    assert len(shaped) == 2, names
+    for name, device in shaped:
+        tc(
+            name,
+            "qdisc",
+            "change",
+            "dev",
+            device,
+            "root",
+            "tbf",
+            "rate",
+            f"{bps}bit",
+            "burst",
+            "10kb",
+            "limit",
+            "200kb",
+        )
+
+
+def tc(namespace: str, *words: str) -> str:
+    return subprocess.check_output(["tc", "-n", namespace, *words], text=True, timeout=10)

@@ -11,12 +11,14 @@ from prometheus_client.registry import Collector
 from flowsweep.serve.campaign import PathKey, PathState
 from flowsweep.serve.overview import Overview, last_of_points, names_of_points
 from flowsweep.serve.quantities import QUANTITIES
-from flowsweep.serve.rows import STATUSES
+from flowsweep.serve.rows import STATUSES, Rows
 from flowsweep.serve.watch import Watched
 from flowsweep.version import __version__
 
 POINTS_MAX = 64
 """Points of a path that have time series of their own; a database is not to be flooded."""
+_GOODPUT = "goodput"
+_OF_TWO = "flowsweep_goodput_highest_of_two_bits_per_second"
 _RECENT = 2_000
 _OK = STATUSES.index("ok")
 _PATH = ("campaign", "sweep", "src", "dst")
@@ -112,6 +114,9 @@ class _Campaigns(Collector):
             quantity.key: GaugeMetricFamily(quantity.metric, quantity.help, labels=(*_PATH, "point"))
             for quantity in QUANTITIES
         }
+        families[_OF_TWO] = GaugeMetricFamily(
+            _OF_TWO, "The higher goodput of the last two trials that went well.", labels=(*_PATH, "point")
+        )
         for one in self._watched:
             with one.lock:
                 for key, state in one.model.paths.items():
@@ -165,3 +170,12 @@ def _add_values(
             value = float(row[quantity.key][0])
             if not np.isnan(value):
                 families[quantity.key].add_metric([campaign, *key, names[point]], value)
+            if quantity.key == _GOODPUT and (highest := _highest_of_two(good, point)) is not None:
+                families[_OF_TWO].add_metric([campaign, *key, names[point]], highest)
+
+
+def _highest_of_two(good: Rows, point: int) -> float | None:
+    """The higher goodput of a point's last two trials that have one; None where there are no two."""
+    values = good[_GOODPUT][good["point"] == point, 0]
+    known = values[~np.isnan(values)]
+    return float(known[-2:].max()) if len(known) > 1 else None

@@ -85,6 +85,8 @@ def test_metrics_say_the_last_of_each_path(mesh):
     )
     series = mesh.json(f"/api/series?{PATH}")["lines"][0]
     assert found["flowsweep_goodput_bits_per_second"][labels] == pytest.approx(series["value"][-1], rel=1e-4)
+    twice = found["flowsweep_goodput_highest_of_two_bits_per_second"][labels]
+    assert twice == pytest.approx(max(series["value"][-2:]), rel=1e-4)
     assert found["flowsweep_round_trip_seconds"][labels] == pytest.approx(0.0181)
     path = tuple(pair for pair in labels if pair[0] != "point")
     age = found["flowsweep_path_age_seconds"][path]
