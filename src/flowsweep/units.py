@@ -139,10 +139,8 @@ def _parse(text: str, kind: _Kind) -> int:
         )
     if unit not in kind.units:
         nearest = _nearest_unit(unit, kind)
-        hint = f'did you mean "{number}{nearest}"? ' if nearest else ""
-        raise QuantityError(
-            f'"{unit}" is not a unit of a {kind.name}: {hint}(units: {", ".join(kind.units)})'
-        )
+        hint = f': did you mean "{number}{nearest}"?' if nearest else ""
+        raise QuantityError(f'"{unit}" is not a unit of a {kind.name}{hint} (units: {", ".join(kind.units)})')
     value = Fraction(number) * kind.units[unit]
     if value < 0:
         raise QuantityError(f'"{text}" is negative: a {kind.name} is 0 or more')

@@ -78,7 +78,8 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "The path carried no more: it was full, a queue stood in it or dropped packets, or congestion "
         "control kept to the rate that it found.",
         "the path itself",
-        "Nothing has to be set at the hosts: the path limits there, and more goodput needs another path.",
+        "For more goodput nothing has to be set at the hosts: the path limits there, and it needs another "
+        "path.",
         of_path=True,
     ),
     "sender CPU": VerdictWords(

@@ -28,7 +28,7 @@ def print_end(folder: Path) -> int:
     found = highest_goodputs(rows)
     for highest in found[:_PATHS_SHOWN]:
         say(
-            f"  {highest.direction}: up to {highest.number} {highest.unit} {highest.meant}, "
+            f"  {highest.direction}: best point {highest.number} {highest.unit} {highest.meant}, "
             f"at {highest.place}"
         )
     if len(found) > _PATHS_SHOWN:

@@ -344,7 +344,9 @@ def _order(plan: Plan) -> str:
     if plan.campaign.order == "listed":
         return "listed, as written"
     seed = plan.campaign.seed
-    return "randomised blocks, " + ("seed drawn when the campaign starts" if seed is None else f"seed {seed}")
+    drawn = "seed drawn when the campaign starts" if seed is None else f"seed {seed}"
+    blocks = "rounds" if all(sweep.plateau_search for sweep in plan.sweeps) else "blocks"
+    return f"randomised {blocks}, {drawn}"
 
 
 def _windows(test: str, points: Sequence[Point]) -> str:

@@ -2,7 +2,7 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
-from flowsweep.analysis.verdicts import NOT_CLEAR, VERDICTS
+from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, NOT_CLEAR, VERDICTS
 from flowsweep.wording import format_share
 
 LIMITED_BY = "limited by"
@@ -21,8 +21,21 @@ def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
         return f"not known: {unclear}"
     if verdict is not None:
         meaning = VERDICTS[verdict].meaning.removesuffix(".")
-        return f"{verdict}: {meaning[0].lower()}{meaning[1:]}"
+        return f"{verdict}: {meaning[0].lower()}{meaning[1:]}{_beside_others(row, verdict)}"
     return not_known(row, unknown)
+
+
+def _beside_others(row: TrialRow, verdict: str) -> str:
+    """Say how much CPU time the trial itself had, where its threads waited for their turn."""
+    own, cores = {
+        "sender CPU": (row["cpu_send"], row["cores_busy_send"]),
+        "receiver CPU": (row["cpu_recv"], row["cores_busy_recv"]),
+    }.get(verdict, (None, None))
+    if own is None or cores is None or own >= BUSY or cores < CORES_BUSY:
+        return ""
+    return (
+        f"; all of its cores were in use, of which the trial's busiest thread had {format_share(own)} of one"
+    )
 
 
 def not_known(row: TrialRow, reason: str) -> str:

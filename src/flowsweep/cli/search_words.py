@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import Left, PlateauSearch, RateSearch
-from flowsweep.wording import counted, direction, format_rate, format_seconds, format_share, format_size
+from flowsweep.wording import (
+    counted,
+    direction,
+    format_rate,
+    format_seconds,
+    format_share,
+    format_size,
+    format_sizes,
+)
 
 if TYPE_CHECKING:
     from flowsweep.run.events import SearchBelieves
@@ -22,7 +30,7 @@ _ENDS: Mapping[str, str] = {
 def belief_words(event: "SearchBelieves") -> str:
     """Say what is believed and what comes next: "left → right: enough is 1.21 MiB, +4 % −3 %; next …"."""
     found = event.belief
-    size = format_size(round(found.enough_bytes))
+    (size, *windows) = format_sizes(round(found.enough_bytes), *event.windows_bytes, binary=True)
     if found.low_bytes is None or found.high_bytes is None:
         known = f"enough is about {size}, not yet bounded"
     else:
@@ -32,7 +40,7 @@ def belief_words(event: "SearchBelieves") -> str:
         )
         known = f"enough is {size}, +{more} −{less}"
     plateau = f"plateau {format_rate(found.plateau_bps)}"
-    then = ", ".join(map(format_size, event.windows_bytes))
+    then = ", ".join(windows)
     what = f"over: {_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
     return f"search {direction(event.trial.src, event.trial.dst)}: {known}, {plateau}; {what}"
 

@@ -16,7 +16,7 @@ def print_summary(row: TrialRow) -> None:
         [
             *goodput(row),
             ("lost", _lost(row)),
-            ("of these at hosts", _share(row["loss_at_hosts"])),
+            ("lost at hosts", _at_hosts(row["loss_at_hosts"])),
             ("bursts of loss", _bursts(row)),
             ("duplicates", _count(row["duplicates"])),
             ("reordered", _count(row["reordered"])),
@@ -55,8 +55,9 @@ def _lost(row: TrialRow) -> str | None:
     return f"{row['lost']} of {counted(row['datagrams_sent'], 'datagram')}, {format_share(row['loss'])}"
 
 
-def _share(share: float | None) -> str | None:
-    return format_share(share) if share else None
+def _at_hosts(share: float | None) -> str | None:
+    """One drop that a host counts may be of several datagrams."""
+    return f"at least {format_share(share)} of all that were sent" if share else None
 
 
 def _bursts(row: TrialRow) -> str | None:

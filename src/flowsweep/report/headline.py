@@ -14,6 +14,7 @@ from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.axes import is_part
+from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
@@ -162,10 +163,16 @@ def _least_of_highest(points: Sequence[CellRow]) -> CellRow:
     return min(alike, key=_asked)
 
 
-def _asked(point: CellRow) -> tuple[float, int, int]:
-    """How much was asked for at a point: rate in bit/s, window in bytes, flows."""
+def _asked(point: CellRow) -> tuple[bool, float, int, int]:
+    """How much was asked for at a point: rate in bit/s, window in bytes, flows; after that, single trials."""
     one_sided = max(point["window_send_bytes"] or 0, point["window_recv_bytes"] or 0)
-    return point.get("rate_sum_bps") or 0, point["window_sum_bytes"] or one_sided, point["flows"]
+    window_bytes = point["window_sum_bytes"] or one_sided
+    return (
+        point["repeats_ok"] < FEWEST_FOR_INTERVAL,
+        point.get("rate_sum_bps") or 0,
+        window_bytes,
+        point["flows"],
+    )
 
 
 def trials_of(point: CellRow, trials: Sequence[TrialRow]) -> list[TrialRow]:

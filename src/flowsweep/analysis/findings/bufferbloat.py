@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
@@ -57,10 +58,14 @@ def _hypothesis(
     added_s = added_ms.in_unit(1_000)
     added = Estimate(added_s.value, "s", added_s.low, added_s.high)
     most_ms = max(known(row["rtt_median_ms"]) for row in rows) - least_ms
+    shared = any(background_names(row) for row in rows)
+    whose = " of these trials, beside what others have in it," if shared else " that wait,"
+    # Where others fill the queue, a smaller window here leaves them the more room.
+    shorter = "" if shared else ", or a smaller window,"
     claim = (
         f"{direction}: where the path is full its queue adds {longer} to a "
-        f"round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)} that wait, in "
+        f"round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)}{whose} in "
         f"{counted(len(rows), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares the path "
-        "waits as long: fair queueing or CoDel at the bottleneck, or a smaller window, shortens it."
+        f"waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )
     return _described(observed.scope(direction), claim, trial_ids(rows), added)

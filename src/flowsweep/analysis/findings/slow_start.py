@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
@@ -55,6 +56,8 @@ def _said(
     longer_s = [
         omit_s for omit_s, time_ns in zip(omits_s, times_ns, strict=True) if time_ns > omit_s * SECOND_NS
     ]
+    if not longer_s and any(background_names(row) for row in rows):
+        return f"{took}{never}. Beside background traffic goodput may go on changing for longer than that."
     if not longer_s:
         return (
             f"{took}{never}: what is omitted of each trial covers that. A loss in which slow start ends may "

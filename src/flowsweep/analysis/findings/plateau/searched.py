@@ -13,7 +13,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.schedule.search.plateau import Belief, End, belief_of
 from flowsweep.schedule.search.tried import Tried
-from flowsweep.wording import counted, format_margin, format_rate, format_size
+from flowsweep.wording import counted, format_margin, format_rate, format_size, format_sizes
 
 WINDOW: Final = "window_sum_bytes"
 _OF_STEPS = (WINDOW, "window_bytes", "window_send_bytes", "window_recv_bytes")
@@ -157,10 +157,13 @@ def _claim(search: PlateauSearched) -> str:
     if search.end == "rising":
         most = format_size(max(windows))
         return f"goodput rises up to a window sum of {most}, the largest that was tried ({trials})."
-    size = format_size(round(found.enough_bytes))
     within = f"goodput is within {format_margin(EQUIVALENCE_MARGIN)} of {plateau}"
     if found.low_bytes is None or found.high_bytes is None:
+        size = format_size(round(found.enough_bytes))
         return f"from a window sum of about {size} on {within}, by {trials}; no interval can be told."
-    ends = f"[{format_size(math.ceil(found.low_bytes))}, {format_size(math.floor(found.high_bytes))}]"
+    size, low, high = format_sizes(
+        *map(round, (found.enough_bytes, found.low_bytes, found.high_bytes)), binary=True
+    )
+    ends = f"[{low}, {high}], as requested,"
     missed = "" if search.end == "precise" else ", less precise than was asked for"
     return f"from a window sum of {size} {ends} on {within}, found in {trials}{missed}."
