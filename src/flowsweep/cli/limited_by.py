@@ -28,8 +28,8 @@ def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
 def _beside_others(row: TrialRow, verdict: str) -> str:
     """Say how much CPU time the trial itself had, where its threads waited for their turn."""
     own, cores = {
-        "sender CPU": (row["cpu_send"], row["cores_busy_send"]),
-        "receiver CPU": (row["cpu_recv"], row["cores_busy_recv"]),
+        "sender CPU": (row.get("cpu_send"), row.get("cores_busy_send")),
+        "receiver CPU": (row.get("cpu_recv"), row.get("cores_busy_recv")),
     }.get(verdict, (None, None))
     if own is None or cores is None or own >= BUSY or cores < CORES_BUSY:
         return ""

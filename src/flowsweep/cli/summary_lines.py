@@ -37,6 +37,6 @@ def cpu(row: TrialRow) -> list[tuple[str, object]]:
     costs = (row["cpu_send_s_per_gb"], row["cpu_recv_s_per_gb"])
     return [
         ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
-        ("CPU, all cores", pair(row["cores_busy_send"], row["cores_busy_recv"], format_share)),
+        ("CPU, all cores", pair(row.get("cores_busy_send"), row.get("cores_busy_recv"), format_share)),
         ("CPU, all threads", pair(*costs, lambda cost: f"{format_number(cost)} s/GB")),
     ]

@@ -137,9 +137,9 @@ def test_status_says_what_is_silent_since_when_and_what_was_missed(tmp_path: Pat
     with archive_of(tmp_path / "a", plan, begun) as writer:
         writer.finished(run_at(plan, 1, begun))
         writer.missed(missed(plan, 2, 4, begun))
-        assert ": runs (2" in invoked("status", tmp_path / "a")
+        assert ": runs, as of 2" in invoked("status", tmp_path / "a")
     said = invoked("status", tmp_path / "a")
-    assert ": does not run (2" in said
+    assert ": does not run, as of 2" in said
     assert "trials: 1 ok" in said
     assert re.search(r"next: hourly at 2\S+Z, if it is gone on with until then", said)
     assert re.search(r"hourly, left → right: measured 5 h 5\d min ago, 2\S+Z; SILENT", said)

@@ -71,7 +71,8 @@ def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
         "the long run."
     )
     assert told["To do"] == (
-        "Nothing has to be set at the hosts: the path limits there, and more goodput needs another path."
+        "For more goodput nothing has to be set at the hosts: the path limits there, and it needs another "
+        "path."
     )
 
 

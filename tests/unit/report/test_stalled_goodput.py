@@ -70,7 +70,7 @@ def test_the_opening(row: Row) -> None:
 
 def test_the_end_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     print_end(write_archive(tmp_path / "archive", [uneven(STALLED)]))
-    assert f"  a → b: up to {WORDS}, at 1 flow, window auto\n" in capsys.readouterr().out
+    assert f"  a → b: best point {WORDS}, at 1 flow, window auto\n" in capsys.readouterr().out
 
 
 def test_the_page_and_the_table_of_trials(row: Row) -> None:
