@@ -126,9 +126,12 @@ def finalists(tried: list[Tried], most: int) -> tuple[Setting, ...]:
 
     Args:
         tried: Trials of one direction.
-        most: How many settings; of a single one the least trouble counts.
+        most: How many settings; of a single one the least trouble counts. Where nothing was seen to gain, two
+            are enough to tell whether it does, and know more of each.
     """
     order = ranked(tried)
+    if order and order[0][1] < math.log1p(WORTH):
+        most = min(most, 2)
     near = [setting for setting, value in order if value >= order[0][1] - _NEAR]
     easiest = sorted(near, key=lambda setting: setting.trouble)
     chosen = easiest[:most] if most == 1 else [*near[:1], *(one for one in easiest if one != near[0])]
@@ -136,7 +139,7 @@ def finalists(tried: list[Tried], most: int) -> tuple[Setting, ...]:
 
 
 def _blocks_wanted(known: Known, settings: int) -> int:
-    """How many make the interval of a gain as narrow as the margin, as noisy as trials were so far."""
+    """How many make the interval of a gain reach half the margin to each side, as noisy as trials were so far."""
     groups = [log_ratios(of_way(known.tried, way)) for way in known.may]
     several = [values for group in groups for values in group.values() if len(values) > 1]
     freedom = sum(len(values) - 1 for values in several)
@@ -146,7 +149,7 @@ def _blocks_wanted(known: Known, settings: int) -> int:
     deviation = math.sqrt(squares / freedom)
     for blocks in range(FEWEST_FOR_INTERVAL, _BLOCKS_MAX):
         beyond = -float(scipy.special.stdtrit(blocks - 1, SIGNIFICANCE / 2 / settings))
-        if beyond * deviation / math.sqrt(blocks) <= WORTH:
+        if beyond * deviation / math.sqrt(blocks) <= WORTH / 2:
             return blocks
     return _BLOCKS_MAX
 
