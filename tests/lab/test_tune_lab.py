@@ -52,7 +52,11 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
     words = ["tune", far, "--address", address_of(lab, "right", "left"), "--budget", "20s", "--json"]
     words += ["--save", str(tmp_path / "kept"), "--verify"]
     done = subprocess.run(
-        [*lab.access["left"].launch, *COMMAND, *words], capture_output=True, text=True, timeout=300, check=False
+        [*lab.access["left"].launch, *COMMAND, *words],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
@@ -76,4 +80,6 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
         with read_archive(tmp_path / "kept" / name) as archive:
             assert archive.state.records
     assert "[[sweep]]" in (tmp_path / "kept" / "plan.toml").read_text()
-    assert f"net.ipv4.tcp_rmem = {setting['value']}\n" in (tmp_path / "kept" / "sysctl-there.conf").read_text()
+    assert (
+        f"net.ipv4.tcp_rmem = {setting['value']}\n" in (tmp_path / "kept" / "sysctl-there.conf").read_text()
+    )

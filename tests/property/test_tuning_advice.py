@@ -1,4 +1,4 @@
-"""Whatever hosts recorded: advice of `flowsweep tune` lowers no limit, and gives none where nothing was gained."""
+"""Whatever hosts recorded: advice lowers no limit, and is given only where something was gained."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.tuning.advise import sysctl_files, system_settings
+from flowsweep.tuning.allowed import allowed
 from flowsweep.tuning.candidates import candidates, first_look
 from flowsweep.tuning.decide import decide
-from flowsweep.tuning.allowed import allowed
 from flowsweep.tuning.rounds import Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from tuned_paths import ENDS, VirtualPath, tried

@@ -4,15 +4,17 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.verdicts import LOSS, QUEUE
 from flowsweep.tuning.allowed import Allowed
 from flowsweep.tuning.decide import Decision, decide
 from flowsweep.tuning.rounds import Budget, Round, Tried, of_way
 from flowsweep.tuning.search import Known, next_round
 from flowsweep.tuning.settings import TODAY, Setting, Way
+
+if TYPE_CHECKING:
+    from flowsweep.analysis.summarising.trial_row import TrialRow
 
 SECOND_NS = 1_000_000_000
 TWO_MINUTES = Budget(120 * SECOND_NS)
@@ -116,7 +118,9 @@ class VirtualSearch:
         may = {way: path.may for way, path in self.paths.items()}
         rtt_ms = self.paths[Way.out].rtt_ms
         left = self.budget.spent(SECOND_NS, 0)
-        while (asked := next_round(Known(may, rtt_ms, left, tuple(self.rounds), tuple(self.tried)))) is not None:
+        while (
+            asked := next_round(Known(may, rtt_ms, left, tuple(self.rounds), tuple(self.tried)))
+        ) is not None:
             made = list(self._made(asked, chance))
             sent = sum(one.goodput_bps for one in made) * asked.timing.cost_ns / SECOND_NS / 8
             left = left.spent(asked.cost_ns, int(sent))
@@ -133,7 +137,9 @@ class VirtualSearch:
                 common = chance.gauss(0, path.drift)
                 for setting in settings:
                     goodput = path.goodput_bps(setting) * math.exp(common + chance.gauss(0, path.noise))
-                    yield tried(way, setting, min(goodput, asked.cap_bps or math.inf), path, asked.stage, block)
+                    yield tried(
+                        way, setting, min(goodput, asked.cap_bps or math.inf), path, asked.stage, block
+                    )
 
 
 def tried(

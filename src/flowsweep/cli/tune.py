@@ -12,9 +12,9 @@ from flowsweep.cli.options import Address, AsJson, Host
 from flowsweep.cli.tune_rounds import TuneRequest, tune_and_exit
 
 _EXAMPLES = (
-    "[bold]flowsweep tune ssh:server[/bold] searches between here and server for two minutes of traffic, "
-    "[bold]flowsweep tune ssh:b --from ssh:a[/bold] between two others; [bold]--verify[/bold] measures before and "
-    "after once more."
+    "[bold]flowsweep tune ssh:server[/bold] searches for two minutes of traffic, "
+    "[bold]flowsweep tune ssh:b --from ssh:a[/bold] between two others; "
+    "[bold]--verify[/bold] measures before and after once more."
 )
 
 
@@ -34,8 +34,8 @@ def tune(
         str,
         typer.Option(
             metavar="TIME|SIZE",
-            help="Traffic of both directions together, at most: as in 2min, 90s, or 5GB, which two minutes bound, "
-            "too, and under which trials are held below a rate.",
+            help="Traffic of both directions together, at most: as in 2min, 90s, or 5GB. A size is bounded "
+            "by two minutes, too, and holds trials below a rate.",
         ),
     ] = "2min",
     address: Address = None,
@@ -43,7 +43,7 @@ def tune(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep what is measured: an archive for each round in a folder, empty or new, and what to set.",
+            help="Keep an archive of each round in a folder, empty or new, and what to set.",
         ),
     ] = None,
     report: Annotated[
@@ -54,8 +54,8 @@ def tune(
         bool,
         typer.Option(
             "--verify",
-            help="Then measure before and after once more, in random order, as far as nothing of a system has to be "
-            "set for it: up to half as much traffic again.",
+            help="Then measure before and after once more, in random order, with what applications may set: "
+            "up to half as much traffic again.",
         ),
     ] = False,
     as_json: AsJson = False,

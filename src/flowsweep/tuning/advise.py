@@ -13,6 +13,7 @@ from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Way
 from flowsweep.wording import format_percent, format_rate, format_size
 
+SYSCTL_FILE = "/etc/sysctl.d/90-flowsweep.conf"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
 _NOT_MEASURED = "not measured, since Flowsweep changes no setting of a system"
 
@@ -58,7 +59,7 @@ def system_settings(
 
 
 def sysctl_files(settings: Sequence[SystemSetting]) -> dict[str, str]:
-    """Write a file for /etc/sysctl.d of each host that has something to set."""
+    """Write SYSCTL_FILE of each host that has something to set."""
     files: dict[str, list[str]] = {}
     for setting in settings:
         lines = files.setdefault(setting.host, ["# Measured by flowsweep tune."])

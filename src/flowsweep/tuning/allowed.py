@@ -35,16 +35,16 @@ def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
         dst: The one that receives.
     """
     sender, receiver = hosts.get(src, {}), hosts.get(dst, {})
+    (_, asked_send, tuned_send, _), (_, asked_receive, tuned_receive, _) = (
+        SETTINGS["send"],
+        SETTINGS["receive"],
+    )
+    tuned = _least(_last(hosts, src, tuned_send), _last(hosts, dst, tuned_receive))
     return Allowed(
         sender.get("congestion_default"),
         _congestions(sender, receiver),
-        _least(_last(hosts, src, SETTINGS["send"][1]), _last(hosts, dst, SETTINGS["receive"][1])),
-        _least(
-            *(
-                last and last / AUTOTUNING_FACTOR
-                for last in (_last(hosts, src, SETTINGS["send"][2]), _last(hosts, dst, SETTINGS["receive"][2]))
-            )
-        ),
+        _least(_last(hosts, src, asked_send), _last(hosts, dst, asked_receive)),
+        None if tuned is None else tuned / AUTOTUNING_FACTOR,
     )
 
 
@@ -64,6 +64,5 @@ def _last(hosts: HostFacts, host: str, name: str) -> int | None:
     return None if found is None else found[-1]
 
 
-def _least(*values: float | None) -> Any:
-    known = [value for value in values if value is not None]
-    return min(known) if len(known) == len(values) else None
+def _least(send: int | None, receive: int | None) -> int | None:
+    return None if send is None or receive is None else min(send, receive)

@@ -11,7 +11,7 @@ from flowsweep.tuning.advise import SystemSetting, sysctl_files, system_settings
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
 from flowsweep.tuning.plans import Ends, recommended_plan
 from flowsweep.tuning.rounds import Tried, of_way
-from flowsweep.tuning.settings import TODAY, Setting, Way
+from flowsweep.tuning.settings import TODAY, Setting
 from flowsweep.tuning.tools import ToolAdvice, tools
 
 
@@ -33,7 +33,7 @@ class Direction:
     """Median and 95th percentile of the round trip under load, in the last round."""
     latency_chosen_ms: tuple[float | None, float | None] | None
     tried: Mapping[Setting, tuple[float, int]]
-    """Mean goodput (bit/s) and trials of each setting."""
+    """Mean goodput (bit/s) and trials of each setting, the best first."""
     tools: tuple[ToolAdvice, ...]
     verified: Gain | None = None
     """Measured once more, after the choice."""
@@ -100,7 +100,7 @@ def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]
     means = goodput_bps(one for one in tried if one.stage != "verification")
     counts = Counter(one.setting for one in tried if one.stage != "verification")
     today = [one.row["verdict"] or NOT_CLEAR for one in tried if one.setting == TODAY]
-    chosen = decision.chosen and decision.chosen.setting
+    chosen = None if decision.chosen is None else decision.chosen.setting
     again = decide(decision.way, [one for one in tried if one.stage == "verification"]).gains
     return Direction(
         *ends,
@@ -111,7 +111,10 @@ def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]
         len(today),
         latency_ms(finals, TODAY),
         None if chosen is None else latency_ms(finals, chosen),
-        {setting: (means[setting], counts[setting]) for setting in sorted(means, key=means.__getitem__)},
+        {
+            setting: (means[setting], counts[setting])
+            for setting in sorted(means, key=means.__getitem__, reverse=True)
+        },
         () if chosen is None else tools(chosen, decision.way),
         next(iter(again), None),
     )

@@ -1,4 +1,4 @@
-"""Which settings are worth a trial, the most promising first: from a first look, and from what hosts allow."""
+"""Which settings are worth a trial, the most promising first, after a first look."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,8 @@ def candidates(look: Sequence[Tried], may: Allowed, rtt_ms: float) -> tuple[Sett
     Returns:
         Kinds of settings take turns, in the order in which they suit what limited today's flow. Where one
         flow fills the path, only what could show that it does not. Windows are bandwidth × delay and twice
-        that (RFC 6349, section 3.3.1), as far as both hosts grant them; a pace is tried where packets were lost.
+        that (RFC 6349, section 3.3.1), as far as both hosts grant them; a pace is tried where packets were
+        lost.
     """
     capacity_bps = max(one.goodput_bps for one in look)
     today = next(one for one in look if one.setting == TODAY)

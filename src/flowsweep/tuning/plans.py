@@ -32,7 +32,7 @@ def round_trip_plan(hosts: str, ends: Ends) -> str:
         ends: The hosts' names.
     """
     sweep = _sweep(ROUND_TRIP, "rtt", ends[Way.out], {"duration": f'"{write_duration(ROUND_TRIP_NS)}"'})
-    return "\n\n".join(['[campaign]\nname = "tune: round trip"', hosts, sweep]) + "\n"
+    return f'[campaign]\nname = "tune: round trip"\n\n{hosts}\n\n{sweep}\n'
 
 
 def round_plan(asked: Round, hosts: str, ends: Ends) -> str:
@@ -47,7 +47,9 @@ def round_plan(asked: Round, hosts: str, ends: Ends) -> str:
     return "\n\n".join([campaign, hosts, *_sweeps(asked, ends)]) + "\n"
 
 
-def recommended_plan(decisions: "Mapping[Way, Decision]", hosts: str, ends: Ends, rtt_ms: float) -> str | None:
+def recommended_plan(
+    decisions: "Mapping[Way, Decision]", hosts: str, ends: Ends, rtt_ms: float
+) -> str | None:
     """Write a plan that measures what is recommended beside what runs today; None if nothing is."""
     chosen = {way: (TODAY, one.chosen.setting) for way, one in decisions.items() if one.chosen is not None}
     if not chosen:

@@ -28,26 +28,33 @@ class Setting:
 
     @property
     def trouble(self) -> tuple[int, bool, int, int]:
-        """What it is to set it, to be compared: how many things, then what is not the host's own, then how much."""
+        """To be compared: how many things to set, whether the host's default is among them, then how much."""
         changed = (self.flows > 1, self.window_bytes, self.congestion, self.pacing_bps)
         return sum(map(bool, changed)), self.congestion is not None, self.flows, self.window_bytes or 0
 
     @property
     def name(self) -> str:
         """For sweeps: "1-flow", "4-flows-bbr-512KiB-paced-20Mbit"."""
-        parts = [f"{self.flows}-flow{'s' if self.flows > 1 else ''}", self.congestion]
-        parts.append(self.window_bytes and write_size(self.window_bytes))
-        parts.append(self.pacing_bps and f"paced-{write_rate(self.pacing_bps).removesuffix('/s')}")
-        return "-".join(part for part in parts if part)
+        parts = [f"{self.flows}-flow{'s' if self.flows > 1 else ''}"]
+        if self.congestion is not None:
+            parts.append(self.congestion)
+        if self.window_bytes is not None:
+            parts.append(write_size(self.window_bytes))
+        if self.pacing_bps is not None:
+            parts.append(f"paced-{write_rate(self.pacing_bps).removesuffix('/s')}")
+        return "-".join(parts)
 
     @property
     def words(self) -> str:
         """For people: "4 flows, bbr, 512 KiB windows, each paced at 20 Mbit/s"."""
-        parts = [counted(self.flows, "flow"), self.congestion]
-        parts.append(self.window_bytes and f"{format_size(self.window_bytes)} windows")
-        if self.pacing_bps:
+        parts = [counted(self.flows, "flow")]
+        if self.congestion is not None:
+            parts.append(self.congestion)
+        if self.window_bytes is not None:
+            parts.append(f"{format_size(self.window_bytes)} windows")
+        if self.pacing_bps is not None:
             parts.append(f"{'each ' if self.flows > 1 else ''}paced at {format_rate(self.pacing_bps)}")
-        return ", ".join(part for part in parts if part)
+        return ", ".join(parts)
 
     @property
     def keys(self) -> dict[str, str]:

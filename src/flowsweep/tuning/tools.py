@@ -1,7 +1,7 @@
 """What to type for a setting in tools that people transfer files with.
 
-Only options that these tools have (iperf3(1), rsync(1), globus-url-copy's and xrdcp's manuals, curl(1), nginx's
-ngx_http_core_module); what a tool cannot set is said.
+Only options that these tools have (iperf3(1), rsync(1), globus-url-copy's and xrdcp's manuals, curl(1),
+nginx's ngx_http_core_module); what a tool cannot set is said.
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,12 @@
 """The sentences of an answer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.verdicts import NOT_CLEAR, VERDICTS
 from flowsweep.tuning.answer import Direction
 from flowsweep.tuning.decide import WORTH, Gain
 from flowsweep.tuning.settings import TODAY
+from flowsweep.tuning.tools import ToolAdvice
 from flowsweep.wording import (
     counted,
     direction,
@@ -20,6 +21,14 @@ from flowsweep.wording import (
 def title(one: Direction) -> str:
     """Name a direction."""
     return direction(one.src, one.dst)
+
+
+def sentences(one: Direction) -> Iterator[str]:
+    """Say what limits a direction now, what to set, and what came of that when it was measured again."""
+    yield now_sentence(one)
+    yield from set_sentences(one)
+    if (again := verified_sentence(one)) is not None:
+        yield again
 
 
 def now_sentence(one: Direction) -> str:
@@ -68,24 +77,39 @@ def verified_sentence(one: Direction) -> str | None:
 
 def tried_lines(one: Direction) -> Iterator[tuple[str, str, str]]:
     """List what was tried, the best first: setting, mean goodput, trials."""
-    for setting, (mean_bps, trials) in reversed(one.tried.items()):
+    for setting, (mean_bps, trials) in one.tried.items():
         yield setting.words, format_rate(mean_bps), counted(trials, "trial")
+
+
+def tool_lines(listed: Sequence[ToolAdvice]) -> Iterator[tuple[str, str]]:
+    """List what to type, tool by tool, and what cannot be set; tools that can set nothing share a line."""
+    for tool in listed:
+        if tool.write is not None:
+            cannot = f"; {_cannot(tool.cannot)}" if tool.cannot else ""
+            yield tool.tool, tool.write + cannot
+    without = [tool for tool in listed if tool.write is None]
+    if without:
+        yield ", ".join(tool.tool for tool in without), _cannot(without[0].cannot)
+
+
+def _cannot(things: Sequence[str]) -> str:
+    return f"the host's default counts for {' and '.join(things)}"
 
 
 def _nothing(one: Direction) -> str:
     most = one.decision.most_percent
-    compared = counted(len(one.decision.gains), "setting")
     tried = counted(len(one.tried) - 1, "other setting")
-    if one.decision.outcome == "nothing":
-        return (
-            f"Nothing to set: nothing is to be gained. Of {tried}, {compared} that came out best at first gained "
-            f"at most {format_percent(most or 0.0)} when measured again (95 %)."
-        )
     if most is None:
-        return f"Nothing to set: too few trials of other settings ended well to know of a gain ({tried} tried)."
+        return f"Nothing to set: too few trials ended well to know of a gain ({tried} tried)."
+    upto = format_percent(max(0.0, most))
+    if one.decision.outcome == "nothing":
+        best = f"the best {len(one.decision.gains)} of {tried}"
+        return (
+            f"Nothing to set: nothing is to be gained. Measured again, {best} gained at most {upto} (95 %)."
+        )
     return (
-        f"Nothing to set: no gain above {format_margin(WORTH)} was shown by {tried}. Trials vary so much that up to "
-        f"{format_percent(most)} cannot be ruled out; a larger --budget narrows that."
+        f"Nothing to set: of {tried}, none was shown to gain more than {format_margin(WORTH)}. Trials vary "
+        f"so much that up to {upto} cannot be ruled out; a larger --budget narrows that."
     )
 
 
@@ -98,6 +122,6 @@ def _latency(one: Direction) -> str | None:
         for both in (one.latency_today_ms, one.latency_chosen_ms)
     )
     return (
-        f"The round trip under load goes from {today[0]} to {chosen[0]}, its 95th percentile from {today[1]} to "
-        f"{chosen[1]}."
+        f"The round trip under load goes from {today[0]} to {chosen[0]}, its 95th percentile from {today[1]} "
+        f"to {chosen[1]}."
     )

@@ -60,12 +60,12 @@ def test_congestion_control_comes_first_where_losses_limit() -> None:
 
 
 def test_a_pace_is_tried_only_where_packets_are_lost() -> None:
-    lossy, clean = (
-        of(VirtualPath("path", rate_bps=1e11, window_bytes=1e6, loss=loss)) for loss in (1e-4, 0)
-    )
+    lossy, clean = (of(VirtualPath("path", rate_bps=1e11, window_bytes=1e6, loss=loss)) for loss in (1e-4, 0))
     (pace, shared) = (setting for setting in lossy if setting.pacing_bps)
     assert (pace.flows, shared.flows) == (1, 4)
-    best_bps = max(one.goodput_bps for one in look(VirtualPath("path", rate_bps=1e11, window_bytes=1e6, loss=1e-4)))
+    best_bps = max(
+        one.goodput_bps for one in look(VirtualPath("path", rate_bps=1e11, window_bytes=1e6, loss=1e-4))
+    )
     assert pace.pacing_bps == pytest.approx(0.95 * best_bps, rel=0.01)
     assert shared.pacing_bps == pytest.approx(0.95 * best_bps / 4, rel=0.01)
     assert not any(setting.pacing_bps for setting in clean)
@@ -81,7 +81,9 @@ def facts(default: str, available: str, **sysctls: str) -> dict[str, object]:
 
 def test_what_is_allowed_is_what_both_hosts_allow() -> None:
     hosts = {
-        "a": facts("cubic", "reno cubic bbr htcp dctcp", core__wmem_max="1000000", ipv4__tcp_wmem="1 2 8000000"),
+        "a": facts(
+            "cubic", "reno cubic bbr htcp dctcp", core__wmem_max="1000000", ipv4__tcp_wmem="1 2 8000000"
+        ),
         "b": facts("bbr", "reno cubic bbr dctcp", core__rmem_max="500000", ipv4__tcp_rmem="1\t2\t6000000"),
     }
     assert allowed(hosts, "a", "b") == Allowed("cubic", ("bbr", "dctcp"), 500_000, 3_000_000)

@@ -50,7 +50,9 @@ def test_what_a_tool_cannot_set_is_said(setting: Setting, able: set[str]) -> Non
         assert bool(one.cannot) == (one.tool not in able)
 
 
-@pytest.mark.parametrize(("program", "tool"), [("iperf3", "iperf3"), ("curl", "curl"), ("rsync", "rsync to a daemon")])
+@pytest.mark.parametrize(
+    ("program", "tool"), [("iperf3", "iperf3"), ("curl", "curl"), ("rsync", "rsync to a daemon")]
+)
 def test_options_are_those_of_the_program(program: str, tool: str) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not here")
