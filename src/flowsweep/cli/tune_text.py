@@ -59,10 +59,10 @@ def _print_direction(one: Direction) -> None:
 
 
 def _print_table(lines: Iterable[Sequence[str]]) -> None:
-    screen = Screen()
-    if not screen.is_terminal:
-        screen = Screen(width=WIDTH_OF_NO_TERMINAL)
+    console = Screen()
+    if not console.is_terminal:
+        console = Screen(width=WIDTH_OF_NO_TERMINAL)
     table = Table(box=None, pad_edge=False, show_header=False)
     for line in lines:
         table.add_row("   ", *line)
-    screen.print(table)
+    console.print(table)
