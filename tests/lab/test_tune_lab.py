@@ -47,12 +47,22 @@ def sysctl(lab: Lab, name: str) -> str:
 
 
 def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: Lab, tmp_path: Path) -> None:
-    far = "exec:" + " ".join(lab.access["right"].launch)
+    near, far = ("exec:" + " ".join(lab.access[name].launch) for name in ("left", "right"))
     before = sysctl(lab, "net.ipv4.tcp_rmem")
-    words = ["tune", far, "--address", address_of(lab, "right", "left"), "--budget", "20s", "--json"]
+    words = [
+        "tune",
+        far,
+        "--from",
+        near,
+        "--address",
+        address_of(lab, "right", "left"),
+        "--budget",
+        "20s",
+        "--json",
+    ]
     words += ["--save", str(tmp_path / "kept"), "--verify"]
     done = subprocess.run(
-        [*lab.access["left"].launch, *COMMAND, *words],
+        [*COMMAND, *words],
         capture_output=True,
         text=True,
         timeout=300,
@@ -72,7 +82,7 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
     assert back["set"] is None, back
     assert back["today"]["goodput_bps"] > 44 * MBIT
     (setting,) = found["system_settings"]
-    assert (setting["host"], setting["name"]) == ("there", "net.ipv4.tcp_rmem")
+    assert (setting["host"], setting["name"]) == ("to", "net.ipv4.tcp_rmem")
     assert [int(word) for word in setting["value"].split()][-1] >= 2 * 50 * MBIT / 8 * 0.02 * 0.9
     assert sysctl(lab, "net.ipv4.tcp_rmem") == before, "nothing of the system was changed"
     assert found["traffic_s"] <= 20 * 1.5
@@ -80,6 +90,4 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
         with read_archive(tmp_path / "kept" / name) as archive:
             assert archive.state.records
     assert "[[sweep]]" in (tmp_path / "kept" / "plan.toml").read_text()
-    assert (
-        f"net.ipv4.tcp_rmem = {setting['value']}\n" in (tmp_path / "kept" / "sysctl-there.conf").read_text()
-    )
+    assert f"net.ipv4.tcp_rmem = {setting['value']}\n" in (tmp_path / "kept" / "sysctl-to.conf").read_text()

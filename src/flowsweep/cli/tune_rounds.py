@@ -4,21 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
-
-import typer
 
 from flowsweep.campaigns.folders import seed_of
-from flowsweep.cli.app import print_error
-from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host, near_host
 from flowsweep.cli.one_trial import HERE, THERE
 from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
 from flowsweep.cli.progress import progress_view
-from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
+from flowsweep.cli.stopping import Stopper
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import SECOND_NS
-from flowsweep.errors import FlowsweepError, LaunchError, PlanError, SessionError
+from flowsweep.errors import LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import parse_plan
 from flowsweep.run.conductor import Conditions, run_campaign
@@ -26,11 +21,11 @@ from flowsweep.run.events import EventListener
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
-from flowsweep.tuning.plans import Ends, round_trip_plan
+from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Budget, Stage
 from flowsweep.tuning.settings import Way
 from flowsweep.units import QuantityError, parse_duration, parse_size
-from flowsweep.wording import counted, format_duration, format_size
+from flowsweep.wording import format_duration, format_size
 
 _NEAR, _FAR = "from", "to"
 """What the two hosts are called where neither need be this machine."""
@@ -134,40 +129,14 @@ class Rounds:
                 self.failures.append(f"{one.record.trial.sweep}: {one.record.failure}")
 
 
-def tune_and_exit(request: TuneRequest) -> NoReturn:
-    """Search for better settings, say what was found, and end the command.
-
-    Args:
-        request: What a person wrote.
+def begun(request: TuneRequest) -> Rounds:
+    """Make ready for the first round; nothing runs, and nothing is written.
 
     Raises:
-        PlanError, TuningError: An option is wrong, or the budget is too small for this path.
-        LaunchError, SessionError, ArchiveError: A host or a folder cannot be had; nothing ran.
+        PlanError: An option is wrong.
+        LaunchError: ssh does not know the host.
+        ArchiveError: The folder has something in it already.
     """
-    rounds = _begun(request)
-    try:
-        with stopped_by_signals() as stopper:
-            idle = rounds.run("round trip", round_trip_plan(rounds.hosts_text, rounds.ends), stopper)
-            # Only now, with hosts that answer, the analysis is loaded.
-            from flowsweep.cli.tune_search import searched, tell
-
-            found = searched(rounds, idle, stopper)
-    except Stopped as stopped:
-        kept = f"; {counted(len(rounds.stages), 'round')} kept in {request.save}" if request.save else ""
-        say(f"{stopped}{kept}", err=True)
-        raise typer.Exit(stopped.exit_code) from None
-    except FlowsweepError as error:
-        if len(rounds.stages) < 2:  # a search that never began
-            raise
-        for failure in rounds.failures[:1]:
-            say(failure, err=True)
-        print_error(error)
-        raise typer.Exit(EXIT_TRIALS_FAILED) from error
-    tell(rounds, found)
-    raise typer.Exit(EXIT_TRIALS_FAILED if rounds.failures else 0)
-
-
-def _begun(request: TuneRequest) -> Rounds:
     budget = _budget(request.budget)
     if request.save is not None:
         refuse_what_is_there(request.save)

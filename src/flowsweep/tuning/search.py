@@ -34,7 +34,7 @@ _FINALISTS = ((3, 5), (2, 4), (1, FEWEST_FOR_INTERVAL))
 _NARROWED_FEWEST = 3
 _BLOCKS_MAX = 12
 _VERIFIED_SHARE, _PAIRS_MAX = 0.5, 8
-_NEAR = math.log(1.05)
+_NEAR = math.log1p(WORTH)
 """Settings this near to the best are finalists if they are less trouble."""
 
 
