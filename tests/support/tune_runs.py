@@ -119,7 +119,7 @@ def grid_goodputs(
     seconds: float,
     rtt_ms: float,
 ) -> dict[Setting, float]:
-    """Measure settings from the near to the far end, twice each in random blocks; mean goodput (bit/s)."""
+    """Measure settings from the near to the far end, twice each in random blocks; goodput (bit/s)."""
     lasts = timing(int(seconds * 1000) * MILLISECOND_NS, rtt_ms)
     text = round_plan(Round("finals", {Way.out: tuple(settings)}, 2, lasts), hosts, ENDS)
     folder.mkdir(parents=True)
@@ -129,9 +129,7 @@ def grid_goodputs(
     subprocess.run(run, check=True, capture_output=True, timeout=3600)
     rows = archive_rows(read_archive(folder / "grid"))
     return {
-        setting: fmean(
-            row["goodput_mean_bps"] for row in rows if row["sweep"] == sweep_name(Way.out, setting)
-        )
+        setting: fmean(row["goodput_bps"] for row in rows if row["sweep"] == sweep_name(Way.out, setting))
         for setting in settings
     }
 

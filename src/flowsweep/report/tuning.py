@@ -8,7 +8,7 @@ from flowsweep.tuning.answer import Answer, Direction
 from flowsweep.tuning.decide import Gain
 from flowsweep.tuning.words import gain_words, sentences, title, tool_lines, tried_lines
 from flowsweep.version import __version__
-from flowsweep.wording import format_milliseconds, format_rate, format_seconds, format_size
+from flowsweep.wording import direction, format_milliseconds, format_rate, format_seconds, format_size
 
 WIDTH, HEIGHT = 100, 14
 """Of the drawing of an interval, in its own units."""
@@ -33,7 +33,7 @@ def tuning_page(found: Answer) -> str:
     return page_text(
         "tuning.html.jinja",
         version=__version__,
-        title=" and ".join(title(one) for one in found.directions),
+        title=direction(found.directions[0].src, found.directions[0].dst, simultaneous=True),
         rtt=format_milliseconds(found.rtt_ms),
         traffic=f"{format_seconds(found.traffic_s)}, {format_size(float(f'{found.traffic_bytes:.3g}'))}",
         directions=[

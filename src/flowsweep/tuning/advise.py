@@ -63,7 +63,7 @@ def sysctl_files(settings: Sequence[SystemSetting]) -> dict[str, str]:
     files: dict[str, list[str]] = {}
     for setting in settings:
         lines = files.setdefault(setting.host, ["# Measured by flowsweep tune."])
-        lines += [f"# {setting.reason}; it is {setting.now}.", f"{setting.name} = {setting.value}"]
+        lines += [f"# {setting.reason}; it is {setting.now} now.", f"{setting.name} = {setting.value}"]
     return {host: "\n".join(lines) + "\n" for host, lines in files.items()}
 
 

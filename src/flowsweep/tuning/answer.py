@@ -24,6 +24,8 @@ class Direction:
     decision: Decision
     today_bps: float
     """Mean of all trials of today's setting."""
+    congestion: str | None
+    """That they had."""
     best_bps: float
     """Mean of the best setting that was tried: what the path is known to carry."""
     verdict: str
@@ -77,7 +79,7 @@ def answer(
         rtt_ms,
         tuple(_direction(decisions[way], of_way(tried, way), ends[way]) for way in ends),
         system_settings(decisions, tried, hosts, ends),
-        recommended_plan(decisions, hosts_text, ends, rtt_ms),
+        recommended_plan(decisions, hosts_text, ends),
         *spent,
     )
 
@@ -106,6 +108,7 @@ def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]
         *ends,
         decision,
         means[TODAY],
+        next((one.row["congestion"] for one in tried if one.setting == TODAY), None),
         max(means.values()),
         Counter(today).most_common(1)[0][0],
         len(today),
@@ -128,6 +131,7 @@ def _direction_json(one: Direction) -> dict[str, Any]:
         "outcome": one.decision.outcome,
         "today": {
             "goodput_bps": one.today_bps,
+            "congestion": one.congestion,
             "verdict": one.verdict,
             "rtt_loaded_median_ms": one.latency_today_ms[0],
             "rtt_loaded_p95_ms": one.latency_today_ms[1],

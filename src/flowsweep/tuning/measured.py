@@ -31,7 +31,7 @@ def tried_of(
     found = []
     for outcome in outcomes:
         trial, row = outcome.record.trial, rows[outcome.record.trial_id]
-        goodput_bps = row["goodput_mean_bps"]
+        goodput_bps = row["goodput_bps"]
         if row["status"] == "ok" and goodput_bps is not None:
             way, setting = names[trial.sweep]
             median_ms, p95_ms = round_trips_ms(outcome.samples, asked.timing.omit_ns)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.tuning.rounds import ROUND_TRIP_NS, Round, timing
+from flowsweep.tuning.rounds import ROUND_TRIP_NS, Round, Timing
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.units import write_duration, write_rate
 
@@ -15,7 +15,7 @@ Ends = Mapping[Way, tuple[str, str]]
 """Source and sink of each direction, as a plan names them."""
 
 ROUND_TRIP = "round-trip"
-_REPEATED_NS = 10 * SECOND_NS
+_REPEATED = Timing(10 * SECOND_NS, 2 * SECOND_NS, SECOND_NS, SECOND_NS // 10)
 _REPEATS = 5
 
 
@@ -47,14 +47,12 @@ def round_plan(asked: Round, hosts: str, ends: Ends) -> str:
     return "\n\n".join([campaign, hosts, *_sweeps(asked, ends)]) + "\n"
 
 
-def recommended_plan(
-    decisions: "Mapping[Way, Decision]", hosts: str, ends: Ends, rtt_ms: float
-) -> str | None:
+def recommended_plan(decisions: "Mapping[Way, Decision]", hosts: str, ends: Ends) -> str | None:
     """Write a plan that measures what is recommended beside what runs today; None if nothing is."""
     chosen = {way: (TODAY, one.chosen.setting) for way, one in decisions.items() if one.chosen is not None}
     if not chosen:
         return None
-    asked = Round("verification", chosen, _REPEATS, timing(_REPEATED_NS, rtt_ms))
+    asked = Round("verification", chosen, _REPEATS, _REPEATED)
     return round_plan(asked, hosts, ends).replace('"tune: verification"', '"tuned"')
 
 

@@ -37,7 +37,8 @@ def now_sentence(one: Direction) -> str:
         limits = "it is not clear what limits it"
     else:
         limits = f"{VERDICTS[one.verdict].subject} limits it"
-    return f"Today {TODAY.words} carries {format_rate(one.today_bps)}; {limits}."
+    asked = TODAY.words if one.congestion is None else f"{TODAY.words} ({one.congestion})"
+    return f"Today {asked} carries {format_rate(one.today_bps)}; {limits}."
 
 
 def set_sentences(one: Direction) -> Iterator[str]:
@@ -81,19 +82,18 @@ def tried_lines(one: Direction) -> Iterator[tuple[str, str, str]]:
         yield setting.words, format_rate(mean_bps), counted(trials, "trial")
 
 
-def tool_lines(listed: Sequence[ToolAdvice]) -> Iterator[tuple[str, str]]:
+def tool_lines(listed: Sequence[ToolAdvice]) -> Iterator[tuple[str, str, str]]:
     """List what to type, tool by tool, and what cannot be set; tools that can set nothing share a line."""
     for tool in listed:
         if tool.write is not None:
-            cannot = f"; {_cannot(tool.cannot)}" if tool.cannot else ""
-            yield tool.tool, tool.write + cannot
+            yield tool.tool, tool.write, _cannot(tool.cannot)
     without = [tool for tool in listed if tool.write is None]
     if without:
-        yield ", ".join(tool.tool for tool in without), _cannot(without[0].cannot)
+        yield ", ".join(tool.tool for tool in without), "", _cannot(without[0].cannot)
 
 
 def _cannot(things: Sequence[str]) -> str:
-    return f"the host's default counts for {' and '.join(things)}"
+    return f"cannot set {' and '.join(things)}" if things else ""
 
 
 def _nothing(one: Direction) -> str:

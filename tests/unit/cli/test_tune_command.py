@@ -70,7 +70,7 @@ def test_a_gain_is_told_and_nothing_where_there_is_none(tune: Callable[..., Resu
     result = tune("local", *BUDGET, "--verify", "--save", tmp_path / "kept", "--report", page)
     assert result.exit_code == 0, result.output
     there, back = result.stdout.split("here → there")[1].split("there → here")
-    assert "Today 1 flow carries 10" in there
+    assert "Today 1 flow (cubic) carries 10" in there
     assert "Set 4 flows: 40" in there
     assert "a gain of 30" in there
     assert "Measured again, before and after in random order: the gain is real" in there

@@ -118,9 +118,9 @@ def test_finalists_are_the_best_and_the_least_trouble_near_it() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "rtt_ms"), [(0.4, 0.05), (1.5, 20), (3.6, 100), (5, 300)])
-def test_a_trial_leaves_slow_start_out_and_is_four_intervals(seconds: float, rtt_ms: float) -> None:
+def test_a_trial_leaves_slow_start_out_and_is_six_intervals(seconds: float, rtt_ms: float) -> None:
     lasts = timing(int(seconds * SECOND_NS), rtt_ms)
-    assert lasts.omit_ns + 4 * lasts.interval_ns == lasts.duration_ns
-    assert 0.4 * lasts.duration_ns <= 4 * lasts.interval_ns
+    assert lasts.omit_ns + 6 * lasts.interval_ns == lasts.duration_ns
+    assert 0.4 * lasts.duration_ns <= 6 * lasts.interval_ns
     assert lasts.omit_ns >= min(10 * rtt_ms * 1e6, 0.4 * lasts.duration_ns)
     assert lasts.sample_interval_ns <= 100_000_000
