@@ -57,7 +57,7 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
         "--address",
         address_of(lab, "right", "left"),
         "--budget",
-        "20s",
+        "24s",
         "--json",
     ]
     words += ["--save", str(tmp_path / "kept"), "--verify"]
@@ -85,7 +85,7 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
     assert (setting["host"], setting["name"]) == ("to", "net.ipv4.tcp_rmem")
     assert [int(word) for word in setting["value"].split()][-1] >= 2 * 50 * MBIT / 8 * 0.02 * 0.9
     assert sysctl(lab, "net.ipv4.tcp_rmem") == before, "nothing of the system was changed"
-    assert found["traffic_s"] <= 20 * 1.5
+    assert found["traffic_s"] <= 24 * 1.5
     for name in ("1-round-trip", "2-first-look", "3-screening"):
         with read_archive(tmp_path / "kept" / name) as archive:
             assert archive.state.records

@@ -1,5 +1,6 @@
 """The page of `flowsweep tune`: what limits, what was tried, what to set. It needs no script."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep.report.shell import page_text
@@ -42,7 +43,7 @@ def tuning_page(found: Answer) -> str:
                 "sentences": list(sentences(one)),
                 "gains": intervals(one),
                 "tried": list(tried_lines(one)),
-                "share": [100 * mean / one.best_bps for mean, _ in one.tried.values()],
+                "share": _shares([mean for mean, _ in one.tried.values()]),
                 "tools": list(tool_lines(one.tools)),
             }
             for one in found.directions
@@ -78,6 +79,12 @@ def intervals(one: Direction) -> list[Interval]:
         )
         for gain in gains
     ]
+
+
+def _shares(means: Sequence[float]) -> list[float]:
+    """Percent of the highest."""
+    highest = max(means) or 1.0
+    return [100 * mean / highest for mean in means]
 
 
 def _ends(gain: Gain) -> tuple[float, float]:

@@ -46,8 +46,8 @@ def system_settings(
     Returns:
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
         Where a window held today's flow back in most of its trials: the bounds of autotuning at both ends, so
-        that one flow could carry the most that was seen (`window_advice`). Where another congestion control
-        was chosen: the sender's default. Of several needs for one setting the largest.
+        that one flow could carry the most that the finals saw (`window_advice`). Where another congestion
+        control was chosen: the sender's default. Of several needs for one setting the largest.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
@@ -75,7 +75,8 @@ def _of_direction(
     rows = [one.row for one in tried if one.setting == TODAY]
     held = [row for row in rows if row["verdict"] in WINDOWS and row["goodput_bps"] is not None]
     if len(held) > len(rows) / 2:
-        yield from _windows(min(held, key=goodput_of), max(goodput_bps(tried).values()), hosts)
+        finals = (one for one in tried if one.stage == "finals")
+        yield from _windows(min(held, key=goodput_of), max(goodput_bps(finals).values()), hosts)
     congestion = decision.chosen.setting.congestion
     now = hosts.get(ends[0], {}).get("congestion_default")
     if congestion is not None and now is not None:

@@ -27,7 +27,7 @@ class Direction:
     congestion: str | None
     """That they had."""
     best_bps: float
-    """Mean of the best setting that was tried: what the path is known to carry."""
+    """Mean of the best setting of the finals: what the path is known to carry."""
     verdict: str
     """What limited most of today's trials."""
     today_trials: int
@@ -109,7 +109,7 @@ def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]
         decision,
         means[TODAY],
         next((one.row["congestion"] for one in tried if one.setting == TODAY), None),
-        max(means.values()),
+        max(goodput_bps(finals).values(), default=means[TODAY]),
         Counter(today).most_common(1)[0][0],
         len(today),
         latency_ms(finals, TODAY),

@@ -19,7 +19,7 @@ from flowsweep.units import write_duration
 from flowsweep.wording import format_rate
 
 _PREFERRED_NS, _PREFERRED_ROUND_TRIPS = 1_500 * MILLISECOND_NS, 35
-_LEAST_NS, _LEAST_ROUND_TRIPS = 400 * MILLISECOND_NS, 15
+_LEAST_NS, _LEAST_ROUND_TRIPS = 600 * MILLISECOND_NS, 15
 _TRIALS_OF_ALL, _TRIALS_AFTER_LOOK = 32, 26
 """What a budget has to hold: both directions with 3 settings at first, 5 screened, and 2 in 3 blocks."""
 _PAD_NS = PAD_NS + 2 * MILLISECOND_NS

@@ -126,7 +126,7 @@ def test_what_is_written_wrong_is_said(
 def test_a_budget_that_is_too_small_is_said_before_any_transfer(tune: Callable[..., Result]) -> None:
     result = tune("local", "--budget", "5s")
     assert isinstance(result.exception, TuningError)
-    assert "too small for a round trip of 20 ms: expected 18s or more" in str(result.exception)
+    assert "too small for a round trip of 20 ms: expected 24s or more" in str(result.exception)
 
 
 def test_a_setting_that_fails_is_named_and_the_search_goes_on(tune: Callable[..., Result]) -> None:
