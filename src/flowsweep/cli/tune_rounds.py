@@ -140,6 +140,11 @@ def begun(request: TuneRequest) -> Rounds:
     budget = _budget(request.budget)
     if request.save is not None:
         refuse_what_is_there(request.save)
+    if request.near not in (None, "local") and (request.host, request.address) == ("local", None):
+        message = (
+            f"--address: missing: write the name or IP address by which {request.near} reaches this machine"
+        )
+        raise PlanError(COMMAND_LINE, (message,))
     near, far = (HERE, THERE) if request.near is None else (_NEAR, _FAR)
     own = {} if request.near is None else near_host(request.near)
     keys = {near: {"listens": "false", **own}, far: far_host(request.host, request.address)}

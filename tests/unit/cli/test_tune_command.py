@@ -112,7 +112,8 @@ def test_the_same_for_programs(tune: Callable[..., Result]) -> None:
     [
         (("--budget", "much"), "--budget: "),
         (("--report", "page.txt"), "expected a name that ends in .html"),
-        (("--from", "nonsense"), "--from: found 'nonsense', expected local, ssh:"),
+        (("--from", "nonsense", "--address", "::1"), "--from: found 'nonsense', expected local, ssh:"),
+        (("--from", "exec:true"), "--address: missing: write the name or IP address by which exec:true"),
     ],
 )
 def test_what_is_written_wrong_is_said(
