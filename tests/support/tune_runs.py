@@ -1,6 +1,7 @@
 """Runs of `flowsweep tune` over emulated paths and loopback, and the full grid beside them."""
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -135,17 +136,13 @@ def grid_goodputs(
 
 
 def full_grid(found: Mapping[str, Any], path: EmulatedPath | None) -> list[Setting]:
-    """Flows, congestion control that the search could choose from, windows and paces."""
+    """All of: flows, congestion control that hosts allow, windows and paces; and what is advised."""
     out = found["directions"][0]
     congestions = dict.fromkeys(one["congestion"] for one in out["tried"])
-    windows = sorted({one["window_bytes"] for one in out["tried"] if one["window_bytes"]})
-    best_bps = out["best_seen_bps"]
-    settings = [
-        Setting(flows, window, congestion)
-        for flows in (1, 2, 4, 8)
-        for congestion in congestions
-        for window in (None, *(windows if flows == 1 else ()))
-    ]
+    settings = [Setting(flows, congestion=congestion) for flows in (1, 2, 4, 8) for congestion in congestions]
     if path is not None:
-        settings += [Setting(flows, pacing_bps=int(0.95 * best_bps / flows)) for flows in (1, 4)]
+        for flows in (1, 4):
+            steps = [math.ceil(times * path.product_bytes / flows / 65_536) for times in (1, 2)]
+            settings += [Setting(flows, 65_536 * step) for step in steps]
+            settings.append(Setting(flows, pacing_bps=int(0.95 * out["best_seen_bps"] / flows)))
     return list(dict.fromkeys([*settings, advised(out)]))
