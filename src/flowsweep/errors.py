@@ -7,6 +7,7 @@ FlowsweepError
 ├── ImportedFileError    a file with past results cannot be read (exit code 1; 2 if none can)
 ├── ExportError          tables cannot be written as asked (exit code 2)
 ├── SimulationError      ns-3 is not here, or does not answer (exit code 2)
+├── TuningError          a budget holds no search, or nothing to compare with was measured (exit code 2; 1)
 ├── ServeError           the page is asked for what it does not have, or cannot be served there (exit code 2)
 ├── LabError             an emulated path cannot be built here
 ├── MonitorError         a monitor of the plan cannot be asked from here; nothing ran (exit code 2)
@@ -48,6 +49,10 @@ class ExportError(FlowsweepError):
 
 class SimulationError(FlowsweepError):
     """A setting cannot be simulated here; what is missing, or what went wrong."""
+
+
+class TuningError(FlowsweepError):
+    """A search for better settings cannot be made, or not be gone on with."""
 
 
 class ServeError(FlowsweepError):

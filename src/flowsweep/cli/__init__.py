@@ -25,6 +25,7 @@ COMMANDS = {
     "quic": "Measure goodput of QUIC to a host now, and what it costs. Kept only with --save.",
     "mptcp": "Measure Multipath TCP to a host now: what each path carries. Kept only with --save.",
     "file": "Measure files from disk to disk to a host now, and what limits them. Kept only with --save.",
+    "tune": "Say what limits transfers to a host now, what to set, and what it gains; no setting is changed.",
     "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it.",
     "predict": "Predict goodput and bytes of every point of a plan, and its time, without sending a packet.",
     "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
@@ -51,7 +52,7 @@ _PARTS_OF_ARROW = {
     "verify": ("parquet",),
     "run": ("compute", "parquet"),
     "service": ("compute", "parquet"),
-    **dict.fromkeys(_OF_ONE_TRIAL, ("compute",)),
+    **dict.fromkeys((*_OF_ONE_TRIAL, "tune"), ("compute",)),
 }
 """Commands that need tables, but no arrays of NumPy's, and that somebody waits for; parts of PyArrow."""
 

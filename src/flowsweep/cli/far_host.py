@@ -40,9 +40,21 @@ def far_host(host: str, address: str | None) -> Mapping[str, str]:
     return {"launch": f"[{', '.join(map(_toml, launch))}]", "address": _toml(address)}
 
 
-def _launch(host: str) -> list[str]:
+def near_host(host: str) -> Mapping[str, str]:
+    """The keys of a host that only connects to others, as TOML has them: it needs no address.
+
+    Args:
+        host: As `far_host` takes it.
+
+    Raises:
+        PlanError: It is none of these.
+    """
+    return {} if host == "local" else {"launch": f"[{', '.join(map(_toml, _launch(host, '--from')))}]"}
+
+
+def _launch(host: str, option: str = "HOST") -> list[str]:
     kind, _, rest = host.partition(":")
-    match kind, _words(host, rest):
+    match kind, _words(host, rest, option):
         case "ssh", words if ssh_call(["ssh", *words]) is not None:
             return ["ssh", *words]
         case "netns", [name]:
@@ -50,7 +62,7 @@ def _launch(host: str) -> list[str]:
         case "exec", [_, *_] as words:
             return words
         case _:
-            raise _problem(f"HOST: found {host!r}, expected {_EXPECTED}{_hint(host)}")
+            raise _problem(f"{option}: found {host!r}, expected {_EXPECTED}{_hint(host)}")
 
 
 def _hint(host: str) -> str:
@@ -60,11 +72,11 @@ def _hint(host: str) -> str:
     return f"; for another machine: ssh:{host} (Flowsweep starts its engine there through ssh)"
 
 
-def _words(host: str, command: str) -> list[str]:
+def _words(host: str, command: str, option: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as error:
-        raise _problem(f"HOST: found {host!r}, which no shell understands: {error}") from error
+        raise _problem(f"{option}: found {host!r}, which no shell understands: {error}") from error
 
 
 def _problem(message: str) -> PlanError:

@@ -11,15 +11,15 @@ SUFFIXES = (".html", ".htm")
 """What a page may be called: no plan and no file of an archive is, so none can be written over."""
 
 
-def check_page_name(output: Path) -> None:
-    """Refuse a name that a page cannot have.
+def check_page_name(output: Path, option: str = "--output") -> None:
+    """Refuse a name that a page cannot have; `option` is where it was written.
 
     Raises:
         PlanError: It does not end in .html or .htm.
     """
     if output.suffix.lower() not in SUFFIXES:
         expected = "expected a name that ends in .html or .htm"
-        raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
+        raise PlanError(option, (f"found {shown(str(output))}, {expected}",))
 
 
 def write_page(write: Callable[[Path], object], output: Path, what: str) -> str:

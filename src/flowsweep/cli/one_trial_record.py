@@ -38,10 +38,13 @@ class OneTrialRecord:
     Args:
         plan: Of the trial.
         folder: Where the archive is made; absent: none is.
+        seed: Of the order of its trials.
     """
 
-    def __init__(self, plan: Plan, folder: Path | None) -> None:
+    def __init__(self, plan: Plan, folder: Path | None, seed: int = NO_SEED) -> None:
         self.outcomes: list[TrialOutcome] = []
+        self.facts: dict[str, dict[str, object]] = {}
+        self._seed = seed
         self._plan = plan
         self._folder = folder
         self._writer: ArchiveWriter | None = None
@@ -53,11 +56,12 @@ class OneTrialRecord:
 
     def hosts(self, facts: dict[str, dict[str, object]]) -> None:
         """Keep what the engines see of their hosts, in a new archive the first time."""
+        self.facts.update(facts)
         if self._folder is not None and self._writer is None:
             from flowsweep.archive.writer import create_archive
 
             plan_json = self._plan.model_dump_json()
-            self._writer = create_archive(self._folder, plan_json=plan_json, seed=NO_SEED)
+            self._writer = create_archive(self._folder, plan_json=plan_json, seed=self._seed)
         if self._writer is not None:
             self._writer.hosts(facts)
 

@@ -58,11 +58,16 @@ def whole_trials(archive: "Archive") -> frozenset[str]:
 
 def row_of_outcomes(outcomes: Sequence[TrialOutcome]) -> TrialRow:
     """The row of the one trial that no archive keeps."""
+    (row,) = rows_of_outcomes(outcomes)
+    return row
+
+
+def rows_of_outcomes(outcomes: Sequence[TrialOutcome]) -> list[TrialRow]:
+    """One row per trial, of trials that need not be in an archive."""
     table = summary_of_outcomes(outcomes)
     if table is None:
         from flowsweep.analysis.summarising.summary import summary
         from flowsweep.archive.tables import tables_of
 
         table = summary(tables_of(outcomes)).to_pyarrow()
-    (row,) = table.to_pylist()
-    return cast("TrialRow", row)
+    return cast("list[TrialRow]", table.to_pylist())

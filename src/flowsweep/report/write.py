@@ -9,6 +9,8 @@ from flowsweep.report.comparison.data import ComparisonData
 from flowsweep.report.comparison.page import comparison_page
 from flowsweep.report.render import render
 from flowsweep.report.report_data import report_data
+from flowsweep.report.tuning import tuning_page
+from flowsweep.tuning.answer import Answer
 
 
 def write_report(archive: Archive, target: Path, progress: Callable[[str], object] = str) -> None:
@@ -36,6 +38,15 @@ def write_comparison(data: ComparisonData, target: Path) -> None:
         OSError: It cannot be written there.
     """
     _write(lambda: comparison_page(data), target)
+
+
+def write_tuning(found: Answer, target: Path) -> None:
+    """Write the page of an answer of `flowsweep tune`, likewise.
+
+    Raises:
+        OSError: It cannot be written there.
+    """
+    _write(lambda: tuning_page(found), target)
 
 
 def _write(page: Callable[[], str], target: Path) -> None:

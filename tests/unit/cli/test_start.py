@@ -95,6 +95,7 @@ ROWS = {
     "quic": (ONE_TRIAL, "quic exec:/nowhere/program --address 127.0.0.1", 2),
     "file": (ONE_TRIAL, "file exec:/nowhere/program --address 127.0.0.1", 2),
     "mptcp": (ONE_TRIAL, "mptcp exec:/nowhere/program --address 127.0.0.1", 2),
+    "tune": ((*NO_ANALYSIS, ARRAYS), "tune exec:/nowhere/program --address 127.0.0.1", 2),
     "check": ((*NO_TABLES, TRAFFIC), "check plan.toml", 2),
     "predict": (
         (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TRAFFIC, ("pyarrow",)),

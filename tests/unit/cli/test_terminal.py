@@ -130,6 +130,7 @@ def test_what_a_host_says_in_place_of_an_engine(
         command("udp", *host, "--rate", "1Mbit/s"),
         command("rtt", *host),
         command("path", *host),
+        command("tune", *host[:3]),
         command("check", "--hosts", plan),
     ]
     assert not any(ACTS.search(text) for text in said)
@@ -170,6 +171,7 @@ def test_what_plans_files_and_arguments_say(tmp_path: Path, command: Callable[..
         command(HOSTILE),
         command("summary", f"--{HOSTILE}"),
         command("tcp", HOSTILE),
+        command("tune", HOSTILE),
         command("demo", "--archive", into, f"--{HOSTILE}"),
     ]
     assert not any(ACTS.search(text) for text in said)

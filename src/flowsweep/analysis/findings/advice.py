@@ -43,10 +43,17 @@ class WindowAdvice:
     """What to ask for, per flow."""
     asked: bool
     """Whether the plan asks for windows; else the kernel's autotuning is held back."""
-    sysctl: str | None
-    """The line that allows it, as root on that host; absent where the host was seen to allow it already, and
-    where what it allows was not recorded."""
+    name: str
+    """The kernel's setting that bounds it."""
+    numbers: tuple[int, ...] | None
+    """What it must be on that host, none of them below what it is; absent where the host was seen to allow it
+    already, and where what it allows was not recorded."""
     sentence: str
+
+    @property
+    def sysctl(self) -> str | None:
+        """The line that sets it, as root on that host."""
+        return None if self.numbers is None else _command(self.name, self.numbers)
 
 
 def window_advice(
@@ -91,22 +98,22 @@ def window_advice(
     name, wanted = (bound, (window,)) if asked else (autotuning, (*first, window * AUTOTUNING_FACTOR))
     in_force = recorded(hosts, host, name)
     known = in_force is not None and len(in_force) == len(wanted)
-    sysctl = _sysctl(name, wanted, in_force) if in_force is not None and known else None
-    if known and sysctl is None and not asked:
+    numbers = _raised(wanted, in_force) if in_force is not None and known else None
+    if known and numbers is None and not asked:
         return None
-    setting = _setting(name, wanted[-1], sysctl, known=known)
+    setting = _setting(name, wanted[-1], numbers, known=known)
     remedy = f'{key} = "{window // 1024}KiB" in the plan, {setting}' if asked else setting
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
     sentence = (
         f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: {remedy}."
     )
-    return WindowAdvice(side, host, needed, window, asked, sysctl, sentence)
+    return WindowAdvice(side, host, needed, window, asked, name, numbers, sentence)
 
 
-def _setting(name: str, wanted: int, sysctl: str | None, *, known: bool) -> str:
+def _setting(name: str, wanted: int, numbers: tuple[int, ...] | None, *, known: bool) -> str:
     """What to do about the kernel's setting on the host."""
-    if sysctl is not None:
-        return f"`{sysctl}` there"
+    if numbers is not None:
+        return f"`{_command(name, numbers)}` there"
     if known:
         return f"{name} there allows it already"
     return f"{name} there, which was not recorded, has to be {wanted} or more"
@@ -118,12 +125,15 @@ def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] |
     return tuple(map(int, words)) if words and all(word.isdecimal() for word in words) else None
 
 
-def _sysctl(name: str, wanted: Sequence[int], recorded: Sequence[int]) -> str | None:
-    """The line that raises the last number of a setting and lowers none; None if it is that high already."""
-    if recorded[-1] >= wanted[-1]:
-        return None
-    numbers = " ".join(map(str, (*recorded[:-1], wanted[-1])))
-    return f"sysctl -w {name}={numbers}" if len(wanted) == 1 else f'sysctl -w {name}="{numbers}"'
+def _raised(wanted: Sequence[int], recorded: Sequence[int]) -> tuple[int, ...] | None:
+    """Raise the last number of a setting, and lower none; None if it is that high already."""
+    return None if recorded[-1] >= wanted[-1] else (*recorded[:-1], wanted[-1])
+
+
+def _command(name: str, numbers: Sequence[int]) -> str:
+    """The line that sets it, as root."""
+    written = " ".join(map(str, numbers))
+    return f"sysctl -w {name}={written}" if len(numbers) == 1 else f'sysctl -w {name}="{written}"'
 
 
 def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:

@@ -1,0 +1,185 @@
+"""The rounds of `flowsweep tune`: each is a plan that runs as any other, into an archive if one is wanted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flowsweep.campaigns.folders import seed_of
+from flowsweep.cli.far_host import COMMAND_LINE, far_host, near_host
+from flowsweep.cli.one_trial import HERE, THERE
+from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
+from flowsweep.cli.progress import progress_view
+from flowsweep.cli.stopping import Stopper
+from flowsweep.cli.terminal import say
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import LaunchError, PlanError, SessionError
+from flowsweep.hosts.of_plan import accesses_of
+from flowsweep.plan import parse_plan
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.events import EventListener
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.preflight import refuse_impossible
+from flowsweep.schedule import schedule
+from flowsweep.tuning.plans import Ends
+from flowsweep.tuning.rounds import Budget, Stage
+from flowsweep.tuning.settings import Way
+from flowsweep.units import QuantityError, parse_duration, parse_size
+from flowsweep.wording import format_duration, format_size
+
+_NEAR, _FAR = "from", "to"
+"""What the two hosts are called where neither need be this machine."""
+_TRAFFIC_NS = 120 * SECOND_NS
+"""A budget of bytes has this bound, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class TuneRequest:
+    """What a person wrote."""
+
+    host: str
+    near: str | None
+    address: str | None
+    budget: str
+    verify: bool
+    as_json: bool
+    save: Path | None
+    """A folder for archives, and for what to set."""
+    report: Path | None
+
+
+@dataclass(slots=True)
+class Rounds:
+    """Runs rounds, and knows what they cost and what went wrong."""
+
+    request: TuneRequest
+    hosts_text: str
+    """The `[hosts]` tables of every plan."""
+    ends: Ends
+    written: Mapping[str, str]
+    """What a person calls each host."""
+    whole: Budget
+    left: Budget
+    facts: dict[str, dict[str, object]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    """That ran."""
+    traffic_ns: int = 0
+    traffic_bytes: int = 0
+
+    @property
+    def last(self) -> Path | None:
+        """The archive of the last round; None if nothing is kept."""
+        return self._folder(len(self.stages), self.stages[-1])
+
+    def run(self, stage: Stage, text: str, stopper: Stopper) -> list[TrialOutcome]:
+        """Run the plan of a round; its traffic is taken from the budget.
+
+        Raises:
+            Stopped: A signal came.
+            LaunchError, SessionError, PreflightError: The hosts cannot be had; nothing of the round ran.
+            ArchiveError: An archive cannot be written.
+        """
+        folder = self._folder(len(self.stages) + 1, stage)
+        if folder is not None:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        options = {f"hosts.{name}.{key}": "HOST" for name in self.written for key in ("address", "launch")}
+        plan = parse_plan(text, COMMAND_LINE, {}, options=options)
+        seed = seed_of(plan)
+        recorder = OneTrialRecord(plan, folder, seed)
+        conditions = Conditions(vet=refuse_impossible)
+        try:
+            with self._shown(stage) as events, _as_written(self.written):
+                slots, accesses = schedule(plan, seed), accesses_of(plan.hosts)
+                stopper.run(run_campaign(slots, accesses, recorder, events=events, conditions=conditions))
+        finally:
+            recorder.close()
+            if recorder.outcomes:
+                self.stages.append(stage)
+                self._spend(recorder.outcomes)
+        self.facts.update(recorder.facts)
+        return recorder.outcomes
+
+    def _folder(self, number: int, stage: Stage) -> Path | None:
+        save = self.request.save
+        return None if save is None else save / f"{number}-{stage.replace(' ', '-')}"
+
+    @contextmanager
+    def _shown(self, stage: Stage) -> Iterator[EventListener]:
+        if self.request.as_json:
+            yield lambda _: None
+            return
+        left = format_duration(round(self.left.traffic_ns / SECOND_NS) * SECOND_NS)
+        if self.left.traffic_bytes is not None:
+            left += f" and {format_size(float(f'{self.left.traffic_bytes:.3g}'))}"
+        budget = "" if stage == "verification" else f": {left} of traffic left"
+        say(f"{stage}{budget}", err=True)
+        with progress_view() as events:
+            yield events
+
+    def _spend(self, outcomes: Sequence[TrialOutcome]) -> None:
+        trials = [one.record.trial for one in outcomes]
+        traffic_ns = sum(trial.parameters.duration_ns + trial.pad_ns for trial in trials)
+        traffic_bytes = sum(map(_sent, outcomes))
+        self.left = self.left.spent(traffic_ns, traffic_bytes)
+        self.traffic_ns += traffic_ns
+        self.traffic_bytes += traffic_bytes
+        for one in outcomes:
+            if one.record.failure is not None:
+                self.failures.append(f"{one.record.trial.sweep}: {one.record.failure}")
+
+
+def begun(request: TuneRequest) -> Rounds:
+    """Make ready for the first round; nothing runs, and nothing is written.
+
+    Raises:
+        PlanError: An option is wrong.
+        LaunchError: ssh does not know the host.
+        ArchiveError: The folder has something in it already.
+    """
+    budget = _budget(request.budget)
+    if request.save is not None:
+        refuse_what_is_there(request.save)
+    if request.near not in (None, "local") and (request.host, request.address) == ("local", None):
+        message = (
+            f"--address: missing: write the name or IP address by which {request.near} reaches this machine"
+        )
+        raise PlanError(COMMAND_LINE, (message,))
+    near, far = (HERE, THERE) if request.near is None else (_NEAR, _FAR)
+    own = {} if request.near is None else near_host(request.near)
+    keys = {near: {"listens": "false", **own}, far: far_host(request.host, request.address)}
+    text = "\n\n".join(
+        "\n".join([f"[hosts.{name}]", *(f"{key} = {value}" for key, value in table.items())])
+        for name, table in keys.items()
+    )
+    ends = {Way.out: (near, far), Way.back: (far, near)}
+    written = {far: request.host} | ({} if request.near is None else {near: request.near})
+    return Rounds(request, text, ends, written, budget, budget)
+
+
+def _budget(text: str) -> Budget:
+    """A time, or a size."""
+    try:
+        return Budget(parse_duration(text))
+    except QuantityError as no_time:
+        try:
+            return Budget(_TRAFFIC_NS, parse_size(text))
+        except QuantityError:
+            raise PlanError(COMMAND_LINE, (f"--budget: {no_time}, or a size, as in 5GB",)) from None
+
+
+def _sent(outcome: TrialOutcome) -> int:
+    """Bytes of the application, as the source wrote them."""
+    roles, sizes = (outcome.flows[name].to_pylist() for name in ("role", "bytes"))
+    return sum(size or 0 for role, size in zip(roles, sizes, strict=True) if role == "source")
+
+
+@contextmanager
+def _as_written(written: Mapping[str, str]) -> Iterator[None]:
+    """Name hosts in errors by what a person wrote, not as plans call them."""
+    try:
+        yield
+    except (LaunchError, SessionError) as error:
+        if error.host not in written:
+            raise
+        raise type(error)(written[error.host], error.reason) from error

@@ -1,0 +1,83 @@
+"""The search of `flowsweep tune`, round by round, and its answer; imported late, since the analysis is."""
+
+from collections.abc import Sequence
+
+from flowsweep.cli.stopping import Stopper
+from flowsweep.cli.summary_rows import rows_of_outcomes
+from flowsweep.cli.terminal import say, say_json
+from flowsweep.cli.tune_rounds import Rounds
+from flowsweep.cli.tune_text import print_answer, write_answer
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import TuningError
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.tuning.advise import sysctl_files
+from flowsweep.tuning.allowed import allowed
+from flowsweep.tuning.answer import Answer, answer, as_json
+from flowsweep.tuning.measured import tried_of
+from flowsweep.tuning.plans import round_plan
+from flowsweep.tuning.rounds import Round, Tried
+from flowsweep.tuning.search import Known, next_round, verification
+
+
+def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> Answer:
+    """Measure round after round, and decide.
+
+    Args:
+        rounds: What runs them.
+        idle: What the first round, of the idle path, came to.
+        stopper: Answers signals.
+
+    Raises:
+        TuningError: The budget is too small for this path, or there is nothing to compare with.
+    """
+    (row,) = rows_of_outcomes(idle)
+    rtt_ms, least_ms = row["rtt_probe_median_ms"], row["rtt_probe_min_ms"]
+    if rtt_ms is None or least_ms is None:
+        raise TuningError(f"the round trip could not be measured: {'; '.join(rounds.failures)}")
+    may = {way: allowed(rounds.facts, *ends) for way, ends in rounds.ends.items()}
+    done: list[Round] = []
+    tried: list[Tried] = []
+
+    def measure(asked: Round) -> None:
+        outcomes = rounds.run(asked.stage, round_plan(asked, rounds.hosts_text, rounds.ends), stopper)
+        rows = {row["trial_id"]: row for row in rows_of_outcomes(outcomes)}
+        tried.extend(tried_of(asked, outcomes, rows))
+        done.append(asked)
+
+    while (asked := next_round(Known(may, least_ms, rounds.left, tuple(done), tuple(tried)))) is not None:
+        measure(asked)
+    found = _answer(rounds, tried, rtt_ms)
+    chosen = {one.decision.way: one.decision.chosen for one in found.directions}
+    again = verification(chosen, done[-1], rounds.whole)
+    if rounds.request.verify and again is not None:
+        measure(again)
+        found = _answer(rounds, tried, rtt_ms)
+    return found
+
+
+def tell(rounds: Rounds, found: Answer) -> None:
+    """Print the answer, and keep what to set."""
+    request = rounds.request
+    if request.save is not None:
+        files = {f"sysctl-{host}.conf": text for host, text in sysctl_files(found.system).items()}
+        if found.plan is not None:
+            files["plan.toml"] = found.plan
+        for name, text in files.items():
+            (request.save / name).write_text(text, encoding="utf-8")
+    if request.as_json:
+        say_json(as_json(found) | {"failures": rounds.failures})
+    else:
+        print_answer(found, rounds.failures, rounds.last)
+    if request.report is not None:
+        say(write_answer(found, request.report), err=request.as_json)
+
+
+def _answer(rounds: Rounds, tried: Sequence[Tried], rtt_ms: float) -> Answer:
+    return answer(
+        tried,
+        rtt_ms=rtt_ms,
+        hosts=rounds.facts,
+        ends=rounds.ends,
+        hosts_text=rounds.hosts_text,
+        spent=(rounds.traffic_ns / SECOND_NS, rounds.traffic_bytes),
+    )

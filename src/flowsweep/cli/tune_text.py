@@ -1,0 +1,68 @@
+"""What `flowsweep tune` says at its end."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from shlex import quote
+
+from rich.table import Table
+
+from flowsweep.cli.html_page import write_page
+from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL
+from flowsweep.cli.terminal import Screen, say
+from flowsweep.tuning.advise import SYSCTL_FILE, sysctl_files
+from flowsweep.tuning.answer import Answer, Direction
+from flowsweep.tuning.words import sentences, title, tool_lines, tried_lines
+from flowsweep.wording import format_milliseconds, format_seconds, format_size
+
+
+def print_answer(found: Answer, failures: Sequence[str], last: Path | None) -> None:
+    """Print what limits now, what to set, and what that gains.
+
+    Args:
+        found: The answer.
+        failures: Of trials that did not end well.
+        last: The archive of the last round; absent: nothing was kept.
+    """
+    say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}")
+    for one in found.directions:
+        _print_direction(one)
+    for host, text in sysctl_files(found.system).items():
+        say(f"\n{SYSCTL_FILE} on {host}, as root; then sysctl --system:\n{text}", end="")
+    used = f"{format_seconds(found.traffic_s)}, {format_size(float(f'{found.traffic_bytes:.3g}'))}"
+    say(f"\ntraffic: {used}")
+    for failure in failures:
+        say(f"failed: {failure}")
+    if last is not None:
+        say(f"kept: an archive for each round, as for flowsweep report {quote(str(last))} -o report.html")
+
+
+def write_answer(found: Answer, output: Path) -> str:
+    """Write the answer as a page; returns its name and size, to be said.
+
+    Raises:
+        ArchiveError: It cannot be written there.
+    """
+    from flowsweep.report.write import write_tuning
+
+    return write_page(lambda target: write_tuning(found, target), output, "the page")
+
+
+def _print_direction(one: Direction) -> None:
+    say(f"\n{title(one)}")
+    for sentence in sentences(one):
+        say(f"  {sentence}")
+    say("  tried:")
+    _print_table(tried_lines(one))
+    if one.tools:
+        say("  what to type:")
+        _print_table(tool_lines(one.tools))
+
+
+def _print_table(lines: Iterable[Sequence[str]]) -> None:
+    console = Screen()
+    if not console.is_terminal:
+        console = Screen(width=WIDTH_OF_NO_TERMINAL)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for line in lines:
+        table.add_row("   ", *line)
+    console.print(table)

@@ -1,0 +1,108 @@
+"""Which settings of a host's kernel to raise, from what was measured and from what the host recorded."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, window_advice
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+from flowsweep.analysis.verdicts import WINDOWS
+from flowsweep.tuning.decide import Decision, goodput_bps
+from flowsweep.tuning.plans import Ends
+from flowsweep.tuning.rounds import Tried, of_way
+from flowsweep.tuning.settings import TODAY, Way
+from flowsweep.wording import format_percent, format_rate, format_size
+
+SYSCTL_FILE = "/etc/sysctl.d/90-flowsweep.conf"
+_CONGESTION = "net.ipv4.tcp_congestion_control"
+_NOT_MEASURED = "not measured, since Flowsweep changes no setting of a system"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSetting:
+    """A setting of a host's kernel."""
+
+    host: str
+    name: str
+    """As sysctl has it."""
+    value: str
+    now: str
+    """What was recorded."""
+    reason: str
+    """What it is for, and what it gains."""
+
+
+def system_settings(
+    decisions: Mapping[Way, Decision], tried: Sequence[Tried], hosts: HostFacts, ends: Ends
+) -> tuple[SystemSetting, ...]:
+    """Say which settings to raise, and to what. No number that it names is below the one in force.
+
+    Args:
+        decisions: Of each direction.
+        tried: All trials of the search.
+        hosts: What was recorded of the hosts.
+        ends: Source and sink of each direction.
+
+    Returns:
+        Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
+        Where a window held today's flow back in most of its trials: the bounds of autotuning at both ends, so
+        that one flow could carry the most that the finals saw (`window_advice`). Where another congestion
+        control was chosen: the sender's default. Of several needs for one setting the largest.
+    """
+    found: dict[tuple[str, str], SystemSetting] = {}
+    for way, decision in decisions.items():
+        for setting in _of_direction(decision, of_way(tried, way), hosts, ends[way]):
+            key = setting.host, setting.name
+            if key not in found or _last(setting) > _last(found[key]):
+                found[key] = setting
+    return tuple(found.values())
+
+
+def sysctl_files(settings: Sequence[SystemSetting]) -> dict[str, str]:
+    """Write SYSCTL_FILE of each host that has something to set."""
+    files: dict[str, list[str]] = {}
+    for setting in settings:
+        lines = files.setdefault(setting.host, ["# Measured by flowsweep tune."])
+        lines += [f"# {setting.reason}; it is {setting.now} now.", f"{setting.name} = {setting.value}"]
+    return {host: "\n".join(lines) + "\n" for host, lines in files.items()}
+
+
+def _of_direction(
+    decision: Decision, tried: Sequence[Tried], hosts: HostFacts, ends: tuple[str, str]
+) -> Iterator[SystemSetting]:
+    if decision.chosen is None:
+        return
+    rows = [one.row for one in tried if one.setting == TODAY]
+    held = [row for row in rows if row["verdict"] in WINDOWS and row["goodput_bps"] is not None]
+    if len(held) > len(rows) / 2:
+        finals = (one for one in tried if one.stage == "finals")
+        yield from _windows(min(held, key=goodput_of), max(goodput_bps(finals).values()), hosts)
+    congestion = decision.chosen.setting.congestion
+    now = hosts.get(ends[0], {}).get("congestion_default")
+    if congestion is not None and now is not None:
+        gain = format_percent(decision.chosen.percent)
+        reason = f"{decision.chosen.setting.words} gained {gain}; this is the default of all connections"
+        yield SystemSetting(ends[0], _CONGESTION, congestion, now, reason)
+
+
+def _windows(row: TrialRow, most_bps: float, hosts: HostFacts) -> Iterator[SystemSetting]:
+    """Both ends: what is raised at one shows the bound of the other."""
+    for side in SETTINGS:
+        advice = window_advice(
+            cast("TrialRow", {**row, "verdict": f"{side} window"}), path_bps=most_bps, hosts=hosts
+        )
+        if advice is None or advice.numbers is None:
+            continue
+        reason = (
+            f"one flow could have {format_size(advice.window_bytes)} in flight, for {format_rate(most_bps)}: "
+            f"{_NOT_MEASURED}"
+        )
+        now = str(hosts[advice.host]["sysctls"][advice.name])
+        yield SystemSetting(
+            advice.host, advice.name, " ".join(map(str, advice.numbers)), " ".join(now.split()), reason
+        )
+
+
+def _last(setting: SystemSetting) -> int:
+    number = setting.value.split()[-1]
+    return int(number) if number.isdecimal() else 0

@@ -1,0 +1,68 @@
+"""What two hosts let an unprivileged application ask for, from what their engines recorded."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flowsweep.analysis.findings.advice import AUTOTUNING_FACTOR, SETTINGS, HostFacts, recorded
+
+_SAME_AS_CUBIC = "reno"
+"""Where cubic has no more to offer it does as Reno does (RFC 9438, section 4.3): worth a trial only alone."""
+_FIRST = ("bbr", "cubic", "htcp")
+_MOST_TRIED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """In one direction."""
+
+    congestion_default: str | None
+    """The sender's; absent if it was not recorded."""
+    congestions: tuple[str, ...]
+    """Others that both hosts have and let everybody ask for, the most promising first, two at most."""
+    window_most_bytes: int | None
+    """What both grant in full; absent if one of them did not tell."""
+    autotuned_bytes: float | None
+    """What autotuning lets be in flight, at most; likewise."""
+
+
+def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
+    """What may be asked for from one host to another.
+
+    Args:
+        hosts: By name what their engines said of them.
+        src: The one that sends.
+        dst: The one that receives.
+    """
+    sender, receiver = hosts.get(src, {}), hosts.get(dst, {})
+    (_, asked_send, tuned_send, _), (_, asked_receive, tuned_receive, _) = (
+        SETTINGS["send"],
+        SETTINGS["receive"],
+    )
+    tuned = _least(_last(hosts, src, tuned_send), _last(hosts, dst, tuned_receive))
+    return Allowed(
+        sender.get("congestion_default"),
+        _congestions(sender, receiver),
+        _least(_last(hosts, src, asked_send), _last(hosts, dst, asked_receive)),
+        None if tuned is None else tuned / AUTOTUNING_FACTOR,
+    )
+
+
+def _congestions(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> tuple[str, ...]:
+    both = set(sender.get("congestion_available", ())) & set(receiver.get("congestion_available", ()))
+    others = both - {sender.get("congestion_default")}
+    promising = others - {_SAME_AS_CUBIC} or others
+    return tuple(sorted(promising, key=lambda name: (_rank(name), name)))[:_MOST_TRIED]
+
+
+def _rank(name: str) -> int:
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
+
+
+def _last(hosts: HostFacts, host: str, name: str) -> int | None:
+    found = recorded(hosts, host, name)
+    return None if found is None else found[-1]
+
+
+def _least(send: int | None, receive: int | None) -> int | None:
+    return None if send is None or receive is None else min(send, receive)

@@ -1,0 +1,148 @@
+"""What a setting gains over today's, how sure that is, and which one to take."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Literal
+
+from flowsweep.analysis.statistics.uncertain import mean_of
+from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL, SIGNIFICANCE
+from flowsweep.tuning.rounds import Stage, Tried
+from flowsweep.tuning.settings import TODAY, Setting, Way
+
+Outcome = Literal["gain", "nothing", "not shown"]
+"""`nothing`: a gain beyond the margin is ruled out; `not shown`: it is not, and none was seen for sure."""
+WORTH = EQUIVALENCE_MARGIN
+"""A smaller gain is not worth its trouble, and settings that are no further apart are equally good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Goodput of a setting against today's, block by block."""
+
+    setting: Setting
+    blocks: int
+    """In which both were measured."""
+    percent: float
+    """100 · (geometric mean of the ratios − 1)."""
+    low_percent: float | None
+    """Interval, 95 % for all settings of a direction together; absent below three blocks."""
+    high_percent: float | None
+    today_bps: float
+    """Means over these blocks."""
+    goodput_bps: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is sure, and worth its trouble."""
+        return self.low_percent is not None and self.low_percent > 100 * WORTH
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Of one direction."""
+
+    way: Way
+    outcome: Outcome
+    chosen: Gain | None
+    """What to set; absent where nothing is."""
+    gains: tuple[Gain, ...]
+    """Of all finalists, the largest first."""
+
+    @property
+    def most_percent(self) -> float | None:
+        """What any finalist gains at most; absent where that is not known."""
+        highs = [gain.high_percent for gain in self.gains]
+        known = [high for high in highs if high is not None]
+        return max(known) if known and len(known) == len(highs) else None
+
+
+def decide(way: Way, tried: Sequence[Tried]) -> Decision:
+    """Decide on a direction from the trials of its last round.
+
+    Args:
+        way: The direction.
+        tried: Trials of `finals` or of `verification`, today's setting among them.
+
+    Returns:
+        Chosen is, of the settings whose gain is shown and no further than the margin below the largest one,
+        the least trouble.
+
+    Method:
+        Ratios of goodput, setting over today, within a block: what drifts cancels. Student's t on their
+        logarithms, which takes blocks for independent and normal; Bonferroni over the settings. The blocks
+        are others than those by which settings were chosen, so that the best of many is not flattered.
+    """
+    settings = list(dict.fromkeys(one.setting for one in tried if one.setting != TODAY))
+    gains = sorted((_gain(one, tried, len(settings)) for one in settings), key=lambda gain: -gain.percent)
+    shown = [gain for gain in gains if gain.shown]
+    if shown:
+        near = (1 - WORTH) * (100 + shown[0].percent) - 100
+        chosen = min((gain for gain in shown if gain.percent >= near), key=lambda gain: gain.setting.trouble)
+        return Decision(way, "gain", chosen, tuple(gains))
+    decided = Decision(way, "nothing", None, tuple(gains))
+    most = decided.most_percent
+    if most is not None and most <= 100 * WORTH:
+        return decided
+    return Decision(way, "not shown", None, tuple(gains))
+
+
+def log_ratios(tried: Iterable[Tried]) -> dict[Setting, list[float]]:
+    """Logarithms of goodput over that of today's setting, in the blocks of one direction that have both."""
+    blocks: dict[tuple[Stage, int], dict[Setting, float]] = {}
+    for one in tried:
+        if one.goodput_bps > 0:
+            blocks.setdefault((one.stage, one.block), {})[one.setting] = math.log(one.goodput_bps)
+    ratios: dict[Setting, list[float]] = {}
+    for logs in blocks.values():
+        for setting, value in logs.items():
+            if TODAY in logs and setting != TODAY:
+                ratios.setdefault(setting, []).append(value - logs[TODAY])
+    return ratios
+
+
+def ranked(tried: Iterable[Tried]) -> list[tuple[Setting, float]]:
+    """The settings of one direction with their mean log ratios, the largest first."""
+    means = {setting: fmean(values) for setting, values in log_ratios(tried).items()}
+    return sorted(means.items(), key=lambda item: (-item[1], item[0].trouble))
+
+
+def latency_ms(tried: Iterable[Tried], setting: Setting) -> tuple[float | None, float | None]:
+    """Round trip under load: median of the trials' medians and of their 95th percentiles."""
+    own = [one for one in tried if one.setting == setting]
+    return _median(one.rtt_median_ms for one in own), _median(one.rtt_p95_ms for one in own)
+
+
+def goodput_bps(tried: Iterable[Tried]) -> Mapping[Setting, float]:
+    """Mean goodput of each setting that was tried."""
+    found: dict[Setting, list[float]] = {}
+    for one in tried:
+        found.setdefault(one.setting, []).append(one.goodput_bps)
+    return {setting: fmean(values) for setting, values in found.items()}
+
+
+def _gain(setting: Setting, tried: Sequence[Tried], settings: int) -> Gain:
+    ratios = log_ratios(tried).get(setting, [])
+    means = goodput_bps(tried)
+    centre = fmean(ratios) if ratios else 0.0
+    estimate = mean_of(ratios) if len(ratios) >= FEWEST_FOR_INTERVAL else None
+    half = None if estimate is None else float(estimate.half_widths(SIGNIFICANCE / 2 / settings)[0])
+    return Gain(
+        setting,
+        len(ratios),
+        _percent(centre),
+        None if half is None else _percent(centre - half),
+        None if half is None else _percent(centre + half),
+        means.get(TODAY, 0.0),
+        means[setting],
+    )
+
+
+def _percent(log_ratio: float) -> float:
+    return 100 * math.expm1(min(log_ratio, 50.0))
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None

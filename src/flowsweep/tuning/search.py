@@ -1,0 +1,219 @@
+"""What a search measures next: halving of many settings, then fresh blocks for the few that are left."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+import scipy
+
+from flowsweep.analysis.verdicts import RATE_REACHED
+from flowsweep.defaults import FEWEST_FOR_INTERVAL, MILLISECOND_NS, PAD_NS, SECOND_NS, SIGNIFICANCE
+from flowsweep.errors import TuningError
+from flowsweep.tuning.allowed import Allowed
+from flowsweep.tuning.candidates import candidates, first_look
+from flowsweep.tuning.decide import WORTH, Gain, log_ratios, ranked
+from flowsweep.tuning.rounds import ROUND_TRIP_NS, Budget, Round, Timing, Tried, of_way, timing
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from flowsweep.units import write_duration
+from flowsweep.wording import format_rate
+
+_PREFERRED_NS, _PREFERRED_ROUND_TRIPS = 1_500 * MILLISECOND_NS, 35
+_LEAST_NS, _LEAST_ROUND_TRIPS = 600 * MILLISECOND_NS, 15
+_TRIALS_OF_ALL, _TRIALS_AFTER_LOOK = 32, 26
+"""What a budget has to hold: both directions with 3 settings at first, 5 screened, and 2 in 3 blocks."""
+_PAD_NS = PAD_NS + 2 * MILLISECOND_NS
+"""What a trial of less than 10 s sends beyond its duration."""
+_SCREENED_SHARE, _NARROWED_SHARE = 0.45, 0.3
+"""Of what is left; the rest is for the finals."""
+_LOOK_BYTES_SHARE = 0.25
+_CAP = 1.3
+"""Under a budget of bytes no trial sends faster than this times the best that was seen."""
+_FINALISTS = ((3, 5), (2, 4), (1, FEWEST_FOR_INTERVAL))
+"""How many settings are compared with today's, and how many blocks they need."""
+_NARROWED_FEWEST = 3
+_BLOCKS_MAX = 12
+_VERIFIED_SHARE, _PAIRS_MAX = 0.5, 8
+_NEAR = math.log1p(WORTH)
+"""Settings this near to the best are finalists if they are less trouble."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a search knows."""
+
+    may: Mapping[Way, Allowed]
+    rtt_ms: float
+    """Of the idle path."""
+    budget: Budget
+    """What is left of it."""
+    done: tuple[Round, ...] = ()
+    tried: tuple[Tried, ...] = ()
+
+
+def next_round(known: Known) -> Round | None:
+    """Choose what is measured next; None once the finals are done.
+
+    Raises:
+        TuningError: The budget, or what is left of it, holds no trial that would tell anything; or today's
+            setting did not run in a first look.
+    """
+    if not known.done:
+        return _first_look(known)
+    last = known.done[-1]
+    match last.stage:
+        case "first look":
+            return _screening(known)
+        case "screening":
+            return _narrowing(known, last.timing) or _finals(known, last.timing)
+        case "narrowing":
+            return _finals(known, last.timing)
+        case _:
+            return None
+
+
+def _first_look(known: Known) -> Round:
+    settings = {way: first_look(may) for way, may in known.may.items()}
+    lasts, cap_bps = _timing(known, _TRIALS_OF_ALL), None
+    if (share := known.budget.share(_LOOK_BYTES_SHARE).traffic_bytes) is not None:
+        # The shorter, the higher the rate below which bytes are counted.
+        lasts = timing(_least_ns(known), known.rtt_ms)
+        cap_bps = share * 8 * SECOND_NS // (sum(map(len, settings.values())) * lasts.cost_ns)
+    return Round("first look", settings, 1, lasts, cap_bps)
+
+
+def _screening(known: Known) -> Round:
+    _check_look(known)
+    lasts, cap_bps = _timing(known, _TRIALS_AFTER_LOOK), _cap_bps(known)
+    listed = {way: candidates(of_way(known.tried, way), may, known.rtt_ms) for way, may in known.may.items()}
+    room = int(known.budget.time_ns(cap_bps) * _SCREENED_SHARE / lasts.cost_ns)
+    most = max(1, room // len(listed) - 1)
+    settings = {way: (TODAY, *found[:most]) for way, found in listed.items()}
+    blocks = min(2, max(1, room // sum(map(len, settings.values()))))
+    return Round("screening", settings, blocks, lasts, cap_bps)
+
+
+def _check_look(known: Known) -> None:
+    """See that there is something to compare with, and that no budget of bytes hides what the path carries.
+
+    Raises:
+        TuningError: It is not so.
+    """
+    for way in known.may:
+        if not any(one.setting == TODAY for one in of_way(known.tried, way)):
+            raise TuningError(f"a transfer as it is today could not be measured in one direction ({way})")
+    held_bps = known.done[-1].cap_bps
+    if held_bps and max(one.goodput_bps for one in known.tried) >= RATE_REACHED * held_bps:
+        raise TuningError(
+            f"--budget: so few bytes held the first trials below {format_rate(held_bps)}, and the path "
+            "carries as much: expected more bytes, or a time"
+        )
+
+
+def _narrowing(known: Known, lasts: Timing) -> Round | None:
+    """The better half once more, where it is too many for the finals and there is room."""
+    cap_bps = _cap_bps(known)
+    room = int(known.budget.time_ns(cap_bps) * _NARROWED_SHARE / lasts.cost_ns)
+    most = room // len(known.may) - 1
+    settings = {}
+    for way in known.may:
+        order = [setting for setting, _ in ranked(of_way(known.tried, way))]
+        half = order[: math.ceil(len(order) / 2)]
+        if len(half) > _FINALISTS[0][0]:
+            settings[way] = (TODAY, *half[:most])
+    if not settings or most < _NARROWED_FEWEST:
+        return None
+    return Round("narrowing", settings, 1, lasts, cap_bps)
+
+
+def _finals(known: Known, lasts: Timing) -> Round:
+    cap_bps = _cap_bps(known)
+    room = known.budget.time_ns(cap_bps) // lasts.cost_ns
+    for most, blocks_needed in _FINALISTS:
+        settings = {way: (TODAY, *finalists(of_way(known.tried, way), most)) for way in known.may}
+        blocks = room // sum(map(len, settings.values()))
+        if blocks >= blocks_needed:
+            return Round("finals", settings, min(blocks, _blocks_wanted(known, most)), lasts, cap_bps)
+    raise TuningError(
+        f"--budget: too small: {FEWEST_FOR_INTERVAL} blocks of two settings do not fit any more"
+    )
+
+
+def verification(chosen: Mapping[Way, Gain | None], last: Round, whole: Budget) -> Round | None:
+    """Choose pairs of today's setting and what is to be set; None where nothing is.
+
+    Args:
+        chosen: What to set in each direction.
+        last: The round by which it was chosen.
+        whole: The budget of the search, of which half may be spent again.
+    """
+    settings = {way: (TODAY, gain.setting) for way, gain in chosen.items() if gain is not None}
+    if not settings:
+        return None
+    room = whole.share(_VERIFIED_SHARE).time_ns(last.cap_bps) // last.timing.cost_ns
+    pairs = min(_PAIRS_MAX, max(FEWEST_FOR_INTERVAL, room // (2 * len(settings))))
+    return replace(last, stage="verification", settings=settings, blocks=pairs)
+
+
+def finalists(tried: list[Tried], most: int) -> tuple[Setting, ...]:
+    """Choose the best setting of a direction so far, and of those near it the ones that are least trouble.
+
+    Args:
+        tried: Trials of one direction.
+        most: How many settings; of a single one the least trouble counts. Where nothing was seen to gain, two
+            are enough to tell whether it does, and know more of each.
+    """
+    order = ranked(tried)
+    if order and order[0][1] < math.log1p(WORTH):
+        most = min(most, 2)
+    near = [setting for setting, value in order if value >= order[0][1] - _NEAR]
+    easiest = sorted(near, key=lambda setting: setting.trouble)
+    chosen = easiest[:most] if most == 1 else [*near[:1], *(one for one in easiest if one != near[0])]
+    return tuple(chosen[:most])
+
+
+def _blocks_wanted(known: Known, settings: int) -> int:
+    """How many have an interval reach half the margin to each side, as noisy as trials were so far."""
+    groups = [log_ratios(of_way(known.tried, way)) for way in known.may]
+    several = [values for group in groups for values in group.values() if len(values) > 1]
+    freedom = sum(len(values) - 1 for values in several)
+    if not freedom:
+        return _BLOCKS_MAX
+    squares = sum((value - fmean(values)) ** 2 for values in several for value in values)
+    deviation = math.sqrt(squares / freedom)
+    for blocks in range(FEWEST_FOR_INTERVAL, _BLOCKS_MAX):
+        beyond = -float(scipy.special.stdtrit(blocks - 1, SIGNIFICANCE / 2 / settings))
+        if beyond * deviation / math.sqrt(blocks) <= WORTH / 2:
+            return blocks
+    return _BLOCKS_MAX
+
+
+def _timing(known: Known, trials: int) -> Timing:
+    """As long as suits the path, if the budget holds so many of them; never so short that slow start is all.
+
+    Raises:
+        TuningError: It does not.
+    """
+    rtt_ns = known.rtt_ms * MILLISECOND_NS
+    room_ns = known.budget.time_ns(_cap_bps(known)) // trials - _PAD_NS
+    preferred_ns = max(_PREFERRED_NS, round(_PREFERRED_ROUND_TRIPS * rtt_ns))
+    least_ns = _least_ns(known)
+    if room_ns < least_ns:
+        needed_ns = (least_ns + _PAD_NS) * _TRIALS_OF_ALL + ROUND_TRIP_NS
+        needed = write_duration(math.ceil(needed_ns / SECOND_NS) * SECOND_NS)
+        raise TuningError(
+            f"--budget: too small for a round trip of {known.rtt_ms:.3g} ms: expected {needed} or more"
+            + (", and more bytes" if known.budget.traffic_bytes is not None else "")
+        )
+    return timing(min(preferred_ns, room_ns) // MILLISECOND_NS * MILLISECOND_NS, known.rtt_ms)
+
+
+def _least_ns(known: Known) -> int:
+    """How long a trial has to be, at least."""
+    return max(_LEAST_NS, round(_LEAST_ROUND_TRIPS * known.rtt_ms * MILLISECOND_NS))
+
+
+def _cap_bps(known: Known) -> int | None:
+    if known.budget.traffic_bytes is None or not known.tried:
+        return None
+    return int(max(one.goodput_bps for one in known.tried) * _CAP)

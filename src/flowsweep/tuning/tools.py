@@ -1,0 +1,105 @@
+"""What to type for a setting in tools that people transfer files with.
+
+Only options that these tools have (iperf3(1), rsync(1), globus-url-copy's and xrdcp's manuals, curl(1),
+nginx's ngx_http_core_module); what a tool cannot set is said.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flowsweep.tuning.settings import Setting, Way
+
+_THINGS = {
+    "flows": "parallel flows",
+    "window": "windows",
+    "congestion": "congestion control",
+    "pacing": "pacing",
+}
+"""What a setting may hold, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAdvice:
+    """Of one tool."""
+
+    tool: str
+    write: str | None
+    """What to type; absent if the tool can set none of it."""
+    cannot: tuple[str, ...]
+    """What of the setting it cannot set."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    name: str
+    form: str
+    """With a place for the options."""
+    options: Mapping[str, str]
+    """For each thing that it can set."""
+    back: str = ""
+    """A further option where the far host sends."""
+
+
+_TOOLS = (
+    _Tool(
+        "iperf3",
+        "iperf3 -c SERVER {options}",
+        {
+            "flows": "-P {flows}",
+            "window": "-w {window}",
+            "congestion": "-C {congestion}",
+            "pacing": "--fq-rate {pacing}",
+        },
+        back="-R",
+    ),
+    _Tool("rsync, scp over ssh", "{options}", {"flows": "{flows} at a time, each with a part of the files"}),
+    _Tool(
+        "rsync to a daemon",
+        "{options}",
+        {
+            "flows": "{flows} at a time, each with a part of the files",
+            "window": "rsync --sockopts=SO_SNDBUF={window},SO_RCVBUF={window} …",
+        },
+    ),
+    _Tool(
+        "GridFTP",
+        "globus-url-copy {options} SOURCE DESTINATION",
+        {"flows": "-p {flows}", "window": "-tcp-bs {window}"},
+    ),
+    _Tool(
+        "Globus",
+        "{options}",
+        {"flows": "parallelism {flows} in the collection's network use, which its administrator sets"},
+    ),
+    _Tool("XRootD", "xrdcp {options} SOURCE DESTINATION", {"flows": "--streams {further}"}),
+    _Tool("curl", "curl {options} URL URL …", {"flows": "--parallel --parallel-max {flows}"}),
+    _Tool("nginx", "{options}", {"window": "listen 443 sndbuf={window} rcvbuf={window};"}),
+)
+
+
+def tools(setting: Setting, way: Way) -> tuple[ToolAdvice, ...]:
+    """Say what to type for a setting.
+
+    Args:
+        setting: Not today's.
+        way: Who sends: in `back` a client that asks the far host to.
+    """
+    values = {
+        "flows": setting.flows,
+        "further": setting.flows - 1,
+        "window": setting.window_bytes,
+        "congestion": setting.congestion,
+        "pacing": setting.pacing_bps,
+    }
+    asked = [name for name in _THINGS if values[name] and (name, values[name]) != ("flows", 1)]
+    return tuple(_of_tool(tool, asked, values, way) for tool in _TOOLS)
+
+
+def _of_tool(tool: _Tool, asked: list[str], values: Mapping[str, object], way: Way) -> ToolAdvice:
+    can = [tool.options[name].format(**values) for name in asked if name in tool.options]
+    cannot = tuple(_THINGS[name] for name in asked if name not in tool.options)
+    if not can:
+        return ToolAdvice(tool.name, None, cannot)
+    joined = ", ".join(can) if tool.form == "{options}" else " ".join(can)
+    written = tool.form.format(options=joined)
+    return ToolAdvice(tool.name, f"{written} {tool.back}".rstrip() if way == Way.back else written, cannot)

@@ -1,0 +1,127 @@
+"""The sentences of an answer."""
+
+from collections.abc import Iterator, Sequence
+
+from flowsweep.analysis.verdicts import NOT_CLEAR, VERDICTS
+from flowsweep.tuning.answer import Direction
+from flowsweep.tuning.decide import WORTH, Gain
+from flowsweep.tuning.settings import TODAY
+from flowsweep.tuning.tools import ToolAdvice
+from flowsweep.wording import (
+    counted,
+    direction,
+    format_change,
+    format_margin,
+    format_milliseconds,
+    format_percent,
+    format_rate,
+)
+
+
+def title(one: Direction) -> str:
+    """Name a direction."""
+    return direction(one.src, one.dst)
+
+
+def sentences(one: Direction) -> Iterator[str]:
+    """Say what limits a direction now, what to set, and what came of that when it was measured again."""
+    yield now_sentence(one)
+    yield from set_sentences(one)
+    if (again := verified_sentence(one)) is not None:
+        yield again
+
+
+def now_sentence(one: Direction) -> str:
+    """Say what a transfer gets that asks for nothing, and what limits it."""
+    if one.verdict == NOT_CLEAR:
+        limits = "it is not clear what limits it"
+    else:
+        limits = f"{VERDICTS[one.verdict].subject} limits it"
+    asked = TODAY.words if one.congestion is None else f"{TODAY.words} ({one.congestion})"
+    return f"Today {asked} carries {format_rate(one.today_bps)}; {limits}."
+
+
+def set_sentences(one: Direction) -> Iterator[str]:
+    """Say what to set, what it gains and costs; or that there is nothing to gain, and how sure that is."""
+    chosen = one.decision.chosen
+    if chosen is None:
+        yield _nothing(one)
+        return
+    yield f"Set {chosen.setting.words}: {format_rate(chosen.goodput_bps)}, {gain_words(chosen)}."
+    if (cost := _latency(one)) is not None:
+        yield cost
+
+
+def gain_words(gain: Gain) -> str:
+    """Say how much goodput changes: "a gain of 412 % [398, 427], in 5 blocks"."""
+    if gain.low_percent is None or gain.high_percent is None:
+        return f"{format_percent(gain.percent)} in {counted(gain.blocks, 'block')}: too few for an interval"
+    change = format_change(gain.percent, gain.low_percent, gain.high_percent)
+    return f"a {'gain' if gain.percent >= 0 else 'change'} of {change}, in {counted(gain.blocks, 'block')}"
+
+
+def verified_sentence(one: Direction) -> str | None:
+    """Say whether the gain was there once more; None where it was not measured again."""
+    gain = one.verified
+    if gain is None:
+        return None
+    if gain.low_percent is None or gain.high_percent is None:
+        return f"Measured again: not decided, since trials failed ({gain_words(gain)})."
+    if gain.low_percent > 0:
+        said = "the gain is real"
+    elif gain.high_percent < 0:
+        said = "it is a loss"
+    else:
+        said = "the gain did not show again"
+    return f"Measured again, before and after in random order: {said}, {gain_words(gain)}."
+
+
+def tried_lines(one: Direction) -> Iterator[tuple[str, str, str]]:
+    """List what was tried, the best first: setting, mean goodput, trials."""
+    for setting, (mean_bps, trials) in one.tried.items():
+        yield setting.words, format_rate(mean_bps), counted(trials, "trial")
+
+
+def tool_lines(listed: Sequence[ToolAdvice]) -> Iterator[tuple[str, str, str]]:
+    """List what to type, tool by tool, and what cannot be set; tools that can set nothing share a line."""
+    for tool in listed:
+        if tool.write is not None:
+            yield tool.tool, tool.write, _cannot(tool.cannot)
+    without = [tool for tool in listed if tool.write is None]
+    if without:
+        yield ", ".join(tool.tool for tool in without), "", _cannot(without[0].cannot)
+
+
+def _cannot(things: Sequence[str]) -> str:
+    return f"cannot set {' and '.join(things)}" if things else ""
+
+
+def _nothing(one: Direction) -> str:
+    most = one.decision.most_percent
+    tried = counted(len(one.tried) - 1, "other setting")
+    if most is None:
+        return f"Nothing to set: too few trials ended well to know of a gain ({tried} tried)."
+    upto = format_percent(max(0.0, most))
+    if one.decision.outcome == "nothing":
+        best = f"the best {len(one.decision.gains)} of {tried}"
+        return (
+            f"Nothing to set: nothing is to be gained. Measured again, {best} gained at most {upto} (95 %)."
+        )
+    return (
+        f"Nothing to set: of {tried}, none was shown to gain more than {format_margin(WORTH)}. Trials vary "
+        f"so much that up to {upto} cannot be ruled out; a larger --budget narrows that."
+    )
+
+
+def _latency(one: Direction) -> str | None:
+    """What it costs in latency."""
+    if one.latency_chosen_ms is None or None in (*one.latency_chosen_ms, *one.latency_today_ms):
+        return None
+    today, chosen = (
+        [format_milliseconds(value or 0.0) for value in both]
+        for both in (one.latency_today_ms, one.latency_chosen_ms)
+    )
+    return (
+        f"The round trip under load goes from {today[0]} to {chosen[0]}, its 95th percentile from {today[1]} "
+        f"to {chosen[1]}."
+    )

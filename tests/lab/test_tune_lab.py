@@ -1,0 +1,93 @@
+"""`flowsweep tune` over an emulated path whose limit is known."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lab_support import address_of, host, needs_lab
+
+from flowsweep.archive import read_archive
+from flowsweep.lab import Lab, build_lab
+from flowsweep.plan.model import Link, LinkDirection
+
+pytestmark = needs_lab
+
+MBIT = 1e6
+LEAST_ROUND_TRIP_MS = 20
+WINDOW_MAX = 131_072
+COMMAND = (sys.executable, "-m", "flowsweep")
+
+
+@pytest.fixture
+def lab() -> Iterator[Lab]:
+    """50 Mbit/s with 20 ms, over which autotuning of the right host's receive windows ends too early."""
+    way = LinkDirection(rate_bps=int(50 * MBIT), delay_ns=10_000_000, queue_bytes=400_000)
+    link = Link(name="wan", between=("left", "right"), forward=way, backward=way)
+    with build_lab([link], [host("left"), host("right")], seed=1) as built:
+        set_sysctl(built, f"net.ipv4.tcp_rmem=4096 65536 {WINDOW_MAX}")
+        yield built
+
+
+def set_sysctl(lab: Lab, setting: str) -> None:
+    name, _, value = setting.partition("=")
+    path = f"/proc/sys/{name.replace('.', '/')}"
+    write = ["sh", "-c", f"echo {value} > {path}"]
+    subprocess.run([*lab.access["right"].launch, *write], check=True, timeout=20)
+
+
+def sysctl(lab: Lab, name: str) -> str:
+    read = ["cat", f"/proc/sys/{name.replace('.', '/')}"]
+    done = subprocess.run(
+        [*lab.access["right"].launch, *read], check=True, timeout=20, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: Lab, tmp_path: Path) -> None:
+    near, far = ("exec:" + " ".join(lab.access[name].launch) for name in ("left", "right"))
+    before = sysctl(lab, "net.ipv4.tcp_rmem")
+    words = [
+        "tune",
+        far,
+        "--from",
+        near,
+        "--address",
+        address_of(lab, "right", "left"),
+        "--budget",
+        "24s",
+        "--json",
+    ]
+    words += ["--save", str(tmp_path / "kept"), "--verify"]
+    done = subprocess.run(
+        [*COMMAND, *words],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert LEAST_ROUND_TRIP_MS <= found["rtt_ms"] < LEAST_ROUND_TRIP_MS + 5
+    out, back = found["directions"]
+    # Half of its maximum is a window: 64 KiB in 20 ms are 26 Mbit/s.
+    assert out["today"]["verdict"] == "receive window"
+    assert out["outcome"] == "gain"
+    assert out["set"]["gain_low_percent"] > 50
+    assert out["set"]["goodput_bps"] > 0.95 * out["best_seen_bps"]
+    assert out["best_seen_bps"] > 44 * MBIT
+    assert out["verified"]["gain_low_percent"] > 50
+    assert back["set"] is None, back
+    assert back["today"]["goodput_bps"] > 44 * MBIT
+    (setting,) = found["system_settings"]
+    assert (setting["host"], setting["name"]) == ("to", "net.ipv4.tcp_rmem")
+    assert [int(word) for word in setting["value"].split()][-1] >= 2 * 50 * MBIT / 8 * 0.02 * 0.9
+    assert sysctl(lab, "net.ipv4.tcp_rmem") == before, "nothing of the system was changed"
+    assert found["traffic_s"] <= 24 * 1.5
+    for name in ("1-round-trip", "2-first-look", "3-screening"):
+        with read_archive(tmp_path / "kept" / name) as archive:
+            assert archive.state.records
+    assert "[[sweep]]" in (tmp_path / "kept" / "plan.toml").read_text()
+    assert f"net.ipv4.tcp_rmem = {setting['value']}\n" in (tmp_path / "kept" / "sysctl-to.conf").read_text()

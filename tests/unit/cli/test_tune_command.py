@@ -1,0 +1,151 @@
+"""`flowsweep tune` without engines: what it prints, keeps and refuses."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from analysis_support import Steady, make_failed, make_outcome
+from flowsweep.archive import read_archive
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.errors import PlanError, TuningError
+from flowsweep.plan import load_plan
+from flowsweep.run.events import EventListener
+from flowsweep.run.outcome import Recorder, TrialOutcome
+from flowsweep.schedule import Slot, Trial
+from rtt_support import make_rtt_outcome
+
+pytestmark = pytest.mark.whole
+
+FACTS = {
+    "congestion_default": "cubic",
+    "congestion_available": ["reno", "cubic"],
+    "sysctls": {"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.core.rmem_max": "212992"},
+}
+BUDGET = ("--budget", "80s")
+
+
+def goodput_of(trial: Trial) -> int:
+    """Bytes a second of a flow: eight carry four times as much as one, and only from here to there."""
+    gain = min(trial.parameters.flows, 4) if trial.src == "here" else 1
+    # Trials differ by up to 1 %, the same settings in other blocks by other amounts.
+    drawn = (7 * trial.repeat + 3 * trial.parameters.flows) % 5
+    return 1_250_000 * gain // trial.parameters.flows * (1_000 + 2 * drawn) // 1_000
+
+
+def usual(trial: Trial) -> TrialOutcome:
+    if trial.test == "rtt":
+        return make_rtt_outcome(trial, [(10 * i, 20.0 + i % 3) for i in range(100)], echo="icmp")
+    return make_outcome(trial, Steady(bytes_per_second=goodput_of(trial), stagger_ns=0, min_rtt_us=20_000))
+
+
+@pytest.fixture
+def tune(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """The command, with trials that come to what they are said to."""
+
+    def invoke(*words: str | Path, outcome: Callable[[Trial], TrialOutcome] = usual) -> Result:
+        async def run_campaign(
+            slots: Sequence[Slot], _: object, recorder: Recorder, *, events: EventListener, **__: Any
+        ) -> None:
+            recorder.hosts({name: dict(FACTS) for name in ("here", "there")})
+            for slot in slots:
+                for trial in slot.trials:
+                    recorder.finished(outcome(trial))
+
+        arguments = ["tune", *map(str, words)]
+        load(arguments)
+        monkeypatch.setattr("flowsweep.cli.tune_rounds.run_campaign", run_campaign)
+        return CliRunner().invoke(app, arguments)
+
+    return invoke
+
+
+def test_a_gain_is_told_and_nothing_where_there_is_none(tune: Callable[..., Result], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    result = tune("local", *BUDGET, "--verify", "--save", tmp_path / "kept", "--report", page)
+    assert result.exit_code == 0, result.output
+    there, back = result.stdout.split("here → there")[1].split("there → here")
+    assert "Today 1 flow (cubic) carries 10" in there
+    assert "Set 4 flows: 40" in there
+    assert "a gain of 30" in there
+    assert "Measured again, before and after in random order: the gain is real" in there
+    assert "iperf3 -c SERVER -P 4" in there
+    assert "Nothing to set: nothing is to be gained." in back
+    assert "Measured again, before" not in back
+    kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    assert kept[:4] == ["1-round-trip", "2-first-look", "3-screening", "4-finals"]
+    assert kept[4:] == ["5-verification", "plan.toml"]
+    assert f"flowsweep report {tmp_path}/kept/5-verification" in result.stdout
+    with read_archive(tmp_path / "kept" / "4-finals") as archive:
+        assert {one.trial.sweep for one in archive.state.records.values()} >= {"out-1-flow", "out-4-flows"}
+    plan = load_plan(tmp_path / "kept" / "plan.toml", {})
+    assert [sweep.name for sweep in plan.sweeps] == ["out-1-flow", "out-4-flows"]
+    text = page.read_text(encoding="utf-8")
+    assert "Set 4 flows: 40" in text.replace("\u00a0", " ")
+    assert "<script" not in text
+    assert text.count("<svg") >= 2
+
+
+def test_the_same_for_programs(tune: Callable[..., Result]) -> None:
+    result = tune("local", *BUDGET, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    out, back = found["directions"]
+    assert (out["outcome"], back["outcome"]) == ("gain", "nothing")
+    assert out["set"]["flows"] == 4
+    assert out["set"]["gain_low_percent"] < 300 < out["set"]["gain_high_percent"]
+    assert (out["rtt_loaded_median_ms"], out["today"]["rtt_loaded_p95_ms"]) == (20.1, 20.1)
+    assert back["set"] is None
+    assert back["tools"] == []
+    assert found["system_settings"] == []
+    assert found["failures"] == []
+    assert 0 < found["traffic_s"] <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--budget", "much"), "--budget: "),
+        (("--report", "page.txt"), "expected a name that ends in .html"),
+        (("--from", "nonsense", "--address", "::1"), "--from: found 'nonsense', expected local, ssh:"),
+        (("--from", "exec:true"), "--address: missing: write the name or IP address by which exec:true"),
+    ],
+)
+def test_what_is_written_wrong_is_said(
+    tune: Callable[..., Result], words: tuple[str, ...], expected: str
+) -> None:
+    result = tune("local", *words)
+    assert isinstance(result.exception, PlanError)
+    assert expected in str(result.exception)
+
+
+def test_a_budget_that_is_too_small_is_said_before_any_transfer(tune: Callable[..., Result]) -> None:
+    result = tune("local", "--budget", "5s")
+    assert isinstance(result.exception, TuningError)
+    assert "too small for a round trip of 20 ms: expected 24s or more" in str(result.exception)
+
+
+def test_a_setting_that_fails_is_named_and_the_search_goes_on(tune: Callable[..., Result]) -> None:
+    def outcome(trial: Trial) -> TrialOutcome:
+        fails = trial.test == "tcp" and trial.parameters.flows == 8
+        return make_failed(trial) if fails else usual(trial)
+
+    result = tune("local", *BUDGET, outcome=outcome)
+    assert result.exit_code == EXIT_TRIALS_FAILED
+    assert "failed: out-8-flows: prepare on here: send window" in result.stdout
+    assert "Set 4 flows: 40" in result.stdout
+
+
+def test_where_nothing_runs_as_it_is_today_the_search_ends(tune: Callable[..., Result]) -> None:
+    def outcome(trial: Trial) -> TrialOutcome:
+        return usual(trial) if trial.test == "rtt" else make_failed(trial)
+
+    result = tune("local", *BUDGET, outcome=outcome)
+    assert result.exit_code == EXIT_TRIALS_FAILED
+    assert "send window of 67108864 bytes asked" in result.stderr
+    assert "could not be measured" in result.stderr

@@ -1,0 +1,86 @@
+"""What is chosen, and how sure that is: decisions against what is known."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+import scipy
+
+from flowsweep.tuning.decide import Decision, decide, latency_ms
+from flowsweep.tuning.rounds import Tried
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from tuned_paths import VirtualPath, tried
+
+PATH = VirtualPath("any")
+EIGHT, TWO, BBR = Setting(8), Setting(2), Setting(congestion="bbr")
+
+
+def finals(**ratios: Sequence[float]) -> list[Tried]:
+    """Blocks in which today's goodput drifts, and that of others is so many times as much."""
+    named = {"eight": EIGHT, "two": TWO, "bbr": BBR}
+    made = []
+    for block in range(max(map(len, ratios.values()))):
+        today_bps = 1e8 * (1 + block / 3)
+        made.append(tried(Way.out, TODAY, today_bps, PATH, block=block))
+        for name, values in ratios.items():
+            if block < len(values):
+                made.append(tried(Way.out, named[name], values[block] * today_bps, PATH, block=block))
+    return made
+
+
+def decided(**ratios: Sequence[float]) -> Decision:
+    return decide(Way.out, finals(**ratios))
+
+
+def test_a_gain_is_that_within_blocks_with_students_interval() -> None:
+    ratios = [1.4, 1.5, 1.6, 1.5]
+    (gain,) = decided(eight=ratios).gains
+    logs = [math.log(ratio) for ratio in ratios]
+    low, high = scipy.stats.t.interval(0.95, 3, loc=sum(logs) / 4, scale=scipy.stats.sem(logs))
+    assert gain.blocks == 4
+    assert gain.percent == pytest.approx(100 * math.expm1(sum(logs) / 4))
+    assert (gain.low_percent, gain.high_percent) == pytest.approx(
+        (100 * math.expm1(low), 100 * math.expm1(high))
+    )
+
+
+def test_two_settings_share_the_error() -> None:
+    alone, both = decided(eight=[1.4, 1.5, 1.6]), decided(eight=[1.4, 1.5, 1.6], two=[1.1, 1.1, 1.1])
+    assert both.gains[0].low_percent < alone.gains[0].low_percent  # type: ignore[operator]
+
+
+def test_the_least_trouble_is_chosen_among_equals() -> None:
+    chosen = decided(eight=[1.52, 1.50, 1.51], two=[1.50, 1.49, 1.50]).chosen
+    assert chosen is not None
+    assert chosen.setting == TWO
+
+
+def test_more_trouble_is_worth_more_than_the_margin() -> None:
+    chosen = decided(eight=[1.62, 1.60, 1.61], two=[1.50, 1.49, 1.50]).chosen
+    assert chosen is not None
+    assert chosen.setting == EIGHT
+
+
+@pytest.mark.parametrize(
+    ("ratios", "outcome"),
+    [
+        ([1.001, 0.999, 1.0, 1.002], "nothing"),
+        ([0.7, 0.71, 0.7, 0.72], "nothing"),
+        ([1.02, 1.021, 1.019, 1.02], "nothing"),
+        ([1.3, 0.9, 1.6, 1.1], "not shown"),
+        ([1.5, 1.5], "not shown"),
+    ],
+)
+def test_nothing_is_chosen_that_is_not_shown_to_be_worth_it(ratios: list[float], outcome: str) -> None:
+    decision = decided(eight=ratios)
+    assert (decision.outcome, decision.chosen) == (outcome, None)
+
+
+def test_a_block_without_todays_setting_does_not_count() -> None:
+    made = [one for one in finals(eight=[1.5, 1.5, 1.5]) if (one.setting, one.block) != (TODAY, 1)]
+    assert decide(Way.out, made).gains[0].blocks == 2
+
+
+def test_latency_is_that_of_the_trials_in_the_middle() -> None:
+    assert latency_ms(finals(eight=[1, 1, 1]), EIGHT) == pytest.approx((36, 43.2))
+    assert latency_ms([], EIGHT) == (None, None)

@@ -1,0 +1,63 @@
+"""What to type: options that tools have, and what they cannot set."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from flowsweep.tuning.settings import Setting, Way
+from flowsweep.tuning.tools import tools
+
+ALL = Setting(4, 524_288, "bbr", 20_000_000)
+
+
+def typed(setting: Setting, way: Way = Way.out) -> dict[str, str | None]:
+    return {one.tool: one.write for one in tools(setting, way)}
+
+
+def test_everything_that_a_tool_can_set_is_typed() -> None:
+    assert typed(ALL) == {
+        "iperf3": "iperf3 -c SERVER -P 4 -w 524288 -C bbr --fq-rate 20000000",
+        "rsync, scp over ssh": "4 at a time, each with a part of the files",
+        "rsync to a daemon": "4 at a time, each with a part of the files, "
+        "rsync --sockopts=SO_SNDBUF=524288,SO_RCVBUF=524288 …",
+        "GridFTP": "globus-url-copy -p 4 -tcp-bs 524288 SOURCE DESTINATION",
+        "Globus": "parallelism 4 in the collection's network use, which its administrator sets",
+        "XRootD": "xrdcp --streams 3 SOURCE DESTINATION",
+        "curl": "curl --parallel --parallel-max 4 URL URL …",
+        "nginx": "listen 443 sndbuf=524288 rcvbuf=524288;",
+    }
+
+
+def test_the_other_direction_is_an_option_of_iperf3_alone() -> None:
+    there, back = typed(ALL), typed(ALL, Way.back)
+    assert back["iperf3"] == f"{there['iperf3']} -R"
+    assert {**back, "iperf3": there["iperf3"]} == there
+
+
+@pytest.mark.parametrize(
+    ("setting", "able"),
+    [
+        (Setting(congestion="bbr"), {"iperf3"}),
+        (Setting(pacing_bps=1_000_000), {"iperf3"}),
+        (Setting(window_bytes=65_536), {"iperf3", "rsync to a daemon", "GridFTP", "nginx"}),
+    ],
+)
+def test_what_a_tool_cannot_set_is_said(setting: Setting, able: set[str]) -> None:
+    for one in tools(setting, Way.out):
+        assert (one.write is not None) == (one.tool in able)
+        assert bool(one.cannot) == (one.tool not in able)
+
+
+@pytest.mark.parametrize(
+    ("program", "tool"), [("iperf3", "iperf3"), ("curl", "curl"), ("rsync", "rsync to a daemon")]
+)
+def test_options_are_those_of_the_program(program: str, tool: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not here")
+    words = {"curl": ["--help", "all"]}.get(program, ["--help"])
+    said = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=20)
+    known = said.stdout + said.stderr
+    for option in re.findall(r"(?<=\s)--?[A-Za-z-]+", f" {typed(ALL, Way.back)[tool]}"):
+        assert re.search(rf"(?<![\w-]){option}\b", known), option

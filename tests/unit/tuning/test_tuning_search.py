@@ -1,0 +1,126 @@
+"""Searches in virtual time over paths whose best setting is known: what they advise, and what they spend."""
+
+import pytest
+
+from flowsweep.errors import TuningError
+from flowsweep.tuning.decide import Decision
+from flowsweep.tuning.rounds import Budget, timing
+from flowsweep.tuning.search import Known, finalists, next_round
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from tuned_paths import PATHS, SECOND_NS, TWO_MINUTES, VirtualPath, VirtualSearch, advised, tried
+
+SEEDS = range(12)
+LOSSY = next(path for path in PATHS if path.name == "far and lossy")
+
+
+def searched(path: VirtualPath, seed: int, budget: Budget = TWO_MINUTES) -> VirtualSearch:
+    return VirtualSearch({Way.out: path, Way.back: path}, seed, budget)
+
+
+def decisions(path: VirtualPath) -> list[Decision]:
+    return [decision for seed in SEEDS for decision in searched(path, seed).decisions().values()]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_advice_reaches_95_percent_of_the_best_of_the_full_grid(path: VirtualPath) -> None:
+    reached = [path.goodput_bps(advised(one)) / path.best_bps() for one in decisions(path)]
+    assert sum(share >= 0.95 for share in reached) >= 0.95 * len(reached)
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.1])
+def test_where_nothing_is_wrong_nothing_is_advised(noise: float) -> None:
+    found = decisions(VirtualPath("clean", noise=noise, drift=0.2))
+    assert sum(one.chosen is None for one in found) >= 0.95 * len(found)
+    if noise == 0.01:
+        assert sum(one.outcome == "nothing" for one in found) >= 0.9 * len(found)
+
+
+def test_the_gain_of_the_best_of_many_is_not_flattered() -> None:
+    """Intervals hold the truth as often as they say, though settings were chosen by how they did."""
+    gains = [
+        (gain, LOSSY.goodput_bps(gain.setting) / LOSSY.goodput_bps(TODAY))
+        for decision in decisions(LOSSY)
+        for gain in decision.gains
+    ]
+    held = [
+        gain.low_percent <= 100 * (truth - 1) <= gain.high_percent
+        for gain, truth in gains
+        if gain.low_percent is not None and gain.high_percent is not None
+    ]
+    assert len(held) >= 2 * len(SEEDS)
+    assert sum(held) >= 0.9 * len(held)
+
+
+@pytest.mark.parametrize("seconds", [25, 60, 120, 600])
+@pytest.mark.parametrize("path", [PATHS[0], PATHS[5]], ids=lambda path: path.name)
+def test_the_time_of_the_budget_is_never_exceeded(path: VirtualPath, seconds: int) -> None:
+    search = searched(path, 1, Budget(seconds * SECOND_NS))
+    search.decisions()
+    assert search.traffic_ns + SECOND_NS <= seconds * SECOND_NS
+    assert search.rounds[-1].stage == "finals"
+    assert search.rounds[-1].blocks >= 3
+
+
+@pytest.mark.parametrize("path", PATHS[:3], ids=lambda path: path.name)
+@pytest.mark.parametrize("size", [5e9, 20e9])
+def test_the_bytes_of_the_budget_are_never_exceeded(path: VirtualPath, size: float) -> None:
+    search = searched(path, 1, Budget(120 * SECOND_NS, int(size)))
+    search.decisions()
+    most = sum((one.cap_bps or 0) / 8 * one.cost_ns / SECOND_NS for one in search.rounds)
+    assert 0 < search.traffic_bytes <= most
+    # No round could have sent more than was left of it.
+    left = size
+    for one in search.rounds:
+        bound = (one.cap_bps or 0) / 8 * one.cost_ns / SECOND_NS
+        assert bound <= left
+        left -= sum(each.goodput_bps for each in search.tried if each.stage == one.stage) * (
+            one.timing.cost_ns / SECOND_NS / 8
+        )
+
+
+@pytest.mark.parametrize(
+    ("rtt_ms", "budget", "expected"),
+    [
+        (20, Budget(10 * SECOND_NS), "expected 24s or more"),
+        (150, Budget(60 * SECOND_NS), "too small for a round trip of 150 ms"),
+        (20, Budget(120 * SECOND_NS, 1 << 20), "the path carries as much: expected more bytes"),
+    ],
+)
+def test_a_budget_that_holds_no_search_is_refused_before_it_begins(
+    rtt_ms: float, budget: Budget, expected: str
+) -> None:
+    with pytest.raises(TuningError, match=expected):
+        searched(VirtualPath("any", rtt_ms=rtt_ms), 1, budget).decisions()
+
+
+def test_a_direction_without_todays_setting_ends_the_search() -> None:
+    path = PATHS[0]
+    look = next_round(Known({Way.out: path.may}, 20, TWO_MINUTES))
+    assert look is not None
+    others = tuple(tried(Way.out, Setting(8), 1e8, path, "first look") for _ in range(2))
+    with pytest.raises(TuningError, match="could not be measured"):
+        next_round(Known({Way.out: path.may}, 20, TWO_MINUTES, (look,), others))
+
+
+def test_finalists_are_the_best_and_the_least_trouble_near_it() -> None:
+    path = PATHS[0]
+    goodputs = {
+        TODAY: 1.0,
+        Setting(8): 2.0,
+        Setting(4): 1.98,
+        Setting(2): 1.97,
+        Setting(1, congestion="bbr"): 1.5,
+    }
+    made = [tried(Way.out, setting, value * 1e8, path) for setting, value in goodputs.items()]
+    assert finalists(made, 3) == (Setting(8), Setting(2), Setting(4))
+    assert finalists(made, 1) == (Setting(2),)
+    assert finalists(made[:1], 3) == ()
+
+
+@pytest.mark.parametrize(("seconds", "rtt_ms"), [(0.4, 0.05), (1.5, 20), (3.6, 100), (5, 300)])
+def test_a_trial_leaves_slow_start_out_and_is_six_intervals(seconds: float, rtt_ms: float) -> None:
+    lasts = timing(int(seconds * SECOND_NS), rtt_ms)
+    assert lasts.omit_ns + 6 * lasts.interval_ns == lasts.duration_ns
+    assert 0.4 * lasts.duration_ns <= 6 * lasts.interval_ns
+    assert lasts.omit_ns >= min(10 * rtt_ms * 1e6, 0.4 * lasts.duration_ns)
+    assert lasts.sample_interval_ns <= 100_000_000
