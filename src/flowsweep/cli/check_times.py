@@ -40,7 +40,8 @@ def times_refusals(plan: Plan, now_unix_ns: int, seed: int) -> Iterator[str]:
     for sweep, missed in load.missed.items():
         other = load.in_the_way[sweep]
         yield (
-            f"sweep {sweep}: would be missed {missed} of the {load.due[sweep]} times that it is due within "
+            f"sweep {sweep}: by what trials are expected to take it would be missed {missed} of the "
+            f"{load.due[sweep]} times that it is due within "
             f"{format_duration(load.span_ns)}, as when sweep {other} still runs, which takes "
             f"{format_duration(load.run_ns[other])}; {remedy}"
         )
