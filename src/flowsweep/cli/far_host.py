@@ -11,6 +11,7 @@ from flowsweep.hosts.ssh import host_name, ssh_call
 COMMAND_LINE = "command line"
 """Where its problems are, for messages."""
 
+HERE = "local"
 _EXPECTED = "local, ssh:DESTINATION, netns:NAME or exec:COMMAND"
 
 
@@ -26,7 +27,7 @@ def far_host(host: str, address: str | None) -> Mapping[str, str]:
         PlanError: HOST is none of these, or needs an address.
         LaunchError: ssh does not know the destination.
     """
-    if host == "local":
+    if host == HERE:
         return {} if address is None else {"address": _toml(address)}
     launch = _launch(host)
     if address is None and not host.startswith("ssh:"):
@@ -49,7 +50,12 @@ def near_host(host: str) -> Mapping[str, str]:
     Raises:
         PlanError: It is none of these.
     """
-    return {} if host == "local" else {"launch": f"[{', '.join(map(_toml, _launch(host, '--from')))}]"}
+    return {} if host == HERE else {"launch": f"[{', '.join(map(_toml, _launch(host, '--from')))}]"}
+
+
+def is_here(host: str | None) -> bool:
+    """Whether a host, as `far_host` takes it, is this machine itself; absent: it is."""
+    return host in (None, HERE)
 
 
 def _launch(host: str, option: str = "HOST") -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from flowsweep.cli.far_host import is_here
 from flowsweep.cli.stopping import Stopper
 from flowsweep.cli.summary_rows import rows_of_outcomes
 from flowsweep.cli.terminal import say, say_json
@@ -80,4 +81,5 @@ def _answer(rounds: Rounds, tried: Sequence[Tried], rtt_ms: float) -> Answer:
         ends=rounds.ends,
         hosts_text=rounds.hosts_text,
         spent=(rounds.traffic_ns / SECOND_NS, rounds.traffic_bytes),
+        is_loopback=is_here(rounds.request.host) and is_here(rounds.request.near),
     )

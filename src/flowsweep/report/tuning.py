@@ -7,7 +7,7 @@ from flowsweep.report.shell import page_text
 from flowsweep.tuning.advise import SYSCTL_FILE, sysctl_files
 from flowsweep.tuning.answer import Answer, Direction
 from flowsweep.tuning.decide import Gain
-from flowsweep.tuning.words import gain_words, sentences, title, tool_lines, tried_lines
+from flowsweep.tuning.words import LOOPBACK, gain_words, sentences, title, tool_lines, tried_lines
 from flowsweep.version import __version__
 from flowsweep.wording import direction, format_milliseconds, format_rate, format_seconds, format_size
 
@@ -51,6 +51,7 @@ def tuning_page(found: Answer) -> str:
         files=sysctl_files(found.system),
         sysctl_file=SYSCTL_FILE,
         plan=found.plan,
+        loopback=LOOPBACK if found.is_loopback else None,
         width=WIDTH,
         height=HEIGHT,
     )

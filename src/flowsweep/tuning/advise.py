@@ -10,7 +10,7 @@ from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.tuning.decide import Decision, goodput_bps
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
-from flowsweep.tuning.settings import TODAY, Way
+from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.wording import format_percent, format_rate, format_size
 
 SYSCTL_FILE = "/etc/sysctl.d/90-flowsweep.conf"
@@ -47,7 +47,8 @@ def system_settings(
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
         Where a window held today's flow back in most of its trials: the bounds of autotuning at both ends, so
         that one flow could carry the most that the finals saw (`window_advice`). Where another congestion
-        control was chosen: the sender's default. Of several needs for one setting the largest.
+        control was chosen, and gains without more flows, too: the sender's default, which counts for all of
+        its connections. Of several needs for one setting the largest.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
@@ -79,9 +80,10 @@ def _of_direction(
         yield from _windows(min(held, key=goodput_of), max(goodput_bps(finals).values()), hosts)
     congestion = decision.chosen.setting.congestion
     now = hosts.get(ends[0], {}).get("congestion_default")
-    if congestion is not None and now is not None:
-        gain = format_percent(decision.chosen.percent)
-        reason = f"{decision.chosen.setting.words} gained {gain}; this is the default of all connections"
+    alone = next((gain for gain in decision.gains if gain.setting == Setting(congestion=congestion)), None)
+    if congestion is not None and now is not None and alone is not None and alone.shown:
+        gain = format_percent(alone.percent)
+        reason = f"{alone.setting.words} gained {gain}; this is the default of all connections"
         yield SystemSetting(ends[0], _CONGESTION, congestion, now, reason)
 
 

@@ -53,6 +53,8 @@ class Answer:
     """Repeats the recommendation beside today's setting; absent if there is none."""
     traffic_s: float
     traffic_bytes: int
+    is_loopback: bool = False
+    """Both ends are this machine: no setting of a system follows from that."""
 
 
 def answer(
@@ -63,6 +65,7 @@ def answer(
     ends: Ends,
     hosts_text: str,
     spent: tuple[float, int],
+    is_loopback: bool = False,
 ) -> Answer:
     """Decide on each direction, and say what follows.
 
@@ -73,14 +76,16 @@ def answer(
         ends: Source and sink of each direction.
         hosts_text: The `[hosts]` tables of a plan.
         spent: Seconds and bytes of traffic.
+        is_loopback: Both ends are this machine.
     """
     decisions = {way: decide(way, of_way(tried, way, "finals")) for way in ends}
     return Answer(
         rtt_ms,
         tuple(_direction(decisions[way], of_way(tried, way), ends[way]) for way in ends),
-        system_settings(decisions, tried, hosts, ends),
+        () if is_loopback else system_settings(decisions, tried, hosts, ends),
         recommended_plan(decisions, hosts_text, ends),
         *spent,
+        is_loopback=is_loopback,
     )
 
 
@@ -93,6 +98,7 @@ def as_json(found: Answer) -> dict[str, Any]:
         "directions": [_direction_json(one) for one in found.directions],
         "system_settings": [asdict(one) for one in found.system],
         "sysctl_d": sysctl_files(found.system),
+        "is_loopback": found.is_loopback,
         "plan": found.plan,
     }
 

@@ -17,6 +17,11 @@ from flowsweep.wording import (
     format_rate,
 )
 
+LOOPBACK = (
+    "Both ends are this machine: what is fast here need not be so over a network, so no setting of the "
+    "system is named."
+)
+
 
 def title(one: Direction) -> str:
     """Name a direction."""

@@ -1,0 +1,61 @@
+"""Which settings of a system follow from what gained."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from flowsweep.tuning.advise import system_settings
+from flowsweep.tuning.answer import answer
+from flowsweep.tuning.decide import decide
+from flowsweep.tuning.rounds import Tried
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from tuned_paths import ENDS, VirtualPath, tried
+
+PATH = VirtualPath("any", loss=1e-3)
+HOSTS = {host: {"congestion_default": "cubic", "sysctls": {}} for host in "ab"}
+CONGESTION = "net.ipv4.tcp_congestion_control"
+BBR, MANY_BBR = Setting(congestion="bbr"), Setting(8, congestion="bbr")
+
+
+def finals(ratios: dict[Setting, Sequence[float]]) -> list[Tried]:
+    settings = {TODAY: (1.0, 1.0, 1.0), **ratios}
+    made = [
+        tried(Way.out, setting, 1e8 * values[block], PATH, block=block)
+        for block in range(3)
+        for setting, values in settings.items()
+    ]
+    return [replace(one, row={**one.row, "congestion": "cubic"}) for one in made]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "names"),
+    [
+        ({BBR: (2.0, 2.1, 2.0)}, [CONGESTION]),
+        ({MANY_BBR: (2.0, 2.1, 2.0)}, []),
+        ({MANY_BBR: (3.0, 3.1, 3.0), BBR: (1.0, 1.01, 1.0)}, []),
+        ({MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)}, [CONGESTION]),
+    ],
+)
+def test_a_default_is_named_where_it_gains_by_itself(
+    ratios: dict[Setting, Sequence[float]], names: list[str]
+) -> None:
+    made = finals(ratios)
+    decision = decide(Way.out, made)
+    assert decision.chosen is not None
+    assert [one.name for one in system_settings({Way.out: decision}, made, HOSTS, ENDS)] == names
+
+
+@pytest.mark.parametrize("is_loopback", [False, True])
+def test_nothing_of_a_system_follows_from_loopback(*, is_loopback: bool) -> None:
+    ends = {Way.out: ENDS[Way.out]}
+    found = answer(
+        finals({BBR: (2.0, 2.1, 2.0)}),
+        rtt_ms=0.04,
+        hosts=HOSTS,
+        ends=ends,
+        hosts_text="[hosts.a]\n[hosts.b]\n",
+        spent=(20.0, 10**9),
+        is_loopback=is_loopback,
+    )
+    assert bool(found.system) is not is_loopback
