@@ -1,4 +1,4 @@
-"""Recorded trials, asked when they would have ended: by the engine's own rule (`engine/traffic/examples/replay.rs`)."""
+"""Recorded trials, asked when they would have ended: by the engine's own rule (`traffic/examples/replay.rs`)."""
 
 import subprocess
 from collections import defaultdict
@@ -109,5 +109,3 @@ def _looks(samples: Iterable[Row], all_run_ns: int) -> Iterator[str]:
     for together in zip(*(by_flow[flow] for flow in sorted(by_flow)), strict=False):
         numbers = (_NO_THRESHOLD if row[name] is None else row[name] for row in together for name in _COLUMNS)
         yield f"{together[-1]['end_ns'] - all_run_ns} {' '.join(map(str, numbers))}"
-
-

@@ -1,4 +1,4 @@
-"""Trials that end when they know, against whole ones: recorded ones that are asked when they would have ended, and live ones.
+"""Trials that end when they know, against whole ones: recorded ones, asked afterwards, and live ones.
 
 Twelve emulated paths, each with hosts of its own, run side by side.
 """
@@ -51,8 +51,15 @@ SETTINGS = (
     Setting("10Mbit/s", "125ms", "1MB", "bbr"),
     Setting("20Mbit/s", "10ms", "50KB", more='loss = "0.1%"'),
     Setting("20Mbit/s", "20ms", "100KB", more='jitter = "3ms"'),
-    Setting("20Mbit/s", "10ms", "50KB", more='forward = { cross = { rate = "5Mbit/s", on = "500ms", off = "1s" } }'),
-    Setting("20Mbit/s", "10ms", "50KB", more='forward = { cross = { rate = "8Mbit/s", on = "3s", off = "5s" } }'),
+    Setting(
+        "20Mbit/s",
+        "10ms",
+        "50KB",
+        more='forward = { cross = { rate = "5Mbit/s", on = "500ms", off = "1s" } }',
+    ),
+    Setting(
+        "20Mbit/s", "10ms", "50KB", more='forward = { cross = { rate = "8Mbit/s", on = "3s", off = "5s" } }'
+    ),
 )
 
 Row = dict[str, Any]
@@ -145,7 +152,7 @@ def of_live(rows: Iterable[Row], whole: Iterable[Row]) -> list[Ended]:
 
 
 def judged(ended: list[Ended]) -> dict[str, Any]:
-    """Errors of all of them, those included that went on to the end; and how many times fewer seconds they took."""
+    """Errors of all of them, those included that went on to the end, and how much less time they took."""
     errors = np.abs([one.error for one in ended])
     return {
         "trials": len(ended),

@@ -196,7 +196,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
 
 
 def _decided(record: TrialRecord) -> dict[str, Any]:
-    """What counts of a trial that may end early is what its source says: all that follows from times follows from it."""
+    """What counts of a trial that may end early is what its source says, and what follows from times."""
     parameters, decided = record.trial.parameters, record.decided
     until = getattr(parameters, "until", None)
     if until is None:

@@ -9,7 +9,7 @@ from flowsweep.schedule.parameters import Bulk, Parameters
 
 
 def decided_of(pairs: Sequence[Pair]) -> Decided | None:
-    """Read it from the source's report; nothing where nothing was to be decided, or none of it is possible."""
+    """Read it from the source's report; nothing where nothing was to be decided, or it cannot be."""
     found = [decided for pair in pairs if (decided := _told(pair)) is not None]
     return found[0] if len(found) == len(pairs) == 1 and _is_possible(pairs[0], found[0]) else None
 

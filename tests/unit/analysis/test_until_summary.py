@@ -40,11 +40,15 @@ def test_its_intervals_are_those_that_it_lasted() -> None:
 
 
 def test_its_time_may_be_over_first() -> None:
-    decided = Decided(counted_from_ns=0, ended_ns=20_000_000_000, half_width_share=0.2, held_by="window_grows")
+    decided = Decided(
+        counted_from_ns=0, ended_ns=20_000_000_000, half_width_share=0.2, held_by="window_grows"
+    )
     (row,) = summed(ended(decided, lasted_s=20))
     assert (row["bins"], row["bins_expected"]) == (40, 40)
     assert (row["ended_by"], row["held_by"]) == ("at_most", "window_grows")
-    assert ending_words(row).startswith("Its mean was not known to ±2 % after 20 s: a flow's window still grew")
+    assert ending_words(row).startswith(
+        "Its mean was not known to ±2 % after 20 s: a flow's window still grew"
+    )
 
 
 def test_what_was_cut_off_did_not_end() -> None:

@@ -75,7 +75,7 @@ class SweepTable(
     )
     duration: Durations = key(
         "How long a trial sends, `omit` included; how long a path may take (180s if absent), and how long "
-        "files may be sent (60s if absent). A table: until the mean goodput of TCP after slow start is known.",
+        "files may be sent (60s if absent). A table: until the mean goodput of TCP is known.",
         [defaults.DURATION_NS],
         written=units.write_duration(defaults.DURATION_NS),
         examples=["30s", {"until": "2%", "at_least": "3s", "at_most": "30s"}],

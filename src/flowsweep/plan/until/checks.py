@@ -34,13 +34,13 @@ def until_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
         )
         yield Problem(here, message, about=((*at, "directions"),))
     if sweep.find is not None:
-        message = "found a duration that may end early beside a search, expected a time: it weighs all alike"
+        message = "found a duration that may end early, expected a time: a search weighs all trials alike"
         yield Problem(here, message, about=((*at, "find"),))
     beside = [(*at, key) for key in ("probe", "background") if getattr(sweep, key)]
     if beside:
         message = (
-            "found a duration that may end early, expected a time: what runs beside a trial is as long as was "
-            "asked for"
+            "found a duration that may end early, expected a time: what runs beside a trial lasts as long as "
+            "was asked for"
         )
         yield Problem(here, message, about=tuple(beside))
     yield from _pair_problems(file, sweep, at)
@@ -51,7 +51,7 @@ def _pair_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
         numbers = sweep.pairs or (None,)
         if path.mesh is None and any(len(pairs_of_path(file, path, pairs)) > 1 for pairs in numbers):
             message = (
-                "found a duration that may end early, expected a time: sources of a path between groups would "
-                'end one by one; or give the path mesh = "full"'
+                "found a duration that may end early, expected a time: sources of a group would end "
+                'one by one; or give the path mesh = "full"'
             )
             yield Problem((*at, "duration"), message, about=((*at, "paths", index),))

@@ -65,7 +65,10 @@ class TcpParameters(Bulk):
 def tcp_points(sweep: Sweep, flows: int, pairs: int, _: int) -> Iterator[tuple[Window, TcpParameters]]:
     """List what a sweep asks for with some flows between each of some pairs of hosts."""
     for window, parameters in bulk_points(TcpParameters, sweep, flows, pairs):
-        yield window, parameters if sweep.until is None else parameters.model_copy(update={"until": sweep.until})
+        yield (
+            window,
+            parameters if sweep.until is None else parameters.model_copy(update={"until": sweep.until}),
+        )
 
 
 def tcp_remarks(sweep: Sweep, points: Sequence[TcpParameters]) -> Iterator[str]:
