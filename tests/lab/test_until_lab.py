@@ -1,4 +1,4 @@
-"""Trials that end when they know, on emulated paths side by side: one soon, the others not before they may."""
+"""Trials that end when they know, on emulated paths side by side: one soon, others not before they may."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Recorded trials, asked when they would have ended: by the engine's own rule (`traffic/examples/replay.rs`)."""
+"""Recorded trials, asked when they would have ended: by the engine's rule (`traffic/examples/replay.rs`)."""
 
 import subprocess
 from collections import defaultdict
@@ -17,7 +17,7 @@ from flowsweep.defaults import MICROSECOND_NS, PER_MILLION
 from flowsweep.plan.until.model import Until
 
 ENGINE = Path(__file__).parents[2] / "engine"
-_COLUMNS = ("bytes_acked", "snd_cwnd", "snd_ssthresh", "ca_state", "rtt_us", "total_retrans", "delivered_ce")
+_COLUMNS = ("arrived_bytes", "snd_cwnd", "snd_ssthresh", "ca_state", "rtt_us", "total_retrans", "delivered_ce")
 _NO_THRESHOLD = 2**31 - 1
 
 Row = dict[str, Any]
@@ -37,7 +37,7 @@ def replay(archive: Archive, until: Until) -> dict[str, Replayed]:
     """Ask of each whole trial of TCP of an archive, by its id."""
     tables = archive.tables()
     lines = "".join(line + "\n" for line in _lines(tables, until))
-    command = ["cargo", "run", "-q", "--release", "--example", "replay", "-p", "traffic"]
+    command = ["cargo", "run", "-q", "--example", "replay", "-p", "traffic"]
     done = subprocess.run(
         command, cwd=ENGINE, input=lines, capture_output=True, text=True, check=True, timeout=1800
     )
@@ -72,6 +72,7 @@ def _lines(tables: Tables, until: Until) -> Iterator[str]:
     samples, flows = tables.samples, tables.flows
     trials = tables.trials.filter((tables.trials.test == "tcp") & (tables.trials.status == "ok"))
     own = samples.filter(samples.role == "source").semi_join(trials, "trial_id").order_by("end_ns")
+    own = own.mutate(arrived_bytes=own.bytes_acked + own.sacked * own.snd_mss_bytes)
     names = ("trial_id", "flow", "end_ns", "min_rtt_us", *_COLUMNS)
     by_trial: dict[str, list[Row]] = defaultdict(list)
     for row in own.select(*names).to_pyarrow().to_pylist():

@@ -1,7 +1,7 @@
 //! Asks of recorded trials when they would have ended, had they been allowed to end once their mean is known.
 //!
 //! Reads text: of each trial a line `trial NAME HALF_WIDTH_PPM AT_LEAST_US OMIT_US INTERVAL_US AT_MOST_US SAMPLE_INTERVAL_US`, then
-//! a line of each sample: nanoseconds since all flows run, and of each flow `acked_bytes cwnd ssthresh ca_state rtt_us
+//! a line of each sample: nanoseconds since all flows run, and of each flow `arrived_bytes cwnd ssthresh ca_state rtt_us
 //! retransmits delivered_ce`. Writes a line of each trial: `NAME HELD_BY COUNTED_FROM_US ENDED_US HALF_WIDTH_PPM`, `known` where
 //! nothing held it.
 
@@ -57,8 +57,7 @@ fn begin(name: &str, times: &[&str]) -> Result<Replayed, Anything> {
         omit_us: omit_us.parse()?,
         interval_us: interval_us.parse()?,
     };
-    let [at_most, sample_interval] =
-        [at_most_us.parse()?, sample_interval_us.parse()?].map(Duration::from_micros);
+    let [at_most, sample_interval] = [at_most_us.parse()?, sample_interval_us.parse()?].map(Duration::from_micros);
     Ok(Replayed { name: name.into(), until, at_most, sample_interval, rule: None })
 }
 
@@ -67,7 +66,7 @@ fn look(numbers: &[&str]) -> Result<FlowLook, Anything> {
         Ok(text.parse()?)
     }
     Ok(FlowLook {
-        acked_bytes: number(numbers[0])?,
+        arrived_bytes: number(numbers[0])?,
         cwnd: number(numbers[1])?,
         ssthresh: number(numbers[2])?,
         ca_state: number(numbers[3])?,

@@ -22,8 +22,9 @@ use crate::{
 /// What the kernel says of one flow at one moment, as `TCP_INFO` has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowLook {
-    /// Bytes that the other end has acknowledged so far.
-    pub acked_bytes: u64,
+    /// Bytes that have arrived at the other end so far: acknowledged, and selectively acknowledged. What is acknowledged
+    /// alone stands still while a gap is filled, and then jumps.
+    pub arrived_bytes: u64,
     /// Congestion window, in segments.
     pub cwnd: u32,
     /// Slow-start threshold, in segments; 2147483647 and above: none yet.
@@ -83,7 +84,7 @@ impl Rule {
         for (settling, flow) in self.flows.iter_mut().zip(flows) {
             settling.look(at_ns, flow);
         }
-        self.course.push(at_ns, flows.iter().map(|flow| flow.acked_bytes).sum());
+        self.course.push(at_ns, flows.iter().map(|flow| flow.arrived_bytes).sum());
         let Some((from_ns, looked)) = self.counted else {
             if self.flows.iter().all(Settling::has_left_slow_start) {
                 self.counted = Some(((at_ns + KNOWN_ROUND_TRIPS * rtt_ns).max(self.omit_ns), 0));

@@ -16,7 +16,7 @@ const DISORDER: u8 = 1;
 #[derive(Debug, Default)]
 pub struct Settling {
     cwnd: u32,
-    /// Since when the window is what it is, and what had been acknowledged then.
+    /// Since when the window is what it is, and what had arrived then.
     rests: Option<(i64, u64)>,
     resting: bool,
     left_slow_start: bool,
@@ -30,15 +30,15 @@ pub struct Settling {
 impl Settling {
     /// Takes what is said of the flow at one moment.
     pub fn look(&mut self, at_ns: i64, flow: &FlowLook) {
-        let (since_ns, acked) = match self.rests {
+        let (since_ns, arrived) = match self.rests {
             Some(rests) if self.cwnd == flow.cwnd => rests,
-            _ => (at_ns, flow.acked_bytes),
+            _ => (at_ns, flow.arrived_bytes),
         };
         let long_ns = nanoseconds(KNOWN_REST).max(KNOWN_REST_ROUND_TRIPS * i64::from(flow.rtt_us) * 1000);
-        self.rests = Some((since_ns, acked));
+        self.rests = Some((since_ns, arrived));
         self.cwnd = flow.cwnd;
         // A window that bytes pass through and that stays what it is: another limit than the path's holds it.
-        self.resting = at_ns - since_ns >= long_ns && flow.acked_bytes > acked;
+        self.resting = at_ns - since_ns >= long_ns && flow.arrived_bytes > arrived;
         let above = flow.ssthresh < NO_THRESHOLD && flow.cwnd >= flow.ssthresh && flow.ca_state <= DISORDER;
         self.left_slow_start |= above || self.resting;
         if self.left_slow_start {

@@ -29,11 +29,11 @@ fn settled() -> FlowLook {
 fn trial(until: &Until, at_most_s: u32, mut rate: impl FnMut(f64) -> f64, flow: impl Fn(f64) -> FlowLook) -> Decided {
     let sample_interval = Duration::from_micros(STEP_US.into());
     let mut rule = Rule::new(until, Duration::from_secs(at_most_s.into()), sample_interval, 1);
-    let mut acked = 0.0;
+    let mut arrived = 0.0;
     for step in 1..=at_most_s * 10 {
         let at_s = f64::from(step) / 10.0;
-        acked += rate(at_s) / 10.0;
-        let look = FlowLook { acked_bytes: acked as u64, ..flow(at_s) };
+        arrived += rate(at_s) / 10.0;
+        let look = FlowLook { arrived_bytes: arrived as u64, ..flow(at_s) };
         if let Some(decided) = rule.look(i64::from(step) * i64::from(STEP_US) * 1000, &[look]) {
             return decided;
         }
@@ -126,7 +126,7 @@ fn recovery_from_what_ended_slow_start_does_not_count() {
 fn every_flow_must_have_left_slow_start() {
     let mut rule = Rule::new(&within(0.02, 1.0, 0.0), Duration::from_secs(9), Duration::from_millis(100), 2);
     for step in 1..90 {
-        let flow = FlowLook { acked_bytes: step * 1_000_000, ..settled() };
+        let flow = FlowLook { arrived_bytes: step * 1_000_000, ..settled() };
         let other = FlowLook { cwnd: u32::try_from(step).unwrap(), ssthresh: u32::MAX, ..flow };
         assert_eq!(rule.look(i64::try_from(step).unwrap() * 100_000_000, &[flow, other]), None);
     }

@@ -96,9 +96,10 @@ impl Sampler {
 fn looked(sample: &Sample, flow: &TcpFlow) -> FlowLook {
     let told = |name| sample.tcp_info.get(name);
     let number = |name| told(name).and_then(|value| u32::try_from(value).ok());
+    let sacked_bytes = told("sacked").unwrap_or(0) * told("snd_mss_bytes").unwrap_or(0);
     FlowLook {
         // Kernels before 4.2 do not say what was acknowledged: what was written differs from it by a buffer.
-        acked_bytes: told("bytes_acked").unwrap_or_else(|| flow.bytes()),
+        arrived_bytes: told("bytes_acked").map_or_else(|| flow.bytes(), |acked| acked + sacked_bytes),
         cwnd: number("snd_cwnd").unwrap_or(0),
         ssthresh: number("snd_ssthresh").unwrap_or(u32::MAX),
         ca_state: told("ca_state").and_then(|state| u8::try_from(state).ok()).unwrap_or(0),
