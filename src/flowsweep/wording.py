@@ -204,6 +204,13 @@ HELD_BY = {
 """Why a mean was not known when a trial's time was over."""
 
 
+def lasted_words(trial: Mapping[str, Any]) -> str:
+    """Show how long a trial lasted that may end early, and whether it knew: nothing of any other."""
+    if not trial.get("ended_by"):
+        return ""
+    return f"{format_seconds(trial['lasted_s'])}, {'known' if trial['ended_by'] == 'known' else 'not known'}"
+
+
 def ending_words(trial: Mapping[str, Any]) -> str:
     """Say how a trial ended that may end early: nothing of any other."""
     if not trial.get("ended_by"):

@@ -17,7 +17,15 @@ from flowsweep.defaults import MICROSECOND_NS, PER_MILLION
 from flowsweep.plan.until.model import Until
 
 ENGINE = Path(__file__).parents[2] / "engine"
-_COLUMNS = ("arrived_bytes", "snd_cwnd", "snd_ssthresh", "ca_state", "rtt_us", "total_retrans", "delivered_ce")
+_COLUMNS = (
+    "arrived_bytes",
+    "snd_cwnd",
+    "snd_ssthresh",
+    "ca_state",
+    "rtt_us",
+    "total_retrans",
+    "delivered_ce",
+)
 _NO_THRESHOLD = 2**31 - 1
 
 Row = dict[str, Any]

@@ -7,7 +7,7 @@ import pytest
 from analysis_support import SECOND_NS, Steady, make_outcome, make_trial
 from flowsweep.plan.until.model import Until
 from flowsweep.run.outcome import Decided, TrialOutcome
-from flowsweep.wording import asked_duration, ending_words
+from flowsweep.wording import asked_duration, ending_words, lasted_words
 from summary_support import summed
 
 UNTIL = Until(share=0.02, at_least_ns=3 * SECOND_NS)
@@ -34,6 +34,7 @@ def test_its_intervals_are_those_that_it_lasted() -> None:
     assert (row["until_share"], row["ended_by"], row["held_by"]) == (0.02, "known", None)
     assert row["half_width_share"] == 0.0123
     assert asked_duration(row) == "until known to ±2 %, up to 20 s"
+    assert lasted_words(row) == "4.25 s, known"
     assert ending_words(row) == (
         "It ended after 4.25 s, when its mean was known to ±1.2 %; what counts begins 1.25 s after the start."
     )
@@ -55,7 +56,7 @@ def test_what_was_cut_off_did_not_end() -> None:
     (row,) = summed(ended(None, lasted_s=2))
     assert (row["until_share"], row["lasted_s"], row["ended_by"]) == (0.02, None, None)
     assert (row["bins_expected"], row["duration_s"]) == (40, 20.0)
-    assert ending_words(row) == ""
+    assert (ending_words(row), lasted_words(row)) == ("", "")
 
 
 def test_a_trial_that_cannot_end_early_says_nothing_of_it() -> None:

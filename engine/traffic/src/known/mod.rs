@@ -58,6 +58,7 @@ pub struct Rule {
 
 impl Rule {
     /// Of so many flows that are sampled every so often, and end after `at_most` at the latest.
+    #[must_use]
     pub fn new(until: &Until, at_most: Duration, sample_interval: Duration, flows: usize) -> Self {
         Self {
             share: f64::from(until.half_width_ppm) / MILLION,
@@ -112,6 +113,7 @@ impl Rule {
     }
 
     /// What is decided once the flows have lasted as long as they may.
+    #[must_use]
     pub fn over(&self) -> Decided {
         let least_ns = KNOWN_INTERVALS_MIN * self.interval_ns;
         let counted = self.counted.map(|(from_ns, _)| from_ns).filter(|from_ns| from_ns + least_ns <= self.at_most_ns);
