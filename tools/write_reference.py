@@ -37,6 +37,7 @@ _TABLES = (
     ("`rate_search` of a sweep", "RateSearchTable"),
     ("`window`, `window_sum` of a sweep that searches", "WindowRange"),
     ("`at_most` of a sweep that searches", "AtMostTable"),
+    ("`duration` of a sweep that ends when it knows", "UntilTable"),
     ("`[[sweep.background]]`", "BackgroundTable"),
     ("`[hosts.NAME]`", "HostTable"),
     ("`[lab.links.NAME]`", "LinkTable"),
@@ -60,6 +61,7 @@ _COLUMN_PAGES = (
     "guide/background-traffic.md",
     "guide/plan.md",
     "guide/search.md",
+    "guide/until.md",
     "reference/archive.md",
 )
 """Where columns of a summary are defined: the first page that has it in a table counts, or else names it."""

@@ -4,11 +4,15 @@ Times in nanoseconds, sizes in bytes, rates in bit/s, as the suffix says.
 """
 
 MICROSECOND_NS = 1_000
+PER_MILLION = 1_000_000
 MILLISECOND_NS = 1_000_000
 SECOND_NS = 1_000_000_000
 
 # A trial
 DURATION_NS = 10 * SECOND_NS
+UNTIL_AT_LEAST_NS = 3 * SECOND_NS
+UNTIL_SHARES = (0.005, 0.5)
+"""How well a mean may be asked to be known with which a trial ends."""
 OMIT_NS = 0
 INTERVAL_NS = 1 * SECOND_NS
 SAMPLE_INTERVAL_NS = 100 * MILLISECOND_NS

@@ -21,6 +21,8 @@ class TestFacts:
     """The kernel tunes windows that were not asked for."""
     ends_early: bool = False
     """It ends with its answers, or with its work: its duration is the longest that it may take."""
+    ends_when_known: bool = False
+    """Its source may end as soon as its mean goodput is known, if a plan asks for that."""
     job: bool = False
     """It has so much to do, and then it ends: its goodput is that of all of it, in however many intervals."""
     answer: str = ""
@@ -36,7 +38,7 @@ class TestFacts:
 
 
 TESTS: dict[str, TestFacts] = {
-    "tcp": TestFacts(bulk=True, windows_tuned=True, iperf3=True),
+    "tcp": TestFacts(bulk=True, windows_tuned=True, ends_when_known=True, iperf3=True),
     "udp": TestFacts(bulk=True, datagrams=True, iperf3=True),
     "rtt": TestFacts(answer="round-trip time"),
     "path": TestFacts(answer="hops and capacity", ends_early=True),

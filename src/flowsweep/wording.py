@@ -120,6 +120,11 @@ def format_margin(margin: float) -> str:
     return f"{margin * 100:g} %"
 
 
+def either_way(share: float) -> str:
+    """Show how far off something may be, either way: 0.0204 is "±2 %"."""
+    return f"±{share * 100:.2g} %"
+
+
 def units_kept(text: str) -> str:
     """Put a space that no line breaks at between each number and its unit."""
     return re.sub(r"(?<=\d) (?=[A-Za-zµ%×])", NO_BREAK_SPACE, text)
@@ -184,7 +189,41 @@ def asked_duration(trial: Mapping[str, Any]) -> str:
     if trial["duration_s"] is None:
         return ""
     duration = format_seconds(trial["duration_s"])
+    if trial.get("until_share"):
+        return f"until known to {either_way(trial['until_share'])}, up to {duration}"
     return f"up to {duration}" if facts_of(trial["test"]).ends_early else duration
+
+
+HELD_BY = {
+    "slow_start": "slow start of a flow was not over",
+    "too_short": "what counts was too short to tell",
+    "window_grows": "a flow's window still grew and had not met what limits it",
+    "spread": "it varied too much",
+    "trend": "it rose or fell",
+}
+"""Why a mean was not known when a trial's time was over."""
+
+
+def lasted_words(trial: Mapping[str, Any]) -> str:
+    """Show how long a trial lasted that may end early, and whether it knew: nothing of any other."""
+    if not trial.get("ended_by"):
+        return ""
+    return f"{format_seconds(trial['lasted_s'])}, {'known' if trial['ended_by'] == 'known' else 'not known'}"
+
+
+def ending_words(trial: Mapping[str, Any]) -> str:
+    """Say how a trial ended that may end early: nothing of any other."""
+    if not trial.get("ended_by"):
+        return ""
+    lasted, omitted = format_seconds(trial["lasted_s"]), format_seconds(trial["omit_s"])
+    share = trial["half_width_share"]
+    width = "" if share is None else f" to {either_way(share)}"
+    counts = f"what counts begins {omitted} after the start"
+    if trial["ended_by"] == "known":
+        return f"It ended after {lasted}, when its mean was known{width}; {counts}."
+    why = HELD_BY[trial["held_by"]]
+    asked = either_way(trial["until_share"])
+    return f"Its mean was not known to {asked} after {lasted}: {why}; {counts}."
 
 
 def window_marks(trial: Mapping[str, object]) -> str:

@@ -89,6 +89,7 @@ fn prepare(role: Role, rendezvous: RendezvousRole) -> Request {
         family: None,
         mode: Mode::Copy,
         encryption: Encryption::None,
+        until: None,
     };
     let (token, answer) = (Token([3; 16]), Token([4; 16]));
     Request::Prepare(Box::new(Prepare {

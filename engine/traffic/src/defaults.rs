@@ -282,3 +282,30 @@ pub const MAKE_BYTES: usize = 1 << 20;
 pub const WRITEBACK_BYTES: u64 = 8 << 20;
 /// How often a source of files looks whether the other end's word has been read.
 pub const WORD_CHECK: Duration = Duration::from_millis(1);
+
+/// What may end early counts at least so many whole intervals; as few as a summary needs for a goodput.
+pub const KNOWN_INTERVALS_MIN: i64 = 3;
+/// How far looks at how well a mean is known are apart at least: each is a chance to be wrong.
+pub const KNOWN_LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often in a row a mean must be known; with 1, means that vary slowly are taken for known too often.
+pub const KNOWN_LOOKS: u32 = 2;
+/// How many round trips after slow start a mean begins to count.
+pub const KNOWN_ROUND_TRIPS: i64 = 2;
+/// Batches last so many round trips at least: within one, acknowledgements come in bursts.
+pub const KNOWN_BATCH_ROUND_TRIPS: i64 = 2;
+/// Batches last so many samples at least: bytes of one are taken to come evenly.
+pub const KNOWN_BATCH_SAMPLES: i64 = 2;
+/// A correlation of neighbouring batches above this counts as this.
+pub const KNOWN_CORRELATION_MAX: f64 = 0.9;
+/// A line through the batches may rise by so many times what is asked for.
+pub const KNOWN_DRIFT: f64 = 2.0;
+/// A window that stays the same for so long rests …
+pub const KNOWN_REST: Duration = Duration::from_secs(1);
+/// … and for so many round trips: Reno's grows by a segment in one.
+pub const KNOWN_REST_ROUND_TRIPS: i64 = 8;
+/// A window that met no limit must have grown by this share …
+pub const KNOWN_GROWTH_MIN: f64 = 0.125;
+/// … and by so many times what is asked for, while goodput did not.
+pub const KNOWN_GROWTH_SHARES: f64 = 4.0;
+/// Moments that a rule remembers at most, about.
+pub const KNOWN_POINTS_MAX: u32 = 1 << 16;

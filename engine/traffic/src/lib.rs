@@ -13,6 +13,7 @@ mod host;
 mod iperf3_client;
 mod jitter;
 mod kernel_time;
+pub mod known;
 mod limits;
 mod mptcp;
 mod netlink;

@@ -22,11 +22,11 @@ pub use emulation::{
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
 pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};
 pub use messages::{
-    AddressPair, Cache, ClockReading, Connected, Content, CpuTime, Echo, Encryption, Event, Failed, FarFlow, FarSide,
-    FileSettings, FlowEnd, FlowReport, Granted, Hello, HostFacts, Iperf3, Iperf3Login, Listening, Mode, MptcpSettings,
-    Nic, PROTOCOL, Part, PathSettings, Phase, PortRange, Prepare, Progress, QuicSettings, RejectedConnections,
-    RendezvousRole, Report, Request, Role, Route, RttSettings, Secret, Sync, TcpSettings, Test, UdpCounts, UdpSettings,
-    Verify,
+    AddressPair, Cache, ClockReading, Connected, Content, CpuTime, Decided, Echo, Encryption, Event, Failed, FarFlow,
+    FarSide, FileSettings, FlowEnd, FlowReport, Granted, HeldBy, Hello, HostFacts, Iperf3, Iperf3Login, Listening,
+    Mode, MptcpSettings, Nic, PROTOCOL, Part, PathSettings, Phase, PortRange, Prepare, Progress, QuicSettings,
+    RejectedConnections, RendezvousRole, Report, Request, Role, Route, RttSettings, Secret, Sync, TcpSettings, Test,
+    UdpCounts, UdpSettings, Until, Verify,
 };
 pub use schema::message_schema;
 pub use token::Token;

@@ -46,7 +46,9 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("window_capped", pa.bool_(), nullable=False),
         pa.field("length_bytes", pa.int64()),
         pa.field("congestion_asked", pa.string()),
-        pa.field("duration_ns", pa.int64()),
+        pa.field("duration_ns", pa.int64()),  # of one that ended early, how long it lasted
+        pa.field("duration_max_ns", pa.int64()),  # of one that may end early, how long it might have lasted
+        pa.field("until_share", pa.float64()),  # likewise, how well its mean was to be known
         pa.field("omit_ns", pa.int64(), nullable=False),
         pa.field("interval_ns", pa.int64()),
         pa.field("sample_interval_ns", pa.int64()),
@@ -76,6 +78,9 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("failure_host", pa.string()),
         pa.field("failure_kind", pa.string()),
         pa.field("rate_carried", pa.bool_()),  # of such a step that is whole
+        pa.field("ended_by", pa.string()),  # of one that may end early and is over: known, at_most
+        pa.field("held_by", pa.string()),  # why its mean was not known when its time was over
+        pa.field("half_width_share", pa.float64()),  # how well it was known then
         pa.field("clock_bound_ns", pa.int64()),  # largest of all hosts; null where there is a single sink
         pa.field("rejected_connections", pa.int64()),  # all ends
         pa.field("sample_rows_lost", pa.int64()),
@@ -171,6 +176,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "window_sums_asked_bytes": trial.window_sums_asked_bytes,
         "window_capped": trial.window_capped,
         **asked_columns(trial),
+        **_decided(record),
         **_granted(record),
         **_background(trial),
         "path_rate_bps": path_rate_bps(links, trial.pairs, trial.parameters.paths),
@@ -186,6 +192,26 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "far_side": record.far_side,
         "goodput_method": "job_mean" if facts_of(trial.test).job else "receiver_median",
         **_reported(record),
+    }
+
+
+def _decided(record: TrialRecord) -> dict[str, Any]:
+    """What counts of a trial that may end early is what its source says, and what follows from times."""
+    parameters, decided = record.trial.parameters, record.decided
+    until = getattr(parameters, "until", None)
+    if until is None:
+        return {}
+    asked = {"until_share": until.share, "duration_max_ns": parameters.duration_ns}
+    if decided is None:
+        return asked
+    counted_ns = decided.ended_ns - decided.counted_from_ns
+    return asked | {
+        "duration_ns": decided.ended_ns,
+        "omit_ns": decided.counted_from_ns,
+        "expected_bins": counted_ns // getattr(parameters, "interval_ns", counted_ns),
+        "ended_by": decided.ended_by,
+        "held_by": decided.held_by,
+        "half_width_share": decided.half_width_share,
     }
 
 

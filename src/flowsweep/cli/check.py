@@ -42,6 +42,7 @@ from flowsweep.tests import BULK_TESTS, facts_of
 from flowsweep.wording import (
     counted,
     direction,
+    either_way,
     format_duration,
     format_rate,
     format_size,
@@ -136,7 +137,7 @@ def _sections(
 
 def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
     expected = estimate(slots, plan.links)
-    at_most = "at most " if any(sweep.plateau_search for sweep in plan.sweeps) else ""
+    at_most = "at most " if any(map(_may_take_less, plan.sweeps)) else ""
     return [
         ("name", plan.campaign.name),
         *([("overrides", ", ".join(plan.overrides))] if plan.overrides else []),
@@ -197,7 +198,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     own_points = [point for point in points if point.sweep == sweep.name]
     own_slots = [slot for slot in slots if slot.trials[0].sweep == sweep.name]
     expected = estimate(own_slots, plan.links)
-    at_most = "at most " if facts_of(sweep.test).ends_early or sweep.plateau_search else ""
+    at_most = "at most " if facts_of(sweep.test).ends_early or _may_take_less(sweep) else ""
     common = [
         ("paths", _paths(sweep)),
         ("directions", sweep.directions),
@@ -368,8 +369,16 @@ def _range(sizes: Sequence[int | None], absent: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
+def _may_take_less(sweep: Sweep) -> bool:
+    """Whether it searches, or its trials end when they know."""
+    return sweep.plateau_search is not None or sweep.until is not None
+
+
 def _durations(sweep: Sweep) -> str:
     durations = ", ".join(map(format_duration, sweep.duration_ns))
+    if sweep.until is not None:
+        known = f"until the mean is known to {either_way(sweep.until.share)}"
+        durations = f"{known}, {format_duration(sweep.until.at_least_ns)} to {durations}"
     return f"{durations}, of which {format_duration(sweep.omit_ns)} omitted" if sweep.omit_ns else durations
 
 

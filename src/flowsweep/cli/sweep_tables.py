@@ -18,6 +18,7 @@ from flowsweep.wording import (
     format_seconds,
     format_size,
     hosts_of_groups,
+    lasted_words,
     window_marks,
 )
 
@@ -62,6 +63,7 @@ PARAMETERS: tuple[Column, ...] = (
     ("mode", lambda row: "" if row.get("imported_from") else row["mode"] or ""),
     ("echo", cell("echo", str)),
     ("duration", asked_duration),
+    ("lasted", lasted_words),
     ("omitted", lambda row: format_seconds(row["omit_s"]) if row["omit_s"] else ""),
     ("interval", cell("interval_s", format_seconds)),
     *((axis.title, axis.cell) for axis in SETTINGS),

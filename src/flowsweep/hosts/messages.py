@@ -206,6 +206,35 @@ class CpuTime(BaseModel):
     """
 
 
+class Decided(BaseModel):
+    """
+    What a source decided that may end early. Times in whole microseconds since all flows run.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+    )
+    counted_from_us: Annotated[int, Field(ge=0)]
+    """
+    From when on the mean counts: slow start is over, and what is omitted.
+    """
+    ended_us: Annotated[int, Field(ge=0)]
+    """
+    Until when it counts; what was sent after that is a pad.
+    """
+    half_width_ppm: Annotated[int | None, Field(ge=0)] = None
+    """
+    Half of the 95 % interval of the mean when that was last asked, over the mean, in millionths; absent if there was
+    too little to tell.
+    """
+    held_by: HeldBy | None = None
+    """
+    Why the mean is not known although the duration is over; absent if it is known.
+    """
+
+
 class Describe(BaseModel):
     """
     Say what this host is. Answered by `host_facts`.
@@ -520,6 +549,14 @@ class Granted(BaseModel):
     """
     The kernel granted more than asked for: the request is below its floor.
     """
+
+
+HeldBy = TypeAliasType(
+    "HeldBy", Literal["slow_start", "too_short", "window_grows", "spread", "trend"]
+)
+"""
+Why a mean is not known.
+"""
 
 
 class Hello(BaseModel):
@@ -1165,6 +1202,10 @@ class Report(BaseModel):
     `/proc/net/snmp` and `netstat`, `Ip6InReceives` and others of `snmp6`, `softnet.dropped`, each device's, such as
     `eth0.rx_dropped`, and its driver's own, such as `eth0.ethtool.rx_no_buffer`. Those that did not rise are left out.
     """
+    decided: Decided | None = None
+    """
+    Of a source that may end early and has sent to its end: when it ended, and why.
+    """
     far_side: FarSide | None = None
     """
     What the far side said that has no engine; absent if it has one, or did not get to say anything.
@@ -1483,6 +1524,10 @@ class TcpSettings(BaseModel):
     """
     How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
     """
+    until: Until | None = None
+    """
+    When a source ends before `duration_us`; never if absent.
+    """
     window_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
@@ -1581,6 +1626,10 @@ class TcpTest(BaseModel):
     How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
     """
     type: Literal["tcp"] = "tcp"
+    until: Until | None = None
+    """
+    When a source ends before `duration_us`; never if absent.
+    """
     window_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
@@ -1759,6 +1808,34 @@ Test = TypeAliasType(
 """
 What is measured, with its settings.
 """
+
+
+class Until(BaseModel):
+    """
+    A source ends as soon as its mean goodput is known. Times in whole microseconds since all flows run.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+    )
+    at_least_us: Annotated[int, Field(ge=0)]
+    """
+    How long flows send at least.
+    """
+    half_width_ppm: Annotated[int, Field(ge=0)]
+    """
+    Half of the 95 % interval of the mean, over the mean, in millionths.
+    """
+    interval_us: Annotated[int, Field(ge=0)]
+    """
+    What counts is a whole number of these.
+    """
+    omit_us: Annotated[int, Field(ge=0)]
+    """
+    What of the beginning does not count, though slow start be over.
+    """
 
 
 Verify = TypeAliasType("Verify", Literal["received", "stored", "none"])

@@ -16,6 +16,7 @@ from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.plan.searching.model import PlateauSearch, RateSearch, Search
+from flowsweep.plan.until.model import Until
 from flowsweep.tests import TESTS, TIMED_TESTS
 
 Directions = Literal["one", "both", "simultaneous"]
@@ -303,6 +304,8 @@ class Sweep(Frozen):
     length_bytes: tuple[int, ...]
     congestion: tuple[str | None, ...]
     duration_ns: tuple[int, ...]
+    until: Until | None = Field(default=None, exclude_if=lambda until: until is None)
+    """When its trials may end before that."""
     rate_bps: tuple[int | None, ...]
     pacing_rate_bps: tuple[int | None, ...]
     mss_bytes: tuple[int | None, ...]

@@ -24,6 +24,7 @@ from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.searching.keys import WINDOW_TAGS, AtMostTable, WindowRange
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.udp.keys import RateSearchTable
+from flowsweep.plan.until.keys import DURATION_TAGS, UntilTable
 from flowsweep.wording import counted
 
 KeyPath = tuple[str | int, ...]
@@ -93,6 +94,8 @@ def _missing(path: KeyPath) -> str:
         return 'missing: a search is { low = "RATE", high = "RATE", resolution = "RATE" }'
     if path[2:3] in {("window",), ("window_sum",)}:
         return 'missing: a range is { from = "SIZE", to = "SIZE" }'
+    if path[2:3] == ("duration",):
+        return 'missing: a duration that may end early is { until = "2%", at_most = "30s" } at least'
     if "cross" in path[3:]:
         return 'missing: cross traffic is { rate = "RATE" } at least'
     if "policer" in path[3:]:
@@ -116,12 +119,16 @@ _EXPECTED = {
 }
 
 
+_TAGS = frozenset({*WINDOW_TAGS, *DURATION_TAGS})
+"""Parts of locations that no document has."""
+
+
 def _written_path(location: Sequence[str | int], document: dict[str, Any]) -> KeyPath:
     """Follow a location as far as the document has it: a scalar axis was read as a list of one."""
     path: list[str | int] = []
     value: Any = document
     for part in location:
-        if part in WINDOW_TAGS:
+        if part in _TAGS:
             continue
         if isinstance(value, dict):
             value = value.get(part)
@@ -191,6 +198,8 @@ def _model_within_sweep(keys: Sequence[str | int]) -> type[Table]:
             return RateSearchTable
         case (int(), "window" | "window_sum"):
             return WindowRange
+        case (int(), "duration"):
+            return UntilTable
         case (int(), "at_most"):
             return AtMostTable
         case _:

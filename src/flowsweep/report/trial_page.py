@@ -19,6 +19,7 @@ from flowsweep.wording import (
     asked_windows,
     counted,
     direction_of,
+    ending_words,
     format_share,
     format_size,
 )
@@ -107,7 +108,7 @@ def _lede(row: TrialRow) -> str:
     """What became of the trial, in a sentence."""
     when = f"Repeat {row['repeat']} of sweep {row['sweep']}"
     if row.get("duration_s"):
-        when += f", {asked_duration(row)} long"
+        when += f", {asked_duration(row)}" + ("" if row.get("until_share") else " long")
     return f"{when}: {result_words(row)}."
 
 
@@ -119,6 +120,7 @@ def _explained(row: TrialRow, path_bps: float | None, hosts: HostFacts | None) -
         VERDICTS[verdict].meaning if (verdict := row.get("verdict")) else "",
         advice.sentence.replace("`", "") if advice else "",
         f"It ran {others}." if others else "",
+        ending_words(row),
     ]
     return " ".join(sentence for sentence in said if sentence) or None
 

@@ -23,6 +23,7 @@ from flowsweep.wording import (
     format_share,
     format_size,
     hosts_of_groups,
+    lasted_words,
     window_marks,
 )
 
@@ -238,6 +239,7 @@ COLUMNS = (
     _label("Congestion", "congestion", group=ASKED),
     Column("Mode", _mode, None, "how bytes get into and out of the kernel", ASKED),
     Column("Duration", asked_duration, lambda row: row.get("duration_s"), group=ASKED),
+    Column("Lasted", lasted_words, lambda row: row.get("lasted_s"), "of trials that end when they know"),
     Column("Omitted", _omitted, lambda row: row.get("omit_s"), "at the beginning of the duration", ASKED),
     _quantity("Interval", "interval_s", format_seconds, group=ASKED),
     _label("Echo", "echo", "who answers", ASKED),

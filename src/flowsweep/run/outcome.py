@@ -76,6 +76,29 @@ class BackgroundRecord(BaseModel):
     sink: End | None
 
 
+HeldBy = Literal["slow_start", "too_short", "window_grows", "spread", "trend"]
+"""Why a mean was not known when the duration was over."""
+
+
+class Decided(BaseModel):
+    """What the source of a trial that may end early made of it. Times count from when all flows run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    counted_from_ns: int
+    """When slow start was over, and what is omitted."""
+    ended_ns: int
+    half_width_share: float | None
+    """Half of the 95 % interval of the mean, over the mean; absent if there was too little to tell."""
+    held_by: HeldBy | None
+    """Absent: the mean is known."""
+
+    @property
+    def ended_by(self) -> Literal["known", "at_most"]:
+        """What ended the trial."""
+        return "known" if self.held_by is None else "at_most"
+
+
 class TrialRecord(BaseModel):
     """One finished attempt at a trial, as the journal keeps it."""
 
@@ -106,6 +129,9 @@ class TrialRecord(BaseModel):
     """Of a whole step of a search: whether its rate was offered and no more than the limit was lost."""
     searched_bps: float | None = Field(default=None, exclude_if=lambda goodput: goodput is None)
     """Of a step of a search for the plateau: goodput after what is omitted, 0 if the trial was not whole."""
+
+    decided: Decided | None = Field(default=None, exclude_if=lambda decided: decided is None)
+    """Of a trial that may end early and sent to its end."""
 
     @property
     def learned(self) -> Learned | None:

@@ -12,6 +12,7 @@ from flowsweep.plan.searching.model import PlateauSearch, RateSearch
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import Data, data_of
+from flowsweep.run.decided import decided_of
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
@@ -137,6 +138,7 @@ def _record(
         started_at=attempt.started_at,
         elapsed_ns=attempt.elapsed_ns,
         failure=failure,
+        decided=decided_of(pairs),
         far_side=next((pair.server.kind for pair in pairs if pair.server is not None), None),
         **_reported(pairs),
         sources=tuple(end for end in senders if end is not None),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from flowsweep.hosts.messages import Report
+from flowsweep.run.decided import undecided
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
@@ -44,7 +45,7 @@ def shortfall(pairs: Sequence[Pair]) -> Failure | None:
     if failures := _incomplete(pairs):
         return min(failures, key=lambda failure: (_echo(failure), _PHASES.index(failure.phase)))
     found = (_bytes_differ(pair) or _rows_missing(pair) for pair in pairs)
-    return next((failure for failure in found if failure is not None), None)
+    return next((failure for failure in found if failure is not None), None) or undecided(pairs)
 
 
 def _echo(failure: Failure) -> tuple[int, bool]:

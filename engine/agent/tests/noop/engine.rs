@@ -88,6 +88,7 @@ fn report(task: &Task<'_, Value>, origin: SystemTime, outbox: &dyn Outbox) {
         throttled_us: None,
         far_side: None,
         remarks: vec!["nothing was measured".into()],
+        decided: None,
         incomplete: None,
     })));
 }

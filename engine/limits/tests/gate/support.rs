@@ -105,6 +105,7 @@ pub fn tcp() -> TcpSettings {
         family: None,
         mode: Mode::Copy,
         encryption: Encryption::None,
+        until: None,
     }
 }
 

@@ -37,6 +37,10 @@ pub trait Procedure: Sized {
     fn wait_on(&mut self, sides: &Sides<'_, Self>, flow: u32, waited: Duration) -> Result<(), TrialError>;
     /// All flows run since `now_ns`; how long they are watched before [`Procedure::conclude`].
     fn begin(&mut self, now_ns: i64) -> Duration;
+    /// When flows are to end that were to end at `planned_ns`: earlier, where enough is known.
+    fn ends_ns(&self, planned_ns: i64) -> i64 {
+        planned_ns
+    }
     /// Does what else is due after each step, and fails if there is no use in going on.
     fn look(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), TrialError>;
     /// Has flows end that send, and waits until all have ended.
@@ -95,7 +99,14 @@ impl<C: Procedure> Coordinator<'_, '_, C> {
         self.wait_until_all_run()?;
         let now_ns = self.now_ns();
         let lasts = self.procedure.begin(now_ns);
-        self.watch_until(now_ns.saturating_add(nanoseconds(lasts)))?;
+        let planned_ns = now_ns.saturating_add(nanoseconds(lasts));
+        while !self.ended() {
+            let left_ns = self.procedure.ends_ns(planned_ns) - self.now_ns();
+            if left_ns <= 0 {
+                break;
+            }
+            self.step(from_nanoseconds(left_ns))?;
+        }
         C::conclude(self)
     }
 

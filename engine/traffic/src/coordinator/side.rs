@@ -9,6 +9,7 @@ use crate::{
     beat::Beat,
     flow::{Connection, Flow, Flows},
     host::{Counters, Monitor},
+    known::FlowLook,
     progress::ProgressReporter,
     time::from_nanoseconds,
 };
@@ -19,6 +20,10 @@ pub trait Sampling {
     type Connection: Connection;
     /// Takes a sample of every flow now. A flow that has ended gets its last one, up to its end.
     fn sample(&mut self, flows: &Flows<Self::Connection>);
+    /// What was sampled last, and when that was; nothing where nobody asks.
+    fn last(&self) -> Option<(i64, &[FlowLook])> {
+        None
+    }
 }
 
 /// One direction, as the coordinator sees it.

@@ -73,6 +73,7 @@ fn check(settings: &FileSettings) -> Result<(), TrialError> {
         ("a rate", settings.tcp.rate_bps.is_some()),
         ("a mode other than copy", settings.tcp.mode != Mode::Copy),
         ("encryption", settings.tcp.encryption != Encryption::None),
+        ("until", settings.tcp.until.is_some()),
     ];
     if let Some((what, _)) = refused.iter().find(|(_, asked)| *asked) {
         return Err(TrialError::Settings(format!(
@@ -168,7 +169,7 @@ impl Kind for Files {
         Duration::ZERO
     }
 
-    fn sampler(&self, role: Role, flows: &[TcpFlow]) -> FileSampler {
+    fn sampler(&self, role: Role, flows: &[TcpFlow], _: &TcpSettings) -> FileSampler {
         let rows = Sampler::new(role, flows, self.counters.clone(), &self.folder);
         FileSampler { rows, end: self.end.clone(), drain: self.drain }
     }

@@ -24,6 +24,7 @@ pub fn settings() -> FileSettings {
         family: None,
         mode: Mode::Copy,
         encryption: Encryption::None,
+        until: None,
     };
     FileSettings {
         tcp,

@@ -65,6 +65,10 @@ impl RequestedSettings for TcpSettings {
     }
 
     fn check(&self) -> Result<(), TrialError> {
+        if self.until.is_some() {
+            let text = "found until, expected none: iperf3 agrees on a duration before it begins";
+            return Err(TrialError::Settings(text.into()));
+        }
         within("flows", self.flows.into(), 1, STREAMS_MAX.into())?;
         within("length_bytes", self.length_bytes.into(), 1, WRITE_BYTES_MAX.into())
     }

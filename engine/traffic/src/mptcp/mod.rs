@@ -54,6 +54,7 @@ fn check(settings: &TcpSettings) -> Result<(), TrialError> {
         ("pacing_rate_bps", settings.pacing_rate_bps.is_some()),
         ("a mode other than copy", settings.mode != Mode::Copy),
         ("encryption", settings.encryption != Encryption::None),
+        ("until", settings.until.is_some()),
     ];
     match refused.iter().find(|(_, asked)| *asked) {
         Some((what, _)) => {
@@ -116,7 +117,7 @@ impl Kind for Mptcp<'_> {
         Buffers::new(task)
     }
 
-    fn sampler(&self, role: Role, flows: &[TcpFlow]) -> Sampler {
+    fn sampler(&self, role: Role, flows: &[TcpFlow], _: &TcpSettings) -> Sampler {
         Sampler::new(role, flows)
     }
 

@@ -50,6 +50,7 @@ impl<'a> Delivery<'a> {
             throttled_us: observed.throttled_us,
             far_side: None,
             remarks: Vec::new(),
+            decided: None,
             incomplete: None,
         }
     }

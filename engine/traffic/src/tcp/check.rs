@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use wire::{Encryption, Mode, TcpSettings};
+use wire::{Encryption, Mode, TcpSettings, Until};
 
 use crate::{
     Task, TrialError,
-    defaults::{FLOWS_MAX, LENGTH_MAX_BYTES, PACING_RATE_MIN_BPS, SILENCE_MIN},
+    defaults::{FLOWS_MAX, KNOWN_INTERVALS_MIN, LENGTH_MAX_BYTES, PACING_RATE_MIN_BPS, SILENCE_MIN},
     limits::{check_cpus, check_times, within},
 };
 
@@ -29,5 +29,15 @@ pub fn check(task: &Task<'_, TcpSettings>) -> Result<(), TrialError> {
         ("drain_timeout_us", settings.drain_timeout_us, Duration::ZERO),
         ("silence_timeout_us", settings.silence_timeout_us, SILENCE_MIN),
     ])?;
+    settings.until.map_or(Ok(()), |until| check_until(&until, settings.duration_us))?;
     check_cpus(&settings.cpus)
+}
+
+/// A summary needs some whole intervals, whenever a source ends.
+fn check_until(until: &Until, duration_us: u64) -> Result<(), TrialError> {
+    let intervals_us = until.interval_us.saturating_mul(KNOWN_INTERVALS_MIN.unsigned_abs());
+    within("until.half_width_ppm", until.half_width_ppm.into(), 1, 1_000_000)?;
+    within("until.interval_us", until.interval_us, 1, duration_us)?;
+    within("until.at_least_us", until.at_least_us, 0, duration_us)?;
+    within("until.omit_us", until.omit_us, 0, duration_us.saturating_sub(intervals_us))
 }

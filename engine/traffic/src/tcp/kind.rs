@@ -80,11 +80,11 @@ pub trait Kind {
 
     /// How long each flow lasts at least at a sink, from when all of them run.
     fn least_duration(&self, settings: &TcpSettings) -> Duration {
-        Duration::from_micros(settings.duration_us)
+        Duration::from_micros(settings.until.map_or(settings.duration_us, |until| until.at_least_us))
     }
 
     /// A sampler for these flows.
-    fn sampler(&self, role: Role, flows: &[TcpFlow]) -> Self::Sampler;
+    fn sampler(&self, role: Role, flows: &[TcpFlow], settings: &TcpSettings) -> Self::Sampler;
 
     /// Hands all tables over; what became of the flows, and what keeps the trial from being whole although all ended well.
     ///
@@ -129,8 +129,9 @@ impl Kind for Tcp {
         Buffers::new(task)
     }
 
-    fn sampler(&self, role: Role, flows: &[TcpFlow]) -> Sampler {
-        Sampler::new(role, flows)
+    fn sampler(&self, role: Role, flows: &[TcpFlow], settings: &TcpSettings) -> Sampler {
+        let sampler = Sampler::new(role, flows);
+        if role == Role::Source && settings.until.is_some() { sampler.remembering() } else { sampler }
     }
 
     fn deliver(

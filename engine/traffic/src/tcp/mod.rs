@@ -129,6 +129,7 @@ fn report<K: Kind>(
         origin_unix_ns,
         flows: reports,
         rejected_connections: rejected,
+        decided: ran.decided,
         incomplete: wrong.or(ran.incomplete).map(|error| error.to_failed(task.trial)),
         ..tables.report(ran.observed)
     })));

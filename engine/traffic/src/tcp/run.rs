@@ -2,7 +2,7 @@
 
 use std::{slice, time::Duration};
 
-use wire::{Encryption, TcpSettings};
+use wire::{Decided, Encryption, Role, TcpSettings};
 
 use super::{Kind, Work, flow::TcpFlows, source};
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
     coordinator::{self, Side, Times, TwoEngines},
     halt::Halt,
     host::{Counters, Observed},
+    known::Rule,
 };
 
 /// What a trial's end leaves behind.
@@ -18,6 +19,8 @@ pub struct Ran<S> {
     pub sampler: S,
     /// What the host did meanwhile.
     pub observed: Observed,
+    /// When a source that may end early did, and why.
+    pub decided: Option<Decided>,
     /// Why the trial is not whole at this end.
     pub incomplete: Option<TrialError>,
 }
@@ -34,19 +37,21 @@ pub fn run<K: Kind>(
     outbox: &dyn Outbox,
 ) -> Result<Ran<K::Sampler>, TrialError> {
     let interval = Duration::from_micros(task.settings.sample_interval_us);
-    let sampler = kind.sampler(task.role, &flows.all);
+    let sampler = kind.sampler(task.role, &flows.all, task.settings);
     let times = times(task.settings, kind.least_duration(task.settings));
     let mut side = Side::begin(task, flows, sampler, interval, counters, outbox);
     let sink_has_received = match task.settings.encryption {
         Encryption::None => source::sink_has_received,
         Encryption::Tls => source::sink_has_spoken,
     };
-    let mut procedure = TwoEngines::new(task.role, times, flows.all.len(), sink_has_received);
+    let until = task.settings.until.filter(|_| task.role == Role::Source);
+    let rule = until.map(|until| Rule::new(&until, times.duration, interval, flows.all.len()));
+    let mut procedure = TwoEngines::new(task.role, times, flows.all.len(), sink_has_received).ending_by(rule);
     let incomplete = coordinator::run(slice::from_mut(&mut side), &mut procedure, &Halt::of(control), move |scope| {
         work.spawn_all(scope, flows, task.settings)
     })?;
     let observed = side.monitor.end(flows.now_ns(), flows.meters());
-    Ok(Ran { sampler: side.sampler, observed, incomplete })
+    Ok(Ran { sampler: side.sampler, observed, decided: procedure.decided(), incomplete })
 }
 
 /// The deadlines of a trial whose flows last so long at least.

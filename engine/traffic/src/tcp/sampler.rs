@@ -10,6 +10,7 @@ use super::flow::{TcpFlow, TcpFlows};
 use crate::{
     TrialError,
     coordinator::Sampling,
+    known::FlowLook,
     samples::{Delivery, Marks, Sample, SampleLog},
 };
 
@@ -21,13 +22,25 @@ pub struct Sampler {
     /// Flows of this end send, and bbr says how fast.
     bbr: bool,
     log: SampleLog,
+    /// What was sampled last, where a source may end by it.
+    last: Option<(i64, Vec<FlowLook>)>,
 }
 
 impl Sampling for Sampler {
     type Connection = TcpStream;
 
     fn sample(&mut self, flows: &TcpFlows) {
-        self.take(flows);
+        let taken = self.take(flows);
+        if let Some((at_ns, looks)) = &mut self.last
+            && let Some((last, _)) = taken.last()
+        {
+            *at_ns = last.end_ns;
+            *looks = taken.iter().map(|(sample, flow)| looked(sample, flow)).collect();
+        }
+    }
+
+    fn last(&self) -> Option<(i64, &[FlowLook])> {
+        self.last.as_ref().map(|(at_ns, looks)| (*at_ns, looks.as_slice()))
     }
 }
 
@@ -36,7 +49,13 @@ impl Sampler {
     pub fn new(role: Role, flows: &[TcpFlow]) -> Self {
         let is_bbr = |flow: &TcpFlow| tcp_congestion(&flow.connection).is_ok_and(|name| name == "bbr");
         let bbr = role == Role::Source && flows.first().is_some_and(is_bbr);
-        Self { marks: Marks::new(role, flows.len()), tells: true, bbr, log: SampleLog::new() }
+        Self { marks: Marks::new(role, flows.len()), tells: true, bbr, log: SampleLog::new(), last: None }
+    }
+
+    /// The same, which remembers what was sampled last.
+    #[must_use]
+    pub fn remembering(self) -> Self {
+        Self { last: Some((0, Vec::new())), ..self }
     }
 
     /// One that keeps bytes and times only, of connections of which the kernel says nothing as a whole.
@@ -70,5 +89,22 @@ impl Sampler {
         drop(flows);
         tables.deliver(self.log).map_err(|error| TrialError::Samples(error.to_string()))?;
         Ok(reports)
+    }
+}
+
+/// What the kernel says of a flow, as far as it does.
+fn looked(sample: &Sample, flow: &TcpFlow) -> FlowLook {
+    let told = |name| sample.tcp_info.get(name);
+    let number = |name| told(name).and_then(|value| u32::try_from(value).ok());
+    let sacked_bytes = told("sacked").unwrap_or(0) * told("snd_mss_bytes").unwrap_or(0);
+    FlowLook {
+        // Kernels before 4.2 do not say what was acknowledged: what was written differs from it by a buffer.
+        arrived_bytes: told("bytes_acked").map_or_else(|| flow.bytes(), |acked| acked + sacked_bytes),
+        cwnd: number("snd_cwnd").unwrap_or(0),
+        ssthresh: number("snd_ssthresh").unwrap_or(u32::MAX),
+        ca_state: told("ca_state").and_then(|state| u8::try_from(state).ok()).unwrap_or(0),
+        rtt_us: number("rtt_us").unwrap_or(0),
+        retransmits: number("total_retrans").unwrap_or(0),
+        delivered_ce: number("delivered_ce").unwrap_or(0),
     }
 }

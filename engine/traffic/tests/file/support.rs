@@ -32,6 +32,7 @@ pub fn settings(folder: &Path) -> FileSettings {
         family: None,
         mode: Mode::Copy,
         encryption: Encryption::None,
+        until: None,
     };
     FileSettings {
         tcp,

@@ -136,6 +136,7 @@ pub fn settings(flows: u32) -> TcpSettings {
         family: None,
         mode: Mode::Copy,
         encryption: Encryption::None,
+        until: None,
     }
 }
 

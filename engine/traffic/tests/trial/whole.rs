@@ -7,7 +7,7 @@ use std::{
 };
 
 use arrow_array::{Array, Int64Array};
-use wire::{Event, FlowEnd, Mode, Report, Role, TcpSettings, Token};
+use wire::{Event, FlowEnd, Mode, Report, Role, TcpSettings, Token, Until};
 
 use crate::support::{End, connect, listen, settings};
 
@@ -46,6 +46,30 @@ fn an_application_rate_is_kept() {
     let due = u64::try_from(flow.end_ns).unwrap() / 1000;
     assert!(flow.bytes <= due + 1000, "{} B of {due} B", flow.bytes);
     assert!(flow.bytes >= due / 2, "{} B of {due} B", flow.bytes);
+}
+
+#[test]
+fn a_source_that_knows_its_mean_ends_early_and_no_byte_is_missing() {
+    let until = Until { half_width_ppm: 200_000, at_least_us: 1_500_000, omit_us: 300_000, interval_us: 100_000 };
+    let paced = TcpSettings { rate_bps: Some(8_000_000), length_bytes: 1000, ..settings(2) };
+    let tcp = TcpSettings { duration_us: 60_000_000, until: Some(until), ..paced };
+    let (sent, read) = runs_whole("127.0.0.1", Role::Sink, &tcp);
+    let decided = sent.decided.unwrap();
+    assert_eq!((decided.held_by, read.decided), (None, None));
+    assert!((1_500_000..60_000_000).contains(&decided.ended_us), "{decided:?}");
+    assert!(decided.counted_from_us >= 300_000 && decided.half_width_ppm.unwrap() <= 200_000, "{decided:?}");
+    for flow in &read.flows {
+        assert!(flow.end_ns >= (decided.ended_us * 1000).cast_signed(), "{decided:?} {flow:?}");
+    }
+}
+
+#[test]
+fn a_source_that_may_end_early_and_does_not_know_its_mean_says_so() {
+    let until = Until { half_width_ppm: 1, at_least_us: 0, omit_us: 0, interval_us: 50_000 };
+    let (sent, _) = runs_whole("127.0.0.1", Role::Source, &TcpSettings { until: Some(until), ..settings(1) });
+    let decided = sent.decided.unwrap();
+    assert!(decided.held_by.is_some());
+    assert_eq!(decided.ended_us, 200_000);
 }
 
 #[test]

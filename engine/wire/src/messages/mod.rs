@@ -25,7 +25,7 @@ pub use path::PathSettings;
 pub use quic::QuicSettings;
 pub use rtt::{Echo, RttSettings};
 pub use setup::{AddressPair, Connected, Granted, Listening, PortRange, Prepare, RendezvousRole, Role, Test};
-pub use tcp::{Encryption, Mode, TcpSettings};
+pub use tcp::{Decided, Encryption, HeldBy, Mode, TcpSettings, Until};
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.

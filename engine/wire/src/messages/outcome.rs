@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FarSide, Role, UdpCounts};
+use super::{Decided, FarSide, Role, UdpCounts};
 
 /// How far a running trial is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +52,9 @@ pub struct Report {
     /// What else is to be reported: that this host's clock was set meanwhile, and what that cost.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// Of a source that may end early and has sent to its end: when it ended, and why.
+    #[serde(default)]
+    pub decided: Option<Decided>,
     /// Why the trial is not whole at this end; absent if it is.
     pub incomplete: Option<Failed>,
 }

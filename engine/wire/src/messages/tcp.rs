@@ -50,6 +50,53 @@ pub struct TcpSettings {
     pub mode: Mode,
     /// What protects the flows on the path.
     pub encryption: Encryption,
+    /// When a source ends before `duration_us`; never if absent.
+    pub until: Option<Until>,
+}
+
+/// A source ends as soon as its mean goodput is known. Times in whole microseconds since all flows run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Until {
+    /// Half of the 95 % interval of the mean, over the mean, in millionths.
+    pub half_width_ppm: u32,
+    /// How long flows send at least.
+    pub at_least_us: u64,
+    /// What of the beginning does not count, though slow start be over.
+    pub omit_us: u64,
+    /// What counts is a whole number of these.
+    pub interval_us: u64,
+}
+
+/// What a source decided that may end early. Times in whole microseconds since all flows run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Decided {
+    /// Why the mean is not known although the duration is over; absent if it is known.
+    pub held_by: Option<HeldBy>,
+    /// From when on the mean counts: slow start is over, and what is omitted.
+    pub counted_from_us: u64,
+    /// Until when it counts; what was sent after that is a pad.
+    pub ended_us: u64,
+    /// Half of the 95 % interval of the mean when that was last asked, over the mean, in millionths; absent if there was
+    /// too little to tell.
+    pub half_width_ppm: Option<u64>,
+}
+
+/// Why a mean is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldBy {
+    /// Slow start of a flow is not over.
+    SlowStart,
+    /// What counts is too short for its round-trip time, interval and samples, or to be known twice in a row; or nothing came.
+    TooShort,
+    /// The window of a flow still grows and has not met what limits it.
+    WindowGrows,
+    /// Its 95 % interval is wider than asked for.
+    Spread,
+    /// It rises or falls, or its halves differ.
+    Trend,
 }
 
 /// What protects flows on the path.

@@ -58,7 +58,12 @@ def cut_hypotheses(
         once.
     """
     longest = max(row["duration_s"] or 0.0 for row in observed.rows)
-    rows = [row for row in observed.rows if row["duration_s"] == longest and cuts.get(row["trial_id"])]
+    rows = [
+        row
+        for row in observed.rows
+        # One that ended early was cut already.
+        if row["duration_s"] == longest and row.get("until_share") is None and cuts.get(row["trial_id"])
+    ]
     durations = _common_durations(rows, cuts)
     if not durations:
         return []

@@ -54,6 +54,16 @@ class SearchColumns(TypedDict):
     search_precision: float | None
 
 
+class StoppingColumns(TypedDict):
+    """A trial that may end as soon as its mean is known."""
+
+    until_share: float | None
+    lasted_s: float | None
+    ended_by: str | None
+    held_by: str | None
+    half_width_share: float | None
+
+
 class AttemptColumns(TypedDict):
     """How a trial ran, and what was asked for and granted."""
 

@@ -173,7 +173,9 @@ def _judged(rows: ir.Table) -> ir.Table:
         ),
         coverage=rows.bins.cast("float64") / rows.expected_bins.nullif(0),
         bins_expected=rows.expected_bins,
-        duration_s=rows.duration_ns.cast("float64") / 1e9,
+        # The axis is what was asked for; what it lasted beside it.
+        duration_s=rows.duration_max_ns.coalesce(rows.duration_ns).cast("float64") / 1e9,
+        lasted_s=rows.ended_by.notnull().ifelse(rows.duration_ns, ibis.null("int64")).cast("float64") / 1e9,
         omit_s=rows.omit_ns.cast("float64") / 1e9,
         interval_s=rows.interval_ns.cast("float64") / 1e9,
         elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,

@@ -18,6 +18,7 @@ from flowsweep.analysis.summarising.columns import (
     SearchColumns,
     StableColumns,
     StallColumns,
+    StoppingColumns,
 )
 from flowsweep.analysis.tests.file.columns import FileColumns
 from flowsweep.analysis.tests.mptcp.columns import SubflowColumns
@@ -59,6 +60,7 @@ class TrialRow(
     QuicColumns,
     FileColumns,
     SearchColumns,
+    StoppingColumns,
 ):
     """What `flowsweep.analysis.summary` says of a trial. Definitions: docs/explanation/statistics.md."""
 

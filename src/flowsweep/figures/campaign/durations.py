@@ -56,7 +56,7 @@ def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[CutRow]], margin: 
     trials = 0
     for row in group.good:
         truncated = by_trial.get(row["trial_id"], ())
-        if not truncated or not row["goodput_bps"] or row["duration_s"] is None:
+        if not truncated or not row["goodput_bps"] or row["duration_s"] is None or row.get("until_share"):
             continue
         trials += 1
         for one in truncated:

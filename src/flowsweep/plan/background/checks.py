@@ -9,6 +9,7 @@ from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed, shown
 from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration
 
 PROBE = "probe"
@@ -42,7 +43,7 @@ def background_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Itera
 def _time_problems(
     sweep: SweepTable, background: BackgroundTable, here: KeyPath, at: KeyPath
 ) -> Iterator[Problem]:
-    shortest = min(sweep.duration)
+    shortest = min(longest_of(sweep.duration))
     if background.start >= shortest:
         message = (
             f'found "{write_duration(background.start)}", expected less than the duration of the shortest '
@@ -59,7 +60,7 @@ def _pattern_problems(sweep: SweepTable, background: BackgroundTable, here: KeyP
         there, missing = ("on", "off") if off is None else ("off", "on")
         yield Problem((*here, there), f"found without `{missing}`, expected both: they make a pattern")
         return
-    lasts = background.duration or max(sweep.duration) - background.start
+    lasts = background.duration or max(longest_of(sweep.duration)) - background.start
     bursts = -(-lasts // (on + off))
     if bursts > defaults.BURSTS_MAX:
         message = (

@@ -10,6 +10,7 @@ from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import levels_of
 from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.until.keys import UntilTable
 from flowsweep.tests import TESTS, facts_of
 from flowsweep.units import write_duration, write_size
 
@@ -155,6 +156,9 @@ def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     if windows and max(windows) > defaults.IPERF3_WINDOW_MAX_BYTES:
         found, most = write_size(max(windows)), defaults.IPERF3_WINDOW_MAX_BYTES
         yield Problem((*at, "window"), f"found {found}, {server} takes at most {write_size(most)}")
+    if isinstance(sweep.duration, UntilTable):
+        message = f"found a duration that may end early, {server} agrees on one before it begins; give a time"
+        yield Problem((*at, "duration"), message)
     if sweep.omit % defaults.SECOND_NS:
         message = f'found "{write_duration(sweep.omit)}", {server} leaves out whole seconds only; round it'
         yield Problem((*at, "omit"), message)

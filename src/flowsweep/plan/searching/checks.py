@@ -7,6 +7,7 @@ from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import FindKeys, WindowRange
 from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration, write_size
 
 _RANGES = ("window", "window_sum")
@@ -39,7 +40,7 @@ def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
     if times:
         message = "found beside times, expected a sweep that runs once: rounds of a search are its repeats"
         yield Problem((*at, "find"), message, about=tuple(times))
-    least_ns = defaults.SEARCH_TRIALS_MIN * (max(sweep.duration) + defaults.TRIAL_OVERHEAD_NS)
+    least_ns = defaults.SEARCH_TRIALS_MIN * (max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS)
     longest_ns = sweep.at_most.duration
     if longest_ns is not None and longest_ns < least_ns:
         message = (

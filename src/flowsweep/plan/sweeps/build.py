@@ -14,6 +14,8 @@ from flowsweep.plan.searching.keys import WindowRange
 from flowsweep.plan.searching.model import PlateauSearch, RateSearch
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
+from flowsweep.plan.until.keys import UntilTable, longest_of
+from flowsweep.plan.until.model import Until
 
 ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
 """What a plan and an engine call what a round trip consists of."""
@@ -33,6 +35,7 @@ def build_sweep(
         directions=sweep.directions,
         pairs=(None,) if sweep.pairs is None else tuple(sweep.pairs),
         duration_ns=_durations_ns(sweep),
+        until=_until(sweep),
         **_windows(sweep),
         **_bulk(sweep),
         **_axes(sweep),
@@ -110,7 +113,12 @@ def _plateau_search(sweep: SweepTable) -> PlateauSearch | None:
 def _durations_ns(sweep: SweepTable) -> tuple[int, ...]:
     longest_ns = PLAN_TESTS[sweep.test].duration_ns
     absent = "duration" not in sweep.model_fields_set
-    return (longest_ns,) if absent and longest_ns is not None else tuple(sweep.duration)
+    return (longest_ns,) if absent and longest_ns is not None else tuple(longest_of(sweep.duration))
+
+
+def _until(sweep: SweepTable) -> Until | None:
+    asked = sweep.duration
+    return Until(share=asked.until, at_least_ns=asked.at_least) if isinstance(asked, UntilTable) else None
 
 
 def _probe(sweep: SweepTable) -> Probe | None:

@@ -16,6 +16,8 @@ from flowsweep.plan.searching.keys import levels_of
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.times.keys import TimesKeys
+from flowsweep.plan.until.checks import until_problems
+from flowsweep.plan.until.keys import longest_of
 from flowsweep.tests import TIMED_TESTS
 from flowsweep.units import write_duration, write_size
 from flowsweep.wording import counted
@@ -33,6 +35,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from _window_problems(sweep, at)
         if "find" in PLAN_TESTS[sweep.test].keys:
             yield from search_problems(file, sweep, at)
+        yield from until_problems(file, sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
         yield from PLAN_TESTS[sweep.test].check(file, sweep, flows, at)
         if sweep.test in TIMED_TESTS:
@@ -116,7 +119,8 @@ def _time_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
         )
         yield Problem((*at, "interval"), message, about=((*at, "sample_interval"),))
     needed = sweep.omit + defaults.MINIMUM_BINS * sweep.interval
-    for index, duration in enumerate(sweep.duration):
+    durations = longest_of(sweep.duration)
+    for index, duration in enumerate(durations):
         if duration >= needed:
             continue
         bins = max(0, duration - sweep.omit) // sweep.interval
@@ -126,7 +130,7 @@ def _time_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
             f"{counted(bins, 'whole interval')} of {write_duration(sweep.interval)}, expected at least "
             f"{defaults.MINIMUM_BINS}: make the duration {write_duration(needed)} or the interval shorter"
         )
-        path = (*at, "duration", index) if len(sweep.duration) > 1 else (*at, "duration")
+        path = (*at, "duration", index) if len(durations) > 1 else (*at, "duration")
         yield Problem(path, message, about=((*at, "omit"), (*at, "interval")))
 
 

@@ -20,6 +20,7 @@ from flowsweep.plan.tests.rtt.keys import RttKeys
 from flowsweep.plan.tests.tcp.keys import TcpKeys
 from flowsweep.plan.tests.udp.keys import UdpKeys
 from flowsweep.plan.times.keys import TimesKeys
+from flowsweep.plan.until.keys import Durations
 from flowsweep.tests import TESTS
 
 
@@ -72,12 +73,12 @@ class SweepTable(
         None,
         examples=[[1, 2, 4]],
     )
-    duration: fields.Axis[fields.Duration] = key(
+    duration: Durations = key(
         "How long a trial sends, `omit` included; how long a path may take (180s if absent), and how long "
-        "files may be sent (60s if absent).",
+        "files may be sent (60s if absent). A table: until the mean goodput of TCP is known.",
         [defaults.DURATION_NS],
         written=units.write_duration(defaults.DURATION_NS),
-        examples=["30s"],
+        examples=["30s", {"until": "2%", "at_least": "3s", "at_most": "30s"}],
     )
     family: fields.Axis[Annotated[Literal[4, 6], one_of(4, 6)]] | None = key(
         "IP version; either if absent.", None, examples=[4]

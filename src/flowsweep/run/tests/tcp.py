@@ -1,7 +1,7 @@
 """TCP, as an engine is asked for it."""
 
-from flowsweep.defaults import MICROSECOND_NS
-from flowsweep.hosts.messages import TcpTest
+from flowsweep.defaults import MICROSECOND_NS, PER_MILLION
+from flowsweep.hosts.messages import TcpTest, Until
 from flowsweep.run.requests import EndRole
 from flowsweep.run.tests.bulk import SAMPLE_BYTES, bulk_settings, sample_rows
 from flowsweep.schedule.tests.tcp import TcpParameters
@@ -19,6 +19,19 @@ def tcp_settings(parameters: TcpParameters, role: EndRole, pad_ns: int) -> TcpTe
         fwmark=parameters.fwmark,
         encryption=parameters.encryption,
         mode=parameters.mode,
+        until=_until(parameters),
+    )
+
+
+def _until(parameters: TcpParameters) -> Until | None:
+    until = parameters.until
+    if until is None:
+        return None
+    return Until(
+        half_width_ppm=round(until.share * PER_MILLION),
+        at_least_us=until.at_least_ns // MICROSECOND_NS,
+        omit_us=parameters.omit_ns // MICROSECOND_NS,
+        interval_us=parameters.interval_ns // MICROSECOND_NS,
     )
 
 

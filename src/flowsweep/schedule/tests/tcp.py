@@ -7,6 +7,7 @@ from pydantic import Field
 
 from flowsweep import defaults
 from flowsweep.plan.model import Sweep
+from flowsweep.plan.until.model import Until
 from flowsweep.schedule.combinations import bulk_points
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.windows import Window
@@ -38,6 +39,8 @@ class TcpParameters(Bulk):
     fwmark: int | None = Field(default=None, exclude_if=lambda mark: mark is None)
     encryption: Literal["none", "tls"] = Field(default="none", exclude_if=lambda kind: kind == "none")
     mode: Literal["copy", "zerocopy", "discard"]
+    until: Until | None = Field(default=None, exclude_if=lambda until: until is None)
+    """When a trial may end before `duration_ns`."""
 
     @property
     def bound_bps(self) -> int | None:
@@ -61,7 +64,11 @@ class TcpParameters(Bulk):
 
 def tcp_points(sweep: Sweep, flows: int, pairs: int, _: int) -> Iterator[tuple[Window, TcpParameters]]:
     """List what a sweep asks for with some flows between each of some pairs of hosts."""
-    return bulk_points(TcpParameters, sweep, flows, pairs)
+    for window, parameters in bulk_points(TcpParameters, sweep, flows, pairs):
+        yield (
+            window,
+            parameters if sweep.until is None else parameters.model_copy(update={"until": sweep.until}),
+        )
 
 
 def tcp_remarks(sweep: Sweep, points: Sequence[TcpParameters]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Durations that end once enough is known."""
