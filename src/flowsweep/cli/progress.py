@@ -124,12 +124,12 @@ class Lines:
     def __call__(self, event: CampaignEvent) -> None:
         """Show one event."""
         match event:
-            case CampaignStarted(trials, done, left_ns, at_most):
+            case CampaignStarted(trials, done, left_ns, at_most, ends_early):
                 self._of = "" if trials is None else f"/{trials}"
                 if trials is not None and left_ns is not None:
                     left = f"{trials - done} of {counted(trials, 'trial')} to run"
-                    lasts = _about(left_ns)
-                    self._say(f"at most {left}, {lasts}" if at_most else f"{left}, about {lasts}")
+                    lasts = f"{'at most' if ends_early else 'about'} {_about(left_ns)}"
+                    self._say(f"at most {left}, {_about(left_ns)}" if at_most else f"{left}, {lasts}")
             case TrialStarted(number, trial, _, left_ns):
                 self._last = trial.trial_id
                 self._running[trial.trial_id] = _Running(number, trial)

@@ -158,7 +158,8 @@ class _Conductor:
         packing = Packing(self._jobs(slots), self._sharing)
         trials = sum(slot.trial_count for slot in slots)
         at_most = any(isinstance(slot.search, PlateauSearch) for slot in slots)
-        self._events(CampaignStarted(trials, self._number, packing.left_ns(), at_most))
+        ends_early = any(trial.parameters.may_end_early for slot in slots for trial in slot.trials)
+        self._events(CampaignStarted(trials, self._number, packing.left_ns(), at_most, ends_early))
         await run_packed(packing, lambda job: self._run_job(job, packing), waits=self._tell_waiting)
         return self._tally
 

@@ -25,6 +25,8 @@ class CampaignStarted:
     """What the rest is expected to take, in nanoseconds; likewise."""
     at_most: bool = False
     """Whether these are the most that searches may take."""
+    ends_early: bool = False
+    """Whether trials may be over before their duration is, so that the rest may take less."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,11 @@ class Parameters(BaseModel):
         return 0
 
     @property
+    def may_end_early(self) -> bool:
+        """Whether it may be over before its duration is."""
+        return facts_of(self.test).ends_early
+
+    @property
     def window_bytes(self) -> int | None:
         """Window per flow, where both ends ask for the same."""
         return None

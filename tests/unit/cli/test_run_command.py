@@ -336,6 +336,13 @@ def test_a_trial_in_a_few_words(parameters: dict[str, int], expected: str) -> No
     assert what_runs(make_trial(**parameters)) == expected
 
 
+def test_trials_that_may_be_over_sooner_take_at_most_so_long() -> None:
+    output = io.StringIO()
+    with progress_view(Screen(file=output, width=300)) as show:
+        show(CampaignStarted(trials=4, done=0, left_ns=20 * SECOND_NS, ends_early=True))
+    assert output.getvalue().splitlines() == ["4 of 4 trials to run, at most 20 s"]
+
+
 @pytest.mark.parametrize(("test", "expected"), [("rtt", "round-trip time"), ("path", "hops and capacity")])
 def test_what_asks_for_something_has_no_flows(test: str, expected: str) -> None:
     ((trial,),) = (slot.trials for slot in schedule(plan_of(f'test = "{test}"'), seed=1))
@@ -345,10 +352,10 @@ def test_what_asks_for_something_has_no_flows(test: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("belief", "windows", "end", "words"),
     [
-        (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "about 1 MB, not yet bounded, plateau"),
+        (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "about 977 KiB, not yet bounded, plateau"),
         (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "Gbit/s; next: 64 KiB, 2 MiB; at most"),
         (Belief(1e6, None, None, 1e9), (65_536,), None, "at most 21 trials, 1 min 30 s and 1.20 GB left"),
-        (Belief(1e6, 9e5, 1.2e6, 1e9), (), "precise", "is 1 MB, +20.0 % −10.0 %, plateau 1.00 Gbit/s; over"),
+        (Belief(1e6, 9e5, 1.2e6, 1e9), (), "precise", "is 977 KiB, +20.0 % −10.0 %, plateau 1.00 Gbit/s; over"),
         (Belief(1e6, 9e5, None, 1e9), (), "budget", "Gbit/s; over: no trial is left within `at_most`"),
     ],
 )  # fmt: skip

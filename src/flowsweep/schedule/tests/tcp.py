@@ -48,6 +48,11 @@ class TcpParameters(Bulk):
         return min(filter(None, (self.rate_bps, self.pacing_rate_bps)), default=None)
 
     @property
+    def may_end_early(self) -> bool:
+        """Whether it may be over before its duration is: once its mean is known."""
+        return self.until is not None
+
+    @property
     def congestion_asked(self) -> str | None:
         """The congestion control that a source is asked to use."""
         return self.congestion
