@@ -14,7 +14,7 @@ from flowsweep.analysis.comparing.words import Difference
 from flowsweep.archive import Archive
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.settings import nothing_compared, settings_of_rows
-from flowsweep.cli.summary_rows import summary_table
+from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
 from flowsweep.report.goodput_words import goodput_compared
