@@ -21,9 +21,11 @@ from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.errors import ArchiveError
 
-POINT, RECORDED_STATUS, BEGAN_US = "point", "recorded_status", "began_unix_us"
-"""Columns beside those of the summary, from the journal: the trial_id of the first repeat, how the attempt
-ended, and when it began; null of imported trials."""
+RECORDED_SCHEMA = pa.schema(
+    {"point": pa.string(), "point_words": pa.string(), "recorded_status": pa.string(), "began_us": pa.int64()}
+)
+"""Columns beside those of the summary, from the journal: trial_id of the first repeat and the point in words (null
+of a step of a search), how the attempt ended, and when it began, since 1970 UTC. All null of imported trials."""
 
 _NAME = re.compile(r"summary\.([0-9a-f]{32})\.parquet")
 _UNFINISHED_FILE = f"summary{UNFINISHED}"
@@ -43,7 +45,7 @@ class KeptSummary:
     analysis: str
     """SHA-256 of what summed them up (`flowsweep.prepared.statement.analysis_id`)."""
     journal_bytes: int
-    """How long the part's journal was."""
+    """Where the last record of the part's journal ended."""
     trials: int
 
 
@@ -61,7 +63,7 @@ def keep_summary(part: Folder, table: pa.Table) -> KeptSummary:
 
     Args:
         part: Folder of the part, which is over.
-        table: The summary's rows, with POINT, RECORDED_STATUS and BEGAN_US, and with `about` in its schema.
+        table: The summary's rows, with RECORDED_SCHEMA, and `about` in its schema.
 
     Raises:
         ArchiveError: The disk does not take it, or the table does not say what it is.
@@ -93,7 +95,7 @@ def kept_summaries(part: Folder) -> Iterator[KeptSummary]:
 
 
 def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.Table:
-    """Read the file: all of its columns, or some.
+    """Read the file: all of its columns, or those of some that it has.
 
     Raises:
         ArchiveError: It is missing, or has changed since it was written.
@@ -110,7 +112,9 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
             "name. Nothing was altered; restore the file from a copy."
         )
     try:
-        return pq.read_table(pa.BufferReader(data), columns=columns)
+        with pq.ParquetFile(pa.BufferReader(data)) as parquet:
+            there = parquet.schema_arrow.names
+            return parquet.read(None if columns is None else [name for name in columns if name in there])
     except (pa.ArrowException, KeyError) as error:
         raise ArchiveError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
 
@@ -127,12 +131,12 @@ def summary_alone(part: Folder, analysis: str) -> KeptSummary | None:
     """
     journal_bytes = part.file_bytes(JOURNAL_FILE)
     for kept in kept_summaries(part):
-        if kept.journal_bytes == journal_bytes and kept.analysis == analysis:
+        if kept.journal_bytes > journal_bytes:
+            continue
+        since = [one.entry for one in JournalFollower(part, kept.journal_bytes).records()]
+        named = any(isinstance(entry, RetiredEntry) and entry.file == kept.file for entry in since)
+        if named or (not since and kept.analysis == analysis):
             return kept
-        if kept.journal_bytes < journal_bytes:
-            since = [one.entry for one in JournalFollower(part, kept.journal_bytes).records()]
-            if any(isinstance(entry, RetiredEntry) and entry.file == kept.file for entry in since):
-                return kept
     return None
 
 

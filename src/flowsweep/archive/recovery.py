@@ -80,7 +80,7 @@ def recover(
         ArchiveError: A file of data is missing, and there is no summary that was kept; or it is no file of the
             archive's own.
     """
-    losses = _losses(folder, content)
+    losses = _losses(folder, content, is_over=state.continued_in is not None)
     missing = missing_files(folder, state)
     found = _unnamed_generation(folder, state, missing) if missing or roll_forward else None
     if found is not None:
@@ -134,14 +134,16 @@ def missing_files(folder: Folder, state: State) -> list[str]:
     return [file for files in state.files.values() for file in files if not folder.has_file(file)]
 
 
-def _losses(folder: Folder, content: Content) -> tuple[str, ...]:
+def _losses(folder: Folder, content: Content, *, is_over: bool) -> tuple[str, ...]:
+    """What the journal has lost. Behind the end of a part only that samples are retired is ever recorded: what is
+    torn there was not acknowledged, and nothing was removed yet."""
     journal = folder.path / JOURNAL_FILE
     changed = [
         f"{journal}: bytes {gap.start} to {gap.stop - 1} have changed since they were written; "
         "what was recorded there is lost"
         for gap in content.damaged
     ]
-    if content.tail_bytes:
+    if content.tail_bytes and not is_over:
         changed.append(
             f"{journal}: its last {content.tail_bytes} bytes are no whole record; "
             "what was recorded there is lost"

@@ -58,7 +58,7 @@ def say_to_keep(archive: Path, part: int) -> None:
     Raises:
         ArchiveError: It is no part that is over, or something of it cannot be read.
     """
-    from flowsweep.prepared.whole_summary import summary_to_keep
+    from flowsweep.prepared.recorded import summary_to_keep
 
     with read_archive(archive, part=part) as found:
         table = summary_to_keep(found)

@@ -1,20 +1,21 @@
 """Rows of summaries for trials that were settled since: each trial is summed up once."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from flowsweep.archive.campaign import Campaign
-from flowsweep.archive.entries import DataEntry, FinishedEntry, ImportedEntry, entry_of
+from flowsweep.archive.entries import DataEntry, FinishedEntry, ImportedEntry, RetiredEntry, entry_of
 from flowsweep.archive.excerpt import Excerpted, write_excerpt
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.follow_parts import ArchiveFollower, part_of
+from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.follow_parts import ArchiveFollower, byte_of, part_of
 from flowsweep.archive.part_folders import opened_part
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.state import State
-from flowsweep.prepared.summary import summary_of_archive
+from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.quantities import QUANTITIES
 from flowsweep.serve.rows import trial_number
@@ -54,16 +55,27 @@ def summed_up(
     Raises:
         ArchiveError: Data cannot be read, or have changed since they were written.
     """
+    part = part_of(batch[0].offset)
+    look_for_retired(folder, model, {part})
     if model.is_loose(batch[0]):
         return _rows(_loose(folder, follower, model, batch))
-    if len(batch) > EXCERPT_MAX:
-        with read_archive(opened_part(folder, part_of(batch[0].offset)).path) as archive:
+    if len(batch) > EXCERPT_MAX or part in model.retired:
+        with read_archive(folder.path, part=part) as archive:
             return _rows(archive)
     with (
         tempfile.TemporaryDirectory(prefix="flowsweep-serve-") as place,
         excerpt(folder, follower, model, batch, Path(place) / "excerpt") as archive,
     ):
         return _rows(archive)
+
+
+def look_for_retired(folder: Folder, model: CampaignModel, parts: Iterable[int]) -> None:
+    """See whether samples of parts were retired since these were read: nobody follows a part that is over."""
+    for part in parts:
+        if part in model.over and part not in model.retired:
+            for followed in JournalFollower(opened_part(folder, part), byte_of(model.over[part])).records():
+                if isinstance(followed.entry, RetiredEntry):
+                    model.retired[part] = followed.entry
 
 
 def excerpt(
@@ -77,6 +89,7 @@ def excerpt(
 ) -> Archive:
     """Make an archive of some trials, and read it."""
     entries = _entries(follower, trials)
+    look_for_retired(folder, model, {part_of(one.offset) for one in trials})
     parts = []
     for number in sorted({part_of(one.offset) for one, _ in entries}):
         own = [(model.is_loose(one), entry) for one, entry in entries if part_of(one.offset) == number]
@@ -86,6 +99,7 @@ def excerpt(
                 [entry for is_loose, entry in own if is_loose],
                 [entry for is_loose, entry in own if not is_loose],
                 model.merged[number].files if number in model.merged else None,
+                model.retired.get(number),
             )
         )
     write_excerpt(parts, target, campaign or model.campaign, model.hosts)
@@ -115,11 +129,6 @@ def _entries(follower: ArchiveFollower, trials: Sequence[Pending]) -> list[tuple
 
 
 def _rows(archive: Archive) -> SummaryRows:
-    with archive.damage_named():
-        table = summary_of_archive(archive)
-        if table is None:
-            from flowsweep.analysis.summarising.bounded_memory import summarised
-
-            table = summarised(archive.tables()).to_pyarrow()
+    table = summary_table(archive)
     columns = [name for name in table.column_names if name in _NEEDED]
     return {trial_number(row["trial_id"]): row for row in table.select(columns).to_pylist()}
