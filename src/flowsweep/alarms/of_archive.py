@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -84,13 +83,13 @@ def _series(good: pa.Table) -> Iterator[_Series]:
                 )  # fmt: skip
 
 
-def _measured(good: pa.Table) -> dict[Path, Any]:
+def _measured(good: pa.Table) -> dict[Path, list[int]]:
     """By path, when trials began that are whole, ascending, in Unix nanoseconds."""
     began_ns = good["began_us"].to_numpy() * MICROSECOND_NS
     found = {}
     for places in _groups(good, "sweep", "src", "dst"):
         first = good.slice(int(places[0]), 1).to_pylist()[0]
-        found[first["sweep"], first["src"], first["dst"]] = began_ns[places]
+        found[first["sweep"], first["src"], first["dst"]] = began_ns[places].tolist()
     return found
 
 
