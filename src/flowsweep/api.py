@@ -38,8 +38,8 @@ def open_campaign(folder: str | PathLike[str]) -> "OpenCampaign":
 class OpenCampaign:
     """A campaign's tables, as Ibis tables on DuckDB: `.to_pandas()`, `.to_pyarrow()`, or go on in Ibis.
 
-    docs/reference/archive.md and docs/explanation/statistics.md say what their columns are. Trials whose samples
-    were retired are in `trials` and `summary`, and what follows from these; in no other.
+    docs/reference/archive.md and docs/explanation/statistics.md say what their columns are. Trials
+    whose samples were retired are in `trials` and `summary`, and what follows from these; in no other.
     """
 
     def __init__(self, archive: Archive) -> None:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from flowsweep.archive import open_archive_for_writing, read_archive
-from flowsweep.prepared.statement import analysis_id
 from flowsweep.prepared.recorded import summary_to_keep
+from flowsweep.prepared.statement import analysis_id
 from mesh_support import EVERY, begin_mesh, carried_as_usual, mesh_plan, outcome_of, times_of
 
 TIMES = 3

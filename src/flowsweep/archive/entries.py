@@ -211,7 +211,7 @@ class ContinuedEntry(_Entry):
 
 
 class RetiredEntry(_Entry):
-    """What was measured in this part, which is over, is not kept any longer: all that is left is a summary."""
+    """What was measured in this part, which is over, is not kept any longer: a summary is what is left."""
 
     kind: Literal["retired"] = "retired"
     at: datetime

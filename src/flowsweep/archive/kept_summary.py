@@ -24,8 +24,9 @@ from flowsweep.errors import ArchiveError
 RECORDED_SCHEMA = pa.schema(
     {"point": pa.string(), "point_words": pa.string(), "recorded_status": pa.string(), "began_us": pa.int64()}
 )
-"""Columns beside those of the summary, from the journal: trial_id of the first repeat and the point in words (null
-of a step of a search), how the attempt ended, and when it began, since 1970 UTC. All null of imported trials."""
+"""Columns beside those of the summary, from the journal: trial_id of the first repeat and the point in words
+(null of a step of a search), how the attempt ended, and when it began, since 1970 UTC. All are null of
+imported trials."""
 
 _NAME = re.compile(r"summary\.([0-9a-f]{32})\.parquet")
 _UNFINISHED_FILE = f"summary{UNFINISHED}"
@@ -52,9 +53,7 @@ class KeptSummary:
 def about(flowsweep_version: str, analysis: str, journal_bytes: int) -> dict[bytes, bytes]:
     """What a table's schema has to say for `keep_summary`."""
     return dict(
-        zip(
-            _ABOUT, (one.encode() for one in (flowsweep_version, analysis, str(journal_bytes))), strict=True
-        )
+        zip(_ABOUT, (one.encode() for one in (flowsweep_version, analysis, str(journal_bytes))), strict=True)
     )
 
 

@@ -151,7 +151,7 @@ def _checked_state(part: Folder) -> State:
     if losses:
         raise ArchiveError(f"{part.path}: its samples are not retired: {losses[0]}")
     if state.continued_in is None:
-        raise ArchiveError(f"{part.path}: its samples are not retired: its journal does not say that it is over")
+        raise ArchiveError(f"{part.path}: its journal does not say that it is over")
     return state
 
 
@@ -162,7 +162,7 @@ def _retired(part: Folder, state: State, kept: KeptSummary | None, at: datetime)
     rows = kept_rows(part, kept.file, ["trial_id"])["trial_id"].to_pylist()
     if len(rows) != len(trials) or set(rows) != trials:
         raise ArchiveError(
-            f"{part.path}: its samples are not retired: {kept.file} has {len(rows)} trials, which are not the "
-            f"{len(trials)} of its journal"
+            f"{part.path}: its samples are not retired: {kept.file} has {len(rows)} trials, which are not "
+            f"the {len(trials)} of its journal"
         )
     return RetiredEntry(at=at, file=kept.file, flowsweep_version=kept.flowsweep_version, trials=len(rows))

@@ -21,6 +21,7 @@ from flowsweep.archive.parts import WholeState
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.recovery import missing_files, recover
 from flowsweep.archive.state import State, state_of
+from flowsweep.archive.trials import trials_table
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import planned_links
@@ -64,7 +65,11 @@ def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
             state, lost = _settled(own)
             parts.append(ReadPart(number, own, state))
             losses += lost
-    whole = parts[0].state if [one.number for one in parts] == [1] else WholeState([(one.number, one.state) for one in parts])
+    whole = (
+        parts[0].state
+        if [one.number for one in parts] == [1]
+        else WholeState([(one.number, one.state) for one in parts])
+    )
     return Archive(opened, campaign, whole, losses, hold, parts)
 
 
@@ -144,7 +149,7 @@ class Archive:
         return has_writer(self.opened)
 
     def of_parts(self, parts: Sequence[ReadPart]) -> "Archive":
-        """The archive as if it had some of its parts only; its trials keep their places in the order of all."""
+        """The archive as if it had some of its parts only; trials keep their places in the order of all."""
         state = WholeState([(one.number, one.state) for one in parts])
         state.attempts = self.state.attempts
         return Archive(self.opened, self.campaign, state, self.losses, self._hold, parts)
@@ -158,8 +163,6 @@ class Archive:
 
     def asked(self) -> "pa.Table":
         """All trials: the table `trials` of `tables`, with those whose samples were retired."""
-        from flowsweep.archive.trials import trials_table
-
         return trials_table(
             self.state.records.values(),
             self.state.imported.values(),
@@ -185,8 +188,8 @@ class Archive:
     def tables(self) -> "Tables":
         """The campaign as Ibis tables on DuckDB; only the last finished attempt of each trial is in them.
 
-        Trials whose samples were retired are in none of them, as if they were not there: `asked` has them, and
-        the summary.
+        Trials whose samples were retired are in none of them, as if they were not there: `asked` has them,
+        and the summary.
 
         Raises:
             ArchiveError: A file of data cannot be read, or has changed since it was written; says which.

@@ -77,8 +77,8 @@ def recover(
             no longer than this.
 
     Raises:
-        ArchiveError: A file of data is missing, and there is no summary that was kept; or it is no file of the
-            archive's own.
+        ArchiveError: A file of data is missing, and there is no summary that was kept; or it is no file of
+            the archive's own.
     """
     losses = _losses(folder, content, is_over=state.continued_in is not None)
     missing = missing_files(folder, state)
@@ -96,10 +96,8 @@ def recover(
         state.leave_out(_orphans(_rows_of(folder, state.merged.files), state.keys))
     if missing and (retired := _unnamed_summary(folder, state)) is not None:
         state.apply(retired)
-        losses += (
-            f"{folder.path}: {missing[0]}, which its journal names, is missing; of its trials there is the "
-            f"summary that was kept ({retired.file})",
-        )
+        where = f"{folder.path}: {missing[0]}, which its journal names, is missing"
+        losses += (f"{where}; of its trials there is the summary that was kept ({retired.file})",)
         missing = []
     if missing:
         raise ArchiveError(
@@ -135,8 +133,11 @@ def missing_files(folder: Folder, state: State) -> list[str]:
 
 
 def _losses(folder: Folder, content: Content, *, is_over: bool) -> tuple[str, ...]:
-    """What the journal has lost. Behind the end of a part only that samples are retired is ever recorded: what is
-    torn there was not acknowledged, and nothing was removed yet."""
+    """What the journal has lost.
+
+    Behind the end of a part only that samples are retired is ever recorded: what is torn there was not
+    acknowledged, and nothing was removed yet.
+    """
     journal = folder.path / JOURNAL_FILE
     changed = [
         f"{journal}: bytes {gap.start} to {gap.stop - 1} have changed since they were written; "

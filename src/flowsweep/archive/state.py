@@ -73,7 +73,7 @@ class State:
     def apply(self, entry: Entry) -> None:
         """Take the next record into account."""
         match entry:
-            case BeginsEntry() | ContinuedEntry():
+            case BeginsEntry() | ContinuedEntry() | RetiredEntry():
                 self._go_on(entry)
             case HostsEntry():
                 self.host_facts.update(entry.facts)
@@ -93,14 +93,16 @@ class State:
                 self.drop(entry.folder)
             case CompactedEntry():
                 self.take_merged(entry, holding=tuple(self.loose))
+
+    def _go_on(self, entry: BeginsEntry | ContinuedEntry | RetiredEntry) -> None:
+        """What concerns a part as a whole."""
+        match entry:
+            case BeginsEntry():
+                self.before = entry
+            case ContinuedEntry():
+                self.continued_in = entry.part
             case RetiredEntry():
                 self._retire(entry)
-
-    def _go_on(self, entry: BeginsEntry | ContinuedEntry) -> None:
-        if isinstance(entry, BeginsEntry):
-            self.before = entry
-        else:
-            self.continued_in = entry.part
 
     def take_merged(self, merged: CompactedEntry, *, holding: Iterable[str]) -> None:
         """Let merged files count, in the place of the folders whose data they hold and of those before."""

@@ -72,7 +72,9 @@ def _verified(folder: Folder, state: State, progress: Callable[[int, int], None]
     problems += _problems_of_summary(folder, state)
     problems += problems_of_monitors(folder)
     aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in folder.names(ASIDE_FOLDER))
-    return Verified(tuple(problems), len(sizes), read, len(sizes.keys() - digests.keys()), len(state.retired_at), aside)
+    return Verified(
+        tuple(problems), len(sizes), read, len(sizes.keys() - digests.keys()), len(state.retired_at), aside
+    )
 
 
 def _problems_of_summary(folder: Folder, state: State) -> list[str]:

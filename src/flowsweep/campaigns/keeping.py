@@ -84,7 +84,7 @@ class Keeping:
 
     @contextmanager
     def _left_as_it_is(self, number: int) -> Iterator[None]:
-        """Leave a part alone of which something could not be done, until the campaign is next gone on with."""
+        """Leave a part alone of which something could not be done, until the campaign is gone on with."""
         try:
             yield
         except FlowsweepError as error:

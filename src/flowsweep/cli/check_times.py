@@ -75,8 +75,8 @@ def _with_slips(plan: Plan, slips_ns: dict[str, int]) -> Plan:
 
 def _kept_words(retain: Retain) -> str:
     return (
-        f"for {write_age(retain.samples_ns)} after the end of their part of the archive, in `flowsweep service`; "
-        "summaries for ever"
+        f"for {write_age(retain.samples_ns)} after the end of their part of the archive, by `flowsweep "
+        "service`; summaries for ever"
     )
 
 

@@ -11,7 +11,7 @@ from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ExportError
 from flowsweep.export import TABLES, export_tables, write_tables
-from flowsweep.wording import counted
+from flowsweep.wording import counted, retired_words
 
 
 class Format(StrEnum):
@@ -50,7 +50,6 @@ def export(
 ) -> None:
     """Write trials, flows, intervals and hops as files for other programs."""
     from flowsweep.prepared.whole_summary import summary_table
-    from flowsweep.report.headline import retired_mark
 
     found = read_with_warnings(archive)
     names = TABLES if which is Which.all else (which.value,)
@@ -61,7 +60,7 @@ def export(
             written = write_tables(tables, output, form.value, overwrite=overwrite)
     except OSError as error:
         raise ExportError(f"{error.filename or output}: cannot be written: {error.strerror}") from error
-    retired = retired_mark(found.state.retired_at)
+    retired = retired_words(found.state.retired_at)
     if retired is not None and set(names) != {Which.trials.value}:
         print_warning(f"{retired}; they are in the table trials alone")
     for path, rows in written:

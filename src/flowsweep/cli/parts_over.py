@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from flowsweep.archive import ArchiveWriter, read_archive
+from flowsweep.archive import ArchiveWriter
 from flowsweep.campaigns.keeping import Keeping
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan
@@ -44,24 +44,11 @@ def summed_up_apart(archive: Path, part: int, timeout_s: float) -> pa.Table:
         )
         return pa.ipc.open_stream(done.stdout).read_all()
     except subprocess.TimeoutExpired as error:
-        raise ArchiveError(f"{archive}: part {part} could not be summed up within {timeout_s:.0f} s") from error
+        raise ArchiveError(
+            f"{archive}: part {part} could not be summed up within {timeout_s:.0f} s"
+        ) from error
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode(errors="replace").strip()[-_SAID_MAX:]
         raise ArchiveError(f"{archive}: part {part} could not be summed up: {said or error}") from error
     except (OSError, pa.ArrowException) as error:
         raise ArchiveError(f"{archive}: part {part} could not be summed up: {error}") from error
-
-
-def say_to_keep(archive: Path, part: int) -> None:
-    """Write what is to be kept of a part to standard output, as an Arrow IPC stream.
-
-    Raises:
-        ArchiveError: It is no part that is over, or something of it cannot be read.
-    """
-    from flowsweep.prepared.recorded import summary_to_keep
-
-    with read_archive(archive, part=part) as found:
-        table = summary_to_keep(found)
-    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
-        stream.write_table(table)
-    sys.stdout.buffer.flush()

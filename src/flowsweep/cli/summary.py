@@ -1,5 +1,6 @@
 """`flowsweep summary`: what came out of each trial, as a table for people, CSV or JSON."""
 
+import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -60,9 +61,9 @@ def show_summary(
 ) -> None:
     """Show goodput and what limited it, for each trial of a campaign."""
     if to_keep is not None:
-        from flowsweep.cli.parts_over import say_to_keep
+        from flowsweep.prepared.recorded import write_to_keep
 
-        say_to_keep(archive, to_keep)
+        write_to_keep(archive, to_keep, sys.stdout.buffer)
         return
     from flowsweep.prepared.whole_summary import summary_table
 

@@ -7,7 +7,6 @@ from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.registry import COLUMNS_OF_TESTS
 from flowsweep.prepared.summary import summary_of_outcomes
-from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.run.outcome import TrialOutcome
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ def rows_of_archive(archive: "Archive") -> list[TrialRow]:
     Raises:
         ArchiveError: A file of data cannot be read; says which.
     """
+    from flowsweep.prepared.whole_summary import summary_table
+
     return cast("list[TrialRow]", summary_table(archive).to_pylist())
 
 

@@ -5,6 +5,7 @@ Of parts that are over they are kept, so that neither samples nor journals of th
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -70,6 +71,19 @@ def summary_to_keep(archive: Archive) -> pa.Table:
     journal_bytes = parse(journal, str(part.folder.path / JOURNAL_FILE)).whole_bytes
     table = with_recorded(computed_summary(archive), archive.records)
     return table.replace_schema_metadata(about(__version__, analysis_id(), journal_bytes))
+
+
+def write_to_keep(archive: Path, part: int, stream: BinaryIO) -> None:
+    """Write what is to be kept of a part as an Arrow IPC stream.
+
+    Raises:
+        ArchiveError: It is no part that is over, or something of it cannot be read.
+    """
+    with read_archive(archive, part=part) as found:
+        table = summary_to_keep(found)
+    with pa.ipc.new_stream(stream, table.schema) as written:
+        written.write_table(table)
+    stream.flush()
 
 
 def with_recorded(summary: pa.Table, records: Mapping[str, TrialRecord]) -> pa.Table:

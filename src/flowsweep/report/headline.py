@@ -96,17 +96,6 @@ def missed_mark(missed: Sequence[Missed]) -> str | None:
     return f"{counted(reasons.total(), 'time')} a sweep was due and did not run, or not to its end: {whys}"
 
 
-def retired_mark(retired_at: Mapping[str, datetime]) -> str | None:
-    """Say of how many trials there is a summary alone, by trial_id and when samples went; None: of none."""
-    if not retired_at:
-        return None
-    last = max(retired_at.values())
-    return (
-        f"samples of {counted(len(retired_at), 'trial')} were retired, the last on {last:%Y-%m-%d}, as the plan "
-        "says: of these there is the summary that was made before"
-    )
-
-
 def goodput_meant(trials: Sequence[TrialRow]) -> str:
     """Say what the goodput of a trial is; of how many each, where they differ."""
     methods = Counter(row.get("goodput_method", "receiver_median") for row in trials)

@@ -1,4 +1,4 @@
-"""Whether a sweep should have run since it was measured last: what `status`, the page and alarms call silent."""
+"""Whether a sweep should have run since it was measured: `status`, the page and alarms say it by this."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

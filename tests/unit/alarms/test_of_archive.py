@@ -39,7 +39,9 @@ def found(columns: dict[str, Any], failed: frozenset[int] = frozenset(), **setti
         record = make_record(own, started_at=at, status=status)
         records[record.trial_id] = record
         values = {name: float(value[hour]) for name, value in columns.items()}
-        rows.append({"trial_id": record.trial_id, "sweep": trial.sweep, "src": "left", "dst": "right", **values})
+        rows.append(
+            {"trial_id": record.trial_id, "sweep": trial.sweep, "src": "left", "dst": "right", **values}
+        )
     begun_ns = round(STARTED_AT.timestamp()) * SECOND_NS
     now_ns = begun_ns + HOURS * 3600 * SECOND_NS
     trials = with_recorded(pa.Table.from_pylist(rows), records)

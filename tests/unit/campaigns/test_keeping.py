@@ -1,4 +1,4 @@
-"""What becomes of parts that are over, while nothing is due: summed up once, retired when the plan says so."""
+"""What becomes of parts that are over, while nothing is due: summed up once, retired as the plan says."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -60,7 +60,9 @@ class Parts:
         self.left.add(number)
 
 
-def keeping(parts: Parts, days: float | None, told: list[str] | None = None, sum_up=lambda *_: TABLE) -> Keeping:
+def keeping(
+    parts: Parts, days: float | None, told: list[str] | None = None, sum_up=lambda *_: TABLE
+) -> Keeping:
     kept = None if days is None else round(days * DAY_NS)
     tell = (told if told is not None else []).append
     return Keeping(parts, analysis="today's", sum_up=sum_up, samples_ns=kept, told=tell)  # type: ignore[arg-type]

@@ -69,7 +69,9 @@ def test_export_says_which_tables_lack_them(retired: Path, tmp_path: Path) -> No
         with (tmp_path / "tables" / f"{name}.csv").open(encoding="utf-8") as file:
             counts[name] = len({row["trial_id"] for row in csv.DictReader(file)})
     assert counts == {"trials": 18, "intervals": 6, "flows": 6}
-    assert run("export", retired, "--format", "csv", "-o", tmp_path / "t.csv", "--table", "trials").stderr == ""
+    assert (
+        run("export", retired, "--format", "csv", "-o", tmp_path / "t.csv", "--table", "trials").stderr == ""
+    )
 
 
 def test_python_has_all_trials(retired: Path) -> None:
@@ -84,7 +86,7 @@ def test_a_part_is_summed_up_by_a_process_of_its_own(kept: Path) -> None:
     table = summed_up_apart(kept, 1, 120)
     with read_archive(kept, part=1) as archive:
         assert set(table["trial_id"].to_pylist()) == set(archive.records)
-    with pytest.raises(ArchiveError, match="part 3 could not be summed up: .*no part that is over"):
+    with pytest.raises(ArchiveError, match=r"part 3 could not be summed up: .*no part that is over"):
         summed_up_apart(kept, 3, 120)
     with pytest.raises(ArchiveError, match="could not be summed up within 0 s"):
         summed_up_apart(kept, 1, 0.01)

@@ -24,7 +24,9 @@ def watched(folder: Path, cache: Path | None = None) -> Watched:
 
 
 def shown(one: Watched) -> dict:
-    return Overview(one.model).campaign() | {"runs": None}
+    """What a page says of it, but for what changes with the time of day."""
+    found = Overview(one.model).campaign() | {"runs": None}
+    return found | {"paths": [path | {"overdue": None} for path in found["paths"]]}
 
 
 def test_pages_of_retired_trials_are_made_of_what_is_left(tmp_path: Path) -> None:
