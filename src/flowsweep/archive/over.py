@@ -71,8 +71,12 @@ class PartsOver:
         return None
 
     def leave(self, number: int) -> None:
-        """Do not name a part any more."""
+        """Do not name a part, until `leave_none`."""
         self._left.add(number)
+
+    def leave_none(self) -> None:
+        """Name those again that were left alone."""
+        self._left.clear()
 
     def keep_summary(self, number: int, table: pa.Table) -> None:
         """Keep the summary of a part, as `flowsweep.archive.kept_summary.keep_summary` does."""

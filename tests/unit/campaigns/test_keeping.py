@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from flowsweep.campaigns.housekeeping import Housekeeping
-from flowsweep.campaigns.keeping import SUMMED_BYTES_PER_S, SUMMED_LEAST_S, Keeping
+from flowsweep.campaigns.keeping import LEFT_FOR, SUMMED_BYTES_PER_S, SUMMED_LEAST_S, Keeping
 from flowsweep.campaigns.plans import has_changed
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
@@ -58,6 +58,9 @@ class Parts:
 
     def leave(self, number: int) -> None:
         self.left.add(number)
+
+    def leave_none(self) -> None:
+        self.left.clear()
 
 
 def keeping(
@@ -112,6 +115,12 @@ def test_a_part_that_cannot_be_retired_is_told_once_and_the_others_are() -> None
     for _ in range(5):
         one.idle(60 * SECOND_NS, NOW + 9 * DAY)
     assert parts.retired == [2, 3]
+    assert parts.asked == 3
+    one.idle(60 * SECOND_NS, NOW + 9 * DAY + LEFT_FOR)
+    assert parts.asked == 4
+    parts.damaged = 0
+    one.idle(60 * SECOND_NS, NOW + 9 * DAY + 2 * LEFT_FOR)
+    assert parts.retired == [2, 3, 1]
     assert told == ["a part of its archive stays as it is: it is damaged"]
 
     def fails(*_: object) -> pa.Table:
