@@ -128,9 +128,18 @@ def test_a_failed_trial_is_told_by_a_sign_and_a_word(mesh, open_page):
     expect(page.locator(".paths .trouble", has_text="the last trial failed")).to_have_count(1)
 
 
+def with_a_change(route):
+    """The answer, with a change of the level: one is found in days, of which this mesh has not enough."""
+    answer = route.fetch()
+    found = answer.json()
+    change = {"at": (found["first"] + found["last"]) / 2, "point": 0, "was": 9e7, "now": 7e7, "better": False}
+    route.fulfill(response=answer, json=found | {"changes": [change | {"until": found["last"]}]})
+
+
 def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     found = open_page(mesh)
     page = found.page
+    page.route("**/api/series*", with_a_change)
     cell(page, "geneva", "vienna").click()
     wait_drawn(page)
     kinds = page.evaluate(
@@ -142,7 +151,7 @@ def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     marks = page.locator("#mark-list").inner_text()
     assert f"Note: kernel upgraded {HOSTILE}" in marks
     assert "Goodput (flows 1) changes from" in marks
-    assert "worse" in marks
+    assert "worse, until" in marks
     assert "the controller was not running" in marks
     assert page.title() != "taken"
     point = page.evaluate(

@@ -24,6 +24,7 @@ from flowsweep.archive.entries import (
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_FILE, frame
 from flowsweep.archive.kept_summary import keep_summary, kept_rows
+from flowsweep.archive.monitor_parts import write_monitors
 from flowsweep.archive.part_folders import opened_part
 
 
@@ -44,7 +45,11 @@ class Excerpted:
 
 
 def write_excerpt(
-    parts: Sequence[Excerpted], target: Path, campaign: Campaign, hosts: Mapping[str, Mapping[str, Any]]
+    parts: Sequence[Excerpted],
+    target: Path,
+    campaign: Campaign,
+    hosts: Mapping[str, Mapping[str, Any]],
+    monitors: pa.Table | None = None,
 ) -> None:
     """Write an archive of some trials.
 
@@ -53,6 +58,7 @@ def write_excerpt(
         target: A new folder.
         campaign: Of the archive.
         hosts: What is known of its hosts.
+        monitors: What monitors told meanwhile, if there are some.
 
     Raises:
         ArchiveError: Something cannot be read or written.
@@ -72,7 +78,10 @@ def write_excerpt(
                 _take(part, made)
             unhashed = [entry.model_copy(update={"sha256": {}}) for part in sampled for entry in part.merged]
             loose = [entry for part in sampled for entry in part.loose]
-            _write_journal(made, hosts, sorted((*loose, *unhashed), key=_began))
+            entries: list[DataEntry] = sorted((*loose, *unhashed), key=_began)
+            _write_journal(made, hosts, entries)
+    if monitors is not None and monitors.num_rows:
+        write_monitors(whole, monitors)
 
 
 def _made(whole: Folder, number: int, campaign: Campaign) -> Folder:

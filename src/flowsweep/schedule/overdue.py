@@ -1,12 +1,12 @@
 """Whether a sweep should have run since it was measured: `status`, the page and alarms say it by this."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from flowsweep.plan.model import Plan
-from flowsweep.schedule.timetable import has_times, occasions, surely_before
+from flowsweep.schedule.timetable import Occasion, has_times, occasions, surely_before
 
 _DUE = 2
 """How often it must have been due."""
@@ -57,7 +57,9 @@ def past_times(
     if not has_times(own):
         return PastTimes((), ())
     after = None if since_ns is None else due_well_before(own, begun_ns, since_ns)
-    past = takewhile(lambda one: one.latest_unix_ns < until_ns, occasions(own, begun_ns, seed, after))
+    past: Iterator[Occasion] = takewhile(
+        lambda one: one.latest_unix_ns < until_ns, occasions(own, begun_ns, seed, after)
+    )
     if since_ns is not None:
         past = islice((one for one in past if one.due_unix_ns > since_ns), _DUE)
     times = [(one.due_unix_ns, one.latest_unix_ns) for one in past]

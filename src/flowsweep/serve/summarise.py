@@ -5,16 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from flowsweep.archive.campaign import Campaign
 from flowsweep.archive.entries import DataEntry, FinishedEntry, ImportedEntry, RetiredEntry, entry_of
 from flowsweep.archive.excerpt import Excerpted, write_excerpt
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.follow_parts import ArchiveFollower, byte_of, part_of
+from flowsweep.archive.monitor_parts import read_monitors
 from flowsweep.archive.part_folders import opened_part
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.state import State
+from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.quantities import QUANTITIES
@@ -26,6 +30,7 @@ AT_A_TIME = 1_000
 to show, then many, since a statement takes half a second however few they are."""
 EXCERPT_MAX = 200
 """Trials of merged files that are taken out; of more, the whole archive is summed up."""
+_POLLS_AROUND = 3
 _NEEDED = frozenset({"trial_id", "verdict"}).union(
     *(quantity.columns for quantity in QUANTITIES),
     *(side for quantity in QUANTITIES for side in quantity.band),
@@ -102,8 +107,22 @@ def excerpt(
                 model.retired.get(number),
             )
         )
-    write_excerpt(parts, target, campaign or model.campaign, model.hosts)
+    monitors = _monitors(folder, model, [entry for _, entry in entries])
+    write_excerpt(parts, target, campaign or model.campaign, model.hosts, monitors)
     return read_archive(target)
+
+
+def _monitors(folder: Folder, model: CampaignModel, entries: Sequence[DataEntry]) -> pa.Table | None:
+    """What monitors told while trials ran, and a few polls before and after: counters tell by differences."""
+    records = [entry.record for entry in entries if isinstance(entry, FinishedEntry)]
+    if model.plan is None or not model.plan.monitors or not records:
+        return None
+    around_us = _POLLS_AROUND * max(one.every_ns for one in model.plan.monitors) // MICROSECOND_NS
+    began_us = [
+        (round(one.started_at.timestamp() * 1e6), one.elapsed_ns // MICROSECOND_NS) for one in records
+    ]
+    first_us = min(at_us for at_us, _ in began_us) - around_us
+    return read_monitors(folder, None, (first_us, max(map(sum, began_us)) + around_us))
 
 
 def _loose(

@@ -5,10 +5,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from flowsweep.archive.follow_parts import part_of
+from flowsweep.monitors.reading import Poll
+from flowsweep.plan import parse_plan
 from flowsweep.serve.overview import Overview
+from flowsweep.serve.summarise import excerpt
 from flowsweep.serve.trials import report_of, trials_between
 from flowsweep.serve.watch import Watched
-from mesh_support import EVERY
+from mesh_support import EVERY, begin_mesh, mesh_plan, outcome_of, times_of
 from retired_archives import TIMES, mesh_in_parts, retire
 
 BEGUN = datetime.now(UTC) - EVERY * TIMES
@@ -50,3 +53,33 @@ def test_pages_of_retired_trials_are_made_of_what_is_left(tmp_path: Path) -> Non
     assert set(anew.model.retired) == {1, 2}
     alone = [one for one in trials if part_of(one.offset) == 1]
     assert report_of(anew, alone[:1]).count("were retired") == 1
+
+
+MONITORED = """
+[monitors.core]
+host = "geneva"
+every = "10s"
+[hosts.geneva]"""
+
+
+def test_the_report_of_some_trials_has_what_monitors_told_meanwhile(tmp_path: Path) -> None:
+    text = mesh_plan().text.replace("[hosts.geneva]", MONITORED)
+    plan = parse_plan(text, "mesh.toml")
+    with begin_mesh(tmp_path / "a", plan, BEGUN) as writer:
+        for occasion, trials in times_of(plan, BEGUN, 2):
+            for trial in trials[:2]:
+                at = datetime.fromtimestamp(occasion.due_unix_ns / 1e9, UTC)
+                writer.started(trial.trial_id, 1, at)
+                writer.finished(outcome_of(trial, at, 1e7))
+        began_us = round(BEGUN.timestamp() * 1e6)
+        for second in range(0, 1200, 10):
+            values = (("", "cpu_total", 100 * second), ("", "cpu_busy", 60 * second))
+            writer.monitor_parts.keep([Poll("core", began_us + second * 10**6, 100, values)])
+    one = watched(tmp_path / "a")
+    first = sorted(trials_between(one, 0, 2e10), key=lambda trial: trial.offset)[:1]
+    with excerpt(one.folder, one.follower, one.model, first, tmp_path / "excerpt") as archive:
+        told = archive.monitors()
+    seconds = {(at_us - began_us) // 10**6 for at_us in told["at_us"].to_pylist()}
+    assert min(seconds) == 0
+    assert 30 <= max(seconds) <= 60
+    assert "core" in report_of(one, first)

@@ -107,7 +107,7 @@ function tell() {
   const said = [];
   if (series.band) said.push(`The band is the ${series.band}.`);
   if (many) said.push("Each value is the median of the trials of a short time, the band their outermost ends.");
-  said.push("A point leads to its trial. Grey: missed. Dashed: a note. Dotted: the level changes there by far more than it varies.");
+  said.push("A point leads to its trial. Grey: missed. Dashed: a note. Dotted: the level changes there, as alarms find it.");
   document.getElementById("caption").textContent = said.join(" ");
 }
 
@@ -115,7 +115,7 @@ function listMarks() {
   const notes = series.notes.map((note) => [note.at, `Note: ${note.text}`]);
   const changes = series.changes.map((change) => {
     const of = series.names[change.point] ? ` (${series.names[change.point]})` : "";
-    return [change.at, `${series.title}${of} changes from ${inUnit(change.was, series.unit)} to ${inUnit(change.now, series.unit)}: ${change.better ? "better" : "worse"}`];
+    return [change.at, `${series.title}${of} changes from ${inUnit(change.was, series.unit)} to ${inUnit(change.now, series.unit)}: ${change.better ? "better" : "worse"}${change.until ? `, until ${momentOf(change.until)} UTC` : ""}`];
   });
   const missed = series.missed.map((one) => [one.from, `Missed ${counted(one.count, "time")}: ${one.reason}`]);
   const all = [...notes, ...changes, ...missed].sort(([one], [other]) => one - other);
