@@ -6,7 +6,7 @@ from itertools import pairwise
 from flowsweep.alarms.alarm import Alarm, moment_of
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
-from flowsweep.schedule.overdue import PastTimes, past_times
+from flowsweep.schedule.overdue import PastTimes, never_ns, past_times
 
 Path = tuple[str, str, str]
 """Sweep, source and sink."""
@@ -41,7 +41,7 @@ def _of_path(
     path: Path, times: PastTimes, begun_ns: int, measured: Sequence[int], now_ns: int
 ) -> Iterator[Alarm]:
     sweep, src, dst = path
-    for since_ns, until_ns in pairwise((begun_ns - 1, *measured, now_ns)):
+    for since_ns, until_ns in pairwise((never_ns(begun_ns), *measured, now_ns)):
         found_ns = times.silent_from(since_ns, until_ns)
         if found_ns is None:
             continue

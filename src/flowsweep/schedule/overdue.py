@@ -66,7 +66,9 @@ def past_times(
     return PastTimes([due for due, _ in times], [latest for _, latest in times])
 
 
-def was_due_twice(plan: Plan, begun_ns: int, seed: int, sweep: str, *, since_ns: int, now_ns: int) -> bool:
+def was_due_twice(
+    plan: Plan, begun_ns: int, seed: int, sweep: str, *, since_ns: int | None, now_ns: int
+) -> bool:
     """Whether a sweep had to have run more than once between two moments, in Unix nanoseconds.
 
     Args:
@@ -74,8 +76,14 @@ def was_due_twice(plan: Plan, begun_ns: int, seed: int, sweep: str, *, since_ns:
         begun_ns: When the campaign began.
         seed: Of the campaign.
         sweep: Its name.
-        since_ns: When it was measured last; when the campaign began if it never was.
+        since_ns: When it was measured last; None if it never was.
         now_ns: The moment that is asked for.
     """
+    since_ns = never_ns(begun_ns) if since_ns is None else since_ns
     times = past_times(plan, begun_ns, seed, sweep, until_ns=now_ns, since_ns=since_ns)
     return times.silent_from(since_ns, now_ns) is not None
+
+
+def never_ns(begun_ns: int) -> int:
+    """Since when a path was not measured that never was: what was due as the campaign began counts, too."""
+    return begun_ns - 1
