@@ -225,6 +225,9 @@ def test_a_curve_within_a_trial_moves_within_two_seconds_of_the_sample(tmp_path,
             found = open_page(server)
             page = found.page
             expect(page.locator("#live")).to_have_text("live")
+            of_path = f"/path?campaign=0&sweep={trial.sweep}&src={trial.src}&dst={trial.dst}"
+            path = open_page(server, of_path)
+            expect(path.page.locator("#live")).to_have_text("live")
             writer.started(trial.trial_id, 1, datetime.now(UTC))
             tell(TrialStarted(1, trial, 1, 0))
             running = page.locator(".running")
@@ -242,13 +245,16 @@ def test_a_curve_within_a_trial_moves_within_two_seconds_of_the_sample(tmp_path,
                 assert drawn != before
                 before = drawn
                 expect(running).to_contain_text(f"{rate_bps / 1e6:.0f} Mbit/s")
+            expect(path.page.locator('#now-running svg[data-points="3"]')).to_have_count(1)
+            expect(path.page.locator("#now-running")).to_contain_text("600 Mbit/s")
             assert curve.get_attribute("aria-label") == "Goodput within this trial, 3 values so far"
             problems = Axe().run(page).response["violations"]
             assert [one["id"] for one in problems if one["impact"] in SERIOUS] == []
             writer.finished(outcome_of(trial, datetime.now(UTC), 7.5e7))
             tell(TrialFinished(outcome_of(trial, datetime.now(UTC), 7.5e7).record))
             expect(running).to_have_count(0)
-            assert found.complaints == []
+            expect(path.page.locator("#now-running .running")).to_have_count(0)
+            assert found.complaints == path.complaints == []
     record_property("seconds_from_sample_to_curve", max(late))
     assert max(late) < 2, late
 

@@ -80,6 +80,12 @@ class Answers:
                 one.key for one in QUANTITIES if asked.state.rows.last(with_value_of=one.key) is not None
             ]
             quantity = BY_KEY[show]
+            way = asked.key._asdict()
+            running = [
+                one
+                for one in self._overviews[asked.watched.number].running()
+                if {name: one[name] for name in way} == way
+            ]
             looked_at = SeriesLookedAt.of(asked.watched.number, model, asked.key, quantity)
         found = lines(rows, show, len(names))
         return _json(
@@ -97,6 +103,7 @@ class Answers:
                 "names": names,
                 "lines": as_json(found),
                 "failures": failures(rows),
+                "running": running,
                 "changes": self._changes.within(looked_at, span),
                 **_beside(model, asked.key.sweep, span),
             }

@@ -6,7 +6,9 @@ const figure = document.getElementById("figure");
 const shows = document.getElementById("show");
 const spans = document.getElementById("spans");
 const { campaign, sweep, src, dst } = card.dataset;
+const nowRunning = document.getElementById("now-running");
 let series = null;
+let live = []; // of each campaign, by trial: seconds and bits per second
 
 // An address with `to` stays where it is; without it the span ends now, and moves along.
 function asked() {
@@ -57,6 +59,7 @@ function render() {
   const config = { responsive: true, displaylogo: false, scrollZoom: false, displayModeBar: false };
   Plotly.react(figure, data, inTheme(layout), config).then(attend);
   tell();
+  listRunning();
   listMarks();
   listTrials();
   for (const label of shows.querySelectorAll("label")) {
@@ -110,6 +113,27 @@ function tell() {
   said.push("A point leads to its trial. Grey: missed. Dashed: a note. Dotted: the level changes there, as alarms find it.");
   document.getElementById("caption").textContent = said.join(" ");
 }
+
+// Trials of this path that run now, each with what it carries second by second.
+function listRunning() {
+  const shown = asked().has("to") ? [] : series.running; // a span that is over has none
+  nowRunning.replaceChildren(...shown.map((running) => {
+    const line = made("div", "", "running");
+    line.append(made("p", `Running now, since ${momentOf(running.began)} UTC: `));
+    line.dataset.trial = running.trial;
+    line.dataset.campaign = campaign;
+    line.dataset.seconds = running.seconds ?? "";
+    drawLive(line, live);
+    return line;
+  }));
+}
+
+const lookAtLive = inTurn(async () => {
+  const answer = await answerOf("/api/live").catch(() => null);
+  if (!answer) return;
+  live = answer.campaigns;
+  for (const line of nowRunning.children) drawLive(line, live);
+}, 250);
 
 function listMarks() {
   const notes = series.notes.map((note) => [note.at, `Note: ${note.text}`]);
@@ -193,4 +217,9 @@ addEventListener("popstate", look);
 watchSaving();
 watchTheme(document.getElementById("theme"), () => { if (figure._fullLayout) Plotly.react(figure, figure.data, inTheme(figure.content.layout)); });
 look();
-listen((event) => { if (event?.what !== "live" && !asked().has("to") && (event === null || String(event.campaign) === campaign)) look(); });
+lookAtLive();
+listen((event) => {
+  if (event !== null && String(event.campaign) !== campaign) return;
+  if (event?.what !== "live" && !asked().has("to")) look();
+  if (!event || event.what === "live") lookAtLive();
+});
