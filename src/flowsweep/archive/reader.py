@@ -154,11 +154,14 @@ class Archive:
         state.attempts = self.state.attempts
         return Archive(self.opened, self.campaign, state, self.losses, self._hold, parts)
 
-    @cached_property
+    @property
     def sampled(self) -> "Archive":
         """The archive as if there were no trials whose samples were retired; itself, if there are none."""
-        if not self.state.retired_at:
-            return self
+        # One that kept itself would keep its files until somebody looks for cycles.
+        return self._sampled if self.state.retired_at else self
+
+    @cached_property
+    def _sampled(self) -> "Archive":
         return self.of_parts([one for one in self.parts if one.state.retired is None])
 
     def asked(self) -> "pa.Table":

@@ -63,7 +63,8 @@ def summed_up(
     part = part_of(batch[0].offset)
     look_for_retired(folder, model, {part})
     if model.is_loose(batch[0]):
-        return _rows(_loose(folder, follower, model, batch))
+        with _loose(folder, follower, model, batch) as archive:
+            return _rows(archive)
     if len(batch) > EXCERPT_MAX or part in model.retired:
         with read_archive(folder.path, part=part) as archive:
             return _rows(archive)

@@ -1,5 +1,6 @@
 """Samples of parts that are over go in time: what is left is read as before, whatever kills a writer."""
 
+import gc
 import random
 import shutil
 from collections.abc import Callable
@@ -138,6 +139,19 @@ def test_who_reads_keeps_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert data_files(folder / "merged") != []
         assert retire(writer, 1, 2) == [True, True]
     assert data_files(folder / "merged") == data_files(folder / "parts/2") == []
+
+
+def test_an_archive_that_nobody_knows_any_more_keeps_nothing(tmp_path: Path) -> None:
+    folder = in_parts(tmp_path / "a")
+    gc.disable()
+    try:
+        with open_archive_for_writing(folder) as writer:
+            assert read_archive(folder).sampled.records
+            assert retire(writer, 1) == [True]
+            assert read_archive(folder).sampled.records
+            assert retire(writer, 2) == [True]
+    finally:
+        gc.enable()
 
 
 def test_a_part_that_is_damaged_stays_as_it_is(tmp_path: Path) -> None:
