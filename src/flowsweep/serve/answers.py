@@ -88,6 +88,7 @@ class Answers:
             ]
             looked_at = SeriesLookedAt.of(asked.watched.number, model, asked.key, quantity)
         found = lines(rows, show, len(names))
+        marks = self._changes.within(looked_at, span)
         return _json(
             {
                 "show": show,
@@ -104,7 +105,8 @@ class Answers:
                 "lines": as_json(found),
                 "failures": failures(rows),
                 "running": running,
-                "changes": self._changes.within(looked_at, span),
+                "changes": marks or [],
+                "looks_for_changes": marks is None,
                 **_beside(model, asked.key.sweep, span),
             }
         )

@@ -6,6 +6,7 @@ shows and in either direction. A path of less than three days has none.
 
 import threading
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from flowsweep.serve.series import rounded
 
 _MARKS_MAX = 20
 _KEPT_MAX = 256
+_WAIT_S = 0.05
 _OK = STATUSES.index("ok")
 _BY_COLUMN = {one.column: one for one in WATCHED}
 Mark = dict[str, Any]
@@ -32,20 +34,31 @@ class Changes:
     """Of all campaigns; what has not changed is not looked for again."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, PathKey, str], tuple[int, list[Mark]]] = {}
+        self._known: dict[tuple[int, PathKey, str], tuple[int, Future[list[Mark]]]] = {}
         self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="changes")
 
-    def within(self, of: "SeriesLookedAt", span: Span) -> list[Mark]:
-        """The marks of a span of time: when, of which point, from which level to which, whether better."""
+    def within(self, of: "SeriesLookedAt", span: Span, *, wait_s: float = _WAIT_S) -> list[Mark] | None:
+        """The marks of a span of time: when, of which point, from which level to which, whether better.
+
+        None if they are still looked for after `wait_s`: a long series takes some tenths of a second, for
+        which no picture should wait.
+        """
         with self._lock:
             key = (of.campaign, of.key, of.quantity.key)
             known = self._known.get(key)
             if known is None or known[0] != of.version:
-                known = of.version, changes(of.rows, of.points, of.quantity, of.false_alarms_per_100_days)
                 if len(self._known) >= _KEPT_MAX:
                     self._known.clear()
-                self._known[key] = known
-        return [mark for mark in known[1] if span.begin <= mark["at"] < span.end][-_MARKS_MAX:]
+                looking = self._pool.submit(
+                    changes, of.rows, of.points, of.quantity, of.false_alarms_per_100_days
+                )
+                known = self._known[key] = of.version, looking
+        try:
+            found = known[1].result(wait_s)
+        except TimeoutError:
+            return None
+        return [mark for mark in found if span.begin <= mark["at"] < span.end][-_MARKS_MAX:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Marks of changes on a path's page: what the alarms' detector finds, of a span, made once."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ def test_marks_are_of_the_span_and_looked_for_once(tmp_path, monkeypatch: pytest
     found = Changes()
 
     def within(span: Span) -> list:
-        return found.within(SeriesLookedAt.of(0, watched.model, key, BY_KEY["goodput"]), span)
+        return found.within(SeriesLookedAt.of(0, watched.model, key, BY_KEY["goodput"]), span, wait_s=60)
 
     [mark] = within(EVER)
     looked: list[int] = []
@@ -118,3 +119,14 @@ def test_marks_are_of_the_span_and_looked_for_once(tmp_path, monkeypatch: pytest
     state.version += 1
     assert within(EVER) == []
     assert looked == [1]
+
+
+def test_no_answer_waits_for_a_long_series(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = big_campaign(tmp_path / "a", paths=1, trials_each=HOURS, end=BEGAN, every_s=HOUR_S)
+    [key] = watched.model.paths
+    go_on = threading.Event()
+    monkeypatch.setattr("flowsweep.serve.changes.changes", lambda *_: go_on.wait(60) and [])
+    found, asked = Changes(), SeriesLookedAt.of(0, watched.model, key, BY_KEY["goodput"])
+    assert found.within(asked, EVER) is None
+    go_on.set()
+    assert found.within(asked, EVER, wait_s=60) == []

@@ -42,6 +42,7 @@ const look = inTurn(async () => {
     return;
   }
   render();
+  if (series.looks_for_changes) setTimeout(look, 500); // of a long series: the picture does not wait for its marks
 }, 300);
 
 // Now; of a path that is measured no more, a little after its last trial.
