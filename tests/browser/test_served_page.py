@@ -16,7 +16,7 @@ from flowsweep.campaigns.live import live_told
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.events import TrialFinished, TrialRunning, TrialStarted
 from mesh_support import EVERY, SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
-from serve_support import Served, big_campaign, served
+from serve_support import Served, big_campaign, served, with_a_change
 
 pytestmark = pytest.mark.browser
 
@@ -126,14 +126,6 @@ def test_a_failed_trial_is_told_by_a_sign_and_a_word(mesh, open_page):
     expect(failed).to_have_count(1)
     expect(failed).to_contain_text("✕")
     expect(page.locator(".paths .trouble", has_text="the last trial failed")).to_have_count(1)
-
-
-def with_a_change(route):
-    """The answer, with a change of the level: one is found in days, of which this mesh has not enough."""
-    answer = route.fetch()
-    found = answer.json()
-    change = {"at": (found["first"] + found["last"]) / 2, "point": 0, "was": 9e7, "now": 7e7, "better": False}
-    route.fulfill(response=answer, json=found | {"changes": [change | {"until": found["last"]}]})
 
 
 def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
