@@ -31,6 +31,7 @@ _TABLES = (
     ("`[campaign]`", "CampaignTable"),
     ("`[alarms]`", "AlarmsTable"),
     ("`mail` of alarms", "MailTable"),
+    ("`[retain]`", "RetainTable"),
     ("`[monitors.NAME]`", "MonitorTable"),
     ("`[[sweep]]`", "SweepTable"),
     ("`paths` of a sweep", "PathTable"),

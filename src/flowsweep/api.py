@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
@@ -19,6 +20,7 @@ from flowsweep.analysis.monitors.facts import monitor_facts
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive, read_archive
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.prepared.whole_summary import summary_table
 
 
 def open_campaign(folder: str | PathLike[str]) -> "OpenCampaign":
@@ -36,7 +38,8 @@ def open_campaign(folder: str | PathLike[str]) -> "OpenCampaign":
 class OpenCampaign:
     """A campaign's tables, as Ibis tables on DuckDB: `.to_pandas()`, `.to_pyarrow()`, or go on in Ibis.
 
-    docs/reference/archive.md and docs/explanation/statistics.md say what their columns are.
+    docs/reference/archive.md and docs/explanation/statistics.md say what their columns are. Trials
+    whose samples were retired are in `trials` and `summary`, and what follows from these; in no other.
     """
 
     def __init__(self, archive: Archive) -> None:
@@ -55,6 +58,8 @@ class OpenCampaign:
     @property
     def trials(self) -> ir.Table:
         """One row per trial: its parameters, what was granted and what became of it."""
+        if self.archive.sampled is not self.archive:
+            return ibis.memtable(self.archive.asked())
         return self.archive.tables().trials
 
     @property
@@ -140,6 +145,8 @@ class OpenCampaign:
     @cached_property
     def summary(self) -> ir.Table:
         """One row per trial, what a person wants to know of it: as `flowsweep summary` has it."""
+        if self.archive.sampled is not self.archive:
+            return ibis.memtable(summary_table(self.archive))
         return summarised(self.archive.tables())
 
     @cached_property

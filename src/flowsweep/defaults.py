@@ -143,6 +143,8 @@ RECURRENCE_MIN_NS = 1 * SECOND_NS
 RECURRENCE_MAX_NS = 31 * 24 * 3600 * SECOND_NS
 SLIP_OF_DAY_NS = 3600 * SECOND_NS
 """How late what is due at a time of the day may begin, where a plan does not say it."""
+RETAIN_MIN_NS = 24 * 3600 * SECOND_NS
+"""What was measured is kept for so long at least."""
 CAMPAIGN_MAX_NS = 10 * 366 * 24 * 3600 * SECOND_NS
 SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS
 SAMPLE_INTERVAL_MAX_NS = 60 * SECOND_NS

@@ -19,6 +19,9 @@ DURATION_UNITS: dict[str, int] = {
 }
 """Nanoseconds in each unit."""
 
+AGE_UNITS: dict[str, int] = {"h": 3_600_000_000_000, "d": 86_400_000_000_000}
+"""Nanoseconds in each unit of how long something is kept."""
+
 SIZE_UNITS: dict[str, int] = {
     "B": 1,
     "KB": 1_000,
@@ -53,6 +56,11 @@ def parse_duration(text: str) -> int:
     return _parse(text, _DURATION)
 
 
+def parse_age(text: str) -> int:
+    """Nanoseconds of an age such as "30d" or "12h". Raises QuantityError."""
+    return _parse(text, _AGE)
+
+
 def parse_size(text: str) -> int:
     """Bytes of a size such as "512KiB", "8KB" or "1.1MB". Raises QuantityError."""
     return _parse(text, _SIZE)
@@ -66,6 +74,11 @@ def parse_rate(text: str) -> int:
 def write_duration(duration_ns: int) -> str:
     """Write whole nanoseconds as a plan does, without loss: parse_duration gives them back."""
     return _write(duration_ns, _DURATION)
+
+
+def write_age(age_ns: int) -> str:
+    """Write whole hours as a plan does, without loss: parse_age gives them back."""
+    return _write(age_ns, _AGE)
 
 
 def write_size(size_bytes: int) -> str:
@@ -106,6 +119,7 @@ _DURATION = _Kind(
         "hours": "h",
     },
 )
+_AGE = _Kind("time that something is kept", AGE_UNITS, "30d", {"day": "d", "days": "d", "hours": "h"})
 _SIZE = _Kind("size", SIZE_UNITS, "64KiB", {"k": "KiB", "m": "MiB", "g": "GiB", "byte": "B", "bytes": "B"})
 _RATE = _Kind(
     "rate",
@@ -157,6 +171,8 @@ def _proposal(number: str, kind: _Kind) -> str:
     value = abs(float(number))
     if kind is _DURATION:
         return f"{number}s"
+    if kind is _AGE:
+        return f"{number}d"
     if kind is _SIZE:
         return f"{number}B" if value >= 1_000 else f"{number}KiB"
     return _write(int(value), kind) if value >= 100_000 else f"{number}Mbit/s"

@@ -7,6 +7,7 @@ back is in `flowsweep.units`.
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from typing import Any
 
 from flowsweep.tests import facts_of
@@ -320,3 +321,14 @@ def _engineering(value: float, units: dict[str, int]) -> str:
 
 def _rounded(value: float) -> float:
     return float(f"{value:.3g}")
+
+
+def retired_words(retired_at: Mapping[str, datetime]) -> str | None:
+    """Say of how many trials there is a summary alone, by trial_id and when samples went; None: of none."""
+    if not retired_at:
+        return None
+    last = max(retired_at.values())
+    return (
+        f"samples of {counted(len(retired_at), 'trial')} were retired, the last on {last:%Y-%m-%d}, as the "
+        "plan says: of these there is the summary that was made before"
+    )

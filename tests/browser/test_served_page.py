@@ -16,7 +16,7 @@ from flowsweep.campaigns.live import live_told
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.events import TrialFinished, TrialRunning, TrialStarted
 from mesh_support import EVERY, SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
-from serve_support import Served, big_campaign, served
+from serve_support import Served, big_campaign, served, with_a_change
 
 pytestmark = pytest.mark.browser
 
@@ -131,6 +131,7 @@ def test_a_failed_trial_is_told_by_a_sign_and_a_word(mesh, open_page):
 def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     found = open_page(mesh)
     page = found.page
+    page.route("**/api/series*", with_a_change)
     cell(page, "geneva", "vienna").click()
     wait_drawn(page)
     kinds = page.evaluate(
@@ -142,7 +143,7 @@ def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     marks = page.locator("#mark-list").inner_text()
     assert f"Note: kernel upgraded {HOSTILE}" in marks
     assert "Goodput (flows 1) changes from" in marks
-    assert "worse" in marks
+    assert "worse, until" in marks
     assert "the controller was not running" in marks
     assert page.title() != "taken"
     point = page.evaluate(
@@ -216,6 +217,9 @@ def test_a_curve_within_a_trial_moves_within_two_seconds_of_the_sample(tmp_path,
             found = open_page(server)
             page = found.page
             expect(page.locator("#live")).to_have_text("live")
+            of_path = f"/path?campaign=0&sweep={trial.sweep}&src={trial.src}&dst={trial.dst}"
+            path = open_page(server, of_path)
+            expect(path.page.locator("#live")).to_have_text("live")
             writer.started(trial.trial_id, 1, datetime.now(UTC))
             tell(TrialStarted(1, trial, 1, 0))
             running = page.locator(".running")
@@ -233,13 +237,16 @@ def test_a_curve_within_a_trial_moves_within_two_seconds_of_the_sample(tmp_path,
                 assert drawn != before
                 before = drawn
                 expect(running).to_contain_text(f"{rate_bps / 1e6:.0f} Mbit/s")
+            expect(path.page.locator('#now-running svg[data-points="3"]')).to_have_count(1)
+            expect(path.page.locator("#now-running")).to_contain_text("600 Mbit/s")
             assert curve.get_attribute("aria-label") == "Goodput within this trial, 3 values so far"
             problems = Axe().run(page).response["violations"]
             assert [one["id"] for one in problems if one["impact"] in SERIOUS] == []
             writer.finished(outcome_of(trial, datetime.now(UTC), 7.5e7))
             tell(TrialFinished(outcome_of(trial, datetime.now(UTC), 7.5e7).record))
             expect(running).to_have_count(0)
-            assert found.complaints == []
+            expect(path.page.locator("#now-running .running")).to_have_count(0)
+            assert found.complaints == path.complaints == []
     record_property("seconds_from_sample_to_curve", max(late))
     assert max(late) < 2, late
 

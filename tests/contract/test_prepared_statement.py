@@ -16,10 +16,10 @@ from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from file_support import make_file_outcome, make_file_trial
 from flowsweep.analysis import summarised, summary
 from flowsweep.archive import Archive, read_archive, tables_of
-from flowsweep.cli.summary_rows import summary_table
 from flowsweep.prepared import statement
 from flowsweep.prepared import summary as prepared
 from flowsweep.prepared.summary import summary_of_archive, summary_of_outcomes
+from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.run.outcome import TrialOutcome
 
 REMEDY = "run `python tools/regenerate_statement.py` and commit what it writes"

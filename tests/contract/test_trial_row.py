@@ -12,7 +12,7 @@ from flowsweep.analysis.row_schema import schema_of
 from flowsweep.archive import read_archive
 from flowsweep.archive.trials import TRIALS_SCHEMA
 from flowsweep.axes import AXES, SETTINGS, SettingColumns
-from flowsweep.cli.summary_rows import summary_table
+from flowsweep.prepared.whole_summary import summary_table
 
 ARCHIVES = sorted((Path(__file__).parent / "numbers" / "archives").iterdir())
 _NARROWER = {pa.int16(): pa.int64()}

@@ -108,3 +108,11 @@ def free_port() -> int:
     with socket.socket() as made:
         made.bind(("127.0.0.1", 0))
         return int(made.getsockname()[1])
+
+
+def with_a_change(route: Any) -> None:
+    """The answer, with a change of the level: one is found in days, of which this mesh has not enough."""
+    answer = route.fetch()
+    found = answer.json()
+    change = {"at": (found["first"] + found["last"]) / 2, "point": 0, "was": 9e7, "now": 7e7, "better": False}
+    route.fulfill(response=answer, json=found | {"changes": [change | {"until": found["last"]}]})

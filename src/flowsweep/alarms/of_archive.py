@@ -1,51 +1,56 @@
 """The alarms of a campaign: from its archive, its plan and the time alone, so the same each time."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from flowsweep.alarms.alarm import Alarm, Size, moment_of
 from flowsweep.alarms.detector import Shift, shifts
+from flowsweep.alarms.level import Floats
 from flowsweep.alarms.quantities import QUANTITIES, Quantity
-from flowsweep.alarms.silence import silences
-from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
-from flowsweep.defaults import FALSE_ALARMS_PER_100_DAYS, SECOND_NS
+from flowsweep.alarms.silence import Path, silences
+from flowsweep.defaults import FALSE_ALARMS_PER_100_DAYS, MICROSECOND_NS
 from flowsweep.plan import Plan
-from flowsweep.run.outcome import TrialRecord
+
+WATCHED = {
+    "sweep": pa.string(),
+    "src": pa.string(),
+    "dst": pa.string(),
+    **{quantity.column: pa.float64() for quantity in QUANTITIES},
+}
+"""Columns of a summary that are looked at, with their types; `flowsweep.prepared.recorded` reads them."""
+_MICROSECONDS = 1e6
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Series:
-    """One quantity at one point of a sweep, of one direction."""
+    """One quantity at one point of a sweep, of one direction, in the order of time."""
 
-    record: TrialRecord
+    sweep: str
+    src: str
+    dst: str
+    point: str
     quantity: Quantity
-    times_s: list[float] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
+    times_s: Floats
+    values: Floats
 
     @property
     def way(self) -> tuple[str, str]:
-        return self.record.trial.src, self.record.trial.dst
+        return self.src, self.dst
 
 
-def alarms_of(
-    plan: Plan,
-    begun_unix_ns: int,
-    seed: int,
-    records: Mapping[str, TrialRecord],
-    rows: Sequence[TrialRow],
-    now_unix_ns: int,
-) -> list[Alarm]:
+def alarms_of(plan: Plan, begun_unix_ns: int, seed: int, trials: pa.Table, now_unix_ns: int) -> list[Alarm]:
     """Find all alarms of a campaign so far.
 
     Args:
         plan: With times.
         begun_unix_ns: When the campaign began.
         seed: Of the campaign.
-        records: Its trials, by trial_id.
-        rows: Of its summary.
+        trials: All of them, from `flowsweep.prepared.recorded.recorded_rows`, with the columns of WATCHED.
         now_unix_ns: Up to when a path may be silent.
 
     Returns:
@@ -53,49 +58,64 @@ def alarms_of(
         time depends on nothing that came after it, but whether it is over.
     """
     rate = FALSE_ALARMS_PER_100_DAYS if plan.alarms is None else plan.alarms.false_alarms_per_100_days
-    series = _series(records, rows)
+    good = trials.filter(pc.equal(trials["recorded_status"], "ok")).sort_by("began_us")
+    series = list(_series(good))
     of_way = Counter(one.way for one in series)
     found = [alarm for one in series for alarm in _shifted(one, rate / of_way[one.way])]
-    measured: dict[tuple[str, str, str], list[int]] = {}
-    for record in records.values():
-        if record.status == "ok":
-            key = (record.trial.sweep, record.trial.src, record.trial.dst)
-            measured.setdefault(key, []).append(round(record.started_at.timestamp() * SECOND_NS))
-    ascending = {path: sorted(times) for path, times in measured.items()}
-    found += silences(plan, begun_unix_ns, seed, ascending, now_unix_ns)
+    found += silences(plan, begun_unix_ns, seed, _measured(good), now_unix_ns)
     return sorted(found, key=lambda alarm: (alarm.found, alarm.name))
 
 
-def _series(records: Mapping[str, TrialRecord], rows: Sequence[TrialRow]) -> list[_Series]:
+def _series(good: pa.Table) -> Iterator[_Series]:
     """Put together what is measured again and again; trials that failed have no values."""
-    found: dict[tuple[str, str], _Series] = {}
-    for row in rows:
-        record = records.get(row["trial_id"])
-        # Each step of a search has a rate of its own.
-        if record is None or record.status != "ok" or record.trial.search is not None:
-            continue
-        point = record.trial.model_copy(update={"repeat": 1}).trial_id
+    of_points = good.filter(pc.is_valid(good["point"]))
+    began_s = of_points["began_us"].to_numpy() / _MICROSECONDS
+    for places in _groups(of_points, "point"):
+        first = of_points.slice(int(places[0]), 1).to_pylist()[0]
         for quantity in QUANTITIES:
-            value = quantity_of(row, quantity.column)
-            if value is not None and np.isfinite(value):
-                one = found.setdefault((point, quantity.column), _Series(record, quantity))
-                one.times_s.append(record.started_at.timestamp())
-                one.values.append(quantity.scaled(value))
-    return list(found.values())
+            values = of_points[quantity.column].to_numpy(zero_copy_only=False)[places]
+            known = np.isfinite(values)
+            if known.any():
+                yield _Series(
+                    first["sweep"], first["src"], first["dst"], first["point_words"], quantity,
+                    began_s[places][known],
+                    np.array([quantity.scaled(value) for value in values[known].tolist()]),
+                )  # fmt: skip
+
+
+def _measured(good: pa.Table) -> dict[Path, list[int]]:
+    """By path, when trials began that are whole, ascending, in Unix nanoseconds."""
+    began_ns = good["began_us"].to_numpy() * MICROSECOND_NS
+    found = {}
+    for places in _groups(good, "sweep", "src", "dst"):
+        first = good.slice(int(places[0]), 1).to_pylist()[0]
+        found[first["sweep"], first["src"], first["dst"]] = began_ns[places].tolist()
+    return found
+
+
+def _groups(rows: pa.Table, *names: str) -> Iterator[np.ndarray]:
+    """Places of rows that are alike in some columns, in their order; in the order of their first ones."""
+    if not rows.num_rows:
+        return
+    code = np.zeros(rows.num_rows, np.int64)
+    for name in names:
+        column = rows[name].combine_chunks().dictionary_encode()
+        code = code * len(column.dictionary) + column.indices.to_numpy()
+    order = np.argsort(code, kind="stable")
+    edges = np.flatnonzero(np.diff(code[order])) + 1
+    yield from sorted(np.split(order, edges), key=lambda places: int(places[0]))
 
 
 def _shifted(series: _Series, false_alarms_per_100_days: float) -> Iterator[Alarm]:
-    times_s, values = np.array(series.times_s), np.array(series.values)
-    order = np.argsort(times_s, kind="stable")
-    quantity, trial = series.quantity, series.record.trial
-    for shift in shifts(times_s[order], values[order], quantity.watching(false_alarms_per_100_days)):
+    quantity = series.quantity
+    for shift in shifts(series.times_s, series.values, quantity.watching(false_alarms_per_100_days)):
         yield Alarm(
             kind=quantity.kind,
             worse=shift.score * quantity.worse > 0,
-            sweep=trial.sweep,
-            src=trial.src,
-            dst=trial.dst,
-            point=trial.parameters.in_words(trial.total_flows),
+            sweep=series.sweep,
+            src=series.src,
+            dst=series.dst,
+            point=series.point,
             quantity=quantity.name,
             unit=quantity.unit,
             since=moment_of(shift.since_s),

@@ -1,19 +1,15 @@
 """When a path was silent: due more than once since it was measured, as `flowsweep status` says it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
-
-import numpy as np
+from itertools import pairwise
 
 from flowsweep.alarms.alarm import Alarm, moment_of
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
-from flowsweep.schedule import has_times, occasions
+from flowsweep.schedule.overdue import PastTimes, never_ns, past_times
 
 Path = tuple[str, str, str]
 """Sweep, source and sink."""
-_DUE = 2
-"""How often it must have been due: once may be anything."""
 
 
 def silences(
@@ -33,31 +29,23 @@ def silences(
         next measurement.
     """
     for sweep in plan.sweeps:
-        own = plan.model_copy(update={"sweeps": (sweep,)})
-        if not has_times(own):
-            continue
-        past = takewhile(lambda one: one.latest_unix_ns < now_unix_ns, occasions(own, begun_unix_ns, seed))
-        times = np.array([(one.due_unix_ns, one.latest_unix_ns) for one in past], dtype=np.int64)
-        due, latest = times.reshape(-1, 2).T
+        times = past_times(plan, begun_unix_ns, seed, sweep.name, until_ns=now_unix_ns)
         for path in sweep.paths:
             ways = [(path.src, path.dst)] + ([] if sweep.directions == "one" else [(path.dst, path.src)])
             for src, dst in ways:
-                began = np.array(measured.get((sweep.name, src, dst), ()), dtype=np.int64)
-                yield from _of_path((sweep.name, src, dst), due, latest, begun_unix_ns, began, now_unix_ns)
+                key = (sweep.name, src, dst)
+                yield from _of_path(key, times, begun_unix_ns, measured.get(key, ()), now_unix_ns)
 
 
 def _of_path(
-    path: Path, due: np.ndarray, latest: np.ndarray, begun_ns: int, measured: np.ndarray, now_ns: int
+    path: Path, times: PastTimes, begun_ns: int, measured: Sequence[int], now_ns: int
 ) -> Iterator[Alarm]:
     sweep, src, dst = path
-    since = np.concatenate([np.array([begun_ns - 1], dtype=np.int64), measured])
-    until = np.concatenate([measured, np.array([now_ns], dtype=np.int64)])
-    second = np.searchsorted(due, since, side="right") + _DUE - 1
-    for place in np.flatnonzero(second < len(due)):
-        found_ns = int(latest[second[place]])
-        if found_ns >= until[place]:
+    for since_ns, until_ns in pairwise((never_ns(begun_ns), *measured, now_ns)):
+        found_ns = times.silent_from(since_ns, until_ns)
+        if found_ns is None:
             continue
-        over = moment_of(int(until[place]) / SECOND_NS) if place < len(measured) else None
+        over = None if until_ns == now_ns else moment_of(until_ns / SECOND_NS)
         yield Alarm(
             kind="silent",
             worse=True,
@@ -67,7 +55,7 @@ def _of_path(
             point=None,
             quantity=None,
             unit=None,
-            since=moment_of(max(int(since[place]), begun_ns) / SECOND_NS),
+            since=moment_of(max(since_ns, begun_ns) / SECOND_NS),
             found=moment_of(found_ns / SECOND_NS),
             over=over,
             end=None if over is None else "measured",

@@ -210,6 +210,18 @@ class ContinuedEntry(_Entry):
     part: Part
 
 
+class RetiredEntry(_Entry):
+    """What was measured in this part, which is over, is not kept any longer: a summary is what is left."""
+
+    kind: Literal["retired"] = "retired"
+    at: datetime
+    file: Annotated[str, Field(pattern=r"^summary\.[0-9a-f]{32}\.parquet$")]
+    """The kept summary, from the part's folder; its name ends in the first 128 bits of its SHA-256."""
+    flowsweep_version: str
+    """Which summed the trials up."""
+    trials: Rows
+
+
 class DroppedEntry(_Entry):
     """Data of an attempt, or of imported trials, have changed since they were written: they do not count."""
 
@@ -227,6 +239,7 @@ Entry = (
     | MissedEntry
     | BeginsEntry
     | ContinuedEntry
+    | RetiredEntry
 )
 DataEntry = FinishedEntry | ImportedEntry
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
@@ -271,6 +284,11 @@ def part_folder(part: int) -> str:
 def generation_folder(generation: int) -> str:
     """Folder of a generation of merged files, from the archive's."""
     return f"{MERGED_FOLDER}/{generation}"
+
+
+def kept_summary_file(digest: str) -> str:
+    """File of the kept summary of a part, from the part's folder, by the first 128 bits of its SHA-256."""
+    return f"summary.{digest}.parquet"
 
 
 def merged_table(file: str, generation: int) -> str | None:

@@ -1,6 +1,6 @@
 """A few trials of an archive as an archive of their own, which all that reads archives can read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,22 @@ import pyarrow as pa
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, write_campaign
 from flowsweep.archive.entries import (
+    PARTS_FOLDER,
     TRIALS_FOLDER,
     CompactedEntry,
     DataEntry,
+    Entry,
     FinishedEntry,
     HostsEntry,
+    RetiredEntry,
     file_of,
+    part_folder,
 )
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_FILE, frame
+from flowsweep.archive.kept_summary import keep_summary, kept_rows
+from flowsweep.archive.monitor_parts import write_monitors
+from flowsweep.archive.part_folders import opened_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +40,16 @@ class Excerpted:
     """Trials whose data are merged with others'."""
     files: CompactedEntry | None
     """Where those lie."""
+    retired: RetiredEntry | None = None
+    """What is left of all of them, in a part whose samples were retired."""
 
 
 def write_excerpt(
-    parts: Sequence[Excerpted], target: Path, campaign: Campaign, hosts: Mapping[str, Mapping[str, Any]]
+    parts: Sequence[Excerpted],
+    target: Path,
+    campaign: Campaign,
+    hosts: Mapping[str, Mapping[str, Any]],
+    monitors: pa.Table | None = None,
 ) -> None:
     """Write an archive of some trials.
 
@@ -45,22 +58,57 @@ def write_excerpt(
         target: A new folder.
         campaign: Of the archive.
         hosts: What is known of its hosts.
+        monitors: What monitors told meanwhile, if there are some.
 
     Raises:
         ArchiveError: Something cannot be read or written.
     """
+    retired = [part for part in parts if part.retired is not None]
+    sampled = [part for part in parts if part.retired is None]
     with disk.reported(target, "cannot be written"):
         target.mkdir()
-        made = Folder(target)
-        write_campaign(made, campaign)
-        made.make_folder(TRIALS_FOLDER)
-        for part in parts:
-            _take(part, made)
-        hosts_entry = HostsEntry(facts={name: dict(facts) for name, facts in hosts.items()})
-        unhashed = [entry.model_copy(update={"sha256": {}}) for part in parts for entry in part.merged]
-        loose = [entry for part in parts for entry in part.loose]
-        records = [hosts_entry, *sorted((*loose, *unhashed), key=_began)]
-        made.write(JOURNAL_FILE, b"".join(frame(one.model_dump_json().encode()) for one in records))
+        whole = Folder(target)
+        for number, part in enumerate(retired, start=1):
+            made = _made(whole, number, campaign)
+            _write_journal(made, hosts, [*part.loose, *part.merged, _take_rows(part, made)])
+        if sampled or not retired:
+            made = _made(whole, len(retired) + 1, campaign)
+            made.make_folder(TRIALS_FOLDER)
+            for part in sampled:
+                _take(part, made)
+            unhashed = [entry.model_copy(update={"sha256": {}}) for part in sampled for entry in part.merged]
+            loose = [entry for part in sampled for entry in part.loose]
+            entries: list[DataEntry] = sorted((*loose, *unhashed), key=_began)
+            _write_journal(made, hosts, entries)
+    if monitors is not None and monitors.num_rows:
+        write_monitors(whole, monitors)
+
+
+def _made(whole: Folder, number: int, campaign: Campaign) -> Folder:
+    """A part of the excerpt: samples of each part were retired at a time of its own."""
+    if number > 1:
+        whole.make_folder(PARTS_FOLDER)
+        whole.make_folder(part_folder(number))
+    made = opened_part(whole, number)
+    write_campaign(made, campaign)
+    return made
+
+
+def _write_journal(made: Folder, hosts: Mapping[str, Mapping[str, Any]], entries: Iterable[Entry]) -> None:
+    records = [HostsEntry(facts={name: dict(facts) for name, facts in hosts.items()}), *entries]
+    made.write(JOURNAL_FILE, b"".join(frame(one.model_dump_json().encode()) for one in records))
+
+
+def _take_rows(part: Excerpted, made: Folder) -> RetiredEntry:
+    """Take the rows of the summary that is left of trials; returns the record that says so."""
+    import pyarrow.compute as pc
+
+    if part.retired is None:
+        raise ValueError(f"{part.source.path}: has its samples")
+    names = [trial_id for entry in (*part.loose, *part.merged) for trial_id, _ in entry.keys]
+    rows = kept_rows(part.source, part.retired.file)
+    kept = keep_summary(made, rows.filter(pc.is_in(rows["trial_id"], pa.array(names))))
+    return part.retired.model_copy(update={"file": kept.file, "trials": kept.trials})
 
 
 def _take(part: Excerpted, made: Folder) -> None:

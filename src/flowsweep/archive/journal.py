@@ -161,18 +161,22 @@ class JournalFile:
     Args:
         folder: The archive's.
         new: Make the file; it may be there if it is empty.
+        locked: A descriptor of it by which this process has the lock already.
 
     Raises:
         ArchiveError: Another process holds the lock, or it is no file that may be written.
     """
 
-    def __init__(self, folder: Folder, *, new: bool = False) -> None:
+    def __init__(self, folder: Folder, *, new: bool = False, locked: int | None = None) -> None:
         self._folder = folder
         self._path = folder.path / JOURNAL_FILE
         make = new and not folder.has_file(JOURNAL_FILE)
-        self._descriptor = folder.open(JOURNAL_FILE, writable=True, new=make)
+        self._descriptor = (
+            folder.open(JOURNAL_FILE, writable=True, new=make) if locked is None else os.dup(locked)
+        )
         try:
-            _lock(self._descriptor, folder)
+            if locked is None:
+                _lock(self._descriptor, folder)
             data = folder.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX)
             self._content: Content | None = parse(data, str(self._path))
         except BaseException:
@@ -205,6 +209,11 @@ class JournalFile:
                 disk.cut(self._descriptor, at=self._end)
                 raise
         self._end += len(record)
+
+    @property
+    def descriptor(self) -> int:
+        """By which this process has the lock."""
+        return self._descriptor
 
     @property
     def end(self) -> int:

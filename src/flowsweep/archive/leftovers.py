@@ -1,10 +1,14 @@
 """What no record names: what a killed process left half done goes, all else is put aside."""
 
+import os
 import re
 from collections.abc import Iterable
+from contextlib import ExitStack
 
+from flowsweep.archive import disk
 from flowsweep.archive.entries import MERGED_FOLDER, TRIALS_FOLDER
 from flowsweep.archive.folder import UNFINISHED, Folder
+from flowsweep.archive.readers import wait_for_readers
 from flowsweep.archive.state import State
 
 _UNFINISHED = re.compile(rf"([0-9a-f]{{12}}-)?[0-9]+{re.escape(UNFINISHED)}")
@@ -47,8 +51,26 @@ def _is_unfinished(name: str) -> bool:
     return _UNFINISHED.fullmatch(name.rpartition("/")[2]) is not None
 
 
-def remove_stale(folder: Folder, state: State) -> None:
-    """Remove folders whose data were merged since: nobody may be reading the archive."""
-    for name in sorted(state.stale):
-        folder.remove(name)
+def remove_stale(folder: Folder, state: State, *, whole: Folder) -> bool:
+    """Remove folders whose data do not count any more, unless somebody reads the archive.
+
+    Args:
+        folder: Of the part that they lie in.
+        state: Of that part.
+        whole: The archive's; the same, if the part is its first.
+
+    Returns:
+        Whether they are gone.
+    """
+    if state.stale.isdisjoint(data_folders(folder)):
+        return True
+    with ExitStack() as held:
+        for one in {whole.path: whole, folder.path: folder}.values():
+            if (descriptor := wait_for_readers(one)) is None:
+                return False
+            held.callback(os.close, descriptor)
+        with disk.reported(whole.path, "data that do not count any more cannot be removed"):
+            for name in sorted(state.stale):
+                folder.remove(name)
     state.stale.clear()
+    return True

@@ -68,7 +68,7 @@ class MonitorParts:
                     "which is all that is kept of monitors: nothing more is"
                 )
             number = max((part.last for part in all_parts(self._folder)), default=0) + 1
-            part = self._written(number, number, monitors_table(polls))
+            part = _written(self._folder, number, number, monitors_table(polls))
             self._bytes += self._folder.file_bytes(part.file)
 
     def merge(self) -> None:
@@ -83,7 +83,7 @@ class MonitorParts:
             self._make_ready()
             for run in self._small_runs():
                 tables = [_read(self._folder, part, None) for part in run]
-                self._written(run[0].first, run[-1].last, pa.concat_tables(tables))
+                _written(self._folder, run[0].first, run[-1].last, pa.concat_tables(tables))
             self._remove_covered()
 
     def _make_ready(self) -> None:
@@ -96,16 +96,6 @@ class MonitorParts:
                 self._folder.remove(f"{MONITORS_FOLDER}/{name}")
         self._bytes = monitors_bytes(self._folder)
         self._ready = True
-
-    def _written(self, first: int, last: int, table: pa.Table) -> Part:
-        unfinished = f"{MONITORS_FOLDER}/{first:07}-{last:07}{UNFINISHED}"
-        self._folder.remove(unfinished)
-        with new_parquet(self._folder, unfinished, table.schema) as writer:
-            writer.write_table(table)
-        part = Part(first, last, writer.digest[:_DIGEST_CHARACTERS])
-        self._folder.rename(unfinished, part.file)
-        self._folder.sync(MONITORS_FOLDER)
-        return part
 
     def _small_runs(self) -> Iterator[list[Part]]:
         """Neighbours that are merged: together no larger than one file should be."""
@@ -136,6 +126,28 @@ class MonitorParts:
         self._bytes = monitors_bytes(self._folder)
 
 
+def _written(folder: Folder, first: int, last: int, table: pa.Table) -> Part:
+    unfinished = f"{MONITORS_FOLDER}/{first:07}-{last:07}{UNFINISHED}"
+    folder.remove(unfinished)
+    with new_parquet(folder, unfinished, table.schema) as writer:
+        writer.write_table(table)
+    part = Part(first, last, writer.digest[:_DIGEST_CHARACTERS])
+    folder.rename(unfinished, part.file)
+    folder.sync(MONITORS_FOLDER)
+    return part
+
+
+def write_monitors(folder: Folder, table: pa.Table) -> None:
+    """Write the table `monitors` of an archive that has none.
+
+    Raises:
+        ArchiveError: The disk does not take it.
+    """
+    with disk.reported(folder.path / MONITORS_FOLDER, "cannot be written"):
+        folder.make_folder(MONITORS_FOLDER)
+        _written(folder, 1, 1, table)
+
+
 def all_parts(folder: Folder) -> list[Part]:
     """All files, in the order of their parts."""
     found = (_NAME.fullmatch(name) for name in folder.names(MONITORS_FOLDER))
@@ -156,19 +168,25 @@ def monitors_bytes(folder: Folder) -> int:
     return sum(folder.file_bytes(part.file) for part in all_parts(folder))
 
 
-def read_monitors(folder: Folder, counters: Collection[str] | None = None) -> pa.Table:
+def read_monitors(
+    folder: Folder, counters: Collection[str] | None = None, span_us: tuple[int, int] | None = None
+) -> pa.Table:
     """The table `monitors` of an archive, in the order in which it was told; empty where there is none.
 
     Args:
         folder: The archive's.
         counters: Which rows are wanted, by their `counter`; all, if absent.
+        span_us: From when to when, since 1970 UTC: files without rows of that time are not read. All, if
+            absent.
 
     Raises:
         ArchiveError: A file has changed since it was written, or cannot be read; says which.
     """
     with disk.reported(folder.path / MONITORS_FOLDER, "cannot be read"):
-        tables = [_read(folder, part, counters) for part in parts_that_count(folder)]
-    return pa.concat_tables(tables) if tables else MONITORS_SCHEMA.empty_table()
+        parts = [one for one in parts_that_count(folder) if span_us is None or _is_of(folder, one, span_us)]
+        tables = [_read(folder, part, counters) for part in parts]
+    table = pa.concat_tables(tables) if tables else MONITORS_SCHEMA.empty_table()
+    return table if span_us is None else table.filter(_within(table, span_us))
 
 
 def problems_of_monitors(folder: Folder) -> list[str]:
@@ -185,6 +203,30 @@ def problems_of_monitors(folder: Folder) -> list[str]:
         except ArchiveError as error:
             problems.append(str(error))
     return problems
+
+
+def _within(table: pa.Table, span_us: tuple[int, int]) -> pa.ChunkedArray:
+    import pyarrow.compute as pc
+
+    first_us, last_us = span_us
+    return pc.and_(pc.greater_equal(table["at_us"], first_us), pc.less_equal(table["at_us"], last_us))
+
+
+def _is_of(folder: Folder, part: Part, span_us: tuple[int, int]) -> bool:
+    """Whether a file may have rows of a time, by what it says of itself; one that says nothing may."""
+    import pyarrow.parquet as pq
+
+    try:
+        with folder.read_file(part.file) as file:
+            about = pq.read_metadata(file)
+        column = about.schema.names.index("at_us")
+        groups = [about.row_group(number).column(column) for number in range(about.num_row_groups)]
+    except (pa.ArrowException, ValueError):
+        return True  # whoever reads it says what is wrong
+    if not all(group.is_stats_set and group.statistics.has_min_max for group in groups):
+        return True
+    first_us, last_us = span_us
+    return any(group.statistics.min <= last_us and group.statistics.max >= first_us for group in groups)
 
 
 def _read(folder: Folder, part: Part, counters: Collection[str] | None) -> pa.Table:

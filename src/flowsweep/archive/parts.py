@@ -7,7 +7,7 @@ The end is written first: killed between the two, a process leaves an archive wh
 next one to write makes the new part.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -62,6 +62,7 @@ class WholeState(State):
 
     def __init__(self, parts: Sequence[tuple[int, State]]) -> None:
         super().__init__()
+        self._retired_at: dict[str, datetime] = {}
         self._merged = [(number, state.merged) for number, state in parts if state.merged is not None]
         for number, state in parts:
             self._add(number, state)
@@ -79,6 +80,11 @@ class WholeState(State):
     def digests(self) -> dict[str, str]:
         """SHA-256 of files, as far as they were kept."""
         return dict(super().digests) | dict(self._digests_of_merged())
+
+    @property
+    def retired_at(self) -> Mapping[str, datetime]:
+        """When samples were retired, by trial_id; of all trials whose samples were."""
+        return self._retired_at
 
     def _digests_of_merged(self) -> Iterator[tuple[str, str]]:
         for number, merged in self._merged:
@@ -101,6 +107,7 @@ class WholeState(State):
             if entry.folder in state.loose:
                 self.loose[own.folder] = own
         self.missed += state.missed
+        self._retired_at.update(state.retired_at)
 
 
 def _of_part(number: int, name: str) -> str:

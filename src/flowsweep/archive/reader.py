@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
@@ -21,6 +21,7 @@ from flowsweep.archive.parts import WholeState
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.recovery import missing_files, recover
 from flowsweep.archive.state import State, state_of
+from flowsweep.archive.trials import trials_table
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import planned_links
@@ -40,8 +41,12 @@ _TRIES_BESIDE_A_WRITER = 500
 _PAUSE_S = 0.02
 
 
-def read_archive(folder: Path) -> "Archive":
+def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
     """Read what an archive's journal says; the tables are read when asked for.
+
+    Args:
+        folder: The archive's.
+        part: Read this part alone, by its number; all of them, if absent.
 
     What is read is a snapshot: a process that writes the archive keeps the files that it names until the
     result is closed, or neither it nor tables of it are in use any more.
@@ -53,15 +58,19 @@ def read_archive(folder: Path) -> "Archive":
         opened = open_folder(folder)
         campaign = read_campaign(opened)
         hold = ReadersLock(opened)
-        states: list[tuple[int, Folder, State]] = []
+        parts: list[ReadPart] = []
         losses: tuple[str, ...] = ()
-        for number in part_numbers(opened):
-            part = opened_part(opened, number)
-            state, lost = _settled(part)
-            states.append((number, part, state))
+        for number in part_numbers(opened) if part is None else (part,):
+            own = opened_part(opened, number)
+            state, lost = _settled(own)
+            parts.append(ReadPart(number, own, state))
             losses += lost
-    whole = states[0][2] if len(states) == 1 else WholeState([(number, one) for number, _, one in states])
-    return Archive(opened, campaign, whole, losses, hold, [(part, state) for _, part, state in states])
+    whole = (
+        parts[0].state
+        if [one.number for one in parts] == [1]
+        else WholeState([(one.number, one.state) for one in parts])
+    )
+    return Archive(opened, campaign, whole, losses, hold, parts)
 
 
 def _settled(folder: Folder) -> tuple[State, tuple[str, ...]]:
@@ -92,6 +101,15 @@ def _and_others(names: Sequence[str]) -> str:
     return f" and {len(names) - 1} more like it" if len(names) > 1 else ""
 
 
+class ReadPart(NamedTuple):
+    """A part of an archive, as it was when it was read."""
+
+    number: int
+    folder: Folder
+    state: State
+    """What its own journal's records add up to."""
+
+
 class Archive:
     """An archive as it was when it was read."""
 
@@ -102,7 +120,7 @@ class Archive:
         state: State,
         losses: tuple[str, ...],
         hold: ReadersLock,
-        parts: Sequence[tuple[Folder, State]] = (),
+        parts: Sequence[ReadPart] = (),
     ) -> None:
         self.folder = opened.path
         self.campaign = campaign
@@ -111,8 +129,8 @@ class Archive:
         self.opened = opened
         self.state = state
         """What the records of all parts' journals add up to."""
-        self.parts = tuple(parts) or ((opened, state),)
-        """Each part's folder, and what its own journal's records add up to."""
+        self.parts = tuple(parts) or (ReadPart(1, opened, state),)
+        """In their order."""
         self._hold = hold
 
     @property
@@ -129,6 +147,31 @@ class Archive:
     def has_writer(self) -> bool:
         """Whether a process has the archive open for writing; False where there are no locks to tell by."""
         return has_writer(self.opened)
+
+    def of_parts(self, parts: Sequence[ReadPart]) -> "Archive":
+        """The archive as if it had some of its parts only; trials keep their places in the order of all."""
+        state = WholeState([(one.number, one.state) for one in parts])
+        state.attempts = self.state.attempts
+        return Archive(self.opened, self.campaign, state, self.losses, self._hold, parts)
+
+    @property
+    def sampled(self) -> "Archive":
+        """The archive as if there were no trials whose samples were retired; itself, if there are none."""
+        # One that kept itself would keep its files until somebody looks for cycles.
+        return self._sampled if self.state.retired_at else self
+
+    @cached_property
+    def _sampled(self) -> "Archive":
+        return self.of_parts([one for one in self.parts if one.state.retired is None])
+
+    def asked(self) -> "pa.Table":
+        """All trials: the table `trials` of `tables`, with those whose samples were retired."""
+        return trials_table(
+            self.state.records.values(),
+            self.state.imported.values(),
+            attempts=self.state.attempts,
+            links=planned_links(self.campaign.plan),
+        )
 
     @cached_property
     def data_bytes(self) -> int:
@@ -148,6 +191,9 @@ class Archive:
     def tables(self) -> "Tables":
         """The campaign as Ibis tables on DuckDB; only the last finished attempt of each trial is in them.
 
+        Trials whose samples were retired are in none of them, as if they were not there: `asked` has them,
+        and the summary.
+
         Raises:
             ArchiveError: A file of data cannot be read, or has changed since it was written; says which.
         """
@@ -157,6 +203,8 @@ class Archive:
     def _tables(self) -> "Tables":
         from flowsweep.archive.backends import backend
 
+        if self.sampled is not self:
+            return self.sampled.tables()
         return self.tables_in(backend(one_thread=self.is_small))
 
     def tables_in(self, backend: "Backend") -> "Tables":
@@ -167,6 +215,8 @@ class Archive:
         """
         from flowsweep.archive.tables import tables_of_files
 
+        if self.sampled is not self:
+            return self.sampled.tables_in(backend)
         self.check_small_files()
         backend.hold(self._hold)
         with self.damage_named():

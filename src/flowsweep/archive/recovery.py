@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import pyarrow as pa
 
@@ -19,6 +20,7 @@ from flowsweep.archive.entries import (
     CompactedEntry,
     Data,
     Key,
+    RetiredEntry,
     file_of,
     generation_folder,
     is_key,
@@ -26,7 +28,9 @@ from flowsweep.archive.entries import (
 )
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_FILE, Content
+from flowsweep.archive.kept_summary import kept_rows, kept_summaries
 from flowsweep.archive.state import State
+from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.wording import counted
 
@@ -73,9 +77,10 @@ def recover(
             no longer than this.
 
     Raises:
-        ArchiveError: A file of data is missing, or is no file of the archive's own.
+        ArchiveError: A file of data is missing, and there is no summary that was kept; or it is no file of
+            the archive's own.
     """
-    losses = _losses(folder, content)
+    losses = _losses(folder, content, is_over=state.continued_in is not None)
     missing = missing_files(folder, state)
     found = _unnamed_generation(folder, state, missing) if missing or roll_forward else None
     if found is not None:
@@ -89,6 +94,11 @@ def recover(
         missing = missing_files(folder, state)
     elif content.damaged and state.merged is not None:
         state.leave_out(_orphans(_rows_of(folder, state.merged.files), state.keys))
+    if missing and (retired := _unnamed_summary(folder, state)) is not None:
+        state.apply(retired)
+        where = f"{folder.path}: {missing[0]}, which its journal names, is missing"
+        losses += (f"{where}; of its trials there is the summary that was kept ({retired.file})",)
+        missing = []
     if missing:
         raise ArchiveError(
             f"{folder.path}: not a whole archive: its journal names {missing[0]}, which is missing"
@@ -122,19 +132,40 @@ def missing_files(folder: Folder, state: State) -> list[str]:
     return [file for files in state.files.values() for file in files if not folder.has_file(file)]
 
 
-def _losses(folder: Folder, content: Content) -> tuple[str, ...]:
+def _losses(folder: Folder, content: Content, *, is_over: bool) -> tuple[str, ...]:
+    """What the journal has lost.
+
+    Behind the end of a part only that samples are retired is ever recorded: what is torn there was not
+    acknowledged, and nothing was removed yet.
+    """
     journal = folder.path / JOURNAL_FILE
     changed = [
         f"{journal}: bytes {gap.start} to {gap.stop - 1} have changed since they were written; "
         "what was recorded there is lost"
         for gap in content.damaged
     ]
-    if content.tail_bytes:
+    if content.tail_bytes and not is_over:
         changed.append(
             f"{journal}: its last {content.tail_bytes} bytes are no whole record; "
             "what was recorded there is lost"
         )
     return tuple(changed)
+
+
+def _unnamed_summary(folder: Folder, state: State) -> RetiredEntry | None:
+    """A record for the kept summary of a part whose data are missing, if it is of the same trials."""
+    trials = state.done.keys() | state.imported.keys()
+    for kept in kept_summaries(folder):
+        try:
+            found = kept_rows(folder, kept.file, ["trial_id"])["trial_id"].to_pylist()
+        except ArchiveError:
+            continue
+        stamp = folder.stamp(kept.file)
+        if stamp is not None and len(found) == len(trials) and set(found) == trials:
+            at = datetime.fromtimestamp(stamp[1] / SECOND_NS, UTC)
+            version = kept.flowsweep_version
+            return RetiredEntry(at=at, file=kept.file, flowsweep_version=version, trials=len(found))
+    return None
 
 
 def _unnamed_generation(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from flowsweep.archive.entries import (
     ImportedEntry,
     Key,
     MissedEntry,
+    RetiredEntry,
     StartedEntry,
     entry_of,
     file_of,
@@ -65,11 +67,13 @@ class State:
     """What went before, in a part that is not the first."""
     continued_in: int | None = None
     """The part in which it goes on."""
+    retired: RetiredEntry | None = None
+    """That its samples are gone, and what is left of them."""
 
     def apply(self, entry: Entry) -> None:
         """Take the next record into account."""
         match entry:
-            case BeginsEntry() | ContinuedEntry():
+            case BeginsEntry() | ContinuedEntry() | RetiredEntry():
                 self._go_on(entry)
             case HostsEntry():
                 self.host_facts.update(entry.facts)
@@ -90,11 +94,15 @@ class State:
             case CompactedEntry():
                 self.take_merged(entry, holding=tuple(self.loose))
 
-    def _go_on(self, entry: BeginsEntry | ContinuedEntry) -> None:
-        if isinstance(entry, BeginsEntry):
-            self.before = entry
-        else:
-            self.continued_in = entry.part
+    def _go_on(self, entry: BeginsEntry | ContinuedEntry | RetiredEntry) -> None:
+        """What concerns a part as a whole."""
+        match entry:
+            case BeginsEntry():
+                self.before = entry
+            case ContinuedEntry():
+                self.continued_in = entry.part
+            case RetiredEntry():
+                self._retire(entry)
 
     def take_merged(self, merged: CompactedEntry, *, holding: Iterable[str]) -> None:
         """Let merged files count, in the place of the folders whose data they hold and of those before."""
@@ -106,6 +114,15 @@ class State:
         self.stale.discard(generation_folder(merged.generation))
         self.merged = merged
         self.leave_out(merged.orphans)
+
+    def _retire(self, entry: RetiredEntry) -> None:
+        """Let no data count any more; trials stay, with what became of them."""
+        self.stale |= self.folders
+        self.entries.clear()
+        self.loose.clear()
+        self.orphans.clear()
+        self.superseded.clear()
+        self.merged, self.retired = None, entry
 
     def drop(self, folder: str) -> None:
         """Let data not count that are not merged yet: its trials are as if they had never finished."""
@@ -154,6 +171,12 @@ class State:
     def finished_count(self) -> int:
         """How many trials are finished, with those of the parts before."""
         return len(self.done) + (0 if self.before is None else self.before.trials)
+
+    @property
+    def retired_at(self) -> Mapping[str, datetime]:
+        """When samples were retired, by trial_id; of all trials whose samples were."""
+        at = None if self.retired is None else self.retired.at
+        return {} if at is None else dict.fromkeys((*self.done, *self.imported), at)
 
     @property
     def left_out(self) -> list[Key]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from flowsweep.archive.data_files import check_file
 from flowsweep.archive.entries import file_of
 from flowsweep.archive.folder import ASIDE_FOLDER, Folder
+from flowsweep.archive.kept_summary import kept_rows
 from flowsweep.archive.monitor_parts import problems_of_monitors
 from flowsweep.archive.reader import read_archive
 from flowsweep.archive.state import State
@@ -25,6 +26,8 @@ class Verified:
     """How long these are together."""
     without_digest: int
     """Those of them of which no SHA-256 was kept: versions before kept none."""
+    retired: int
+    """Trials whose samples were retired: of them there is their summary."""
     aside: tuple[str, ...]
     """Names of what was put aside when it was found, from the archive's folder."""
 
@@ -40,13 +43,14 @@ def verify_archive(folder: Path, progress: Callable[[int, int], None] = lambda d
         ArchiveError: It is no archive, or cannot be read at all.
     """
     with read_archive(folder) as archive:
-        found = [_verified(folder, state, progress) for folder, state in archive.parts]
+        found = [_verified(one.folder, one.state, progress) for one in archive.parts]
         aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in archive.opened.names(ASIDE_FOLDER))
     return Verified(
         archive.losses + tuple(problem for one in found for problem in one.problems),
         sum(one.files for one in found),
         sum(one.data_bytes for one in found),
         sum(one.without_digest for one in found),
+        sum(one.retired for one in found),
         aside + tuple(name for one in found[1:] for name in one.aside),
     )
 
@@ -65,9 +69,29 @@ def _verified(folder: Folder, state: State, progress: Callable[[int, int], None]
         read += size
         progress(read, sum(sizes.values()))
     problems += _miscounted(folder, state, rows)
+    problems += _problems_of_summary(folder, state)
     problems += problems_of_monitors(folder)
     aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in folder.names(ASIDE_FOLDER))
-    return Verified(tuple(problems), len(sizes), read, len(sizes.keys() - digests.keys()), aside)
+    return Verified(
+        tuple(problems), len(sizes), read, len(sizes.keys() - digests.keys()), len(state.retired_at), aside
+    )
+
+
+def _problems_of_summary(folder: Folder, state: State) -> list[str]:
+    """Whether the summary that is left of retired samples is as it was written, and has their trials."""
+    if state.retired is None:
+        return []
+    try:
+        rows = kept_rows(folder, state.retired.file, ["trial_id"])["trial_id"].to_pylist()
+    except ArchiveError as error:
+        return [str(error)]
+    where = folder.path / state.retired.file
+    trials = state.retired_at.keys()
+    if len(rows) != state.retired.trials:
+        return [f"{where}: has {len(rows)} rows, and the journal says {state.retired.trials}"]
+    if missing := sorted(trials - set(rows)):
+        return [f"{where}: has no row of trial {missing[0]}, which the journal has"]
+    return []
 
 
 def _miscounted(folder: Folder, state: State, rows: Mapping[str, int]) -> list[str]:

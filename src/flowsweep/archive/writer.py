@@ -37,12 +37,12 @@ from flowsweep.archive.entries import (
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JOURNAL_FILE, JournalFile, lock_archive
-from flowsweep.archive.leftovers import clear_up, data_folders, remove_stale
+from flowsweep.archive.leftovers import clear_up, remove_stale
 from flowsweep.archive.monitor_parts import MonitorParts
+from flowsweep.archive.over import PartsOver
 from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported
 from flowsweep.archive.part_folders import opened_part, part_numbers
 from flowsweep.archive.parts import begin_part, remove_unfinished_parts
-from flowsweep.archive.readers import wait_for_readers
 from flowsweep.archive.recovery import Recovery, recover
 from flowsweep.archive.state import State, state_of
 from flowsweep.archive.totals import TotalsKeeper
@@ -134,6 +134,8 @@ class ArchiveWriter:
         """What is damaged and lost, in sentences."""
         self.monitor_parts = MonitorParts(opened)
         """Keeps what monitors tell, beside the journal."""
+        self.parts_over = PartsOver(opened, self._journal_of)
+        """Keeps summaries of parts that are over, and retires their samples."""
         self._whole = opened
         self.part, self._opened, self._lock = part or (1, opened, None)
         """Number of the part that is written: the newest."""
@@ -344,7 +346,7 @@ class ArchiveWriter:
             with disk.reported(self.folder / MERGED_FOLDER, "cannot be written"):
                 entry = merge(self._opened, self._state, rows_per_file=rows_per_file)
             self._keep(entry)
-        self._remove_stale()
+        remove_stale(self._opened, self._state, whole=self._whole)
         self.monitor_parts.merge()
 
     def close(self) -> None:
@@ -361,6 +363,11 @@ class ArchiveWriter:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _journal_of(self, number: int) -> JournalFile:
+        """The journal of a part that is over; of the first this process has the lock."""
+        lock = self._lock if self._first is None else self._first.descriptor
+        return JournalFile(opened_part(self._whole, number), locked=lock if number == 1 else None)
+
     def _keep(self, entry: Entry) -> None:
         self.make_ready()
         self._keep_in_part(entry)
@@ -374,18 +381,6 @@ class ArchiveWriter:
         self.make_ready()
         with disk.reported(self.folder / folder, "cannot be written"):
             return write_attempt(self._opened, folder, tables)
-
-    def _remove_stale(self) -> None:
-        """Remove what was merged since, unless somebody reads it."""
-        if self._state.stale.isdisjoint(data_folders(self._opened)):
-            return
-        if (held := wait_for_readers(self._whole)) is None:
-            return
-        with disk.reported(self.folder, "merged data cannot be removed"):
-            try:
-                remove_stale(self._opened, self._state)
-            finally:
-                os.close(held)
 
 
 def _rows(tables: Mapping[str, pa.Table], name: str) -> int:

@@ -1,10 +1,12 @@
 """What a campaign without an end needs while nothing is due: few files, and a disk that does not fill up."""
 
 import shutil
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from flowsweep.archive import ArchiveWriter
+from flowsweep.campaigns.keeping import Keeping
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.wording import format_size
@@ -32,6 +34,7 @@ class Housekeeping:
         free_bytes_min: With less free on its disk, nothing runs.
         told: Is told why files could not be merged; called in a thread.
         now: Tells what time it is, aware.
+        keeping: Of parts that are over; None: they stay as they are.
     """
 
     def __init__(
@@ -40,15 +43,21 @@ class Housekeeping:
         free_bytes_min: int,
         told: Callable[[str], None],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        keeping: Keeping | None = None,
     ) -> None:
         self._writer = writer
         self._free_bytes_min = free_bytes_min
         self._told = told
         self._now = now
+        self._keeping = keeping
         self._given_up = False
 
     def idle(self, left_ns: int) -> None:
-        """Use a time in which nothing is due or under way: merge files if it suffices, begin a part."""
+        """Use a time in which nothing is due or under way: merge files if it suffices, begin a part.
+
+        What is left of it is for parts that are over.
+        """
+        begun_s = time.monotonic()
         attempts = self._writer.attempts_with_data
         is_full = attempts >= PART_TRIALS or (attempts >= PART_TRIALS_OF_A_DAY and self._is_of_another_day())
         self._merge(left_ns, max(1 if is_full else LOOSE_MIN, 0 if is_full else LOOSE_SHARE * attempts))
@@ -58,6 +67,9 @@ class Housekeeping:
                 self._writer.begin_part()
             except ArchiveError as error:
                 self._told(f"no new part of its archive is begun: {error}")
+        left_ns -= round((time.monotonic() - begun_s) * SECOND_NS)
+        if self._keeping is not None and left_ns >= IDLE_MIN_NS:
+            self._keeping.idle(left_ns, self._now())
 
     def _is_of_another_day(self) -> bool:
         return self._writer.part_begun_at.astimezone(UTC).date() != self._now().date()

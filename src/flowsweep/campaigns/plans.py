@@ -43,7 +43,9 @@ def load_plans(places: Iterable[Path]) -> dict[Path, Plan]:
 
 def has_changed(then: Plan, now: Plan | None) -> bool:
     """Whether a campaign has to end: its plan asks for something else, or is gone. A comment is nothing."""
-    return now is None or bool(plan_difference(then, now)) or then.alarms != now.alarms
+    if now is None or plan_difference(then, now):
+        return True
+    return (then.alarms, then.retain) != (now.alarms, now.retain)
 
 
 def _conflicts(plans: Mapping[Path, Plan]) -> Iterable[str]:

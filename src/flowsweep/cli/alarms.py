@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from flowsweep.alarms.alarm import Alarm, is_of, moment_text, sentence
 from flowsweep.alarms.delivery.ledger import Deliveries, Ledger, read_deliveries
 from flowsweep.alarms.delivery.message import Message
-from flowsweep.archive import read_archive
-from flowsweep.archive.campaign import begun_unix_ns
+from flowsweep.archive import disk
+from flowsweep.archive.campaign import Campaign, begun_unix_ns, open_folder, read_campaign
+from flowsweep.archive.folder import Folder
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_ALARM
 from flowsweep.cli.options import Format, TextOrJson
@@ -24,9 +25,6 @@ from flowsweep.plan.alarms.model import Alarms, Kind
 from flowsweep.run.hold_ups import shown_time
 from flowsweep.schedule import has_times
 from flowsweep.wording import counted
-
-if TYPE_CHECKING:
-    from flowsweep.archive.reader import Archive
 
 _OVER_SHOWN = 20
 _KINDS: tuple[Kind, ...] = ("shift", "loss", "silent")
@@ -45,17 +43,19 @@ def alarms(
     targets: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
 ) -> None:
     """Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths."""
-    read = read_archive(archive)
-    plan = _plan(read)
+    with disk.reported(archive, "cannot be read"):
+        folder = open_folder(archive)
+        campaign = read_campaign(folder)
+    plan = _plan(archive, campaign)
     settings = Alarms.model_validate_json(sys.stdin.read()) if targets else plan.alarms
     if deliver and (settings is None or not settings.targets):
         raise ArchiveError(
             f"{archive}: its plan names nobody to tell: no webhook, command or mail in [alarms]"
         )
-    found = _found(read, plan)
+    found = _found(archive, campaign, plan)
     if deliver and settings is not None:
-        _deliver(read, plan, found, settings)
-    deliveries = read_deliveries(read.opened)
+        _deliver(folder, plan, found, settings)
+    deliveries = read_deliveries(folder)
     watch = _KINDS if settings is None else settings.watch
     told = [one for one in found if is_of(one, watch)]
     if form is Format.json or as_json:
@@ -68,38 +68,37 @@ def alarms(
     raise typer.Exit(EXIT_ALARM if any(one.is_on for one in told) else 0)
 
 
-def _plan(archive: "Archive") -> Plan:
+def _plan(archive: Path, campaign: Campaign) -> Plan:
     try:
-        plan = Plan.model_validate_json(archive.campaign.plan_json)
+        plan = Plan.model_validate_json(campaign.plan_json)
     except ValidationError as error:
         raise ArchiveError(
-            f"{archive.folder}: has no plan that this Flowsweep understands: it was imported, or is of "
+            f"{archive}: has no plan that this Flowsweep understands: it was imported, or is of "
             "another version"
         ) from error
     if not has_times(plan):
         raise ArchiveError(
-            f"{archive.folder}: its sweeps ran once, so there is no usual level to differ from; `flowsweep "
+            f"{archive}: its sweeps ran once, so there is no usual level to differ from; `flowsweep "
             "compare` compares two campaigns"
         )
     return plan
 
 
-def _found(archive: "Archive", plan: Plan) -> list[Alarm]:
-    from flowsweep.alarms.of_archive import alarms_of
-    from flowsweep.cli.summary_rows import rows_of_archive
+def _found(archive: Path, campaign: Campaign, plan: Plan) -> list[Alarm]:
+    from flowsweep.alarms.of_archive import WATCHED, alarms_of
+    from flowsweep.prepared.recorded import recorded_rows
 
     now_ns = time.time_ns()
-    rows = rows_of_archive(archive)
-    begun_ns = begun_unix_ns(archive.campaign)
-    return alarms_of(plan, begun_ns, archive.campaign.seed, archive.records, rows, now_ns)
+    trials = recorded_rows(archive, WATCHED)
+    return alarms_of(plan, begun_unix_ns(campaign), campaign.seed, trials, now_ns)
 
 
-def _deliver(archive: "Archive", plan: Plan, found: Sequence[Alarm], settings: Alarms) -> None:
+def _deliver(folder: Folder, plan: Plan, found: Sequence[Alarm], settings: Alarms) -> None:
     from flowsweep.alarms.delivery.due import deliver_due
     from flowsweep.alarms.delivery.ways import deliver
 
     try:
-        ledger = Ledger(archive.opened)
+        ledger = Ledger(folder)
     except BlockingIOError:
         return  # Another process is at it.
     try:

@@ -7,9 +7,11 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
 from flowsweep.plan.campaign import Timing
 from flowsweep.plan.model import Sweep
+from flowsweep.plan.retain.model import Retain
 from flowsweep.run.hold_ups import shown_time
 from flowsweep.schedule import occasions
 from flowsweep.schedule.load import DAY_NS, Load, load_of
+from flowsweep.units import write_age
 from flowsweep.wording import format_duration, format_share, format_size
 
 _SHOWN = 5
@@ -19,9 +21,11 @@ Row = tuple[str, str]
 
 def times_sections(plan: Plan, now_unix_ns: int, seed: int) -> list[tuple[str, list[Row]]]:
     """Say when sweeps are due if the campaign begins now, and what that takes."""
+    kept = [] if plan.retain is None else [("kept", [("samples", _kept_words(plan.retain))])]
     return [
         ("times", [(sweep.name, _when(sweep, plan, now_unix_ns, seed)) for sweep in plan.sweeps]),
         ("load", list(_load_rows(plan, load_of(plan, now_unix_ns, seed)))),
+        *kept,
     ]
 
 
@@ -68,6 +72,13 @@ def _with_slips(plan: Plan, slips_ns: dict[str, int]) -> Plan:
         return sweep.model_copy(update={"timing": timing.model_copy(update={"slip_ns": slip_ns})})
 
     return plan.model_copy(update={"sweeps": tuple(map(changed, plan.sweeps))})
+
+
+def _kept_words(retain: Retain) -> str:
+    return (
+        f"for {write_age(retain.samples_ns)} after the end of their part of the archive, by `flowsweep "
+        "service`; summaries for ever"
+    )
 
 
 def _whole_seconds(duration_ns: int) -> int:

@@ -14,9 +14,9 @@ from flowsweep.analysis.comparing.words import Difference
 from flowsweep.archive import Archive
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.settings import nothing_compared, settings_of_rows
-from flowsweep.cli.summary_rows import summary_table
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
+from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.report.goodput_words import goodput_compared
 from flowsweep.report.host_table import host_lines
 from flowsweep.wording import counted

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.cli.app import app
+from flowsweep.cli.app import app, print_warning
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ExportError
 from flowsweep.export import TABLES, export_tables, write_tables
-from flowsweep.wording import counted
+from flowsweep.wording import counted, retired_words
 
 
 class Format(StrEnum):
@@ -49,7 +49,7 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Write trials, flows, intervals and hops as files for other programs."""
-    from flowsweep.cli.summary_rows import summary_table
+    from flowsweep.prepared.whole_summary import summary_table
 
     found = read_with_warnings(archive)
     names = TABLES if which is Which.all else (which.value,)
@@ -60,5 +60,8 @@ def export(
             written = write_tables(tables, output, form.value, overwrite=overwrite)
     except OSError as error:
         raise ExportError(f"{error.filename or output}: cannot be written: {error.strerror}") from error
+    retired = retired_words(found.state.retired_at)
+    if retired is not None and set(names) != {Which.trials.value}:
+        print_warning(f"{retired}; they are in the table trials alone")
     for path, rows in written:
         say(f"{path}: {counted(rows, 'row')}")

@@ -132,13 +132,13 @@ def _paths(found: CampaignSoFar, plan: Plan, begun_ns: int, now_ns: int) -> Iter
     of_path |= {(*key,): known for key, known in found.totals.paths.items()}
     for (name, src, dst), last in of_path.items():
         good = None if last is None else last.last_ok_at
-        since_ns = begun_ns if good is None else round(good.timestamp() * SECOND_NS)
+        since_ns = None if good is None else round(good.timestamp() * SECOND_NS)
         yield PathStatus(
             name,
             src,
             dst,
-            last_ok_at=None if good is None else shown_time(since_ns),
-            last_ok_age_s=None if good is None else round((now_ns - since_ns) / SECOND_NS, 1),
+            last_ok_at=None if since_ns is None else shown_time(since_ns),
+            last_ok_age_s=None if since_ns is None else round((now_ns - since_ns) / SECOND_NS, 1),
             last_status=None if last is None else last.last_status,
             silent=was_due_twice(plan, begun_ns, found.campaign.seed, name, since_ns=since_ns, now_ns=now_ns),
         )

@@ -1,5 +1,6 @@
 """`flowsweep summary`: what came out of each trial, as a table for people, CSV or JSON."""
 
+import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -55,9 +56,16 @@ def show_summary(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help=_ENGINE_HELP)] = DUCKDB,
+    *,
+    to_keep: Annotated[int | None, typer.Option("--to-keep", metavar="PART", hidden=True)] = None,
 ) -> None:
     """Show goodput and what limited it, for each trial of a campaign."""
-    from flowsweep.cli.summary_rows import summary_table
+    if to_keep is not None:
+        from flowsweep.prepared.recorded import write_to_keep
+
+        write_to_keep(archive, to_keep, sys.stdout.buffer)
+        return
+    from flowsweep.prepared.whole_summary import summary_table
 
     found = read_with_warnings(archive)
     rows = summary_table(found, None if engine == DUCKDB else _backend(engine))

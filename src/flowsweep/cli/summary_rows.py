@@ -3,39 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-import pyarrow as pa
-
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.registry import COLUMNS_OF_TESTS
-from flowsweep.prepared.summary import summary_of_archive, summary_of_outcomes
+from flowsweep.prepared.summary import summary_of_outcomes
 from flowsweep.run.outcome import TrialOutcome
 
 if TYPE_CHECKING:
-    from flowsweep.archive import Archive, Backend
+    from flowsweep.archive import Archive
 
 ONE_TRIAL_COLUMNS = {test: (*STABLE_COLUMNS, *columns) for test, columns in COLUMNS_OF_TESTS.items()}
 """Columns that a trial of each test has, whose commands need no plan."""
-
-
-def summary_table(archive: "Archive", backend: "Backend | None" = None) -> pa.Table:
-    """One row per trial, as `flowsweep.analysis.summarised` has them.
-
-    Args:
-        archive: What to sum up.
-        backend: What computes it; if absent, DuckDB, by whichever way is the shorter.
-
-    Raises:
-        ArchiveError: A file of data cannot be read, or has changed since it was written; says which.
-    """
-    with archive.damage_named():
-        table = summary_of_archive(archive) if backend is None else None
-        if table is None:
-            from flowsweep.analysis.summarising.bounded_memory import summarised
-
-            tables = archive.tables() if backend is None else archive.tables_in(backend)
-            table = summarised(tables).to_pyarrow()
-    return table
 
 
 def rows_of_archive(archive: "Archive") -> list[TrialRow]:
@@ -44,6 +22,8 @@ def rows_of_archive(archive: "Archive") -> list[TrialRow]:
     Raises:
         ArchiveError: A file of data cannot be read; says which.
     """
+    from flowsweep.prepared.whole_summary import summary_table
+
     return cast("list[TrialRow]", summary_table(archive).to_pylist())
 
 

@@ -46,5 +46,7 @@ def _print(archive: Path, found: Verified) -> None:
             f"{counted(found.without_digest, 'file')} without a hash: written by a version that kept none; "
             "rows were counted, a changed number would not be seen"
         )
+    if found.retired:
+        say(f"{counted(found.retired, 'trial')} whose samples were retired: their summary is read")
     for name in found.aside:
         say(f"{name}: was put aside when the archive was gone on with")

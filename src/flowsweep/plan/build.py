@@ -33,6 +33,7 @@ from flowsweep.plan.model import (
     QuicPerfPeer,
 )
 from flowsweep.plan.monitors.checks import monitors_of
+from flowsweep.plan.retain.model import Retain
 from flowsweep.plan.sweeps.build import build_sweep
 from flowsweep.plan.times.build import timing_of
 
@@ -74,6 +75,7 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
             for number, sweep in enumerate(file.sweep, start=1)
         ),
         alarms=None if file.alarms is None else alarms_of(file.alarms),
+        retain=None if file.retain is None else Retain(samples_ns=file.retain.samples),
         monitors=monitors_of(file),
     )
 

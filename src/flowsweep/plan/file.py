@@ -25,6 +25,7 @@ from flowsweep.plan.model import Plan
 from flowsweep.plan.monitors.checks import monitor_problems
 from flowsweep.plan.overrides import overridden, override_of
 from flowsweep.plan.problems import KeyPath, Problem, problems_of, shown_path, worth_telling
+from flowsweep.plan.retain.checks import retain_problems
 from flowsweep.plan.sweeps.checks import sweep_problems
 from flowsweep.plan.times.checks import times_problems
 from flowsweep.wording import format_size
@@ -78,6 +79,7 @@ def parse_plan(
         *sweep_problems(file),
         *times_problems(file),
         *alarms_problems(file),
+        *retain_problems(file),
         *host_problems(file),
         *group_problems(file),
         *server_problems(file),

@@ -11,6 +11,7 @@ from flowsweep.plan.fields import Table, key
 from flowsweep.plan.links.table import LinkTable
 from flowsweep.plan.monitors.keys import MonitorTable
 from flowsweep.plan.readers import one_of
+from flowsweep.plan.retain.keys import RetainTable
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.times.keys import Span, TimesKeys
 from flowsweep.plan.times.readers import Moment, ZoneName
@@ -142,6 +143,7 @@ class PlanFile(Table):
         "Links of real paths, by name, for trials that run at the same time.", {}
     )
     alarms: AlarmsTable | None = key("Alarms of sweeps with times.", None)
+    retain: RetainTable | None = key("How long a service keeps samples of sweeps with times.", None)
     monitors: dict[str, MonitorTable] = key(
         "Routers and hosts that are asked for their counters while the campaign lasts, by name.", {}
     )

@@ -15,6 +15,7 @@ from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
+from flowsweep.plan.retain.model import Retain
 from flowsweep.plan.searching.model import PlateauSearch, RateSearch, Search
 from flowsweep.plan.until.model import Until
 from flowsweep.tests import TESTS, TIMED_TESTS
@@ -388,6 +389,8 @@ class Plan(Frozen):
     sweeps: tuple[Sweep, ...]
     alarms: Alarms | None = None
     """Not of what is measured: a campaign may go on with others."""
+    retain: Retain | None = None
+    """Neither; absent: all is kept."""
     monitors: tuple[Monitor, ...] = ()
 
     def members(self, name: str, pairs: int | None = None) -> tuple[str, ...]:

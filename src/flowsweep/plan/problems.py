@@ -21,6 +21,7 @@ from flowsweep.plan.links.table import (
 )
 from flowsweep.plan.monitors.keys import MonitorTable
 from flowsweep.plan.readers import did_you_mean, shown
+from flowsweep.plan.retain.keys import RetainTable
 from flowsweep.plan.searching.keys import WINDOW_TAGS, AtMostTable, WindowRange
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.udp.keys import RateSearchTable
@@ -88,6 +89,8 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
 def _missing(path: KeyPath) -> str:
     if path[:2] == ("alarms", "mail"):
         return 'missing: mail is { to = ["WHO"], from = "SENDER", smtp = "SERVER:PORT" } at least'
+    if path[:1] == ("retain",):
+        return 'missing: how long samples are kept, such as samples = "30d"'
     if "background" in path:
         return "missing: what this traffic is called in the results"
     if "rate_search" in path:
@@ -160,6 +163,8 @@ def _model_of(table: KeyPath) -> type[Table]:
             return MailTable
         case ("alarms", *_):
             return AlarmsTable
+        case ("retain", *_):
+            return RetainTable
         case ("lab",):
             return LabTable
         case ("lab", "links", _, *keys):

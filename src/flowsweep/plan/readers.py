@@ -107,6 +107,11 @@ def duration(first: int, last: int) -> Reader:
     return Reader(read, reader.schema)
 
 
+def age(first: int, last: int) -> Reader:
+    """Read how long something is kept."""
+    return quantity(units.parse_age, units.write_age, units.AGE_UNITS, "30d", (first, last))
+
+
 def spacing(first: int, last: int) -> Reader:
     """Read a time between datagrams, to the nanosecond."""
     limits = (first, last)

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -77,6 +78,14 @@ def digest_of_sources() -> str:
     root = Path(__file__).parents[1].as_posix()
     for path in sources():
         digest.update(path.as_posix().encode()[len(root) :] + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@cache
+def analysis_id() -> str:
+    """What sums up trials, in short: rows that another analysis made may say something else."""
+    digest = hashlib.sha256(digest_of_sources().encode())
+    digest.update((Path(__file__).parents[1] / "archive" / "trials.py").read_bytes())
     return digest.hexdigest()
 
 

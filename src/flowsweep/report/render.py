@@ -27,7 +27,7 @@ from flowsweep.report.shell import page_text
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.schedule import planned_links
-from flowsweep.wording import link_words
+from flowsweep.wording import link_words, retired_words
 
 
 def render(data: ReportData) -> str:
@@ -65,6 +65,7 @@ def render(data: ReportData) -> str:
         common=COMMON,
         when_measured=when_measured(data.trials, data.created_at),
         emulation_marks=emulation_marks(data.trials),
+        retired=retired_words(data.retired_at),
         modes_named=modes_named(data.trials),
         reasons=reasons(data.trials),
         findings=findings_list(data.findings, lambda key: card_anchor(key, cards)),
@@ -74,7 +75,9 @@ def render(data: ReportData) -> str:
         links=_links(data),
         columns=columns,
         lines=lines,
-        trial_pages=trial_pages(data.trials, data.details, data.series, hosts=data.host_facts),
+        trial_pages=trial_pages(
+            data.trials, data.details, data.series, hosts=data.host_facts, retired_at=data.retired_at
+        ),
         trials_csv=csv_link(data.trials, data.summary_columns),
     )
 

@@ -21,7 +21,6 @@ from flowsweep.analysis import (
     receiver_series,
     sender_series,
     spacing_steps,
-    summarised,
 )
 from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow, series, shares, traffic_bins
 from flowsweep.analysis.binning.interval_goodput import IntervalRow
@@ -39,7 +38,7 @@ from flowsweep.analysis.tests.rtt.under_load import ShownEcho, shown_echoes
 from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.archive import Archive, Tables
 from flowsweep.figures.trial_data import TrialData, trial_data
-from flowsweep.prepared.summary import summary_of_archive
+from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.report.trial_details import TrialDetails, trial_details
 from flowsweep.run.outcome import Missed
 from flowsweep.schedule import planned_name, planned_sweeps, planned_trials
@@ -96,6 +95,8 @@ class ReportData:
     """Probes of the round-trip time of some trials; none where there were none."""
     monitors: MonitorFacts | None = None
     """What routers and hosts told meanwhile; none without monitors."""
+    retired_at: Mapping[str, datetime] = field(default_factory=dict)
+    """When samples were retired, by trial_id: of these trials there is a summary alone."""
     missed: tuple[Missed, ...] = ()
     """Times at which its sweeps were due and did not run."""
     details: TrialDetails = field(default_factory=TrialDetails)
@@ -109,10 +110,8 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     tables = archive.tables()
     # Everything else starts from these two: to compute them once more for each would take most of the time.
     paths = measured_paths(tables)
-    summed = summary_of_archive(archive)
-    if summed is None:
-        summed = summarised(tables, paths=facts_table(tables, paths)).to_pyarrow()
-    asked = tables.trials.to_pyarrow()
+    summed = summary_table(archive, paths=lambda: facts_table(tables, paths))
+    asked = archive.asked()
     grid = grid_cells(ibis.memtable(summed), ibis.memtable(asked))
     in_order = plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
@@ -133,6 +132,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         plan=archive.campaign.plan,
         host_facts=archive.host_facts,
         trials_planned=planned_trials(archive.campaign.plan),
+        retired_at=archive.state.retired_at,
         missed=tuple(archive.state.missed),
         monitors=monitored,
         trials=tuple(sorted(trials, key=in_order)),

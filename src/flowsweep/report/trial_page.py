@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
@@ -25,6 +26,10 @@ from flowsweep.wording import (
 )
 
 Page = dict[str, object]
+_RETIRED = (
+    "Its samples were retired on {:%Y-%m-%d}, as the plan says: nothing within it can be shown any more, and "
+    "what is said of it is the summary that was made before."
+)
 
 
 def trial_pages(
@@ -33,6 +38,7 @@ def trial_pages(
     series: Mapping[str, object],
     *,
     hosts: HostFacts | None = None,
+    retired_at: Mapping[str, datetime] | None = None,
 ) -> Iterator[tuple[str, str]]:
     """Pack what the page's script needs for each trial, in the order in which the trials ran.
 
@@ -41,6 +47,7 @@ def trial_pages(
         details: Of the same trials.
         series: What is drawn over the time of a trial, by trial_id; ready for JSON.
         hosts: What is recorded of the hosts, for what is advised.
+        retired_at: When samples were retired, by trial_id.
 
     Yields:
         trial_id, and the page's data as JSON (RFC 8259), compressed (gzip, RFC 1952), in Base64 (RFC 4648).
@@ -57,6 +64,8 @@ def trial_pages(
         page = _page(row, repeats[point_of(row)], details)
         page["explained"] = _explained(row, carried[row["src"], row["dst"]], hosts)
         page["series"] = series.get(trial_id)
+        if (at := (retired_at or {}).get(trial_id)) is not None:
+            page["lede"] = f"{page['lede']} {_RETIRED.format(at)}"
         yield trial_id, _packed(page)
 
 

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from flowsweep.serve.asked import Span, asked_path, asked_quantity, asked_span
 from flowsweep.serve.campaign import CampaignModel
-from flowsweep.serve.changes import changes
+from flowsweep.serve.changes import Changes, SeriesLookedAt
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
 from flowsweep.serve.overview import names_of_points
@@ -36,6 +36,7 @@ class Answers:
         self._overviews = [one.overview for one in watched]
         self._made: tuple[tuple[int, ...], float, bytes] | None = None
         self._making = threading.Lock()
+        self._changes = Changes()
         self._registry = registry(
             watched,
             self._overviews,
@@ -78,8 +79,16 @@ class Answers:
             offered = [
                 one.key for one in QUANTITIES if asked.state.rows.last(with_value_of=one.key) is not None
             ]
+            quantity = BY_KEY[show]
+            way = asked.key._asdict()
+            running = [
+                one
+                for one in self._overviews[asked.watched.number].running()
+                if {name: one[name] for name in way} == way
+            ]
+            looked_at = SeriesLookedAt.of(asked.watched.number, model, asked.key, quantity)
         found = lines(rows, show, len(names))
-        quantity = BY_KEY[show]
+        marks = self._changes.within(looked_at, span)
         return _json(
             {
                 "show": show,
@@ -95,7 +104,9 @@ class Answers:
                 "names": names,
                 "lines": as_json(found),
                 "failures": failures(rows),
-                "changes": changes(found, more_is_better=quantity.more_is_better),
+                "running": running,
+                "changes": marks or [],
+                "looks_for_changes": marks is None,
                 **_beside(model, asked.key.sweep, span),
             }
         )

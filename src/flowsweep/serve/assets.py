@@ -12,9 +12,15 @@ from starlette.responses import PlainTextResponse, Response
 _REPORT, _HERE = "flowsweep.report", "flowsweep.serve"
 _COMMON = ((_HERE, "assets/words.js"), (_REPORT, "scripts/theme.js"))
 SCRIPTS = {
-    "overview.js": (*_COMMON, (_HERE, "assets/matrix.js"), (_HERE, "assets/overview.js")),
+    "overview.js": (
+        *_COMMON,
+        (_HERE, "assets/curve.js"),
+        (_HERE, "assets/matrix.js"),
+        (_HERE, "assets/overview.js"),
+    ),
     "path.js": (
         *_COMMON,
+        (_HERE, "assets/curve.js"),
         (_REPORT, "scripts/export.js"),
         (_REPORT, "scripts/draw.js"),
         (_HERE, "assets/figure.js"),

@@ -19,6 +19,7 @@ from flowsweep.archive.entries import (
     HostsEntry,
     ImportedEntry,
     MissedEntry,
+    RetiredEntry,
     StartedEntry,
 )
 from flowsweep.archive.follow import Followed
@@ -117,6 +118,10 @@ class CampaignModel:
         """Whether anything was summed up so far."""
         self.merged: dict[int, Merged] = {}
         """By part."""
+        self.over: dict[int, int] = {}
+        """By part that is over, the place behind the last record of it that was read."""
+        self.retired: dict[int, RetiredEntry] = {}
+        """By part whose samples were retired, as far as that was read."""
         for key in _planned(self.campaign, self.plan):
             self._path(key)
 
@@ -142,7 +147,13 @@ class CampaignModel:
             case CompactedEntry() as entry:
                 self.merged[part_of(followed.offset)] = Merged(entry, followed.offset)
                 return None
-            case BeginsEntry() | ContinuedEntry():
+            case RetiredEntry() as entry:
+                self.retired[part_of(followed.offset)] = entry
+                return None
+            case ContinuedEntry():
+                self.over[part_of(followed.offset)] = followed.offset + followed.payload_bytes
+                return None
+            case BeginsEntry():
                 return None
         self.version += 1
         return said
@@ -170,6 +181,8 @@ class CampaignModel:
 
     def is_loose(self, one: Pending) -> bool:
         """Whether a trial's data lie in a folder of their own."""
+        if part_of(one.offset) in self.retired:
+            return False
         merged = self.merged.get(part_of(one.offset))
         return merged is None or one.offset > merged.behind
 

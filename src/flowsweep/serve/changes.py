@@ -1,71 +1,137 @@
-"""Where the level of a series changes: the places that stand out by far, to be marked in a picture.
+"""Where the level of a series changes, to be marked in a picture: what the alarms' detector finds.
 
-Binary segmentation on the logarithms, with the noise taken from differences of neighbours, which a step
-hardly touches: the place that two levels fit best is a change if the levels are both far enough apart for
-the noise and different enough to matter. A mark tells where to look; it is no test, and raises no alarm.
+Nothing is judged anew here: a mark is a shift as `flowsweep alarms` finds it, of any quantity that a page
+shows and in either direction. A path of less than three days has none.
 """
 
-import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flowsweep.serve.series import Line
+from flowsweep.alarms.detector import shifts
+from flowsweep.alarms.quantities import QUANTITIES as WATCHED
+from flowsweep.alarms.quantities import Quantity as Watched
+from flowsweep.defaults import FALSE_ALARMS_PER_100_DAYS
+from flowsweep.serve.asked import Span
+from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
+from flowsweep.serve.quantities import QUANTITIES, Quantity
+from flowsweep.serve.rows import STATUSES, Rows
+from flowsweep.serve.series import rounded
 
-LEAST_CHANGE = 0.05
-"""A change of the median by less than 5 % is not marked."""
-_EACH_SIDE = 8
-"""Values that a level consists of at least."""
 _MARKS_MAX = 20
-_STANDS_OUT = 6.0
-"""Standard errors, with a serial correlation of neighbours up to a half taken into account."""
-_MAD = 1.4826
+_KEPT_MAX = 256
+_WAIT_S = 0.05
+_OK = STATUSES.index("ok")
+_BY_COLUMN = {one.column: one for one in WATCHED}
+Mark = dict[str, Any]
 
 
-def changes(lines: Sequence[Line], *, more_is_better: bool) -> list[dict[str, Any]]:
-    """Find the changes of each line: when, from which level to which, and whether that is better."""
-    found: list[dict[str, Any]] = []
-    for line in lines:
-        values = np.array([math.nan if value is None else value for value in line.value])
-        kept = np.flatnonzero(values > 0)
-        if len(kept) < 2 * _EACH_SIDE:
-            continue
-        logs = np.log(values[kept])
-        noise = _noise(logs)
-        places = sorted(_places(logs, noise, 0, len(logs)))
-        ends = [0, *places, len(logs)]
-        for before, place, behind in zip(ends, places, ends[2:], strict=False):
-            was, now = (float(np.exp(np.median(part))) for part in (logs[before:place], logs[place:behind]))
+class Changes:
+    """Of all campaigns; what has not changed is not looked for again."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, PathKey, str], tuple[int, Future[list[Mark]]]] = {}
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="changes")
+
+    def within(self, of: "SeriesLookedAt", span: Span, *, wait_s: float = _WAIT_S) -> list[Mark] | None:
+        """The marks of a span of time: when, of which point, from which level to which, whether better.
+
+        None if they are still looked for after `wait_s`: a long series takes some tenths of a second, for
+        which no picture should wait.
+        """
+        with self._lock:
+            key = (of.campaign, of.key, of.quantity.key)
+            known = self._known.get(key)
+            if known is None or known[0] != of.version:
+                if len(self._known) >= _KEPT_MAX:
+                    self._known.clear()
+                looking = self._pool.submit(
+                    changes, of.rows, of.points, of.quantity, of.false_alarms_per_100_days
+                )
+                known = self._known[key] = of.version, looking
+        try:
+            found = known[1].result(wait_s)
+        except TimeoutError:
+            return None
+        return [mark for mark in found if span.begin <= mark["at"] < span.end][-_MARKS_MAX:]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesLookedAt:
+    """A quantity of a path, copied: nobody need wait while changes are looked for."""
+
+    campaign: int
+    key: PathKey
+    quantity: Quantity
+    version: int
+    """Of the path's state."""
+    points: int
+    rows: Rows
+    """All trials of the path so far."""
+    false_alarms_per_100_days: float
+    """Of each series."""
+
+    @classmethod
+    def of(cls, campaign: int, model: CampaignModel, key: PathKey, quantity: Quantity) -> "SeriesLookedAt":
+        """Copy it; the caller sees to it that nothing changes meanwhile."""
+        state = model.paths[key]
+        rows = state.rows.rows.copy()
+        return cls(campaign, key, quantity, state.version, len(state.points), rows, rate_of(model, key))
+
+
+def changes(rows: Rows, points: int, quantity: Quantity, false_alarms_per_100_days: float) -> list[Mark]:
+    """Find all changes of a path; of each point by itself.
+
+    Args:
+        rows: Its trials, in the order of time.
+        points: How many points it has.
+        quantity: In which a change is looked for.
+        false_alarms_per_100_days: Of one series.
+    """
+    watched = _watched(quantity)
+    good = rows[(rows["status"] == _OK) & np.isfinite(rows[quantity.key][:, 0])]
+    found: list[Mark] = []
+    for point in range(max(1, points)):
+        own = good[good["point"] == point] if points > 1 else good
+        values = own[quantity.key][:, 0].astype(np.float64) / quantity.factor
+        scaled = np.array([watched.scaled(value) for value in values.tolist()])
+        for shift in shifts(own["began"], scaled, watched.watching(false_alarms_per_100_days)):
+            was, now = (watched.unscaled(shift.before + by) * quantity.factor for by in (0.0, shift.change))
             found.append(
                 {
-                    "at": line.began[int(kept[place])],
-                    "point": line.point,
-                    "was": float(f"{was:.5g}"),
-                    "now": float(f"{now:.5g}"),
-                    "better": (now > was) == more_is_better,
+                    "at": round(shift.since_s, 3),
+                    "point": point,
+                    "was": rounded(was),
+                    "now": rounded(now),
+                    "better": shift.score * watched.worse < 0,
+                    "until": None if shift.end != "back" or shift.over_s is None else round(shift.over_s, 3),
                 }
             )
-    return sorted(found, key=lambda one: one["at"])[-_MARKS_MAX:]
+    return sorted(found, key=lambda one: one["at"])
 
 
-def _noise(logs: NDArray[Any]) -> float:
-    differences = np.abs(np.diff(logs))
-    return max(_MAD * float(np.median(differences)) / math.sqrt(2), 1e-4)
+def rate_of(model: CampaignModel, key: PathKey) -> float:
+    """How many false marks there may be of one series of a path: all of a direction have the plan's rate."""
+    alarms = None if model.plan is None else model.plan.alarms
+    rate = FALSE_ALARMS_PER_100_DAYS if alarms is None else alarms.false_alarms_per_100_days
+    return rate / max(1, sum(_series(state) for way, state in _same_way(model.paths, key)))
 
 
-def _places(logs: NDArray[Any], noise: float, first: int, behind: int) -> list[int]:
-    count = behind - first
-    if count < 2 * _EACH_SIDE:
-        return []
-    sums = np.cumsum(logs[first:behind])
-    left = np.arange(_EACH_SIDE, count - _EACH_SIDE + 1)
-    differences = (sums[-1] - sums[left - 1]) / (count - left) - sums[left - 1] / left
-    errors = noise * np.sqrt(3 * (1 / left + 1 / (count - left)))  # 3: of a correlation of a half
-    best = int(np.argmax(np.abs(differences) / errors))
-    place = first + int(left[best])
-    apart = abs(float(np.median(logs[place:behind]) - np.median(logs[first:place])))
-    if abs(differences[best]) < _STANDS_OUT * errors[best] or apart < math.log1p(LEAST_CHANGE):
-        return []
-    return [place, *_places(logs, noise, first, place), *_places(logs, noise, place, behind)]
+def _same_way(paths: Mapping[PathKey, PathState], key: PathKey) -> list[tuple[PathKey, PathState]]:
+    return [(one, state) for one, state in paths.items() if (one.src, one.dst) == (key.src, key.dst)]
+
+
+def _series(state: PathState) -> int:
+    """How many series a path has: a quantity at a point each."""
+    there = sum(state.rows.last(with_value_of=quantity.key) is not None for quantity in QUANTITIES)
+    return there * max(1, len(state.points))
+
+
+def _watched(quantity: Quantity) -> Watched:
+    """On which scale the detector looks at what is shown; that of the column which alarms watch."""
+    return next(_BY_COLUMN[column] for column in quantity.columns if column in _BY_COLUMN)

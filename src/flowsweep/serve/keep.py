@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from flowsweep.archive.campaign import CAMPAIGN_FILE
-from flowsweep.archive.entries import CompactedEntry
+from flowsweep.archive.entries import CompactedEntry, RetiredEntry
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow_parts import byte_of, part_of
 from flowsweep.archive.journal import JOURNAL_FILE
@@ -26,7 +26,7 @@ from flowsweep.serve.campaign import CampaignModel, Merged, PathKey, PathState
 from flowsweep.serve.rows import ROW, PathRows
 from flowsweep.version import __version__
 
-FORMAT = 2
+FORMAT = 3
 _LOOKED_AT_BYTES = 64 << 10
 """Of the journal's beginning, and of what stands before the place that was read up to."""
 _ERRORS = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, IndexError, ValidationError)
@@ -111,6 +111,8 @@ def contents(model: CampaignModel) -> tuple[dict[str, Any], np.ndarray[Any, Any]
             [part, one.files.model_dump(mode="json"), one.behind] for part, one in model.merged.items()
         ],
     }
+    about["over"] = list(model.over.items())
+    about["retired"] = [[part, one.model_dump(mode="json")] for part, one in list(model.retired.items())]
     parts = [state.rows.rows for _, state in states]
     return about, np.concatenate(parts) if parts else np.zeros(0, ROW)
 
@@ -134,6 +136,8 @@ def _fill(model: CampaignModel, about: dict[str, Any], rows: np.ndarray[Any, Any
         int(part): Merged(CompactedEntry.model_validate(files), int(behind))
         for part, files, behind in about["merged"]
     }
+    model.over = {int(part): int(place) for part, place in about["over"]}
+    model.retired = {int(part): RetiredEntry.model_validate(one) for part, one in about["retired"]}
     model.version, model.has_sums = 1, True
 
 

@@ -80,7 +80,7 @@ class Overview:
 
     def _overdue(self, key: PathKey, good: float | None, now_ns: int) -> bool:
         model = self._model
-        since_ns = model.begun_ns if good is None else round(good * SECOND_NS)
+        since_ns = None if good is None else round(good * SECOND_NS)
         return model.plan is not None and was_due_twice(
             model.plan, model.begun_ns, model.campaign.seed, key.sweep, since_ns=since_ns, now_ns=now_ns
         )

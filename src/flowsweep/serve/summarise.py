@@ -1,20 +1,25 @@
 """Rows of summaries for trials that were settled since: each trial is summed up once."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from flowsweep.archive.campaign import Campaign
-from flowsweep.archive.entries import DataEntry, FinishedEntry, ImportedEntry, entry_of
+from flowsweep.archive.entries import DataEntry, FinishedEntry, ImportedEntry, RetiredEntry, entry_of
 from flowsweep.archive.excerpt import Excerpted, write_excerpt
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.follow_parts import ArchiveFollower, part_of
+from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.follow_parts import ArchiveFollower, byte_of, part_of
+from flowsweep.archive.monitor_parts import read_monitors
 from flowsweep.archive.part_folders import opened_part
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.state import State
-from flowsweep.prepared.summary import summary_of_archive
+from flowsweep.defaults import MICROSECOND_NS
+from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.quantities import QUANTITIES
 from flowsweep.serve.rows import trial_number
@@ -25,6 +30,7 @@ AT_A_TIME = 1_000
 to show, then many, since a statement takes half a second however few they are."""
 EXCERPT_MAX = 200
 """Trials of merged files that are taken out; of more, the whole archive is summed up."""
+_POLLS_AROUND = 3
 _NEEDED = frozenset({"trial_id", "verdict"}).union(
     *(quantity.columns for quantity in QUANTITIES),
     *(side for quantity in QUANTITIES for side in quantity.band),
@@ -54,16 +60,28 @@ def summed_up(
     Raises:
         ArchiveError: Data cannot be read, or have changed since they were written.
     """
+    part = part_of(batch[0].offset)
+    look_for_retired(folder, model, {part})
     if model.is_loose(batch[0]):
-        return _rows(_loose(folder, follower, model, batch))
-    if len(batch) > EXCERPT_MAX:
-        with read_archive(opened_part(folder, part_of(batch[0].offset)).path) as archive:
+        with _loose(folder, follower, model, batch) as archive:
+            return _rows(archive)
+    if len(batch) > EXCERPT_MAX or part in model.retired:
+        with read_archive(folder.path, part=part) as archive:
             return _rows(archive)
     with (
         tempfile.TemporaryDirectory(prefix="flowsweep-serve-") as place,
         excerpt(folder, follower, model, batch, Path(place) / "excerpt") as archive,
     ):
         return _rows(archive)
+
+
+def look_for_retired(folder: Folder, model: CampaignModel, parts: Iterable[int]) -> None:
+    """See whether samples of parts were retired since these were read: nobody follows a part that is over."""
+    for part in parts:
+        if part in model.over and part not in model.retired:
+            for followed in JournalFollower(opened_part(folder, part), byte_of(model.over[part])).records():
+                if isinstance(followed.entry, RetiredEntry):
+                    model.retired[part] = followed.entry
 
 
 def excerpt(
@@ -77,6 +95,7 @@ def excerpt(
 ) -> Archive:
     """Make an archive of some trials, and read it."""
     entries = _entries(follower, trials)
+    look_for_retired(folder, model, {part_of(one.offset) for one in trials})
     parts = []
     for number in sorted({part_of(one.offset) for one, _ in entries}):
         own = [(model.is_loose(one), entry) for one, entry in entries if part_of(one.offset) == number]
@@ -86,10 +105,25 @@ def excerpt(
                 [entry for is_loose, entry in own if is_loose],
                 [entry for is_loose, entry in own if not is_loose],
                 model.merged[number].files if number in model.merged else None,
+                model.retired.get(number),
             )
         )
-    write_excerpt(parts, target, campaign or model.campaign, model.hosts)
+    monitors = _monitors(folder, model, [entry for _, entry in entries])
+    write_excerpt(parts, target, campaign or model.campaign, model.hosts, monitors)
     return read_archive(target)
+
+
+def _monitors(folder: Folder, model: CampaignModel, entries: Sequence[DataEntry]) -> pa.Table | None:
+    """What monitors told while trials ran, and a few polls before and after: counters tell by differences."""
+    records = [entry.record for entry in entries if isinstance(entry, FinishedEntry)]
+    if model.plan is None or not model.plan.monitors or not records:
+        return None
+    around_us = _POLLS_AROUND * max(one.every_ns for one in model.plan.monitors) // MICROSECOND_NS
+    began_us = [
+        (round(one.started_at.timestamp() * 1e6), one.elapsed_ns // MICROSECOND_NS) for one in records
+    ]
+    first_us = min(at_us for at_us, _ in began_us) - around_us
+    return read_monitors(folder, None, (first_us, max(map(sum, began_us)) + around_us))
 
 
 def _loose(
@@ -115,11 +149,6 @@ def _entries(follower: ArchiveFollower, trials: Sequence[Pending]) -> list[tuple
 
 
 def _rows(archive: Archive) -> SummaryRows:
-    with archive.damage_named():
-        table = summary_of_archive(archive)
-        if table is None:
-            from flowsweep.analysis.summarising.bounded_memory import summarised
-
-            table = summarised(archive.tables()).to_pyarrow()
+    table = summary_table(archive)
     columns = [name for name in table.column_names if name in _NEEDED]
     return {trial_number(row["trial_id"]): row for row in table.select(columns).to_pylist()}

@@ -1,20 +1,23 @@
 """Alarms of rows of a summary: which quantity, which direction, which points."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from alarm_archives import plan_of
 from analysis_support import STARTED_AT, make_record
 from flowsweep.alarms.alarm import Alarm, sentence
-from flowsweep.alarms.of_archive import alarms_of
+from flowsweep.alarms.of_archive import WATCHED, alarms_of
+from flowsweep.archive.kept_summary import RECORDED_SCHEMA
 from flowsweep.defaults import SECOND_NS
+from flowsweep.prepared.recorded import with_recorded
+from flowsweep.prepared.whole_summary import conforming
 from flowsweep.schedule import schedule
 
 if TYPE_CHECKING:
-    from flowsweep.analysis.summarising.trial_row import TrialRow
     from flowsweep.run.outcome import TrialRecord
 
 HOURS = 24 * 15
@@ -28,7 +31,7 @@ def found(columns: dict[str, Any], failed: frozenset[int] = frozenset(), **setti
     [slot] = schedule(plan, 1)
     [trial] = slot.trials
     records: dict[str, TrialRecord] = {}
-    rows: list[TrialRow] = []
+    rows: list[dict[str, Any]] = []
     for hour in range(HOURS):
         own = trial.model_copy(update={"repeat": hour + 1})
         at = STARTED_AT + timedelta(hours=hour)
@@ -36,10 +39,14 @@ def found(columns: dict[str, Any], failed: frozenset[int] = frozenset(), **setti
         record = make_record(own, started_at=at, status=status)
         records[record.trial_id] = record
         values = {name: float(value[hour]) for name, value in columns.items()}
-        rows.append(cast("TrialRow", {"trial_id": record.trial_id, **values}))
+        rows.append(
+            {"trial_id": record.trial_id, "sweep": trial.sweep, "src": "left", "dst": "right", **values}
+        )
     begun_ns = round(STARTED_AT.timestamp()) * SECOND_NS
     now_ns = begun_ns + HOURS * 3600 * SECOND_NS
-    alarms = alarms_of(plan, begun_ns, 1, records, rows, settings.get("now_ns", now_ns))
+    trials = with_recorded(pa.Table.from_pylist(rows), records)
+    watched = conforming(trials, pa.schema([*WATCHED.items(), *RECORDED_SCHEMA]))
+    alarms = alarms_of(plan, begun_ns, 1, watched, settings.get("now_ns", now_ns))
     return [one for one in alarms if one.kind != "silent"]
 
 

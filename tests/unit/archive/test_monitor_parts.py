@@ -14,6 +14,7 @@ from flowsweep.archive.monitor_parts import (
     parts_that_count,
     problems_of_monitors,
     read_monitors,
+    write_monitors,
 )
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.errors import ArchiveError
@@ -49,6 +50,28 @@ def test_what_is_kept_is_read(folder: Folder) -> None:
     assert rows[0]["value"] == (1 << 64) - 1
     assert (rows[1]["counter"], rows[1]["value"], rows[1]["reason"]) == ("silent", None, "no answer")
     assert problems_of_monitors(folder) == []
+
+
+def test_rows_of_a_span_are_read_without_the_files_of_others(folder: Folder) -> None:
+    kept(folder, 5)
+    assert read_monitors(folder, ["in_bytes"], (1, 2))["at_us"].to_pylist() == [1, 2]
+    assert read_monitors(folder, None, (7, 9)).num_rows == 0
+    file = folder.path / all_parts(folder)[4].file
+    content = bytearray(file.read_bytes())
+    content[len(content) // 3] ^= 1
+    file.write_bytes(content)
+    assert read_monitors(folder, ["in_bytes"], (0, 3))["at_us"].to_pylist() == [0, 1, 2, 3]
+    with pytest.raises(ArchiveError, match="has changed since it was written"):
+        read_monitors(folder, None, (0, 4))
+
+
+def test_what_is_written_at_once_is_read(folder: Folder) -> None:
+    kept(folder, 3)
+    (folder.path / "other").mkdir()
+    other = folder.inside("other")
+    write_monitors(other, read_monitors(folder))
+    assert read_monitors(other).to_pylist() == read_monitors(folder).to_pylist()
+    assert problems_of_monitors(other) == []
 
 
 def test_merging_leaves_the_rows_as_they_are(folder: Folder) -> None:

@@ -355,7 +355,7 @@ def test_what_asks_for_something_has_no_flows(test: str, expected: str) -> None:
         (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "about 977 KiB, not yet bounded, plateau"),
         (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "Gbit/s; next: 64 KiB, 2 MiB; at most"),
         (Belief(1e6, None, None, 1e9), (65_536,), None, "at most 21 trials, 1 min 30 s and 1.20 GB left"),
-        (Belief(1e6, 9e5, 1.2e6, 1e9), (), "precise", "is 977 KiB, +20.0 % −10.0 %, plateau 1.00 Gbit/s; over"),
+        (Belief(1e6, 9e5, 1.2e6, 1e9), (), "precise", "is 977 KiB, +20.0 % −10.0 %, plateau 1.00 Gbit/s"),
         (Belief(1e6, 9e5, None, 1e9), (), "budget", "Gbit/s; over: no trial is left within `at_most`"),
     ],
 )  # fmt: skip

@@ -41,7 +41,7 @@ def metrics_of(found):
     }
 
 
-def test_a_series_has_values_bands_failures_what_was_missed_notes_and_changes(mesh):
+def test_a_series_has_values_bands_failures_what_was_missed_and_notes(mesh):
     found = mesh.json(f"/api/series?{PATH}&show=goodput")
     (line,) = found["lines"]
     assert found["trials"] == len(line["began"]) + len(found["failures"]) == 71
@@ -56,14 +56,8 @@ def test_a_series_has_values_bands_failures_what_was_missed_notes_and_changes(me
     assert missed["reason"] == "the controller was not running"
     (note,) = found["notes"]
     assert note["text"] == "kernel <b>upgraded</b>"
-    (change,) = found["changes"]
-    assert not change["better"]
-    assert change["now"] / change["was"] == pytest.approx(0.8, abs=0.06)
+    assert found["changes"] == []  # of half a day: tests/unit/serve/test_changes.py has longer ones
     assert found["offered"] == ["goodput", "rtt", "loss"]
-
-
-def test_a_path_that_does_not_change_has_no_mark(mesh):
-    assert mesh.json(f"/api/series?sweep={SWEEP}&src=lyon&dst=geneva&show=rtt")["changes"] == []
 
 
 def test_a_span_is_that_which_is_asked_for(mesh):

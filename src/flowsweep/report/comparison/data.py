@@ -113,7 +113,7 @@ def of_settings(
 
 def _side(name: str, archive: Archive, summary: pa.Table, rows: Sequence[TrialRow], in_order: Order) -> Side:
     """Take a side's points; columns in which settings differ are not in its rows, and null in its points."""
-    asked = archive.tables().trials.to_pyarrow()
+    asked = archive.asked()
     own = pa.Table.from_pylist(trusted(rows), schema=summary.schema)
     cells = sorted(grid_cells(ibis.memtable(own), ibis.memtable(asked)), key=in_order)
     # Where settings differ in their windows, they differ in those that were asked for.

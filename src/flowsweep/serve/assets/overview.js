@@ -1,8 +1,6 @@
 // The overview: what runs now with its last values as a curve, a matrix of each sweep, and all paths as a list.
 
 const LISTED_MAX = 300;
-const CURVE = { width: 132, height: 30 };
-const SVG = "http://www.w3.org/2000/svg";
 
 const show = document.getElementById("show");
 const find = document.getElementById("find");
@@ -109,29 +107,15 @@ function runningOf(campaign, number, running) {
   line.dataset.campaign = number;
   line.dataset.seconds = running.seconds ?? "";
   if (path?.spark) line.append(curveOf(path, CURVE.width * 2, CURVE.height * 1.6));
-  drawLive(line);
+  drawLive(line, live);
   return line;
-}
-
-// What the trial carries itself, as soon as it says so; before that, what was carried before.
-function drawLive(line) {
-  const points = live[line.dataset.campaign]?.[line.dataset.trial];
-  if (!points?.length) return;
-  const seconds = Math.max(Number(line.dataset.seconds), points.at(-1)[0], 1);
-  const svg = svgOf(CURVE.width * 2, CURVE.height * 1.6, points.map(([at, rate]) => [at / seconds, rate]));
-  svg.dataset.points = points.length;
-  svg.setAttribute("aria-label", `Goodput within this trial, ${points.length} values so far`);
-  const last = made("span", inUnit(points.at(-1)[1], UNITS.goodput), "live-value");
-  line.querySelector(".live-value")?.remove();
-  line.querySelector("svg")?.remove();
-  line.append(svg, last);
 }
 
 const lookAtLive = inTurn(async () => {
   const answer = await answerOf("/api/live").catch(() => null);
   if (!answer) return;
   live = answer.campaigns;
-  for (const line of place.querySelectorAll(".running")) drawLive(line);
+  for (const line of place.querySelectorAll(".running")) drawLive(line, live);
 }, 250);
 
 function legend() {
@@ -185,26 +169,6 @@ function curveOf(path, width, height) {
   const values = path.spark.filter((value) => value !== null);
   const svg = svgOf(width, height, values.map((value, index) => [index / Math.max(1, values.length - 1), value]));
   svg.setAttribute("aria-label", `Last ${values.length} values of ${path.src} to ${path.dst}`);
-  return svg;
-}
-
-// From zero, so that a small change looks small. Points: how far to the right, from 0 to 1, and the value.
-function svgOf(width, height, points) {
-  const top = Math.max(...points.map(([, value]) => value)) * 1.08 || 1;
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
-  svg.setAttribute("class", "curve");
-  svg.setAttribute("role", "img");
-  const places = points.map(([share, value]) => [4 + share * (width - 8), height - 3 - (height - 8) * value / top]);
-  const line = document.createElementNS(SVG, "polyline");
-  line.setAttribute("points", places.map((one) => one.map((part) => part.toFixed(1)).join(",")).join(" "));
-  const last = document.createElementNS(SVG, "circle");
-  last.setAttribute("cx", places.at(-1)[0]);
-  last.setAttribute("cy", places.at(-1)[1]);
-  last.setAttribute("r", 3);
-  svg.append(line, last);
   return svg;
 }
 

@@ -6,7 +6,9 @@ const figure = document.getElementById("figure");
 const shows = document.getElementById("show");
 const spans = document.getElementById("spans");
 const { campaign, sweep, src, dst } = card.dataset;
+const nowRunning = document.getElementById("now-running");
 let series = null;
+let live = []; // of each campaign, by trial: seconds and bits per second
 
 // An address with `to` stays where it is; without it the span ends now, and moves along.
 function asked() {
@@ -40,6 +42,7 @@ const look = inTurn(async () => {
     return;
   }
   render();
+  if (series.looks_for_changes) setTimeout(look, 500); // of a long series: the picture does not wait for its marks
 }, 300);
 
 // Now; of a path that is measured no more, a little after its last trial.
@@ -57,6 +60,7 @@ function render() {
   const config = { responsive: true, displaylogo: false, scrollZoom: false, displayModeBar: false };
   Plotly.react(figure, data, inTheme(layout), config).then(attend);
   tell();
+  listRunning();
   listMarks();
   listTrials();
   for (const label of shows.querySelectorAll("label")) {
@@ -107,15 +111,36 @@ function tell() {
   const said = [];
   if (series.band) said.push(`The band is the ${series.band}.`);
   if (many) said.push("Each value is the median of the trials of a short time, the band their outermost ends.");
-  said.push("A point leads to its trial. Grey: missed. Dashed: a note. Dotted: the level changes there by far more than it varies.");
+  said.push("A point leads to its trial. Grey: missed. Dashed: a note. Dotted: the level changes there, as alarms find it.");
   document.getElementById("caption").textContent = said.join(" ");
 }
+
+// Trials of this path that run now, each with what it carries second by second.
+function listRunning() {
+  const shown = asked().has("to") ? [] : series.running; // a span that is over has none
+  nowRunning.replaceChildren(...shown.map((running) => {
+    const line = made("div", "", "running");
+    line.append(made("p", `Running now, since ${momentOf(running.began)} UTC: `));
+    line.dataset.trial = running.trial;
+    line.dataset.campaign = campaign;
+    line.dataset.seconds = running.seconds ?? "";
+    drawLive(line, live);
+    return line;
+  }));
+}
+
+const lookAtLive = inTurn(async () => {
+  const answer = await answerOf("/api/live").catch(() => null);
+  if (!answer) return;
+  live = answer.campaigns;
+  for (const line of nowRunning.children) drawLive(line, live);
+}, 250);
 
 function listMarks() {
   const notes = series.notes.map((note) => [note.at, `Note: ${note.text}`]);
   const changes = series.changes.map((change) => {
     const of = series.names[change.point] ? ` (${series.names[change.point]})` : "";
-    return [change.at, `${series.title}${of} changes from ${inUnit(change.was, series.unit)} to ${inUnit(change.now, series.unit)}: ${change.better ? "better" : "worse"}`];
+    return [change.at, `${series.title}${of} changes from ${inUnit(change.was, series.unit)} to ${inUnit(change.now, series.unit)}: ${change.better ? "better" : "worse"}${change.until ? `, until ${momentOf(change.until)} UTC` : ""}`];
   });
   const missed = series.missed.map((one) => [one.from, `Missed ${counted(one.count, "time")}: ${one.reason}`]);
   const all = [...notes, ...changes, ...missed].sort(([one], [other]) => one - other);
@@ -193,4 +218,9 @@ addEventListener("popstate", look);
 watchSaving();
 watchTheme(document.getElementById("theme"), () => { if (figure._fullLayout) Plotly.react(figure, figure.data, inTheme(figure.content.layout)); });
 look();
-listen((event) => { if (event?.what !== "live" && !asked().has("to") && (event === null || String(event.campaign) === campaign)) look(); });
+lookAtLive();
+listen((event) => {
+  if (event !== null && String(event.campaign) !== campaign) return;
+  if (event?.what !== "live" && !asked().has("to")) look();
+  if (!event || event.what === "live") lookAtLive();
+});

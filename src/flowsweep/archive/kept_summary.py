@@ -1,0 +1,151 @@
+"""The summary of a part that is over, kept beside its journal: one row per trial, made once.
+
+Nothing in such a part changes any more, so that whoever sums up an archive need not sum up that part again.
+As long as the part has its samples the file is no record: one that is missing, of another analysis or does
+not fit costs time, since the part is summed up anew. Once samples are retired it is what is left of them, and
+a record of the journal names it. Its name ends in the first 128 bits of its SHA-256.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from flowsweep.archive import disk
+from flowsweep.archive.data_files import new_parquet
+from flowsweep.archive.entries import RetiredEntry, kept_summary_file
+from flowsweep.archive.folder import UNFINISHED, Folder
+from flowsweep.archive.follow import JournalFollower
+from flowsweep.archive.journal import JOURNAL_FILE
+from flowsweep.errors import ArchiveError
+
+RECORDED_SCHEMA = pa.schema(
+    {"point": pa.string(), "point_words": pa.string(), "recorded_status": pa.string(), "began_us": pa.int64()}
+)
+"""Columns beside those of the summary, from the journal: trial_id of the first repeat and the point in words
+(null of a step of a search), how the attempt ended, and when it began, since 1970 UTC. All are null of
+imported trials."""
+
+_NAME = re.compile(r"summary\.([0-9a-f]{32})\.parquet")
+_UNFINISHED_FILE = f"summary{UNFINISHED}"
+_DIGEST_CHARACTERS = 32
+_BYTES_MAX = 1 << 30
+_ABOUT = (b"flowsweep_version", b"analysis", b"journal_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSummary:
+    """What the file says of itself."""
+
+    file: str
+    """From the part's folder."""
+    flowsweep_version: str
+    """Which summed the trials up."""
+    analysis: str
+    """SHA-256 of what summed them up (`flowsweep.prepared.statement.analysis_id`)."""
+    journal_bytes: int
+    """Where the last record of the part's journal ended."""
+    trials: int
+
+
+def about(flowsweep_version: str, analysis: str, journal_bytes: int) -> dict[bytes, bytes]:
+    """What a table's schema has to say for `keep_summary`."""
+    return dict(
+        zip(_ABOUT, (one.encode() for one in (flowsweep_version, analysis, str(journal_bytes))), strict=True)
+    )
+
+
+def keep_summary(part: Folder, table: pa.Table) -> KeptSummary:
+    """Write the file, on disk on return; files of other analyses go.
+
+    Args:
+        part: Folder of the part, which is over.
+        table: The summary's rows, with RECORDED_SCHEMA, and `about` in its schema.
+
+    Raises:
+        ArchiveError: The disk does not take it, or the table does not say what it is.
+    """
+    with disk.reported(part.path, "its summary cannot be kept"):
+        part.remove(_UNFINISHED_FILE)
+        with new_parquet(part, _UNFINISHED_FILE, table.schema) as writer:
+            writer.write_table(table)
+        file = kept_summary_file(writer.digest[:_DIGEST_CHARACTERS])
+        if part.has_file(file):
+            part.remove(_UNFINISHED_FILE)
+        else:
+            part.rename(_UNFINISHED_FILE, file)
+        for name in part.all_names():
+            if _NAME.fullmatch(name) and name != file:
+                part.remove(name)
+        part.sync()
+        kept = _read_about(part, file)
+    if kept is None:
+        raise ArchiveError(f"{part.path / file}: does not say what summed it up")
+    return kept
+
+
+def kept_summaries(part: Folder) -> Iterator[KeptSummary]:
+    """The files of a part, as far as they can be read: one, unless a process was killed between two."""
+    for name in part.all_names():
+        if _NAME.fullmatch(name) and (kept := _read_about(part, name)) is not None:
+            yield kept
+
+
+def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.Table:
+    """Read the file: all of its columns, or those of some that it has.
+
+    Raises:
+        ArchiveError: It is missing, or has changed since it was written.
+    """
+    import pyarrow.parquet as pq
+
+    path = part.path / file
+    with disk.reported(path, "cannot be read"):
+        data = part.read(file, at_most=_BYTES_MAX)
+    found = _NAME.fullmatch(file)
+    if found is None or not hashlib.sha256(data).hexdigest().startswith(found[1]):
+        raise ArchiveError(
+            f"{path}: is damaged: it has changed since it was written, its SHA-256 is not the one in its "
+            "name. Nothing was altered; restore the file from a copy."
+        )
+    try:
+        with pq.ParquetFile(pa.BufferReader(data)) as parquet:
+            there = parquet.schema_arrow.names
+            return parquet.read(None if columns is None else [name for name in columns if name in there])
+    except (pa.ArrowException, KeyError) as error:
+        raise ArchiveError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
+
+
+def summary_alone(part: Folder, analysis: str) -> KeptSummary | None:
+    """The file of a part that is over, if it can stand for the part without a look at the rest.
+
+    Args:
+        part: Folder of the part, which is over.
+        analysis: Which one is wanted as long as samples are there; without them any has to do.
+
+    Raises:
+        ArchiveError: The journal cannot be read.
+    """
+    journal_bytes = part.file_bytes(JOURNAL_FILE)
+    for kept in kept_summaries(part):
+        if kept.journal_bytes > journal_bytes:
+            continue
+        since = [one.entry for one in JournalFollower(part, kept.journal_bytes).records()]
+        named = any(isinstance(entry, RetiredEntry) and entry.file == kept.file for entry in since)
+        if named or (not since and kept.analysis == analysis):
+            return kept
+    return None
+
+
+def _read_about(part: Folder, file: str) -> KeptSummary | None:
+    import pyarrow.parquet as pq
+
+    try:
+        with part.read_file(file) as opened, pq.ParquetFile(opened) as parquet:
+            said = parquet.schema_arrow.metadata or {}
+            version, analysis, journal_bytes = (said[key].decode() for key in _ABOUT)
+            return KeptSummary(file, version, analysis, int(journal_bytes), parquet.metadata.num_rows)
+    except (pa.ArrowException, OSError, KeyError, ValueError):
+        return None

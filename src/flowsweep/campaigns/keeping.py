@@ -1,0 +1,103 @@
+"""What becomes of parts of an archive that are over: they are summed up once, and their samples may go."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+
+from flowsweep.archive.over import PartsOver
+from flowsweep.defaults import MICROSECOND_NS, SECOND_NS
+from flowsweep.errors import FlowsweepError
+
+SUMMED_BYTES_PER_S = 2 << 20
+"""Summing up is expected to be faster than that, on any machine ..."""
+SUMMED_LEAST_S = 10.0
+"""... and not to take longer than that beside."""
+RETIRED_PER_IDLE = 10
+"""Parts whose samples are removed at a time."""
+WHILE_READ = timedelta(minutes=10)
+"""Samples that somebody reads are looked at again after this."""
+LEFT_FOR = timedelta(hours=6)
+"""So long nothing is done of parts of which something could not be done."""
+SumUp = Callable[[Path, int, float], pa.Table]
+"""Sums up a part of an archive, by its number, in a process of its own, within so many seconds."""
+
+
+class Keeping:
+    """Of one archive; to be asked when nothing is due.
+
+    Args:
+        parts: Those that are over.
+        analysis: What sums up, as `flowsweep.archive.kept_summary.KeptSummary.analysis` has it.
+        sum_up: Sums up a part.
+        samples_ns: How long samples are kept; None: for ever.
+        told: Is told what could not be done, once of each part.
+    """
+
+    def __init__(
+        self,
+        parts: PartsOver,
+        *,
+        analysis: str,
+        sum_up: SumUp,
+        samples_ns: int | None,
+        told: Callable[[str], None],
+    ) -> None:
+        self._parts = parts
+        self._analysis = analysis
+        self._sum_up = sum_up
+        self._samples_ns = samples_ns
+        self._told = told
+        self._not_before: datetime | None = None
+        self._left_at: datetime | None = None
+        """When parts were left alone, since something could not be done of them."""
+        self._said: set[str] = set()
+
+    def idle(self, left_ns: int, now: datetime) -> None:
+        """Sum up a part if there is time for it, and let samples go that were kept long enough."""
+        if self._not_before is not None and now < self._not_before:
+            return
+        if self._left_at is not None and now >= self._left_at + LEFT_FOR:
+            self._left_at = None
+            self._parts.leave_none()
+        try:
+            self._keep_summary(left_ns / SECOND_NS, now)
+            if self._samples_ns is not None:
+                self._retire(now, timedelta(microseconds=self._samples_ns // MICROSECOND_NS))
+        except FlowsweepError as error:
+            # Of the archive as a whole: what reads or writes it next says so, too.
+            self._told(f"its parts cannot be looked at: {error}")
+            self._not_before = now + WHILE_READ
+
+    def _keep_summary(self, left_s: float, now: datetime) -> None:
+        number = self._parts.not_summed(self._analysis)
+        if number is None:
+            return
+        with self._left_as_it_is(number, now):
+            expected_s = SUMMED_LEAST_S + self._parts.data_bytes(number) / SUMMED_BYTES_PER_S
+            if expected_s < left_s:
+                self._parts.keep_summary(number, self._sum_up(self._parts.archive, number, left_s))
+
+    def _retire(self, now: datetime, kept: timedelta) -> None:
+        for _ in range(RETIRED_PER_IDLE):
+            number = self._parts.over_before(now - kept, self._analysis)
+            if number is None:
+                return
+            with self._left_as_it_is(number, now):
+                if not self._parts.retire(number, self._analysis, now):
+                    self._not_before = now + WHILE_READ
+                    return
+
+    @contextmanager
+    def _left_as_it_is(self, number: int, now: datetime) -> Iterator[None]:
+        """Leave a part alone for some time of which something could not be done; the disk may be full."""
+        try:
+            yield
+        except FlowsweepError as error:
+            self._parts.leave(number)
+            self._left_at = self._left_at or now
+            if str(error) not in self._said:
+                self._said.add(str(error))
+                self._told(f"a part of its archive stays as it is: {error}")

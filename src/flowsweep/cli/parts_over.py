@@ -1,0 +1,54 @@
+"""A service's parts that are over: summed up once, in a process of low priority that ends with it."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from flowsweep.archive import ArchiveWriter
+from flowsweep.campaigns.keeping import Keeping
+from flowsweep.errors import ArchiveError
+from flowsweep.plan import Plan
+from flowsweep.prepared.statement import analysis_id
+
+_NICE = ("nice", "-n", "10")
+"""Of no effect where this program is not there."""
+_SAID_MAX = 400
+
+
+def keeping_of(writer: ArchiveWriter, plan: Plan, told: Callable[[str], None]) -> Keeping:
+    """What keeps the summaries of an archive's parts that are over, and lets samples go as the plan says."""
+    return Keeping(
+        writer.parts_over,
+        analysis=analysis_id(),
+        sum_up=summed_up_apart,
+        samples_ns=None if plan.retain is None else plan.retain.samples_ns,
+        told=told,
+    )
+
+
+def summed_up_apart(archive: Path, part: int, timeout_s: float) -> pa.Table:
+    """Sum up a part, by its number, in a process of its own: a service is to stay small.
+
+    Raises:
+        ArchiveError: It cannot be done, or not within that time.
+    """
+    before = () if shutil.which(_NICE[0]) is None else _NICE
+    command = [*before, sys.executable, "-m", "flowsweep", "summary", str(archive), "--to-keep", str(part)]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=True
+        )
+        return pa.ipc.open_stream(done.stdout).read_all()
+    except subprocess.TimeoutExpired as error:
+        raise ArchiveError(
+            f"{archive}: part {part} could not be summed up within {timeout_s:.0f} s"
+        ) from error
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip()[-_SAID_MAX:]
+        raise ArchiveError(f"{archive}: part {part} could not be summed up: {said or error}") from error
+    except (OSError, pa.ArrowException) as error:
+        raise ArchiveError(f"{archive}: part {part} could not be summed up: {error}") from error

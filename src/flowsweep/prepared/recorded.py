@@ -1,0 +1,106 @@
+"""Rows of a summary with what the journal says of the same trials: all that one who watches a campaign needs.
+
+Of parts that are over they are kept, so that neither samples nor journals of these are read again.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from flowsweep.archive import disk
+from flowsweep.archive.campaign import open_folder
+from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, parse
+from flowsweep.archive.kept_summary import RECORDED_SCHEMA, about, kept_rows, summary_alone
+from flowsweep.archive.part_folders import opened_part, part_numbers
+from flowsweep.archive.reader import Archive, read_archive
+from flowsweep.archive.readers import ReadersLock
+from flowsweep.errors import ArchiveError
+from flowsweep.prepared.statement import analysis_id
+from flowsweep.prepared.whole_summary import computed_summary, conforming, summary_table
+from flowsweep.run.outcome import TrialRecord
+from flowsweep.version import __version__
+
+MICROSECONDS = 1_000_000
+
+
+def recorded_rows(folder: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """Read some columns of a summary, and all of RECORDED_SCHEMA, of all trials of an archive.
+
+    Args:
+        folder: The archive's.
+        columns: Those of the summary, with the type that is wanted; null where a row has none.
+
+    Raises:
+        ArchiveError: It is no archive, or something of it cannot be read; says what.
+    """
+    schema = pa.schema([*columns.items(), *RECORDED_SCHEMA])
+    found = [schema.empty_table()]
+    with disk.reported(folder, "cannot be read"):
+        opened = open_folder(folder)
+        hold = ReadersLock(opened)
+        numbers = part_numbers(opened)
+        for number in numbers:
+            part = opened_part(opened, number)
+            kept = None if number == numbers[-1] else summary_alone(part, analysis_id())
+            if kept is not None:
+                rows = kept_rows(part, kept.file, schema.names)
+            else:
+                with read_archive(folder, part=number) as archive:
+                    rows = with_recorded(summary_table(archive), archive.records)
+            found.append(conforming(rows, schema))
+        hold.release()
+    return pa.concat_tables(found)
+
+
+def summary_to_keep(archive: Archive) -> pa.Table:
+    """The summary of a part that is over, as `flowsweep.archive.kept_summary.keep_summary` takes it.
+
+    Args:
+        archive: That part of an archive, read alone.
+
+    Raises:
+        ArchiveError: It is no part that is over, is damaged, or something of it cannot be read.
+    """
+    (part,) = archive.parts
+    if part.state.continued_in is None or part.state.retired is not None or archive.losses:
+        said = archive.losses[0] if archive.losses else "it is no part that is over and has its samples"
+        raise ArchiveError(f"{part.folder.path}: its summary is not kept: {said}")
+    journal = part.folder.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX)
+    journal_bytes = parse(journal, str(part.folder.path / JOURNAL_FILE)).whole_bytes
+    table = with_recorded(computed_summary(archive), archive.records)
+    return table.replace_schema_metadata(about(__version__, analysis_id(), journal_bytes))
+
+
+def write_to_keep(archive: Path, part: int, stream: BinaryIO) -> None:
+    """Write what is to be kept of a part as an Arrow IPC stream.
+
+    Raises:
+        ArchiveError: It is no part that is over, or something of it cannot be read.
+    """
+    with read_archive(archive, part=part) as found:
+        table = summary_to_keep(found)
+    with pa.ipc.new_stream(stream, table.schema) as written:
+        written.write_table(table)
+    stream.flush()
+
+
+def with_recorded(summary: pa.Table, records: Mapping[str, TrialRecord]) -> pa.Table:
+    """Add the columns of RECORDED_SCHEMA to rows of a summary; null of trials without a record."""
+    rows = [_recorded(records.get(trial_id)) for trial_id in summary["trial_id"].to_pylist()]
+    for field, column in zip(RECORDED_SCHEMA, zip(*rows, strict=True) if rows else ((),) * 4, strict=True):
+        summary = summary.append_column(field, pa.array(column, field.type))
+    return summary
+
+
+def _recorded(record: TrialRecord | None) -> Sequence[object]:
+    """In the order of RECORDED_SCHEMA. Each step of a search has a rate of its own, and is of no point."""
+    if record is None:
+        return (None,) * len(RECORDED_SCHEMA)
+    began_us = round(record.started_at.timestamp() * MICROSECONDS)
+    trial = record.trial
+    if trial.search is not None:
+        return None, None, record.status, began_us
+    point = trial.model_copy(update={"repeat": 1}).trial_id
+    return point, trial.parameters.in_words(trial.total_flows), record.status, began_us

@@ -1,0 +1,93 @@
+"""The summary of an archive, in which parts that are over are read from the summary that was kept of them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from flowsweep.archive.kept_summary import kept_rows, summary_alone
+from flowsweep.prepared.statement import analysis_id
+from flowsweep.prepared.summary import summary_of_archive
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+    from flowsweep.archive import Archive, Backend
+    from flowsweep.archive.reader import ReadPart
+
+
+def summary_table(
+    archive: "Archive",
+    backend: "Backend | None" = None,
+    *,
+    paths: "Callable[[], ir.Table] | None" = None,
+) -> pa.Table:
+    """One row per trial, as `flowsweep.analysis.summarised` has them.
+
+    Parts that are over are summed up once: from then on their rows are read, unless the analysis has changed
+    since. Where samples were retired there is nothing else: columns that the analysis of that time had not
+    are null.
+
+    Args:
+        archive: What to sum up.
+        backend: What computes it, of all trials that have their samples; if absent, DuckDB, by whichever way
+            is the shorter.
+        paths: Makes what is known of measured paths (`flowsweep.analysis.tests.path.facts_table`), in the
+            backend of the archive's tables, where they are there already.
+
+    Raises:
+        ArchiveError: A file of data cannot be read, or has changed since it was written; says which.
+    """
+    kept = {one.number: rows for one in archive.parts if (rows := _rows_kept(one, backend)) is not None}
+    if not kept:
+        return computed_summary(archive, backend, paths=paths)
+    rest = archive.of_parts([one for one in archive.parts if one.number not in kept])
+    return _joined(computed_summary(rest, backend), kept.values(), archive.state.attempts)
+
+
+def computed_summary(
+    archive: "Archive",
+    backend: "Backend | None" = None,
+    *,
+    paths: "Callable[[], ir.Table] | None" = None,
+) -> pa.Table:
+    """The same, from samples alone."""
+    with archive.damage_named():
+        table = summary_of_archive(archive) if backend is None else None
+        if table is None:
+            from flowsweep.analysis.summarising.bounded_memory import summarised
+
+            tables = archive.tables() if backend is None else archive.tables_in(backend)
+            table = summarised(tables, paths=None if paths is None else paths()).to_pyarrow()
+    return table
+
+
+def _rows_kept(part: "ReadPart", backend: "Backend | None") -> pa.Table | None:
+    """The rows that were kept of a part, if they stand for it."""
+    state = part.state
+    if state.retired is not None:
+        return kept_rows(part.folder, state.retired.file)
+    if backend is not None or state.continued_in is None:
+        return None
+    kept = summary_alone(part.folder, analysis_id())
+    return None if kept is None else kept_rows(part.folder, kept.file)
+
+
+def _joined(table: pa.Table, kept: Iterable[pa.Table], attempts: Mapping[str, int]) -> pa.Table:
+    """Put together what was summed up and what was kept, in the order of the campaign."""
+    whole = pa.concat_tables([table, *(conforming(rows, table.schema) for rows in kept)])
+    places = {trial_id: place for place, trial_id in enumerate(attempts)}
+    order = pa.array([places[trial_id] for trial_id in whole["trial_id"].to_pylist()], pa.int64())
+    column = whole.schema.get_field_index("order_index")
+    return whole.set_column(column, whole.schema.field(column), order).sort_by("order_index")
+
+
+def conforming(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows with the columns of a schema: what they have not is null, what it has not is left out."""
+    columns = [
+        rows[field.name].cast(field.type)
+        if field.name in rows.column_names
+        else pa.nulls(rows.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)

@@ -1,0 +1,162 @@
+"""What becomes of parts that are over, while nothing is due: summed up once, retired as the plan says."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from flowsweep.campaigns.housekeeping import Housekeeping
+from flowsweep.campaigns.keeping import LEFT_FOR, SUMMED_BYTES_PER_S, SUMMED_LEAST_S, Keeping
+from flowsweep.campaigns.plans import has_changed
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import ArchiveError
+from flowsweep.plan import Plan, parse_plan, plan_difference
+
+DAY = timedelta(days=1)
+DAY_NS = 24 * 3600 * SECOND_NS
+NOW = datetime(2027, 3, 1, tzinfo=UTC)
+TABLE = pa.table({"trial_id": ["a"]})
+
+
+class Parts:
+    """Parts that are over, each a day after the one before; the last one a day ago."""
+
+    archive = Path("archive")
+
+    def __init__(self, count: int, *, size: int = 0, read: bool = False, damaged: int = 0) -> None:
+        self.over_at = {number: NOW - (count - number + 1) * DAY for number in range(1, count + 1)}
+        self.summed: list[int] = []
+        self.retired: list[int] = []
+        self.left: set[int] = set()
+        self.size, self.read, self.damaged, self.asked = size, read, damaged, 0
+
+    def _there(self) -> list[int]:
+        return [number for number in self.over_at if number not in (*self.retired, *self.left)]
+
+    def not_summed(self, analysis: str) -> int | None:
+        assert analysis == "today's"
+        return next((number for number in self._there() if number not in self.summed), None)
+
+    def over_before(self, moment: datetime, _: str) -> int | None:
+        return next((one for one in self._there() if self.over_at[one] < moment and one in self.summed), None)
+
+    def data_bytes(self, _: int) -> int:
+        return self.size
+
+    def keep_summary(self, number: int, table: pa.Table) -> None:
+        assert table is TABLE
+        self.summed.append(number)
+
+    def retire(self, number: int, _: str, at: datetime) -> bool:
+        self.asked += 1
+        if number == self.damaged:
+            raise ArchiveError("it is damaged")
+        if not self.read:
+            self.retired.append(number)
+        return not self.read
+
+    def leave(self, number: int) -> None:
+        self.left.add(number)
+
+    def leave_none(self) -> None:
+        self.left.clear()
+
+
+def keeping(
+    parts: Parts, days: float | None, told: list[str] | None = None, sum_up=lambda *_: TABLE
+) -> Keeping:
+    kept = None if days is None else round(days * DAY_NS)
+    tell = (told if told is not None else []).append
+    return Keeping(parts, analysis="today's", sum_up=sum_up, samples_ns=kept, told=tell)  # type: ignore[arg-type]
+
+
+def test_a_part_at_a_time_is_summed_up_and_only_old_ones_lose_their_samples() -> None:
+    parts = Parts(4)
+    both = keeping(parts, 2.5)
+    for number in range(1, 5):
+        both.idle(60 * SECOND_NS, NOW)
+        assert parts.summed == list(range(1, number + 1))
+    assert parts.retired == [1, 2]
+    both.idle(60 * SECOND_NS, NOW + DAY)
+    assert parts.retired == [1, 2, 3]
+
+
+def test_without_a_word_of_the_plan_all_samples_stay() -> None:
+    parts = Parts(3)
+    for _ in range(5):
+        keeping(parts, None).idle(60 * SECOND_NS, NOW + 1000 * DAY)
+    assert (parts.summed, parts.retired) == ([1, 2, 3], [])
+
+
+def test_what_does_not_fit_is_left_for_another_time_and_keeps_its_samples() -> None:
+    parts = Parts(1, size=100 * SUMMED_BYTES_PER_S)
+    keeping(parts, 1).idle(round(100 + SUMMED_LEAST_S) * SECOND_NS, NOW + 9 * DAY)
+    assert (parts.summed, parts.retired) == ([], [])
+    keeping(parts, 1).idle(round(101 + SUMMED_LEAST_S) * SECOND_NS, NOW + 9 * DAY)
+    assert (parts.summed, parts.retired) == ([1], [1])
+
+
+def test_samples_that_somebody_reads_are_asked_for_again_only_later() -> None:
+    parts = Parts(1, read=True)
+    one = keeping(parts, 1)
+    one.idle(60 * SECOND_NS, NOW + 9 * DAY)
+    one.idle(60 * SECOND_NS, NOW + 9 * DAY + timedelta(minutes=9))
+    assert parts.asked == 1
+    parts.read = False
+    one.idle(60 * SECOND_NS, NOW + 9 * DAY + timedelta(minutes=11))
+    assert (parts.asked, parts.retired) == (2, [1])
+
+
+def test_a_part_that_cannot_be_retired_is_told_once_and_the_others_are() -> None:
+    told: list[str] = []
+    parts = Parts(3, damaged=1)
+    one = keeping(parts, 1, told)
+    for _ in range(5):
+        one.idle(60 * SECOND_NS, NOW + 9 * DAY)
+    assert parts.retired == [2, 3]
+    assert parts.asked == 3
+    one.idle(60 * SECOND_NS, NOW + 9 * DAY + LEFT_FOR)
+    assert parts.asked == 4
+    parts.damaged = 0
+    one.idle(60 * SECOND_NS, NOW + 9 * DAY + 2 * LEFT_FOR)
+    assert parts.retired == [2, 3, 1]
+    assert told == ["a part of its archive stays as it is: it is damaged"]
+
+    def fails(*_: object) -> pa.Table:
+        raise ArchiveError("it takes too long")
+
+    parts = Parts(1)
+    keeping(parts, 1, told, fails).idle(60 * SECOND_NS, NOW + 9 * DAY)
+    assert (parts.retired, told[1:]) == ([], ["a part of its archive stays as it is: it takes too long"])
+
+
+class Writer:
+    """An archive in which there is nothing to merge."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.loose_attempts, self.attempts_with_data = folder, 0, 0
+        self.part_begun_at = NOW
+
+
+@pytest.mark.parametrize(("left_s", "summed"), [(61, [1]), (59, [])])
+def test_it_is_done_where_nothing_is_due_for_a_minute(tmp_path: Path, left_s: int, summed: list[int]) -> None:
+    parts = Parts(1)
+    house = Housekeeping(Writer(tmp_path), 0, print, lambda: NOW, keeping(parts, 1))  # type: ignore[arg-type]
+    house.idle(left_s * SECOND_NS)
+    assert parts.summed == summed
+
+
+def plan(retain: str) -> Plan:
+    hosts = '[hosts.a]\naddress = "192.0.2.1"\n[hosts.b]\naddress = "192.0.2.2"\n'
+    sweep = '[[sweep]]\npaths = [{ from = "a", to = "b" }]\nduration = "5s"\n'
+    return parse_plan(f'[campaign]\nname = "mesh"\nevery = "5min"\n{retain}{hosts}{sweep}', "plan.toml")
+
+
+def test_another_time_is_read_again_and_goes_on_in_the_same_archive() -> None:
+    before, after = plan('[retain]\nsamples = "30d"\n'), plan('[retain]\nsamples = "36h"\n')
+    assert before.retain is not None
+    assert before.retain.samples_ns == 30 * DAY_NS
+    assert has_changed(before, after)
+    assert not has_changed(before, before)
+    assert not plan_difference(before, after)
