@@ -1,6 +1,5 @@
 """`flowsweep summary`: what came out of each trial, as a table for people, CSV or JSON."""
 
-import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +11,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
-from flowsweep.cli.terminal import Screen, say, say_json
+from flowsweep.cli.terminal import Screen, bytes_out, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import DUCKDB
 from flowsweep.report.goodput_words import has_intervals
@@ -63,7 +62,7 @@ def show_summary(
     if to_keep is not None:
         from flowsweep.prepared.recorded import write_to_keep
 
-        write_to_keep(archive, to_keep, sys.stdout.buffer)
+        write_to_keep(archive, to_keep, bytes_out())
         return
     from flowsweep.prepared.whole_summary import summary_table
 

@@ -7,8 +7,9 @@ Rich's markup. Styles are given as arguments.
 
 import json
 import re
+import sys
 from collections.abc import Iterable
-from typing import IO
+from typing import IO, BinaryIO
 
 import typer
 from rich.console import (
@@ -37,6 +38,11 @@ def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
         end: What comes behind it.
     """
     typer.echo(printable(text) + end, err=err, nl=False)
+
+
+def bytes_out() -> BinaryIO:
+    """Where a command writes what another program of ours reads: nothing is escaped there."""
+    return sys.stdout.buffer
 
 
 def say_json(value: object) -> None:
