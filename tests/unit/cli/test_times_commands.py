@@ -86,10 +86,8 @@ def test_check_refuses_what_cannot_fit_and_says_what_would(tmp_path: Path) -> No
     plan = tmp_path / "plan.toml"
     plan.write_text(text_of(SLOW, QUICK), encoding="utf-8")
     said = invoked("check", plan, code=2)
-    assert (
-        "sweep quick: by what trials are expected to take it would be missed 48 of the 288 times that it is due within 24 h"
-        in said
-    )
+    missed = "it would be missed 48 of the 288 times that it is due within 24 h"
+    assert f"sweep quick: by what trials are expected to take {missed}" in said
     assert "as when sweep slow still runs, which takes 1 min" in said
     found = re.search(r'slip = "(\d+s)" in sweep quick would fit', said)
     assert found
