@@ -13,31 +13,12 @@ use std::time::Duration;
 
 use wire::{Decided, HeldBy, Until};
 
+pub use self::settling::FlowLook;
 use self::{batches::Batches, course::Course, settling::Settling};
 use crate::{
     defaults::{KNOWN_INTERVALS_MIN, KNOWN_LOOK_EVERY, KNOWN_LOOKS, KNOWN_ROUND_TRIPS},
     time::{microseconds, microseconds_to_ns, nanoseconds},
 };
-
-/// What the kernel says of one flow at one moment, as `TCP_INFO` has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowLook {
-    /// Bytes that have arrived at the other end so far: acknowledged, and selectively acknowledged. What is acknowledged
-    /// alone stands still while a gap is filled, and then jumps.
-    pub arrived_bytes: u64,
-    /// Congestion window, in segments.
-    pub cwnd: u32,
-    /// Slow-start threshold, in segments; 2147483647 and above: none yet.
-    pub ssthresh: u32,
-    /// State of congestion avoidance: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
-    pub ca_state: u8,
-    /// Smoothed round-trip time, in microseconds.
-    pub rtt_us: u32,
-    /// Segments retransmitted so far.
-    pub retransmits: u32,
-    /// Segments delivered with a congestion mark so far.
-    pub delivered_ce: u32,
-}
 
 /// Decides when a trial may end. Times are in nanoseconds since all flows run.
 pub struct Rule {

@@ -1,7 +1,6 @@
 //! How far the congestion window of one flow has come: whether slow start is over, and whether what came after it has met
 //! the path yet.
 
-use super::FlowLook;
 use crate::{
     defaults::{KNOWN_GROWTH_MIN, KNOWN_GROWTH_SHARES, KNOWN_REST, KNOWN_REST_ROUND_TRIPS},
     time::nanoseconds,
@@ -11,6 +10,26 @@ use crate::{
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 /// `TCP_CA_Disorder`: up to here nothing is being recovered.
 const DISORDER: u8 = 1;
+
+/// What the kernel says of one flow at one moment, as `TCP_INFO` has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowLook {
+    /// Bytes that have arrived at the other end so far: acknowledged, and selectively acknowledged. What is acknowledged
+    /// alone stands still while a gap is filled, and then jumps.
+    pub arrived_bytes: u64,
+    /// Congestion window, in segments.
+    pub cwnd: u32,
+    /// Slow-start threshold, in segments; 2147483647 and above: none yet.
+    pub ssthresh: u32,
+    /// State of congestion avoidance: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
+    pub ca_state: u8,
+    /// Smoothed round-trip time, in microseconds.
+    pub rtt_us: u32,
+    /// Segments retransmitted so far.
+    pub retransmits: u32,
+    /// Segments delivered with a congestion mark so far.
+    pub delivered_ce: u32,
+}
 
 /// What became of one flow's window so far.
 #[derive(Debug, Default)]
