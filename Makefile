@@ -10,8 +10,11 @@ FUZZ_SECONDS ?= 60
 SLOWEST := --durations=10
 PYTEST := $(BIN)/pytest $(SLOWEST) --dist=loadfile --no-loadscope-reorder
 # Most tests wait for deadlines and traffic: more of them run at a time than there are processors.
-# Built for once, without what serves the next build and lines in backtraces (`cargo test` has both): a fifth less.
-CARGO_TEST := env RUST_TEST_THREADS=8 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 cargo test --quiet --no-fail-fast $(ENGINE)
+CARGO_TEST := env RUST_TEST_THREADS=8 cargo test --quiet --no-fail-fast $(ENGINE)
+# Built for once, without what serves the next build and lines in backtraces (`cargo test` has both): a fifth less. Exported, since
+# tests/lab/test_noop.py has cargo build, too: with other settings that would be all of it once more.
+test check: export CARGO_INCREMENTAL := 0
+test check: export CARGO_PROFILE_DEV_DEBUG := 0
 # All of it takes hours: make truth TRUTH='tests/truth/test_compare.py tests/truth/test_verdict.py' takes a part.
 TRUTH ?= tests/truth
 
