@@ -164,7 +164,7 @@ def _least_of_highest(points: Sequence[CellRow]) -> CellRow:
 
 
 def _asked(point: CellRow) -> tuple[bool, float, int, int]:
-    """How much was asked for at a point: rate in bit/s, window in bytes, flows; after that, single trials."""
+    """Whether a point has few repeats; then how much was asked for: rate in bit/s, window in bytes, flows."""
     one_sided = max(point["window_send_bytes"] or 0, point["window_recv_bytes"] or 0)
     window_bytes = point["window_sum_bytes"] or one_sided
     return (

@@ -6,6 +6,7 @@ from flowsweep.defaults import MICROSECOND_NS, MINIMUM_BINS, PER_MILLION
 from flowsweep.run.outcome import Decided, Failure
 from flowsweep.run.pair import Pair
 from flowsweep.schedule.parameters import Bulk, Parameters
+from flowsweep.tests import facts_of
 
 
 def decided_of(pairs: Sequence[Pair]) -> Decided | None:
@@ -16,7 +17,7 @@ def decided_of(pairs: Sequence[Pair]) -> Decided | None:
 
 def undecided(pairs: Sequence[Pair]) -> Failure | None:
     """Find out whether a source was to say when it ended, and did not, or said what cannot be."""
-    if not pairs or _until(pairs[0].traffic.parameters) is None or decided_of(pairs) is not None:
+    if not pairs or not _ends_when_known(pairs[0].traffic.parameters) or decided_of(pairs) is not None:
         return None
     told = _told(pairs[0])
     message = f"the source did not say when it ended, or what cannot be: {told or 'nothing'}"
@@ -37,13 +38,13 @@ def _told(pair: Pair) -> Decided | None:
     )
 
 
-def _until(parameters: Parameters) -> object:
-    return getattr(parameters, "until", None)
+def _ends_when_known(parameters: Parameters) -> bool:
+    return facts_of(parameters.test).ends_when_known and parameters.may_end_early
 
 
 def _is_possible(pair: Pair, told: Decided) -> bool:
     parameters = pair.traffic.parameters
-    if not isinstance(parameters, Bulk) or _until(parameters) is None:
+    if not isinstance(parameters, Bulk) or not _ends_when_known(parameters):
         return False
     least_ns = told.counted_from_ns + MINIMUM_BINS * parameters.interval_ns
     return parameters.omit_ns <= told.counted_from_ns and least_ns <= told.ended_ns <= parameters.duration_ns
