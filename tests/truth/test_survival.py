@@ -83,7 +83,10 @@ def test_no_acknowledged_trial_is_lost_and_each_gap_has_its_reason(tmp_path: Pat
             times = TIMES.format(name=name, seed=SEED, every=EVERY_S[name], seconds=seconds)
             (plans / f"{name}.toml").write_text(times + text.replace("LAUNCH", launch), encoding="utf-8")
         told = Told(base)
-        begin = lambda: start("service", plans, "--archive", base, "--keep-free", KEEP_FREE)  # noqa: E731
+
+        def begin() -> subprocess.Popen[str]:
+            return start("service", plans, "--archive", base, "--keep-free", KEEP_FREE)
+
         service = begin()
         told.wait_until_back(time.monotonic())
         for _ in range(KILLS):
