@@ -71,6 +71,8 @@ class ImportedTrial(BaseModel):
     """Of all flows, as the end has them that `goodput_method` names."""
     reported_goodput_bps: float | None = Field(ge=0, allow_inf_nan=False)
     """Goodput as the file has it; null where it follows from samples of the receiver, as for own trials."""
+    failure: str | None = Field(default=None, max_length=2 * NAME_MAX_CHARACTERS)
+    """Why the test gave no result, as its file tells it."""
 
     @property
     def window_bytes(self) -> int | None:

@@ -243,7 +243,7 @@ def _reported(record: TrialRecord) -> dict[str, Any]:
 
 def _imported_row(record: ImportedTrial) -> dict[str, Any]:
     window = record.window_bytes
-    return record.model_dump() | {
+    return record.model_dump(exclude={"failure"}) | {
         "attempt": 1,
         "started_at": None if record.started_at is None else rfc_3339(record.started_at),
         "flows_per_pair": record.flows,
@@ -259,7 +259,9 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "background_flows": (),
         "background_bursts": (),
         "mode": "copy" if record.test in MODE.tests else None,  # as other tools write and read, too
-        "status": "ok",
+        "status": "ok" if record.failure is None else "failed",
+        "error": record.failure,
+        "failure_kind": None if record.failure is None else "no_result",
     }
 
 

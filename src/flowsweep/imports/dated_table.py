@@ -10,50 +10,40 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fractions import Fraction
 from itertools import chain, repeat
 
 from flowsweep.defaults import SECOND_NS
+from flowsweep.imports.table_header import NEEDED, Column, Header, find_header
 from flowsweep.imports.transfer import FlowReport, LineError, Report, Transfer, bounded
 
 NAME = "dated-table"
 
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-_WHOLE = re.compile(r"\d+", re.ASCII)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?", re.ASCII)
+_LONGEST_NUMBER = 40
+"""In characters."""
 _PAGE_COLUMNS = (
-    "from", "from address", "to", "to address", "port", "protocol", "window_send_bytes", "time", "flows",
-    "duration_s", "bytes", "bandwidth_bps",
+    "from", "from address", "to", "to address", "port", "protocol", "window_send", "time", "flows",
+    "duration", "bytes", "bandwidth",
 )  # fmt: skip
 _PROTOCOL = _PAGE_COLUMNS.index("protocol")
 
-_HEADINGS = {
-    "from": ("from", "src", "source", "sender"),
-    "to": ("to", "dst", "sink", "receiver"),
-    "time": ("time", "date", "started_at", "start"),
-    "flows": ("flows", "streams", "parallel"),
-    "window_bytes": ("window_bytes", "window", "socket buffer size"),
-    "window_send_bytes": ("window_send_bytes", "window_send"),
-    "window_recv_bytes": ("window_recv_bytes", "window_recv"),
-    "length_bytes": ("length_bytes", "length"),
-    "congestion": ("congestion",),
-    "duration_s": ("duration_s", "duration"),
-    "bytes": ("bytes", "transfer"),
-    "bandwidth_bps": ("bandwidth_bps", "bandwidth", "goodput_bps", "throughput", "bit/s", "bits/sec"),
-}
-_NEEDED = ("from", "to", "bandwidth_bps")
+_NO_RESULT = ("", "-", "nan", "null", "none", "n/a", "na", "failed", "failure", "error", "timeout")
+"""Instead of a rate, in lower case: the test was made, and gave none."""
+_LEAST_BPS = 10_000.0
+"""Rates of a table that are all below it are in a unit that its header does not name."""
 Cells = Mapping[str, str]
 
 
 def recognises(lines: Sequence[str]) -> bool:
-    """Whether there is a row of a page, or a header of CSV or TSV that names what is needed."""
-    if _header(lines) is not None:
-        return True
+    """Whether there is a row of a page, or a header of CSV or TSV."""
     try:
-        return next(_page_rows(lines), None) is not None
+        return find_header(lines) is not None or next(_page_rows(lines), None) is not None
     except LineError:
-        return True  # a row that ends too early: whoever reads it says so
+        return True  # a header that lacks something, a row that ends too early: whoever reads it says so
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
@@ -62,8 +52,26 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     Raises:
         LineError: A cell is not what its column has.
     """
-    rows = _page_rows(lines) if _header(lines) is None else _named_rows(lines)
-    return tuple(_transfer(line, cells) for line, cells in bounded(rows))
+    header = find_header(lines)
+    if header is None:
+        return tuple(_transfer(_Row(line, cells)) for line, cells in bounded(_page_rows(lines)))
+    columns = header.by_name
+    rows = bounded(_named_rows(header, lines))
+    transfers = tuple(_transfer(_Row(line, cells, columns)) for line, cells in rows)
+    _check_unit(header, transfers)
+    return transfers
+
+
+def _check_unit(header: Header, transfers: Sequence[Transfer]) -> None:
+    """Refuse rates that cannot be bit/s, which a heading without a unit stands for."""
+    column = header.by_name["bandwidth"]
+    most_bps = max((transfer.total.rate_bps for transfer in transfers if transfer.failure is None), default=0)
+    if column.factor is None and 0 < most_bps < _LEAST_BPS:
+        raise LineError(
+            header.line,
+            f'the column "{column.heading}" has no unit, which means bit/s, and its highest rate is '
+            f'{most_bps:g}: name the unit there, as in "{column.heading} (Mbit/s)"',
+        )
 
 
 def _page_rows(lines: Sequence[str]) -> Iterator[tuple[int, Cells]]:
@@ -91,31 +99,7 @@ def _page_cells(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
                 yield number, stripped
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
-    line: int
-    delimiter: str
-    columns: tuple[str | None, ...]
-    """By our names; None: a column that is not read."""
-
-
-def _header(lines: Sequence[str]) -> _Header | None:
-    number, first = next(((n, line) for n, line in enumerate(lines, start=1) if line.strip()), (0, ""))
-    delimiter = max(("\t", ";", ","), key=first.count)
-    columns = tuple(_column(heading) for heading in next(csv.reader([first], delimiter=delimiter), []))
-    return _Header(number, delimiter, columns) if set(_NEEDED) <= set(columns) else None
-
-
-def _column(heading: str) -> str | None:
-    """Our name of a column, with or without a unit in brackets behind it."""
-    plain = heading.partition("[")[0].partition("(")[0].strip().lower()
-    return next((name for name, written in _HEADINGS.items() if plain in written), None)
-
-
-def _named_rows(lines: Sequence[str]) -> Iterator[tuple[int, Cells]]:
-    header = _header(lines)
-    if header is None:
-        return
+def _named_rows(header: Header, lines: Sequence[str]) -> Iterator[tuple[int, Cells]]:
     for number, line in enumerate(lines[header.line :], start=header.line + 1):
         if not line.strip():
             continue
@@ -123,56 +107,80 @@ def _named_rows(lines: Sequence[str]) -> Iterator[tuple[int, Cells]]:
         if len(cells) != len(header.columns):
             raise LineError(number, f"{len(cells)} cells, but the header has {len(header.columns)}")
         named = zip(header.columns, cells, strict=True)
-        yield number, {name: cell.strip() for name, cell in named if name is not None and cell.strip()}
+        yield (
+            number,
+            {column.name: cell.strip() for column, cell in named if column is not None and cell.strip()},
+        )
 
 
-def _transfer(line: int, cells: Cells) -> Transfer:
+def _transfer(row: "_Row") -> Transfer:
+    cells = row.cells
     if cells.get("protocol", "tcp").lower() != "tcp":
-        raise LineError(line, "a test of UDP: only tests of TCP can be imported")
-    known = _Row(line, cells)
-    rate_bps = known.real("bandwidth_bps")
-    if rate_bps is None or not {"from", "to"} <= set(cells):
-        raise LineError(line, f"a row needs the cells {', '.join(_NEEDED)}")
-    duration_s, size = known.real("duration_s"), known.whole("bytes")
+        raise LineError(row.line, "a test of UDP: only tests of TCP can be imported")
+    if not {"from", "to"} <= set(cells):
+        raise LineError(row.line, f"a row needs the cells {', '.join(NEEDED)}")
+    result = cells.get("bandwidth", "")
+    failure = None if result.lower() not in _NO_RESULT else _no_result(result)
+    rate_bps = 0.0 if failure is not None else row.real("bandwidth") or 0.0
+    duration_s, size = row.real("duration"), row.whole("bytes")
     if duration_s is None:
         duration_s = 0.0 if size is None or not rate_bps else size * 8 / rate_bps
     end_ns = round(duration_s * SECOND_NS)
     total = Report(0, end_ns, round(rate_bps * duration_s / 8) if size is None else size, rate_bps)
-    flow_count = known.whole("flows") or 1
-    window = known.whole("window_bytes")
-    send, recv = known.whole("window_send_bytes"), known.whole("window_recv_bytes")
+    flow_count = row.whole("flows") or 1
+    window = row.whole("window")
+    send, recv = row.whole("window_send"), row.whole("window_recv")
     return Transfer(
         src=cells["from"],
         dst=cells["to"],
         role="source",
         total=total,
         flow_count=flow_count,
-        flows=(FlowReport(total),) if flow_count == 1 else (),
-        started_at=known.time(),
+        flows=(FlowReport(total),) if flow_count == 1 and failure is None else (),
+        started_at=row.time(),
         window_send_bytes=window if send is None else send,
         window_recv_bytes=window if recv is None else recv,
-        length_bytes=known.whole("length_bytes"),
+        length_bytes=row.whole("length"),
         congestion=cells.get("congestion"),
+        failure=failure,
     )
+
+
+def _no_result(cell: str) -> str:
+    return f'the table has "{cell}" instead of a rate' if cell else "the table has no rate of it"
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     line: int
     cells: Cells
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    """Of the header; a page has none."""
 
     def whole(self, column: str) -> int | None:
-        text = self.cells.get(column)
-        return None if text is None else int(self._checked(column, text, _WHOLE, "a whole number"))
+        value = self._value(column)
+        if value is not None and value.denominator != 1:
+            raise self._wrong(column, "a whole number")
+        return None if value is None else int(value)
 
     def real(self, column: str) -> float | None:
-        text = self.cells.get(column)
-        return None if text is None else float(self._checked(column, text, _NUMBER, "a number"))
+        value = self._value(column)
+        return None if value is None else float(value)
 
-    def _checked(self, column: str, text: str, pattern: re.Pattern[str], what: str) -> str:
-        if not pattern.fullmatch(text):
-            raise LineError(self.line, f'{column}: found "{text}", expected {what} without a unit')
-        return text
+    def _value(self, column: str) -> Fraction | None:
+        """In bit/s, bytes or seconds, exactly: 1.1 MB are 1100000 bytes."""
+        text = self.cells.get(column)
+        if text is None or text.lower() in _NO_RESULT:
+            return None
+        if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+            raise self._wrong(column, "a number without a unit, which its heading may have")
+        named = self.columns.get(column)
+        return Fraction(text) * (1 if named is None or named.factor is None else named.factor)
+
+    def _wrong(self, column: str, expected: str) -> LineError:
+        found = self.cells[column]
+        shown = found if len(found) <= _LONGEST_NUMBER else f"{found[:_LONGEST_NUMBER]}…"
+        return LineError(self.line, f'{column}: found "{shown}", expected {expected}')
 
     def time(self) -> datetime | None:
         """Seconds since 1970, or RFC 3339; without a zone it is taken for UTC."""

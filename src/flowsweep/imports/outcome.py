@@ -113,6 +113,7 @@ def outcome_of(
     counted = ends.get("sink") or ends["source"]
     interval_ns, count = _intervals(counted, transfer)
     method, goodput_bps = _goodput(counted, count)
+    failed = transfer.failure is not None
     point = {
         "sweep": sweep,
         "flows": transfer.flow_count,
@@ -130,8 +131,9 @@ def outcome_of(
         interval_ns=interval_ns,
         expected_bins=count if counted.role == "sink" else 0,
         goodput_method=method,
-        reported_bytes=counted.size_bytes,
-        reported_goodput_bps=goodput_bps,
+        reported_bytes=None if failed else counted.size_bytes,
+        reported_goodput_bps=None if failed else goodput_bps,
+        failure=None if transfer.failure is None else printable(transfer.failure),
     )
     return ImportedOutcome(
         record,

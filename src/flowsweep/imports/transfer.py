@@ -157,6 +157,8 @@ class Transfer:
     """What the file has of the end that did not write it."""
     echoes: tuple[Echo, ...] = ()
     """Of pings beside the transfer, from the source."""
+    failure: str | None = None
+    """Why the test gave no result, as the file tells it; then `total` says nothing of what was carried."""
 
 
 def sum_of(flows: tuple[FlowReport, ...]) -> Report:

@@ -55,7 +55,7 @@ def test_a_report_that_ends_at_0(tmp_path: Path) -> None:
     "at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "1969-12-31", "2201-01-01"]
 )
 def test_times_that_are_none_of_a_measurement(tmp_path: Path, at: str) -> None:
-    said = refusal(tmp_path, f"from,to,time,bandwidth\na,b,{at},1\n")
+    said = refusal(tmp_path, f"from,to,time,bandwidth\na,b,{at},1000000\n")
     assert "expected one of the years 1970 to 2200" in said
 
 
@@ -186,7 +186,7 @@ def test_what_a_person_knows_has_the_same_bounds(setting: str) -> None:
 
 
 def test_names_have_a_length(tmp_path: Path) -> None:
-    assert "expected up to 255 characters" in refusal(tmp_path, f"from,to,bandwidth\n{'a' * 256},b,1\n")
+    assert "expected up to 255 characters" in refusal(tmp_path, f"from,to,bandwidth\n{'a' * 256},b,1000000\n")
 
 
 def test_both_directions_at_once_are_found_whichever_began_first(tmp_path: Path) -> None:
