@@ -82,12 +82,11 @@ def _hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle,
     *, covered: bool,
 ) -> list[Hypothesis]:  # fmt: skip
-    times_s = series.starts_s + series.began_s % WEEK_S
-    if cycle.period_s == DAY_S:
-        times_s = series.starts_s + series.began_s % DAY_S
+    times_s = series.units_s + series.began_s % cycle.period_s
     course = None
     if covered and series.freedom >= beside.shape[1] + 2 * cycle.harmonics + _LEAST_BEYOND:
-        courses = (series.contrasts.T @ waves(times_s, cycle.period_s, cycle.harmonics))[None]
+        shape = series.averaged(waves(times_s, cycle.period_s, cycle.harmonics))
+        courses = (series.contrasts.T @ shape)[None]
         course = CourseTest(asked.models, asked.values, courses, beside).best()
     seen = _seen(times_s, cycle)
     amplitude = None if course is None else _amplitude(course, cycle, seen)

@@ -51,7 +51,8 @@ def periodicity_hypotheses(
     both = np.column_stack([asked.beside, beside])
     if len(periods_s) < FEWEST_CYCLES or series.freedom < both.shape[1] + 2 + _LEAST_BEYOND:
         return []
-    courses = np.array([series.contrasts.T @ waves(series.starts_s, period_s) for period_s in periods_s])
+    shapes = (series.averaged(waves(series.units_s, period_s)) for period_s in periods_s)
+    courses = np.array([series.contrasts.T @ shape for shape in shapes])
     test = CourseTest(asked.models, asked.values, courses, both)
     course = test.best()
     at_edge = course.number in (0, len(periods_s) - 1)

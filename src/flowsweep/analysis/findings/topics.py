@@ -1,6 +1,8 @@
 """All findings of a campaign: the hypotheses of every topic, decided together."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
@@ -13,7 +15,7 @@ from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.duration import duration_hypotheses
 from flowsweep.analysis.findings.empty_trials import empty_hypotheses
 from flowsweep.analysis.findings.failures import failure_hypotheses
-from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.finding import Decision, FigureKey, Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.hypothesis import Hypothesis
@@ -37,11 +39,11 @@ from flowsweep.analysis.findings.within_trials import WithinTrials, within_trial
 from flowsweep.analysis.monitors.explanations import Explanation, explanations
 from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.monitors.findings import monitor_hypotheses
-from flowsweep.analysis.statistics.campaign_series import campaign_series
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries, campaign_series
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import Observations, observations
-from flowsweep.analysis.statistics.red_noise import noise_models
-from flowsweep.analysis.statistics.repeat_noise import repeat_noise
+from flowsweep.analysis.statistics.red_noise import NoiseModels, noise_models
+from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.analysis.tests.file.findings import bound_hypotheses
 from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
@@ -54,6 +56,9 @@ from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.tests import facts_of
+
+_BOTH_WAYS = 2
+"""Directions of a single path."""
 
 
 def findings(
@@ -168,9 +173,43 @@ def repeat_hypotheses(
     return [
         *duration_hypotheses(observed, grid, margin=margin),
         *variation_hypotheses(observed, grid, noise),
-        *over_time_hypotheses(observed, series, models, margin=margin),
+        *_of_each_path(observed, noise, series, models, margin=margin),
         *outlier_hypotheses(observed, noise),
-        *mode_hypotheses(observed, noise),
         *correlation_hypotheses(observed, noise, series, models),
         *monitor_hypotheses(observed, explained, margin=margin),
     ]
+
+
+def _of_each_path(
+    observed: Observations, noise: RepeatNoise | None, series: CampaignSeries | None,
+    models: NoiseModels | None, *, margin: float,
+) -> Iterator[Hypothesis]:  # fmt: skip
+    """Ask what paths do one by one: change over time, and have several levels."""
+    parts = observed.apart()
+    several = len(list(observed.by_direction())) > _BOTH_WAYS
+    for part in parts:
+        if part is not observed:
+            grid = design(part)
+            noise, series = repeat_noise(grid), campaign_series(grid)
+            models = None if series is None else noise_models(series)
+        found = [
+            *over_time_hypotheses(part, series, models, margin=margin),
+            *mode_hypotheses(part, noise),
+        ]
+        if part.direction is None and not several:
+            yield from found
+        else:
+            yield from (_naming(part.direction or "all paths together", hypothesis) for hypothesis in found)
+
+
+def _naming(paths: str, found: Hypothesis) -> Hypothesis:
+    """Name in the sentence what it is about; the figures have all directions."""
+    figure = found.figure
+    if isinstance(figure, str):
+        figure = FigureKey(figure, found.scope.sweep, found.scope.mode)
+    return replace(found, claim=partial(_say, paths, found), figure=figure)
+
+
+def _say(paths: str, hypothesis: Hypothesis, decision: Decision) -> str:
+    said = hypothesis.say(decision)
+    return f"{paths}: {said[:1].lower()}{said[1:]}"

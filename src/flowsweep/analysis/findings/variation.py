@@ -11,7 +11,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import Design, Level
 from flowsweep.analysis.statistics.least_squares import Fit
-from flowsweep.analysis.statistics.observations import Observations, trial_ids
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
@@ -44,9 +44,9 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
         BioScience 51, 2001); the interval is that of s by chi-square, as of trials that are independent,
         and none of two repeats of a point or two. Beside it the one within trials: from the 10th and 90th
         percentile over the intervals of each, (p90 − p10) / 2.563 / median, the median over trials. Where the
-        levels of an axis scatter unlike each other, the least and the most are named (Levene 1960, Robust
-        tests for equality of variances: a one-way analysis of absolute residuals, p below 0.1 %, Bonferroni
-        over the axes).
+        directions, or the levels of an axis, scatter unlike each other, the least and the most are named
+        (Levene 1960, Robust tests for equality of variances: a one-way analysis of absolute residuals, p
+        below 0.1 %, Bonferroni over the axes).
     """
     if noise is None:
         return []
@@ -67,7 +67,7 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
     said = (
         f"Trials of the same point scatter by {format_number(value)} %{interval} "
         f"(coefficient of variation{', without what a whole repeat shares' if np.any(noise.blocks) else ''})"
-        f"{_unlike(grid, noise)}{_within(noise)}."
+        f"{_unlike(observed, grid, noise)}{_within(noise)}."
     )
     return [
         Hypothesis(
@@ -93,12 +93,12 @@ def _coefficient(variance: float) -> float | None:
     return _PERCENT * math.sqrt(math.expm1(variance)) if variance < _LARGEST_VARIANCE else None
 
 
-def _unlike(grid: Design, noise: RepeatNoise) -> str:
-    """Say where trials scatter most and least, if that depends on an axis."""
+def _unlike(observed: Observations, grid: Design, noise: RepeatNoise) -> str:
+    """Say where trials scatter most and least, if that depends on the direction or an axis."""
     # Repeats taken out as well would smear what one level scatters over the others of its repeat.
     about = Fit(noise.logs, noise.cells, np.zeros_like(noise.cells))
     found: list[tuple[float, str, list[_Scatter]]] = []
-    for axis in grid.axes:
+    for axis in (name for name in (DIRECTION, *grid.axes) if name in observed.factors):
         groups: dict[Level, list[float]] = {}
         for row, residual in zip(noise.rows, about.residuals, strict=True):
             groups.setdefault(level_of(row, axis), []).append(abs(float(residual)))
@@ -116,7 +116,7 @@ def _unlike(grid: Design, noise: RepeatNoise) -> str:
         f"{format_number(_coefficient(own**2 * inflated) or math.inf)} % at {level_words(axis, level)}"
         for level, own in ends
     )
-    return f"; about the means of their points by {low}, by {high}, {AXIS_NAMES[axis]}"
+    return f"; about the means of their points by {low}, by {high}, {AXIS_NAMES.get(axis, axis)}"
 
 
 def _rms(values: Sequence[float]) -> float:

@@ -40,6 +40,10 @@ class CampaignSeries:
     span_s: float
     """From the first trial's start to the last's."""
     trials: tuple[str, ...]
+    units_s: Floats
+    """(units,) when each unit began, since the first trial, in order."""
+    bins: Codes
+    """(units,) number of the value that a unit has a part in."""
 
     @property
     def freedom(self) -> int:
@@ -51,9 +55,13 @@ class CampaignSeries:
         return datetime.fromtimestamp(self.began_s + start_s, UTC)
 
     @property
-    def hours(self) -> Floats:
-        """(n,) hour of the day, UTC, 0 to 24."""
-        return np.asarray((self.began_s + self.starts_s) % _DAY_S / 3600)
+    def hours(self) -> Codes:
+        """(units,) hour of the day, UTC, in which each unit began: 0 to 23."""
+        return ((self.began_s + self.units_s) % _DAY_S // 3600).astype(np.intp)
+
+    def averaged(self, courses: Floats) -> Floats:
+        """(n, k) what values are of (units, k) courses that units follow."""
+        return np.column_stack([_means(course, self.bins) for course in courses.T])
 
 
 def campaign_series(grid: Design) -> CampaignSeries | None:
@@ -63,8 +71,8 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
         grid: Of trials of one sweep and mode; goodput in bit/s.
 
     Returns:
-        One value for each unit, or for a few neighbours of the same repeat where there are more than 120.
-        None where too few degrees of freedom are left beside the means of the points, where it is not known
+        One value for each unit, or the mean of a few neighbours of the same repeat where there are more than
+        120. None where too few degrees of freedom are left beside the means of the points, where it is not known
         when trials began, or where nothing differs.
     """
     starts = [[row["started_at"] for row in unit.rows] for unit in grid.units]
@@ -77,7 +85,7 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
     starts_s = began - began[0]
     if np.ptp(starts_s) <= 0 or len(logs) - int(points.max()) - 1 < FEWEST_VALUES:
         return None
-    clipped = _clipped(logs, points)
+    clipped, units_s, bins = _clipped(logs, points), starts_s, np.arange(len(logs))
     if len(logs) > LONGEST_SERIES:
         bins = _bins(repeats)
         clipped = clipped - (np.bincount(points, clipped) / np.bincount(points))[points]
@@ -91,7 +99,8 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
         return None
     return CampaignSeries(
         starts_s=starts_s, began_s=float(began[0] - starts_s[0]), values=clipped, contrasts=contrasts,
-        groups=_groups(repeats, began), span_s=float(np.ptp(starts_s)), trials=grid.trials,
+        groups=_groups(repeats, began), span_s=float(np.ptp(units_s)), trials=grid.trials,
+        units_s=units_s, bins=bins,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def waves(times_s: Floats, period_s: float, harmonics: int = 1) -> Floats:
 
 def tells_days(series: CampaignSeries) -> bool:
     """Whether trials began in at least half of the hours of the day, over at least a day."""
-    return series.span_s >= DAY_S and len(np.unique(series.hours.astype(int))) >= _FEWEST_HOURS
+    return series.span_s >= DAY_S and len(np.unique(series.hours)) >= _FEWEST_HOURS
 
 
 def usual_courses(series: CampaignSeries) -> Floats:
@@ -41,7 +41,7 @@ def usual_courses(series: CampaignSeries) -> Floats:
         none.
     """
     if tells_days(series):
-        return waves(series.starts_s + series.began_s % DAY_S, DAY_S, HARMONICS)
+        return series.averaged(waves(series.units_s + series.began_s % DAY_S, DAY_S, HARMONICS))
     gaps = np.diff(series.starts_s)
     pauses = gaps > max(_SESSION_GAP_S, _SESSION_STEPS * float(np.median(gaps)))
     count = int(pauses.sum()) + 1

@@ -5,12 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from flowsweep import wording
-from flowsweep.analysis.axes import varies
+from flowsweep.analysis.axes import level_of, varies
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 
 DIRECTION: Final = "direction"
 """Source and sink of a trial in one factor."""
+_OFTEN = 10
+"""Trials of each point of a direction, on average, from which on the direction is asked by itself."""
+_MOST_APART = 24
+"""Directions that are asked one by one: each takes a third of a second."""
 _NOT_FACTORS = frozenset({"sweep", "src", "dst", "test", "mode", "simultaneous", "window_sum_asked_bytes"})
 
 
@@ -40,10 +44,12 @@ class Observations:
     """As they ran; all are `ok` and have a goodput above 0."""
     factors: tuple[str, ...]
     """Columns that vary among the rows, `direction` included."""
+    direction: str | None = None
+    """Of all of them, where they are those of one direction of several."""
 
     def scope(self, direction: str | None = None) -> Scope:
         """What is about all of these trials, or about those of one direction."""
-        return Scope(self.sweep, self.mode, direction)
+        return Scope(self.sweep, self.mode, direction or self.direction)
 
     def in_the_mean(self) -> "Observations":
         """The same trials; `goodput_bps` is the mean over the time that counts, where that is known."""
@@ -52,6 +58,17 @@ class Observations:
             return {**row, "goodput_bps": row.get("goodput_mean_bps") or row["goodput_bps"]}
 
         return replace(self, rows=tuple(map(mean, self.rows)))
+
+    def apart(self) -> tuple["Observations", ...]:
+        """Those of each direction by themselves, where there are several, with repeats enough to ask each.
+
+        Paths change one by one: what one of them does would be halved, or hidden, in a mean of all.
+        """
+        parts = tuple(
+            Observations(self.sweep, self.mode, tuple(rows), _factors(rows), direction)
+            for direction, rows in self.by_direction()
+        )
+        return parts if 1 < len(parts) <= _MOST_APART and all(map(_repeated_often, parts)) else (self,)
 
     def by_direction(
         self, takes_part: Callable[[ObservedRow], object] = lambda _: True
@@ -95,6 +112,11 @@ def grouped(rows: Sequence[TrialRow]) -> tuple[Observations, ...]:
     return tuple(
         Observations(sweep, mode, tuple(rows), _factors(rows)) for (sweep, mode), rows in groups.items()
     )
+
+
+def _repeated_often(observed: Observations) -> bool:
+    points = {tuple(level_of(row, name) for name in observed.factors) for row in observed.rows}
+    return len(observed.rows) >= _OFTEN * len(points)
 
 
 def _factors(rows: Sequence[ObservedRow]) -> tuple[str, ...]:

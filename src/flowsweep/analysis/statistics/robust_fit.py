@@ -63,7 +63,8 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) ->
         least squares are fitted to the rest, and each value is held against that fit by the standard
         error of its prediction. Those beyond a gap of the tail stand out (`standing_out`). So half of the
         values of a cell may be wrong, one of three. Of two values, and of three of which one is more than
-        twice both others, it is not known which are.
+        twice both others, it is not known which are. A value that is twice what its block lets expect, and
+        usual for its cell, does not: then the others of its block are held against their cells.
     """
     suspect = np.abs(rough := _polished(y, cells, blocks)) > _SUSPECT * _deviation(rough)
     kept = ~suspect
@@ -82,11 +83,35 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) ->
     outside = [int(place) for place in order[:number] if abs(deviations[place]) > least]
     if len(outside) > _MOST * len(y):
         outside = []
+    outside = _those_of_slow_blocks(y, cells, blocks, outside, deviations)
     undecided = _undecided(deviations, cells, outside)
     unknown = {place for found in undecided for place in found}
     return RobustFit(
         deviations, tuple(place for place in outside if place not in unknown), undecided, int(order[0])
     )
+
+
+def _those_of_slow_blocks(
+    y: Floats, cells: Codes, blocks: Codes, outside: list[int], deviations: Floats
+) -> list[int]:
+    """Where most of a block went wrong its median is wrong, too: name those, and not the one that was well.
+
+    `deviations` of such a block become those from cells alone.
+    """
+    own = y.astype(np.float64)
+    for places in _groups(cells):
+        own[places] -= np.median(own[places])
+    usual = _SUSPECT * _deviation(own)
+    found = dict.fromkeys(outside)
+    for place in outside:
+        if deviations[place] > _HALVED and abs(own[place]) <= usual:
+            block = np.flatnonzero(blocks == blocks[place])
+            deviations[block] = own[block]
+            for other in block:
+                found.pop(int(other), None)
+                if abs(own[other]) > usual:
+                    found[int(other)] = None
+    return sorted(found, key=lambda place: -abs(deviations[place]))
 
 
 def _polished(y: Floats, cells: Codes, blocks: Codes) -> Floats:

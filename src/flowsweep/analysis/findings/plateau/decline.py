@@ -1,4 +1,4 @@
-"""Does goodput fall again where windows are larger than they have to be?"""
+"""Does goodput fall again where windows are larger, or flows more, than they have to be?"""
 
 import math
 from functools import partial
@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.apart import split_by_interaction
 from flowsweep.analysis.findings.plateau.runs import LONGEST, Run, run_hypotheses
 from flowsweep.analysis.findings.plateau.sentences import said_of
+from flowsweep.analysis.findings.plateau.unlimited import flows_alone
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.means import window_levels
@@ -18,14 +19,14 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import format_margin
 
 _METHOD = (
-    f"log of goodput in the mean over a trial, largest window against up to {LONGEST} neighbouring smaller "
+    f"log of goodput in the mean over a trial, highest level against up to {LONGEST} neighbouring lower "
     "ones, {freedom} of freedom; one-sided t, a level's own noise where it is more than that of all, "
     "Bonferroni over {tops}"
 )
 
 
 def decline_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:
-    """Ask whether the largest window gives less goodput than smaller ones.
+    """Ask whether the largest window, or the most flows, give less goodput than smaller ones.
 
     It is asked of goodput in the mean over a trial: a window that makes a queue overflow now and then costs
     bytes, but not in the median interval.
@@ -35,7 +36,8 @@ def decline_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MA
         margin: Of practical equivalence, relative.
 
     Returns:
-        One hypothesis for each with at least three window sums, about the most telling top. The effect is in
+        One hypothesis for each with at least three window sums, or numbers of flows that no window holds back
+        (`flows_alone`), about the most telling top. The effect is in
         percent of goodput: at the largest window, against the mean of up to three neighbouring smaller ones.
         Which those are is not known beforehand: the p-value is one-sided, times the number of tops that are
         possible (umbrella alternatives with an unknown peak: Mack and Wolfe 1981, K-sample rank tests for
@@ -45,8 +47,11 @@ def decline_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MA
         is none: the largest window has to be below the top.
     """
     means = observed.in_the_mean()
-    windows = split_by_interaction(window_levels(means, design(means)), margin)
-    return run_hypotheses("decline", observed, windows, partial(_most_telling, margin=margin), _say, _METHOD)
+    grid = design(means)
+    windows = split_by_interaction(window_levels(means, grid), margin)
+    flows = split_by_interaction(flows_alone(means, grid, windows, margin), margin)
+    most_telling = partial(_most_telling, margin=margin)
+    return run_hypotheses("decline", observed, [*windows, *flows], most_telling, _say, _METHOD)
 
 
 def _most_telling(means: LevelMeans, margin: float) -> Run:
@@ -76,6 +81,7 @@ def _say(run: Run, decision: Decision) -> str:
     where, end = said_of(run.means), len(run.means.levels) - 1
     largest = run.at(end)
     best = run.at(int(np.argmax(run.means.means)))
+    many = "with many flows" if run.means.axis == "flows" else "at large windows"
     less = f"{run.difference} at {largest} against {run.levels}"
     if decision == "effect":
         small = run.change[1] >= math.log1p(-run.margin)
@@ -84,13 +90,12 @@ def _say(run: Run, decision: Decision) -> str:
             if small
             else f"it is highest at {best}"
         )
-        return f"{where}: goodput declines at large windows: {less}; {remark}."
+        return f"{where}: goodput declines {many}: {less}; {remark}."
     if decision == "no practical effect":
         most = format_margin(run.margin)
-        return f"{where}: the largest window, {largest}, costs no more than {most} of goodput."
+        what = "the most flows" if run.means.axis == "flows" else "the largest window"
+        costs = "cost" if run.means.axis == "flows" else "costs"
+        return f"{where}: {what}, {largest}, {costs} no more than {most} of goodput."
     if not run.seen:
         return f"{where}: no decline of goodput is seen up to {largest}; a small one cannot be excluded."
-    return (
-        f"{where}: whether goodput declines at large windows is undecided: {less}; the trials do not exclude "
-        "chance."
-    )
+    return f"{where}: whether goodput declines {many} is undecided: {less}; the trials do not exclude chance."

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.plateau.sentences import tried
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
@@ -20,7 +20,7 @@ _FEWEST_LEVELS = 3
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring levels of a window sum, `first` to `last`, the most telling of those that may be."""
+    """Neighbouring window sums, or numbers of flows, `first` to `last`: the most telling that may be."""
 
     means: LevelMeans
     first: int
@@ -36,8 +36,8 @@ class Run:
     margin: float
 
     def at(self, level: int) -> str:
-        """Write a level of the window sum."""
-        return level_words("window_sum_bytes", self.means.levels[level])
+        """Write a level."""
+        return tried(self.means, level)
 
     @property
     def levels(self) -> str:
@@ -53,7 +53,7 @@ class Run:
 def run_hypotheses(
     kind: Literal["dip", "decline"],
     observed: Observations,
-    windows: Sequence[LevelMeans],
+    compared: Sequence[LevelMeans],
     most_telling: Callable[[LevelMeans], Run],
     say: Callable[[Run, Decision], str],
     method: str,
@@ -63,7 +63,7 @@ def run_hypotheses(
     Args:
         kind: What is sought.
         observed: Trials of one sweep and mode; goodput in bit/s.
-        windows: From `split_by_interaction`.
+        compared: From `split_by_interaction`.
         most_telling: Chooses among the runs.
         say: The sentence for each decision.
         method: In words, with places for `freedom` and the number of `runs` or `tops` that it is chosen from.
@@ -85,7 +85,7 @@ def run_hypotheses(
             ),
             figure="product",
         )
-        for means in windows
+        for means in compared
         if len(means.levels) >= _FEWEST_LEVELS and means.fit is not None
         for run in [most_telling(means)]
     ]

@@ -138,14 +138,29 @@ def _not_shown(plateau: Plateau, plateau_is: str) -> str:
     if carried:
         fails = "" if below is None else f", {_tried(plateau, below)} did not suffice"
         return f"{first} sufficed, since it has {carried}{fails}{_theory(plateau)}"
-    too_low = "is too few" if plateau.means.axis == "flows" else "is too small"
-    known = "" if below is None else f"{_tried(plateau, below)} {too_low}; "
+    known = "" if below is None else f"{_tried(plateau, below)} {_too_low(plateau, below)}; "
     shown = f"only the largest, {_tried(plateau, last)}, is" if found.latest == last else "none is"
     looks = "look" if _several(plateau) else "looks"
     return (
         f"{known}which {name} is enough is undecided: {first} {looks} like the smallest, with a mean of "
-        f"{plateau_is} from there on, but {shown} shown to be{_theory(plateau)}"
+        f"{plateau_is} {_over(plateau)}, but {shown} shown to be{_theory(plateau)}"
     )
+
+
+def _too_low(plateau: Plateau, level: int) -> str:
+    if plateau.means.axis != "flows":
+        return "is too small"
+    return "is too few" if plateau.means.levels[level] == 1 else "are too few"
+
+
+def _over(plateau: Plateau) -> str:
+    """Say which levels the plateau's mean is of."""
+    start, *more = plateau.found.highest
+    last = more[-1] if more else start
+    if last == len(plateau.means.levels) - 1:
+        return "from there on"
+    levels = f"from there up to {_tried(plateau, last)}" if more else "there"
+    return f"{levels}, above which goodput is lower"
 
 
 def _tested(plateau: Plateau) -> str:
@@ -206,5 +221,10 @@ _NAMES = {"window_send_bytes": "send window", "window_recv_bytes": "receive wind
 
 
 def _tried(plateau: Plateau, level: int) -> str:
-    size = plateau.means.levels[level]
-    return counted(size, "flow") if plateau.means.axis == "flows" else level_words("window_sum_bytes", size)
+    return tried(plateau.means, level)
+
+
+def tried(means: LevelMeans, level: int) -> str:
+    """Write a level of a window sum, or a number of flows: "512 KiB", "4 flows"."""
+    size = means.levels[level]
+    return counted(size, "flow") if means.axis == "flows" else level_words("window_sum_bytes", size)
