@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
-from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, WEEK_S, tells_days, waves
+from flowsweep.analysis.statistics.courses import DAY_S, FEWEST_HOURS, HARMONICS, WEEK_S, tells_days, waves
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import NORMAL_95, Course, CourseTest
 from flowsweep.analysis.statistics.observations import Observations
@@ -94,7 +94,7 @@ def _hypotheses(
         over_time(
             "cycle",
             observed.scope(),
-            partial(_say, cycle, course, amplitude, seen, series.span_s),
+            partial(_say, cycle, course, amplitude, seen, series),
             series.trials,
             Estimate.in_percent(amplitude),
             p_value=None if course is None else course.p_value,
@@ -134,21 +134,29 @@ def _amplitude(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> tuple[
 
 def _say(
     cycle: _Cycle, course: Course | None, amplitude: tuple[float, float, float] | None,
-    seen: NDArray[np.bool_], span_s: float,
+    seen: NDArray[np.bool_], series: CampaignSeries,
     decision: Decision,
 ) -> str:  # fmt: skip
     whether = f"Whether goodput goes with {cycle.kind_words}"
     if course is None or amplitude is None:
-        return (
-            f"{whether} is undecided: two whole days, with trials in at least half of their hours, would "
-            f"tell; the campaign lasted {format_duration(round(span_s) * SECOND_NS)}."
-        )
+        return f"{whether} is undecided: {_lacking(series)}."
     value, low, high = (format_number(percent(end)) for end in amplitude)
     size = f"± {value} % [{low}, {high}]"
     if decision == "effect":
         worst = _worst(course, cycle, seen)
         return f"Goodput goes with {cycle.kind_words}: {size} about its mean, least {worst}."
     return f"{whether} is undecided: {size} may be chance, as neighbouring trials resemble each other."
+
+
+def _lacking(series: CampaignSeries) -> str:
+    """Why a cycle cannot be told."""
+    hours = len(np.unique(series.hours))
+    if hours < FEWEST_HOURS:
+        return f"trials began in {hours} of the 24 hours of a day, and {FEWEST_HOURS} or more would tell"
+    lasted = format_duration(round(series.span_s) * SECOND_NS)
+    if series.span_s < FEWEST_CYCLES * DAY_S:
+        return f"two whole days would tell, and the campaign lasted {lasted}"
+    return f"the trials of {lasted} are too few for it"
 
 
 def _worst(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> str:

@@ -13,6 +13,7 @@ from flowsweep.analysis.statistics.design import Design, Level
 from flowsweep.analysis.statistics.least_squares import Fit
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
+from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
 from flowsweep.wording import counted, format_number, format_share
@@ -46,7 +47,8 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
         percentile over the intervals of each, (p90 − p10) / 2.563 / median, the median over trials. Where the
         directions, or the levels of an axis, scatter unlike each other, the least and the most are named
         (Levene 1960, Robust tests for equality of variances: a one-way analysis of absolute residuals, p
-        below 0.1 %, Bonferroni over the axes).
+        below 0.1 %, Bonferroni over the axes). Where trials stand out (`fit_of_repeats`), the
+        sentence has the coefficient of the others, too.
     """
     if noise is None:
         return []
@@ -67,7 +69,7 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
     said = (
         f"Trials of the same point scatter by {format_number(value)} %{interval} "
         f"(coefficient of variation{', without what a whole repeat shares' if np.any(noise.blocks) else ''})"
-        f"{_unlike(observed, grid, noise)}{_within(noise)}."
+        f"{_usual(noise)}{_unlike(observed, grid, noise)}{_within(noise)}."
     )
     return [
         Hypothesis(
@@ -91,6 +93,23 @@ def _coefficient(variance: float) -> float | None:
     None where no number can say it: two repeats of which one is 3.5 times the other have no upper end.
     """
     return _PERCENT * math.sqrt(math.expm1(variance)) if variance < _LARGEST_VARIANCE else None
+
+
+def _usual(noise: RepeatNoise) -> str:
+    """Say how much the others scatter where some trials stand out: one that stalled may be most of it."""
+    found = fit_of_repeats(noise)
+    if found is None or not found.outside:
+        return ""
+    kept = np.ones(len(noise.logs), dtype=np.bool_)
+    kept[list(found.outside)] = False
+    # Least squares number what they are of from 0, without gaps.
+    cells, blocks = (np.unique(codes[kept], return_inverse=True)[1] for codes in (noise.cells, noise.blocks))
+    fit = Fit(noise.logs[kept], cells, blocks)
+    value = _coefficient(fit.variance) if fit.freedom > 0 else None
+    if value is None:
+        return ""
+    which = "one that stands" if len(found.outside) == 1 else f"{len(found.outside)} that stand"
+    return f", {format_number(value)} % without the {which} out"
 
 
 def _unlike(observed: Observations, grid: Design, noise: RepeatNoise) -> str:

@@ -72,8 +72,8 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
 
     Returns:
         One value for each unit, or the mean of a few neighbours of the same repeat where there are more than
-        120. None where too few degrees of freedom are left beside the means of the points, where it is not known
-        when trials began, or where nothing differs.
+        120. None where too few degrees of freedom are left beside the means of the points, where it is not
+        known when trials began, or where nothing differs.
     """
     starts = [[row["started_at"] for row in unit.rows] for unit in grid.units]
     if not starts or any(start is None for unit in starts for start in unit):

@@ -9,7 +9,7 @@ DAY_S = 86_400.0
 WEEK_S = 7 * DAY_S
 HARMONICS = 2
 """Of a day: 24 and 12 hours."""
-_FEWEST_HOURS = 12
+FEWEST_HOURS = 12
 """Of the 24, in which trials must have begun for the others to be inferred from them."""
 _SESSION_GAP_S = 3600.0
 _SESSION_STEPS = 10.0
@@ -28,7 +28,7 @@ def waves(times_s: Floats, period_s: float, harmonics: int = 1) -> Floats:
 
 def tells_days(series: CampaignSeries) -> bool:
     """Whether trials began in at least half of the hours of the day, over at least a day."""
-    return series.span_s >= DAY_S and len(np.unique(series.hours)) >= _FEWEST_HOURS
+    return series.span_s >= DAY_S and len(np.unique(series.hours)) >= FEWEST_HOURS
 
 
 def usual_courses(series: CampaignSeries) -> Floats:

@@ -11,7 +11,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 
 DIRECTION: Final = "direction"
 """Source and sink of a trial in one factor."""
-_OFTEN = 10
+_OFTEN = 20
 """Trials of each point of a direction, on average, from which on the direction is asked by itself."""
 _MOST_APART = 24
 """Directions that are asked one by one: each takes a third of a second."""

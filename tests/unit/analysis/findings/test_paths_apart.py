@@ -1,6 +1,7 @@
 """Paths of one campaign change one by one: what one of them does is not said of the others, nor halved."""
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -99,3 +100,21 @@ def test_goodput_that_falls_with_many_flows_declines() -> None:
     assert "goodput declines with many flows: −" in said["decline"].claim
     assert "at 16 flows against" in said["decline"].claim
     assert "from there on" not in said["plateau"].claim
+
+
+def test_what_trials_scatter_by_without_those_that_stand_out() -> None:
+    """One of thirty at a third of the others: they "scatter by 22.3 %", of which 29 know nothing."""
+    rows = hourly({"b": np.zeros(30)})
+    rows[17]["goodput_bps"] *= 0.3
+    [said] = [one.claim for one in findings(rows) if one.kind == "variation"]
+    without = re.search(r"\(coefficient of variation\), (\S+) % without the one that stands out\.", said)
+    assert without is not None
+    assert 2 < float(without[1]) < 4
+
+
+def test_trials_at_two_hours_of_the_day_do_not_tell_a_cycle() -> None:
+    rows = hourly({"b": np.zeros(240)})
+    twice_a_day = [row for row in rows if (row["repeat"] - 1) % 12 == 0]
+    [cycle] = [one for one in findings(twice_a_day) if one.kind == "cycle"]
+    assert cycle.decision == "undecided"
+    assert cycle.claim.endswith("trials began in 2 of the 24 hours of a day, and 12 or more would tell.")
