@@ -15,7 +15,7 @@ from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.duration import duration_hypotheses
 from flowsweep.analysis.findings.empty_trials import empty_hypotheses
 from flowsweep.analysis.findings.failures import failure_hypotheses
-from flowsweep.analysis.findings.finding import Decision, FigureKey, Finding
+from flowsweep.analysis.findings.finding import Decision, Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.hypothesis import Hypothesis
@@ -203,11 +203,8 @@ def _of_each_path(
 
 
 def _naming(paths: str, found: Hypothesis) -> Hypothesis:
-    """Name in the sentence what it is about; the figures have all directions."""
-    figure = found.figure
-    if isinstance(figure, str):
-        figure = FigureKey(figure, found.scope.sweep, found.scope.mode)
-    return replace(found, claim=partial(_say, paths, found), figure=figure)
+    """Name in the sentence what it is about."""
+    return replace(found, claim=partial(_say, paths, found))
 
 
 def _say(paths: str, hypothesis: Hypothesis, decision: Decision) -> str:

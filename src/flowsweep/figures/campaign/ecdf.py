@@ -134,13 +134,21 @@ def _caption(group: TrialGroup, what: str, most: int) -> str:
     put_together = [axis.name for axis in group.varying() if axis.column not in _settled(group)]
     parts = [
         f"The share of the {what} of all repeats with that goodput or less"
-        + ("; a trial's goodput is its median over intervals." if what == "trials" else ".")
+        + (f"; a trial's goodput is {_goodput(group)}." if what == "trials" else ".")
     ]
     if put_together:
         parts.append(f"Trials that differ in {' and '.join(put_together)} are put together.")
     if most > MOST_STEPS:
         parts.append(f"{MOST_STEPS} quantiles of each curve are drawn.")
     return " ".join(parts)
+
+
+def _goodput(group: TrialGroup) -> str:
+    """Say what the goodput of a trial is: of imported ones it may be a mean."""
+    means = {row["goodput_method"].endswith("_mean") for row in group.good}
+    if means == {True}:
+        return "the mean over its time"
+    return "its median over intervals" + (", or its mean where it has none" if True in means else "")
 
 
 def _settled(group: TrialGroup) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def test_a_step_of_one_path_is_told_of_that_path_with_its_size() -> None:
     assert step.effect is not None
     assert abs(step.effect + 20) < 2
     assert step.figure is not None
-    assert step.figure.direction is None
+    assert step.figure.direction == "a → c"
 
 
 def test_a_day_is_seen_in_many_trials_whose_neighbours_are_averaged() -> None:
