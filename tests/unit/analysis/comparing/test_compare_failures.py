@@ -77,3 +77,6 @@ def test_campaigns_on_different_days_say_so() -> None:
         "and B in turn tell it apart: flowsweep run A.toml --against B.toml."
     )
     assert compare(late_a, b).remarks == ()
+    a, b = ([row | {"imported_from": "dated-table a.csv"} for row in rows] for rows in (a, b))
+    (remark,) = compare(a, b).remarks
+    assert remark.endswith("Repeats of A and B in turn tell it apart.")
