@@ -7,6 +7,7 @@ Those with an ampersand between them run side by side: what the first says comes
 once all have ended. Ctrl-C and SIGTERM end what runs, and nothing else begins.
 """
 
+import os
 import shlex
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from types import FrameType
@@ -36,10 +37,12 @@ class Outcome:
     command: str
     code: int
     took_s: float
+    cpu_s: float = 0.0
+    """Of its processes, but for those that nobody waited for."""
 
     def __str__(self) -> str:
         verdict = "passed" if self.code == 0 else f"FAILED with {self.code}"
-        return f"{verdict} after {duration(self.took_s)}: {self.command}"
+        return f"{verdict} after {duration(self.took_s)}, {duration(self.cpu_s)} of CPU: {self.command}"
 
 
 class Runner:
@@ -78,15 +81,24 @@ class Runner:
         self._processes.append(process)
         if self.stopped_by == signal.SIGTERM:  # it came while this one began
             process.terminate()
-        code = process.wait()
-        return Outcome(shlex.join(command), code if code >= 0 else BY_SIGNAL - code, time.monotonic() - begin)
+        _, status, usage = os.wait4(process.pid, 0)
+        code = process.returncode = os.waitstatus_to_exitcode(status)
+        return Outcome(
+            shlex.join(command),
+            code if code >= 0 else BY_SIGNAL - code,
+            time.monotonic() - begin,
+            usage.ru_utime + usage.ru_stime,
+        )
 
     def _stop(self, number: int, _frame: FrameType | None) -> None:
         self.stopped_by = signal.Signals(number)
         # A terminal sends Ctrl-C to the commands, too: once more would interrupt how they clean up.
         if number == signal.SIGTERM:
             for process in self._processes:
-                process.terminate()
+                # `terminate` would look whether it has ended, and take its status from whoever waits for it.
+                if process.returncode is None:
+                    with suppress(ProcessLookupError):
+                        os.kill(process.pid, number)
 
 
 def main(commands: list[str]) -> int:
