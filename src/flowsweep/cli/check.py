@@ -221,7 +221,11 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
         *_space_rows(plan, own_points),
         *([] if sweep.rate_search is None else [("rate search", rate_search_words(sweep.rate_search))]),
-        *([] if sweep.plateau_search is None else [("search", plateau_search_words(sweep.plateau_search))]),
+        *(
+            []
+            if sweep.plateau_search is None
+            else [("search", plateau_search_words(sweep.plateau_search, sweep.duration_ns[0]))]
+        ),
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]

@@ -8,6 +8,7 @@ from flowsweep.plan.searching.model import Left, PlateauSearch, RateSearch
 from flowsweep.wording import (
     counted,
     direction,
+    format_margin,
     format_rate,
     format_seconds,
     format_share,
@@ -65,10 +66,16 @@ def rate_search_words(search: RateSearch) -> str:
     return f"{bounds}, to {resolution}, at most {format_share(search.loss_max)} lost: {steps} each"
 
 
-def plateau_search_words(search: PlateauSearch) -> str:
-    """Say which windows are searched, how precisely, and what that may take."""
+def plateau_search_words(search: PlateauSearch, trial_ns: int) -> str:
+    """Say which windows are searched, how precisely, what that may take, and what it probably will."""
+    # It needs NumPy and SciPy, which no other plan needs.
+    from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed
+
     whose = "of all flows" if search.of == "window_sum_bytes" else "of each flow"
     bounds = f"{format_size(search.low_bytes)} to {format_size(search.high_bytes)} {whose}"
     most = counted(search.trials_max, "trial")
     wanted = f"the smallest window that is enough, {bounds}, to {format_share(search.precision)}"
-    return f"{wanted}: at most {most} each, often a dozen or two"
+    took = rehearsed(search, trial_ns)
+    spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
+    if_so = f"if goodput rises with the window up to a corner and repeats scatter by {format_margin(SCATTER)}"
+    return f"{wanted}: at most {most} each, probably about {took.median}{spread}, {if_so}"

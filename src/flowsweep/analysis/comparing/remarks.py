@@ -96,7 +96,9 @@ def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]
     what = "what the day or the hour changed is part of every shift, and in no interval"
     remark = f"{' and '.join(times)} did not overlap: {what}."
     # What another tool measured has no plan that Flowsweep could run.
-    how = "" if all(row.get("imported_from") for row in (*a, *b)) else ": flowsweep run A.toml --against B.toml"
+    how = (
+        "" if all(row.get("imported_from") for row in (*a, *b)) else ": flowsweep run A.toml --against B.toml"
+    )
     return (f"{remark} Repeats of A and B in turn tell it apart{how}.",)
 
 
