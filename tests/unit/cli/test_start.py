@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("start")
     write_archive(folder / "archive", make_campaign(flows=(1,), window_sums=(1 << 18,)))
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
-    (folder / "results.csv").write_text("from,to,bandwidth\na,b,1000\n", encoding="utf-8")
+    (folder / "results.csv").write_text("from,to,bandwidth\na,b,1000000\n", encoding="utf-8")
     return folder
 
 

@@ -147,7 +147,7 @@ def test_what_plans_files_and_arguments_say(tmp_path: Path, command: Callable[..
     file = tmp_path / f"{HOSTILE.replace('/', '')}.csv"
     file.write_text(f"from,to,bandwidth\n{HOSTILE},b,{HOSTILE}\n", encoding="utf-8")
     good = tmp_path / f"good {HOSTILE.replace('/', '')}.csv"
-    good.write_text(f"from,to,bandwidth\n{HOSTILE},b,1000\n", encoding="utf-8")
+    good.write_text(f"from,to,bandwidth\n{HOSTILE},b,1000000\n", encoding="utf-8")
     into = tmp_path / f"into {HOSTILE.replace('/', '')}"
     said = [
         command("check", plan),
