@@ -74,6 +74,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     + (b" 1.0 MB / 1.0 sec = " + b"1.1" * 9000 + b"\n") * 200,
     "drops of digits": lambda: b"nuttcp-r: v6\n"
     + (b" 1.0 MB / 1.0 sec = 1.0 Mbps " + b"1" * 60_000 + b"\n") * 100,
+    "words in a heading": lambda: b"from,to,bandwidth (Mbit/s)," + b"a " * 30_000 + b"\n" + b"a,b,1,1\n" * 10,
     "blanks in a heading": lambda: b"from,to,bandwidth" + b" " * 60_000 + b"x\n" + b"a,b,1\n" * 10,
     "blanks in rows": lambda: b"Server listening on TCP port 1\n" + (b"[1]" + b" " * 60_000 + b"x\n") * 100,
     "lists in JSON": lambda: _iperf3_with("[" + "[]," * (5 * MEBIBYTE) + "[]]"),

@@ -13,6 +13,8 @@ from fractions import Fraction
 from flowsweep.imports.transfer import LineError
 
 NEEDED = ("from", "to", "bandwidth")
+_LONGEST = 80
+"""Characters of a heading that may be one of ours."""
 _ENOUGH = 2
 """A first line with so many columns that are known is a header, whatever it lacks."""
 
@@ -135,6 +137,8 @@ def find_header(lines: Sequence[str]) -> Header | None:
 
 def _named(heading: str) -> tuple[str | None, str | None]:
     """Our name of a column, and the unit of its heading; None for what is not known."""
+    if len(heading) > _LONGEST:
+        return None, None
     if (name := _known(heading)) is not None:
         return name, None
     if _rate(heading) is not None:
