@@ -171,7 +171,7 @@ def _worst(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> str:
         last += 1
     if cycle.period_s == WEEK_S:
         day = int(lowest * 7 / _PLACES)
-        return f"on {_WEEKDAYS[(day + _THURSDAY) % 7]}s"
+        return f"about {_WEEKDAYS[(day + _THURSDAY) % 7]}"
     return f"from {_clock(first)} to {_clock(last + 1)} UTC"
 
 

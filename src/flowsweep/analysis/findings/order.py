@@ -28,7 +28,9 @@ _RARE_ORDER = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class _Together:
+class Together:
+    """An axis whose levels ran in the order of time."""
+
     axis: str
     correlation: float
     within: bool
@@ -51,14 +53,15 @@ def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """
     for observed in grouped(summary):
         grid = design(observed)
-        found = [*_together(grid)]
+        found = [*ran_together(grid)]
         well = replace(observed, rows=tuple(filter(carried, observed.rows)))
         resemblance = _resemblance(design(well)) if found and well.rows else None
         for together in found:
             yield _hypothesis(observed, together, resemblance)
 
 
-def _together(grid: Design) -> Iterator[_Together]:
+def ran_together(grid: Design) -> Iterator[Together]:
+    """Find axes of ordered levels that rose or fell with time: see `order_hypotheses`."""
     units = [unit for unit in grid.units if unit.rows[0]["started_at"] is not None]
     if len(units) < _FEWEST:
         return
@@ -71,7 +74,7 @@ def _together(grid: Design) -> Iterator[_Together]:
             continue
         ranks = scipy.stats.rankdata(np.array(levels, dtype=np.float64))
         found = [
-            _Together(axis, correlation, within)
+            Together(axis, correlation, within)
             for within, groups in ((False, np.zeros_like(repeats)), (True, repeats))
             if (correlation := _correlation(starts, ranks, groups)) is not None
         ]
@@ -107,7 +110,7 @@ def _resemblance(grid: Design) -> float | None:
     return products / float(left @ left) if (chance >= products).mean() < _RARE_ORDER else None
 
 
-def _hypothesis(observed: Observations, together: _Together, resemblance: float | None) -> Hypothesis:
+def _hypothesis(observed: Observations, together: Together, resemblance: float | None) -> Hypothesis:
     name = AXIS_NAMES[together.axis]
     where = "within repeats" if together.within else "over the campaign"
     order = "rose" if together.correlation > 0 else "fell"

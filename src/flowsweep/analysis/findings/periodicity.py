@@ -8,7 +8,7 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
-from flowsweep.analysis.statistics.courses import DAY_S, waves
+from flowsweep.analysis.statistics.courses import DAY_S, WEEK_S, waves
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations
@@ -23,6 +23,9 @@ _OVERSAMPLING = 2
 _MOST_PERIODS = 240
 _PARTS_OF_DAYS = 6
 """A day that is no sine has parts of 24, 12, 8, 6, 4.8 and 4 hours; they are no periods of their own."""
+_PARTS_OF_WEEKS = 2
+"""Days that are unlike within a week make each of these two, such as 28 and 21 hours beside 24: one cycle of
+a week, or two, more or less."""
 _LEAST_BEYOND = 4
 
 
@@ -85,8 +88,14 @@ def _periods_s(series: CampaignSeries) -> Floats:
     span_s = series.span_s
     fastest = min(int(_OVERSAMPLING * span_s / (2 * step_s)), _OVERSAMPLING * FEWEST_CYCLES + _MOST_PERIODS)
     cycles = np.arange(_OVERSAMPLING * FEWEST_CYCLES, fastest + 1) / _OVERSAMPLING
-    days = span_s / DAY_S * np.arange(1, _PARTS_OF_DAYS + 1)
-    own = np.abs(cycles[:, None] - days).min(axis=1) >= 1 if span_s >= DAY_S else np.ones(len(cycles), bool)
+    days = span_s / DAY_S * np.arange(_PARTS_OF_DAYS + 1)
+    weeks = (
+        span_s / WEEK_S * np.arange(-_PARTS_OF_WEEKS, _PARTS_OF_WEEKS + 1)
+        if span_s >= WEEK_S
+        else np.zeros(1)
+    )
+    known = (days[:, None] + weeks).ravel()
+    own = np.abs(cycles[:, None] - known).min(axis=1) >= 1 if span_s >= DAY_S else np.ones(len(cycles), bool)
     return np.asarray(span_s / cycles[own])
 
 

@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.correlation import correlation_hypotheses
 from flowsweep.analysis.findings.direction import direction_hypotheses
+from flowsweep.analysis.findings.drifted_levels import apart_from_drift
 from flowsweep.analysis.findings.duration import duration_hypotheses
 from flowsweep.analysis.findings.empty_trials import empty_hypotheses
 from flowsweep.analysis.findings.failures import failure_hypotheses
@@ -136,9 +137,14 @@ def _hypotheses(
         *effects_at_equal_windows(observed, margin=margin),
         *direction_hypotheses(observed, margin=margin),
     ]
-    yield from alike_in_the_mean(compared, observed, margin=margin)
-    yield from decline_hypotheses(observed, margin=margin)
-    yield from repeat_hypotheses(observed, explained=explained, margin=margin)
+    repeats = repeat_hypotheses(observed, explained=explained, margin=margin)
+    compared = [
+        *alike_in_the_mean(compared, observed, margin=margin),
+        *decline_hypotheses(observed, margin=margin),
+    ]
+    drift = next((one for one in repeats if one.kind == "drift" and one.scope.direction is None), None)
+    yield from apart_from_drift(compared, design(observed), drift, margin=margin)
+    yield from repeats
     yield from verdict_hypotheses(observed)
     yield from bufferbloat_hypotheses(observed)
     yield from loss_hypotheses(observed)
