@@ -12,7 +12,6 @@ from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.correlation import correlation_hypotheses
 from flowsweep.analysis.findings.direction import direction_hypotheses
-from flowsweep.analysis.findings.drifted_levels import apart_from_drift
 from flowsweep.analysis.findings.duration import duration_hypotheses
 from flowsweep.analysis.findings.empty_trials import empty_hypotheses
 from flowsweep.analysis.findings.failures import failure_hypotheses
@@ -27,6 +26,7 @@ from flowsweep.analysis.findings.model import model_hypotheses
 from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.order import order_hypotheses
+from flowsweep.analysis.findings.order_in_time import apart_from_time
 from flowsweep.analysis.findings.outliers import outlier_hypotheses
 from flowsweep.analysis.findings.over_time import over_time_hypotheses
 from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
@@ -143,7 +143,7 @@ def _hypotheses(
         *decline_hypotheses(observed, margin=margin),
     ]
     drift = next((one for one in repeats if one.kind == "drift" and one.scope.direction is None), None)
-    yield from apart_from_drift(compared, design(observed), drift, margin=margin)
+    yield from apart_from_time(compared, design(observed), drift, margin=margin)
     yield from repeats
     yield from verdict_hypotheses(observed)
     yield from bufferbloat_hypotheses(observed)

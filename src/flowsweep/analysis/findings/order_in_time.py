@@ -1,0 +1,154 @@
+"""Effects of what was varied in the order of time: goodput may have changed by itself."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy
+
+from flowsweep.analysis.axes import AXIS_NAMES
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Hypothesis
+from flowsweep.analysis.findings.order import Together, ran_together
+from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries, campaign_series
+from flowsweep.analysis.statistics.design import Design, Level, coded
+from flowsweep.analysis.statistics.least_squares import Codes, Floats
+from flowsweep.analysis.statistics.red_noise import noise_models, plausible
+from flowsweep.defaults import CONFIDENCE
+from flowsweep.wording import format_change, format_number
+
+_COMPARE_LEVELS = frozenset({"effect", "flows", "decline", "dip"})
+"""Kinds whose estimate is of goodput between levels of an axis, in percent."""
+_PLATEAU = "plateau"
+_ONE_WAY = frozenset({"effect", "flows", "decline"})
+"""What an even change may look like: it has no dip."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ByItself:
+    """By how much goodput may have changed between levels of an axis; natural logarithms, without sign."""
+
+    axis: str
+    drift: float
+    """From the first level to the last: the farther end of the 95 % interval of the drift."""
+    wandering: float
+    """Between two levels: 95 % of noise of which neighbours resemble each other is within it."""
+
+    @property
+    def most(self) -> float:
+        return max(self.drift, self.wandering)
+
+
+def apart_from_time(
+    hypotheses: Iterable[Hypothesis], grid: Design, drift: Hypothesis | None, *, margin: float
+) -> Iterator[Hypothesis]:
+    """Keep what time may have done from being claimed as an effect of an axis.
+
+    Args:
+        hypotheses: On the axes of the grid.
+        grid: Of the same trials.
+        drift: Of the same trials, if it was asked; its interval says by how much goodput may have changed.
+        margin: Of practical equivalence, relative.
+
+    Yields:
+        All of them. Where the levels of an axis ran in the order of time (`ran_together`), nothing is claimed
+        of an effect that is at least as small as what the drift allows between the first and the last
+        of them, or smaller than what noise of which neighbours resemble each other allows between two, the
+        most by those of `noise_models` that are not refuted; nor of a plateau over the same axis then, nor
+        that there is no effect where such a change beyond the margin may hide one.
+    """
+    found = {one.axis: one for one in _by_itself(grid, drift)}
+    hypotheses = list(hypotheses)
+    explained = {one.axis for one in hypotheses if one.axis in found and _explained(one, found[one.axis])}
+    for hypothesis in hypotheses:
+        time = found.get(hypothesis.axis or "")
+        if time is None or hypothesis.p_value is None:
+            yield hypothesis
+            continue
+        plateau = hypothesis.kind == _PLATEAU and time.axis in explained
+        hidden = hypothesis.within_margin and time.most > math.log1p(margin)
+        if not (plateau or hidden or _explained(hypothesis, time)):
+            yield hypothesis
+            continue
+        estimate = NO_ESTIMATE if plateau else hypothesis.estimate
+        said = _say(hypothesis, time)
+        yield replace(hypothesis, claim=said, estimate=estimate, p_value=1.0, within_margin=False)
+
+
+def _by_itself(grid: Design, drift: Hypothesis | None) -> Iterator[_ByItself]:
+    together = list(ran_together(grid))
+    series = campaign_series(grid) if together else None
+    if series is None:
+        return
+    ends = () if drift is None else (drift.estimate.low, drift.estimate.high)
+    over_all = max((abs(math.log1p(end / 100)) for end in ends if end is not None), default=0.0)
+    order = np.argsort([unit.rows[0]["started_at"] or "" for unit in grid.units], kind="stable")
+    for one in together:
+        place = grid.axes.index(one.axis)
+        levels = [grid.units[unit].levels[place] for unit in order]
+        share = _apart_s(series, levels, grid.repeats[order], one) / series.span_s
+        yield _ByItself(one.axis, over_all * share, _wandering(series, coded(levels)))
+
+
+def _apart_s(series: CampaignSeries, levels: list[Level], repeats: Codes, together: Together) -> float:
+    """How long after the level that ran first the one that ran last did, on average; s."""
+    starts_s = series.units_s
+    if together.within:
+        starts_s = starts_s - _means(starts_s, repeats)[repeats]
+    return float(np.ptp(_means(starts_s, coded(levels))))
+
+
+def _means(values: Floats, codes: Codes) -> Floats:
+    return np.asarray(np.bincount(codes, values) / np.bincount(codes))
+
+
+def _wandering(series: CampaignSeries, codes: Codes) -> float:
+    """By how much the means of two levels differ by noise alone, with 95 %."""
+    models = noise_models(series)
+    left = series.contrasts.T @ series.values
+    squares = np.square(models.whiteners @ left).sum(axis=1)
+    likelihoods = -models.freedom / 2 * np.log(squares) - models.log_roots
+    of_units = np.eye(int(codes.max()) + 1)[codes]
+    # A value may be of neighbours that had several levels.
+    weights = series.averaged(of_units).T
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    most = 0.0
+    for number in plausible(likelihoods):
+        covariance = weights @ models.kinds[number].covariance(series) @ weights.T
+        own = np.diagonal(covariance)
+        between = own[:, None] + own[None, :] - 2 * covariance
+        most = max(most, float(between.max()) * float(squares[number]) / models.freedom)
+    return math.sqrt(most) * float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, models.freedom))
+
+
+def _explained(hypothesis: Hypothesis, time: _ByItself) -> bool:
+    """Whether time may be all of an effect."""
+    effect, low, high = hypothesis.estimate.effect, hypothesis.estimate.low, hypothesis.estimate.high
+    if hypothesis.kind not in _COMPARE_LEVELS or effect is None or low is None or high is None:
+        return False
+    if low * high <= 0:
+        return False
+    least = min(abs(math.log1p(end / 100)) for end in (low, high))
+    drifted = hypothesis.kind in _ONE_WAY and least <= time.drift
+    return drifted or abs(math.log1p(effect / 100)) <= time.wandering
+
+
+def _say(hypothesis: Hypothesis, time: _ByItself) -> str:
+    name = AXIS_NAMES[time.axis]
+    where = "" if hypothesis.scope.direction is None else f"{hypothesis.scope.direction}: "
+    whether = {
+        _PLATEAU: f"which {name} is enough",
+        "decline": f"whether goodput declines with the {name}",
+        "dip": f"whether goodput dips at a {name} between others",
+    }.get(hypothesis.kind, f"whether the {name} matters")
+    estimate, differs = hypothesis.estimate, "its levels"
+    numbers = (estimate.effect, estimate.low, estimate.high)
+    if hypothesis.kind != _PLATEAU and all(number is not None for number in numbers):
+        change = format_change(*(number for number in numbers if number is not None))
+        differs = f"goodput differs by {change} between levels that"
+    whether = whether if where else whether[0].upper() + whether[1:]
+    return (
+        f"{where}{whether} is undecided: {differs} ran in the order of time, and as far as the trials tell "
+        f"goodput changes by up to {format_number(percent(time.most))} % by itself between them."
+    )
