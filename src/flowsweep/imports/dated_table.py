@@ -64,7 +64,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
 
 def _check_unit(header: Header, transfers: Sequence[Transfer]) -> None:
     """Refuse rates that cannot be bit/s, which a heading without a unit stands for."""
-    column = header.by_name["bandwidth"]
+    column = header.by_name[NEEDED]
     most_bps = max((transfer.total.rate_bps for transfer in transfers if transfer.failure is None), default=0)
     if column.factor is None and 0 < most_bps < _LEAST_BPS:
         raise LineError(
@@ -117,8 +117,8 @@ def _transfer(row: "_Row") -> Transfer:
     cells = row.cells
     if cells.get("protocol", "tcp").lower() != "tcp":
         raise LineError(row.line, "a test of UDP: only tests of TCP can be imported")
-    if not {"from", "to"} <= set(cells):
-        raise LineError(row.line, f"a row needs the cells {', '.join(NEEDED)}")
+    if lacking := [name for name in ("from", "to") if name in row.columns and name not in cells]:
+        raise LineError(row.line, f"the row has an empty cell: expected a host in {' and '.join(lacking)}")
     result = cells.get("bandwidth", "")
     failure = None if result.lower() not in _NO_RESULT else _no_result(result)
     rate_bps = 0.0 if failure is not None else row.real("bandwidth") or 0.0
@@ -131,8 +131,8 @@ def _transfer(row: "_Row") -> Transfer:
     window = row.whole("window")
     send, recv = row.whole("window_send"), row.whole("window_recv")
     return Transfer(
-        src=cells["from"],
-        dst=cells["to"],
+        src=cells.get("from"),
+        dst=cells.get("to"),
         role="source",
         total=total,
         flow_count=flow_count,

@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from flowsweep.imports.transfer import LineError
 
-NEEDED = ("from", "to", "bandwidth")
+NEEDED = "bandwidth"
+"""The column without which there is nothing to import."""
 _LONGEST = 80
 """Characters of a heading that may be one of ours."""
 _ENOUGH = 2
@@ -178,10 +179,7 @@ def _check(header: Header, headings: Sequence[str]) -> None:
         ):
             both = f'the columns "{first}" and "{column.heading}" both have the {column.name}'
             raise LineError(header.line, f"{both}: leave one of them out")
-    for name in NEEDED:
-        if name not in seen:
-            found = ", ".join(f'"{heading}"' for heading in headings)
-            expected = ", ".join(f'"{heading}"' for heading in _KINDS[name].headings)
-            raise LineError(
-                header.line, f"no column has the {name}: found {found}, expected one of {expected}"
-            )
+    if NEEDED not in seen:
+        found = ", ".join(f'"{heading}"' for heading in headings)
+        expected = ", ".join(f'"{heading}"' for heading in _KINDS[NEEDED].headings)
+        raise LineError(header.line, f"no column has the rate: found {found}, expected one of {expected}")

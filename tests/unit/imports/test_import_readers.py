@@ -237,6 +237,15 @@ def test_the_unit_of_a_heading_counts(tmp_path: Path, heading: str, cell: str, r
     assert (test.window_send_bytes, test.total.size_bytes) == (65_536, 1_100_000)
 
 
+def test_a_table_without_hosts_takes_those_that_are_known(tmp_path: Path) -> None:
+    (tmp_path / "results.csv").write_text("time,throughput (Gbit/s)\n2026-10-01T00:00:00Z,9.4\n")
+    words = ["import", str(tmp_path / "results.csv"), "--archive", str(tmp_path / "old")]
+    done = CliRunner().invoke(app, [*words, "--set", "from=a", "--set", "to=b"])
+    assert done.exit_code == 0
+    [row] = read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
+    assert (row["src"], row["dst"], row["reported_goodput_bps"]) == ("a", "b", 9.4e9)
+
+
 @pytest.mark.parametrize("cell", ["", "-", "NaN", "timeout"])
 def test_a_test_without_a_rate_is_a_trial_that_failed(tmp_path: Path, cell: str) -> None:
     (tmp_path / "results.csv").write_text(f"from,to,flows,throughput (Gbit/s)\na,b,4.0,9.4\na,b,4,{cell}\n")
@@ -270,11 +279,11 @@ def test_a_test_without_a_rate_is_a_trial_that_failed(tmp_path: Path, cell: str)
         (TABLE + "a,b,soon,1,1,1,1,\n", 4, 'found "soon"'),
         (TABLE + "a,b,1,64 KB,1,1,1,\n", 4, 'window: found "64 KB"'),
         (TABLE + "a,b\n", 4, "2 cells, but the header has 8"),
-        (TABLE + "a,,1,1,1,1,1,\n", 4, "needs the cells"),
+        (TABLE + "a,,1,1,1,1,1,\n", 4, "expected a host in to"),
         ("from,to,throughput\na,b,941.2\n", 1, 'name the unit there, as in "throughput (Mbit/s)"'),
         ("from,to,throughput (MBPS)\na,b,1\n", 1, 'found the unit "MBPS", expected one as bit/s'),
         ("from,to,goodput,throughput\na,b,1,1\n", 1, 'columns "goodput" and "throughput" both have the'),
-        ("\nfrom,throughput\na,1\n", 2, 'no column has the to: found "from", "throughput", expected one of'),
+        ("\nfrom,to,speed\na,b,1\n", 2, 'no column has the rate: found "from", "to", "speed"'),
         ("from,to,proto,bandwidth\na,b,udp,1000000\n", 2, "a test of UDP"),
         ("from,to,flows,bandwidth\na,b,1.5,1000000\n", 2, 'flows: found "1.5", expected a whole number'),
     ],

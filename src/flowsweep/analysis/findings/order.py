@@ -28,9 +28,7 @@ _RARE_ORDER = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """An axis whose levels ran in the order of time."""
-
+class _Together:
     axis: str
     correlation: float
     within: bool
@@ -53,15 +51,26 @@ def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """
     for observed in grouped(summary):
         grid = design(observed)
-        found = [*ran_together(grid)]
+        found = [*_together(grid)]
         well = replace(observed, rows=tuple(filter(carried, observed.rows)))
         resemblance = _resemblance(design(well)) if found and well.rows else None
         for together in found:
             yield _hypothesis(observed, together, resemblance)
 
 
-def ran_together(grid: Design) -> Iterator[Together]:
-    """Find axes of ordered levels that rose or fell with time: see `order_hypotheses`."""
+def _together(grid: Design) -> Iterator[_Together]:
+    for axis, whole, within in time_correlations(grid):
+        if whole is not None:
+            yield _Together(axis, whole, within=False)
+        elif within is not None:
+            yield _Together(axis, within, within=True)
+
+
+def time_correlations(grid: Design) -> Iterator[tuple[str, float | None, float | None]]:
+    """Each axis of ordered levels, with their rank correlation with time: over the campaign, within repeats.
+
+    None where it is small, or no rarer than chance has it: see `order_hypotheses`.
+    """
     units = [unit for unit in grid.units if unit.rows[0]["started_at"] is not None]
     if len(units) < _FEWEST:
         return
@@ -73,12 +82,8 @@ def ran_together(grid: Design) -> Iterator[Together]:
         if axis in UNORDERED or not all(isinstance(level, int | float) for level in levels):
             continue
         ranks = scipy.stats.rankdata(np.array(levels, dtype=np.float64))
-        found = [
-            Together(axis, correlation, within)
-            for within, groups in ((False, np.zeros_like(repeats)), (True, repeats))
-            if (correlation := _correlation(starts, ranks, groups)) is not None
-        ]
-        yield from found[:1]
+        whole, within = (_correlation(starts, ranks, groups) for groups in (np.zeros_like(repeats), repeats))
+        yield axis, whole, within
 
 
 def _correlation(starts: Floats, ranks: Floats, groups: Codes) -> float | None:
@@ -110,7 +115,7 @@ def _resemblance(grid: Design) -> float | None:
     return products / float(left @ left) if (chance >= products).mean() < _RARE_ORDER else None
 
 
-def _hypothesis(observed: Observations, together: Together, resemblance: float | None) -> Hypothesis:
+def _hypothesis(observed: Observations, together: _Together, resemblance: float | None) -> Hypothesis:
     name = AXIS_NAMES[together.axis]
     where = "within repeats" if together.within else "over the campaign"
     order = "rose" if together.correlation > 0 else "fell"

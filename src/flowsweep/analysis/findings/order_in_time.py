@@ -9,10 +9,10 @@ import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Hypothesis
-from flowsweep.analysis.findings.order import Together, ran_together
+from flowsweep.analysis.findings.order import time_correlations
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, campaign_series
-from flowsweep.analysis.statistics.design import Design, Level, coded
+from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.red_noise import noise_models, plausible
 from flowsweep.defaults import CONFIDENCE
@@ -52,11 +52,12 @@ def apart_from_time(
         margin: Of practical equivalence, relative.
 
     Yields:
-        All of them. Where the levels of an axis ran in the order of time (`ran_together`), nothing is claimed
-        of an effect that is at least as small as what the drift allows between the first and the last
-        of them, or smaller than what noise of which neighbours resemble each other allows between two, the
-        most by those of `noise_models` that are not refuted; nor of a plateau over the same axis then, nor
-        that there is no effect where such a change beyond the margin may hide one.
+        All of them. Where the levels of an axis ran in the order of time within repeats, which are blocks of
+        all comparisons (`time_correlations`), nothing is claimed of an effect that may be no larger than what
+        the drift allows between the first of them and the last, or is no larger than what noise of which
+        neighbours resemble each other allows between two, the most by those of `noise_models` that are
+        not refuted; nor of a plateau over the same axis then, nor that there is no effect where such a change
+        beyond the margin may hide one.
     """
     found = {one.axis: one for one in _by_itself(grid, drift)}
     hypotheses = list(hypotheses)
@@ -77,26 +78,24 @@ def apart_from_time(
 
 
 def _by_itself(grid: Design, drift: Hypothesis | None) -> Iterator[_ByItself]:
-    together = list(ran_together(grid))
-    series = campaign_series(grid) if together else None
+    in_order = [axis for axis, _, within in time_correlations(grid) if within is not None]
+    series = campaign_series(grid) if in_order else None
     if series is None:
         return
     ends = () if drift is None else (drift.estimate.low, drift.estimate.high)
     over_all = max((abs(math.log1p(end / 100)) for end in ends if end is not None), default=0.0)
     order = np.argsort([unit.rows[0]["started_at"] or "" for unit in grid.units], kind="stable")
-    for one in together:
-        place = grid.axes.index(one.axis)
-        levels = [grid.units[unit].levels[place] for unit in order]
-        share = _apart_s(series, levels, grid.repeats[order], one) / series.span_s
-        yield _ByItself(one.axis, over_all * share, _wandering(series, coded(levels)))
+    for axis in in_order:
+        place = grid.axes.index(axis)
+        levels = coded([grid.units[unit].levels[place] for unit in order])
+        share = _apart_s(series, levels, grid.repeats[order]) / series.span_s
+        yield _ByItself(axis, over_all * share, _wandering(series, levels))
 
 
-def _apart_s(series: CampaignSeries, levels: list[Level], repeats: Codes, together: Together) -> float:
-    """How long after the level that ran first the one that ran last did, on average; s."""
-    starts_s = series.units_s
-    if together.within:
-        starts_s = starts_s - _means(starts_s, repeats)[repeats]
-    return float(np.ptp(_means(starts_s, coded(levels))))
+def _apart_s(series: CampaignSeries, levels: Codes, repeats: Codes) -> float:
+    """How long after the level that ran first the one that ran last did within repeats, on average; s."""
+    starts_s = series.units_s - _means(series.units_s, repeats)[repeats]
+    return float(np.ptp(_means(starts_s, levels)))
 
 
 def _means(values: Floats, codes: Codes) -> Floats:
