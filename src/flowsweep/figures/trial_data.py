@@ -108,7 +108,6 @@ def trial_data(
     sender: pa.Table,
     receiver: pa.Table,
     datagrams: pa.Table | None = None,
-    acknowledgements: pa.Table | None = None,
 ) -> dict[str, TrialData]:
     """Make the data of each trial.
 
@@ -116,14 +115,13 @@ def trial_data(
         sender: From `flowsweep.analysis.sender_series`, in any order.
         receiver: From `flowsweep.analysis.receiver_series`, in any order.
         datagrams: From `flowsweep.analysis.datagram_series`, likewise, if there are any.
-        acknowledgements: From `flowsweep.analysis.acknowledgement_series`, likewise.
 
     Returns:
         By trial_id; a trial that none has rows of is not in there. Quantities that nothing is known of are
         left out.
     """
     ends: dict[str, list[_End]] = {}
-    for table in (receiver, sender, datagrams, acknowledgements):
+    for table in (receiver, sender, datagrams):
         for trial_id, end in () if table is None else _by_trial(table):
             ends.setdefault(trial_id, []).append(end)
     return {trial_id: _data(of_trial) for trial_id, of_trial in ends.items()}

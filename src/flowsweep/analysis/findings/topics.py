@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.background.harm import harm_hypotheses
+from flowsweep.analysis.binning.timed_trials import TimedTrials, timed_trials
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
@@ -60,6 +61,7 @@ def findings(
     summary: Sequence[TrialRow],
     *,
     tables: Tables | None = None,
+    timed: TimedTrials | None = None,
     hosts: HostFacts | None = None,
     monitors: MonitorFacts | None = None,
     margin: float = EQUIVALENCE_MARGIN,
@@ -70,6 +72,7 @@ def findings(
         summary: Rows of `flowsweep.analysis.summary`, all of a campaign; with what the model predicts, if
             they come from `flowsweep.analysis.predicted`.
         tables: Of the same campaign; what needs more than the summary is left out without them.
+        timed: Its trials over their time, if they are known already (`timed_trials`).
         hosts: What the archive has of the campaign's hosts; advice without it may name what is set already.
         monitors: What the archive has of the campaign's monitors, if it had some.
         margin: A relative change of goodput up to this much, either way, is of no practical effect; 0.03 is
@@ -85,8 +88,12 @@ def findings(
     late, summary = list(late_hypotheses(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if not is_searched(row)])
-    timed = [row for row in summary if not facts_of(row["test"]).job]
-    within = within_trials(tables, timed) if tables is not None and timed else None
+    lasting = [row for row in summary if not facts_of(row["test"]).job]
+    within = (
+        within_trials(tables, lasting, timed or timed_trials(tables))
+        if tables is not None and lasting
+        else None
+    )
     windows = path_windows(summary)
     hypotheses = [
         hypothesis
