@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.background.harm import harm_hypotheses
-from flowsweep.analysis.binning.timed_trials import TimedTrials, timed_trials
+from flowsweep.analysis.binning.timed_trials import TimedTrials
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
@@ -89,11 +89,7 @@ def findings(
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if not is_searched(row)])
     lasting = [row for row in summary if not facts_of(row["test"]).job]
-    within = (
-        within_trials(tables, lasting, timed or timed_trials(tables))
-        if tables is not None and lasting
-        else None
-    )
+    within = within_trials(tables, lasting, timed) if tables is not None and lasting else None
     windows = path_windows(summary)
     hypotheses = [
         hypothesis
@@ -104,14 +100,7 @@ def findings(
     ]
     hypotheses += fairness_hypotheses(comparable, margin=margin)
     hypotheses += harm_hypotheses(comparable, margin=margin)
-    hypotheses += path_hypotheses(summary)
-    hypotheses += rate_search_hypotheses(summary)
-    hypotheses += plateau_search_hypotheses(summary)
-    hypotheses += broken_hypotheses(summary)
-    hypotheses += empty_hypotheses(summary)
-    hypotheses += failure_hypotheses(summary)
-    hypotheses += order_hypotheses(summary)
-    hypotheses += rtt_hypotheses(summary)
+    hypotheses += _of_the_campaign(summary)
     hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
     hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
@@ -122,6 +111,18 @@ def findings(
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
     return most_important_first(decided(hypotheses))
+
+
+def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
+    """Ask what is asked of all trials together."""
+    yield from path_hypotheses(summary)
+    yield from rate_search_hypotheses(summary)
+    yield from plateau_search_hypotheses(summary)
+    yield from broken_hypotheses(summary)
+    yield from empty_hypotheses(summary)
+    yield from failure_hypotheses(summary)
+    yield from order_hypotheses(summary)
+    yield from rtt_hypotheses(summary)
 
 
 def _hypotheses(

@@ -8,7 +8,7 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.analysis.binning.timed_trials import TimedTrials
+from flowsweep.analysis.binning.timed_trials import TimedTrials, timed_trials
 from flowsweep.analysis.findings.closed_window import closed_window_hypotheses, window_may_have_closed
 from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
@@ -49,17 +49,20 @@ class WithinTrials:
     """By trial, of those that hosts' drops limited or whose receive window may have closed."""
 
 
-def within_trials(tables: Tables, summary: Sequence[TrialRow], timed: TimedTrials) -> WithinTrials:
+def within_trials(
+    tables: Tables, summary: Sequence[TrialRow], timed: TimedTrials | None = None
+) -> WithinTrials:
     """Compute what is needed of a campaign's samples, once for all sweeps.
 
     Args:
         tables: Of the campaign.
         summary: Its rows: trial_id, goodput_bps (bit/s), verdict and what it rests on.
-        timed: Its trials over their time.
+        timed: Its trials over their time, if they are known already (`timed_trials`).
 
     Returns:
         Durations in ns, goodputs in bit/s. Methods: `durations_cut`, `slow_starts`.
     """
+    timed = timed or timed_trials(tables)
     samples, trials, starts = tables.samples, tables.trials, timed.starts
     rows = [{"trial_id": row["trial_id"], "goodput_bps": row["goodput_bps"]} for row in summary]
     headline = ibis.memtable(pa.Table.from_pylist(rows, schema=_HEADLINE))

@@ -7,7 +7,6 @@ import pytest
 
 from analysis_support import SECOND_NS, Steady, make_outcome, make_samples, make_trial
 from flowsweep.analysis import bins, intervals, summary
-from flowsweep.analysis.binning.timed_trials import timed_trials
 from flowsweep.analysis.binning.truncated_durations import durations_cut
 from flowsweep.analysis.findings.duration import cuts_of
 from flowsweep.analysis.findings.within_trials import within_trials
@@ -42,6 +41,6 @@ def test_trials_are_cut_as_the_bins_of_each_flow_say(*, torn: bool) -> None:
     exact = cuts_of(durations_cut(resampled, tables.trials).to_pyarrow().to_pylist())
     complete = resampled.filter(resampled.complete).count().to_pyarrow().as_py()
     assert complete == 8 - torn
-    found = within_trials(tables, summary(tables).to_pyarrow().to_pylist(), timed_trials(tables))
+    found = within_trials(tables, summary(tables).to_pyarrow().to_pylist())
     assert found.cuts == exact
     assert len(found.reached) == 1
