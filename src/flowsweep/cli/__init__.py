@@ -65,6 +65,8 @@ def main() -> None:
     try:
         # An analysis's expressions stay: to look through them for garbage took a third of a summary's time.
         gc.set_threshold(GARBAGE_OBJECTS)
+        # Pydantic would look through all installed packages for plug-ins, of which it needs none.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         # OpenBLAS reads it when NumPy is imported.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", str(BLAS_THREADS))
         for_spark = any(argument.startswith("--engine") for argument in sys.argv)
