@@ -82,6 +82,15 @@ def test_outcomes_are_summed_up_likewise() -> None:
     assert {row["status"] for row in found.to_pylist()} >= {"ok", "failed", "incomplete"}
 
 
+def test_of_more_rows_the_plan_is_a_better_one_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = mixed()
+    found = summary_of_outcomes(outcomes)
+    assert found is not None
+    monkeypatch.setattr(prepared, "PLANNED_PLAINLY_ROWS_MAX", 0)
+    monkeypatch.setattr(prepared, "_PLAINLY", "no statement")
+    assert_same(summary_of_outcomes(outcomes), found)
+
+
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     archive = read_archive(write_archive(tmp_path / "an [archive]? flow=3 *", mixed()))
     assert_same(summary_of_archive(archive), by_ibis(archive))

@@ -53,6 +53,10 @@ def _states(tables: Tables) -> ir.Table:
     return analysis.flow_states(tables.samples, tables.trials, tables.flows)
 
 
+def _steps(tables: Tables) -> ir.Table:
+    return analysis.shown_steps(tables.trials, analysis.kept_starts(tables))
+
+
 def _totals(tables: Tables) -> ir.Table:
     starts = analysis.flow_starts(tables.samples, tables.flows)
     return analysis.flow_totals(tables.samples, tables.trials, starts)
@@ -68,14 +72,13 @@ TABLES: dict[str, Callable[[Tables], ir.Table]] = {
     "trial_limits": lambda tables: analysis.trial_limits(_totals(tables)),
     "core_loads": lambda tables: analysis.core_loads(tables.cpu),
     "durations_cut": lambda tables: analysis.durations_cut(_intervals(tables), tables.trials),
-    "interval_goodputs": lambda tables: analysis.interval_goodputs(_intervals(tables)),
+    "interval_goodputs": lambda tables: analysis.interval_goodputs(_intervals(tables), tables.trials),
+    "shown_states": lambda tables: analysis.shown_states(tables.samples),
+    "shown_steps": _steps,
     "sender_series": lambda tables: analysis.sender_series(
-        _states(tables), tables.samples, tables.trials, tables.flows
+        analysis.shown_states(tables.samples), _steps(tables)
     ),
-    "receiver_series": lambda tables: analysis.receiver_series(tables.samples, tables.trials, tables.flows),
-    "acknowledgement_series": lambda tables: analysis.acknowledgement_series(
-        tables.samples, tables.trials, tables.flows
-    ),
+    "receiver_series": lambda tables: analysis.receiver_series(tables.samples, _steps(tables)),
 }
 """All public tables that are made of an archive's, but those that follow from the summary."""
 

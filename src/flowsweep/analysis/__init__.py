@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from flowsweep.analysis.binning.interval_goodput import interval_goodputs
     from flowsweep.analysis.binning.resampling import bins, intervals
     from flowsweep.analysis.binning.time_series import (
-        acknowledgement_series,
         datagram_series,
         receiver_series,
         sender_series,
+        shown_steps,
     )
     from flowsweep.analysis.binning.truncated_durations import durations_cut
     from flowsweep.analysis.grid_points import cells, points
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flowsweep.analysis.summarising.summary import summary
     from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS, TrialRow
     from flowsweep.analysis.tests.tcp.columns import LIMITS
-    from flowsweep.analysis.tests.tcp.flow_states import flow_states
+    from flowsweep.analysis.tests.tcp.flow_states import flow_states, shown_states
     from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
     from flowsweep.analysis.tests.tcp.limits import trial_limits
     from flowsweep.analysis.tests.udp.datagrams import spacing_steps
@@ -39,10 +39,10 @@ else:
             "binning.interval_goodput": ("interval_goodputs",),
             "binning.resampling": ("bins", "intervals"),
             "binning.time_series": (
-                "acknowledgement_series",
                 "datagram_series",
                 "receiver_series",
                 "sender_series",
+                "shown_steps",
             ),
             "binning.truncated_durations": ("durations_cut",),
             "grid_points": ("cells", "points"),
@@ -51,7 +51,7 @@ else:
             "summarising.columns": ("STABLE_COLUMNS",),
             "summarising.summary": ("summary",),
             "summarising.trial_row": ("FURTHER_COLUMNS", "TrialRow"),
-            "tests.tcp.flow_states": ("flow_states",),
+            "tests.tcp.flow_states": ("flow_states", "shown_states"),
             "tests.tcp.flow_totals": ("flow_totals",),
             "tests.tcp.columns": ("LIMITS",),
             "tests.tcp.limits": ("trial_limits",),
@@ -64,7 +64,6 @@ __all__ = [
     "LIMITS",
     "STABLE_COLUMNS",
     "TrialRow",
-    "acknowledgement_series",
     "balance",
     "bins",
     "cells",
@@ -80,6 +79,8 @@ __all__ = [
     "points",
     "receiver_series",
     "sender_series",
+    "shown_states",
+    "shown_steps",
     "spacing_steps",
     "summarised",
     "summary",

@@ -65,6 +65,8 @@ def main() -> None:
     try:
         # An analysis's expressions stay: to look through them for garbage took a third of a summary's time.
         gc.set_threshold(GARBAGE_OBJECTS)
+        # Pydantic would look through all installed packages for plug-ins, of which it needs none.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         # OpenBLAS reads it when NumPy is imported.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", str(BLAS_THREADS))
         for_spark = any(argument.startswith("--engine") for argument in sys.argv)
@@ -76,10 +78,14 @@ def main() -> None:
             if named in _OF_ONE_TRIAL:
                 load_without_tls()
             load(sys.argv[1:])
+            # What is loaded now stays: to look through it for garbage at the end took a tenth of a second.
+            gc.freeze()
             import_module("flowsweep.cli.app").run_app()
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     finally:
+        # Python looks for garbage once more while it ends, whatever is set here.
+        gc.disable()
         # The exit code stands. Python's own end would answer another Ctrl-C with a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

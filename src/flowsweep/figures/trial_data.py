@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -108,7 +108,6 @@ def trial_data(
     sender: pa.Table,
     receiver: pa.Table,
     datagrams: pa.Table | None = None,
-    acknowledgements: pa.Table | None = None,
 ) -> dict[str, TrialData]:
     """Make the data of each trial.
 
@@ -116,54 +115,65 @@ def trial_data(
         sender: From `flowsweep.analysis.sender_series`, in any order.
         receiver: From `flowsweep.analysis.receiver_series`, in any order.
         datagrams: From `flowsweep.analysis.datagram_series`, likewise, if there are any.
-        acknowledgements: From `flowsweep.analysis.acknowledgement_series`, likewise.
 
     Returns:
         By trial_id; a trial that none has rows of is not in there. Quantities that nothing is known of are
         left out.
     """
-    ends: dict[str, list[pa.Table]] = {}
-    for table in (receiver, sender, datagrams, acknowledgements):
-        for trial_id, rows in () if table is None else _by_trial(table):
-            ends.setdefault(trial_id, []).append(rows)
+    ends: dict[str, list[_End]] = {}
+    for table in (receiver, sender, datagrams):
+        for trial_id, end in () if table is None else _by_trial(table):
+            ends.setdefault(trial_id, []).append(end)
     return {trial_id: _data(of_trial) for trial_id, of_trial in ends.items()}
 
 
-def _by_trial(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Cut a table into those of each trial."""
+def _by_trial(table: pa.Table) -> "Iterator[tuple[str, _End]]":
+    """Cut a table into those of each trial.
+
+    Columns are sorted and converted whole: for each trial again it would take several times as long.
+    """
     if not table.num_rows:
         return
-    ordered = table.sort_by("trial_id")
-    names = ordered["trial_id"].to_numpy(zero_copy_only=False)
-    starts = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
+    coded = table["trial_id"].combine_chunks().dictionary_encode()
+    codes = coded.indices.to_numpy()
+    order = np.argsort(codes, kind="stable")
+    columns = {name: _numbers(table[name])[order] for name in table.column_names if name != "trial_id"}
+    starts = [*np.flatnonzero(np.diff(codes[order], prepend=-1)).tolist(), len(order)]
     for start, end in pairwise(starts):
-        yield str(names[start]), ordered.slice(start, end - start)
+        trial_id = str(coded.dictionary[int(codes[order[start]])])
+        yield trial_id, _End({name: column[start:end] for name, column in columns.items()})
+
+
+def _numbers(column: pa.ChunkedArray) -> npt.NDArray[np.number[Any]]:
+    """Values of a column; where some are not known, floating-point numbers, and those NaN."""
+    if column.null_count:
+        column = column.cast(pa.float64())
+    return np.asarray(column.to_numpy())
 
 
 class _End:
-    """One end of one trial: each column as a matrix of flows and steps."""
+    """One end of one trial: its rows, and each column as a matrix of flows and steps."""
 
-    def __init__(self, rows: pa.Table, flows: Sequence[int]) -> None:
-        self._rows = rows
-        self._flows = len(flows)
-        self._place = np.searchsorted(flows, rows["flow"].to_numpy()), rows["step"].to_numpy()
-        self.steps = int(rows["step"].to_numpy().max()) + 1
-        self.step_ns = int(rows["step_ns"][0].as_py())
-        self.zero_ns = int(rows["zero_ns"][0].as_py())
-        self.thinned = rows["samples_in_step"][0].as_py() > 1
+    def __init__(self, columns: Mapping[str, npt.NDArray[np.number[Any]]]) -> None:
+        self._columns = columns
+        self.flows = np.unique(columns["flow"])
+        self.steps = int(columns["step"].max()) + 1
+        self.step_ns = int(columns["step_ns"][0])
+        self.zero_ns = int(columns["zero_ns"][0])
+        self.thinned = bool(columns["samples_in_step"][0] > 1)
 
-    def matrix(self, column: str) -> Numbers | None:
-        """A line for each flow, NaN where nothing is known; absent if that is everywhere."""
-        if column not in self._rows.column_names or self._rows[column].null_count == self._rows.num_rows:
+    def matrix(self, column: str, flows: Sequence[int]) -> Numbers | None:
+        """A line for each of these flows, NaN where nothing is known; absent if that is everywhere."""
+        values = self._columns.get(column)
+        if values is None or np.isnan(values).all():
             return None
-        found = np.full((self._flows, self.steps), np.nan)
-        found[self._place] = self._rows[column].cast(pa.float64()).to_numpy(zero_copy_only=False)
+        found = np.full((len(flows), self.steps), np.nan)
+        found[np.searchsorted(flows, self._columns["flow"]), self._columns["step"]] = values
         return found
 
 
-def _data(tables: Sequence[pa.Table]) -> TrialData:
-    flows = sorted({flow for table in tables for flow in table["flow"].to_pylist()})
-    ends = [_End(table, flows) for table in tables]
+def _data(ends: Sequence[_End]) -> TrialData:
+    flows = sorted({flow for end in ends for flow in end.flows.tolist()})
     zero_ns = min(end.zero_ns for end in ends)
     thinned = any(end.thinned for end in ends)
     panels = []
@@ -172,7 +182,7 @@ def _data(tables: Sequence[pa.Table]) -> TrialData:
             (end, quantity, values)
             for end in ends
             for quantity in of_panel
-            if (values := _values(end, quantity)) is not None
+            if (values := _values(end, quantity, flows)) is not None
         ]
         if known:
             unit, factor, quantum = _unit(max(float(np.nanmax(values)) for _, _, values in known), units)
@@ -183,11 +193,14 @@ def _data(tables: Sequence[pa.Table]) -> TrialData:
     return TrialData(flows=flows, thinned=thinned, panels=panels)
 
 
-def _values(end: _End, quantity: _Quantity) -> Numbers | None:
+def _values(end: _End, quantity: _Quantity, flows: Sequence[int]) -> Numbers | None:
     """Matrix of a quantity; if thinned out, two columns a step, in the order in which the value moved."""
-    low, high = end.matrix(quantity.columns[0]), end.matrix(quantity.columns[-1])
-    if low is None or high is None or len(quantity.columns) == 1 or not end.thinned:
+    high = end.matrix(quantity.columns[-1], flows)
+    if high is None or len(quantity.columns) == 1 or not end.thinned:
         return high
+    low = end.matrix(quantity.columns[0], flows)
+    if low is None:
+        return None
     middle = low + high
     rising = np.diff(middle, axis=1, prepend=middle[:, :1]) >= 0
     pairs = np.stack((np.where(rising, low, high), np.where(rising, high, low)), axis=2)
@@ -201,16 +214,16 @@ def _line(end: _End, quantity: _Quantity, values: Numbers, zero_ns: int) -> Tria
         dash=quantity.dash,
         first_s=round((end.zero_ns - zero_ns) / SECOND_NS + step_s / 2, 4),
         step_s=round(step_s, 6),
-        values=[_whole(row) for row in values],
+        values=_whole(values),
     )
 
 
-def _whole(row: Numbers) -> list[int | None]:
-    known = ~np.isnan(row)
-    whole = np.rint(np.where(known, row, 0.0)).astype(np.int64).tolist()
-    if known.all():
-        return list(whole)
-    return [value if is_known else None for value, is_known in zip(whole, known.tolist(), strict=True)]
+def _whole(values: Numbers) -> list[list[int | None]]:
+    unknown = np.isnan(values)
+    whole: list[list[int | None]] = np.rint(np.where(unknown, 0.0, values)).astype(np.int64).tolist()
+    for flow, step in np.argwhere(unknown).tolist():
+        whole[flow][step] = None
+    return whole
 
 
 def _unit(highest: float, units: Mapping[str, int]) -> tuple[str, int, float]:

@@ -9,21 +9,19 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis import (
-    acknowledgement_series,
-    bins,
     cells,
     datagram_series,
-    durations_cut,
-    flow_states,
     interval_goodputs,
-    intervals,
     points,
     receiver_series,
     sender_series,
+    shown_states,
+    shown_steps,
     spacing_steps,
 )
 from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow, series, shares, traffic_bins
 from flowsweep.analysis.binning.interval_goodput import IntervalRow
+from flowsweep.analysis.binning.timed_trials import timed_trials
 from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
@@ -36,12 +34,13 @@ from flowsweep.analysis.tests.path import facts_table, hop_rows, measured_paths,
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho, shown_echoes
 from flowsweep.analysis.tests.udp.datagrams import SpacingRow
-from flowsweep.archive import Archive, Tables
+from flowsweep.archive import Archive, Tables, keep_with
 from flowsweep.figures.trial_data import TrialData, trial_data
 from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.report.trial_details import TrialDetails, trial_details
 from flowsweep.run.outcome import Missed
 from flowsweep.schedule import planned_name, planned_sweeps, planned_trials
+from flowsweep.tests import facts_of
 
 
 class OnPath(TypedDict):
@@ -119,11 +118,10 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     trials = with_predictions(summaries, archive)
     monitored = monitor_facts(archive)
     progress("drawing conclusions")
-    concluded = findings(trials, tables=tables, hosts=archive.host_facts, monitors=monitored)
+    timed = timed_trials(tables)
+    concluded = findings(trials, tables=tables, timed=timed, hosts=archive.host_facts, monitors=monitored)
     progress("reading samples")
     shared, share_series = _shared(tables, trials)
-    resampled = bins(tables.samples, tables.trials, tables.flows)
-    totals = ibis.memtable(intervals(resampled, tables.trials).to_pyarrow())
     return ReportData(
         name=planned_name(archive.campaign.plan) or archive.folder.name,
         created_at=archive.campaign.created_at,
@@ -138,8 +136,8 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         trials=tuple(sorted(trials, key=in_order)),
         summary_columns=tuple(summed.column_names),
         cells=tuple(sorted(grid, key=in_order)),
-        intervals=tuple(_rows(interval_goodputs(totals))),
-        truncated=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),
+        intervals=tuple(_rows(interval_goodputs(timed.intervals, tables.trials))),
+        truncated=timed.cuts,
         spacings=tuple(_rows(spacing_steps(tables.histograms))),
         shares=shared,
         share_series=share_series,
@@ -149,7 +147,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         path_rates=tuple(path_rates(tables, trials)),
         echoes=tuple(shown_echoes(tables, trials)),
         details=trial_details(tables),
-        series=_series(tables),
+        series=_series(tables, timed.starts, trials),
     )
 
 
@@ -188,13 +186,12 @@ def _shared(
     return tuple(_rows(found.order_by("trial_id", "traffic"))), tuple(_rows(over_time))
 
 
-def _series(tables: Tables) -> dict[str, TrialData]:
-    states = flow_states(tables.samples, tables.trials, tables.flows)
-    sender = sender_series(states, tables.samples, tables.trials, tables.flows)
-    receiver = receiver_series(tables.samples, tables.trials, tables.flows)
-    datagrams = datagram_series(tables.datagrams, tables.samples, tables.trials, tables.flows)
-    acknowledged = acknowledgement_series(tables.samples, tables.trials, tables.flows)
-    return trial_data(*(series.to_pyarrow() for series in (sender, receiver, datagrams, acknowledged)))
+def _series(tables: Tables, starts: ir.Table, trials: Sequence[TrialRow]) -> dict[str, TrialData]:
+    steps = keep_with(tables.trials, "shown_steps", shown_steps(tables.trials, starts).to_pyarrow())
+    series = [sender_series(shown_states(tables.samples), steps), receiver_series(tables.samples, steps)]
+    if any(facts_of(row["test"]).datagrams for row in trials):
+        series.append(datagram_series(tables.datagrams, steps))
+    return trial_data(*(one.to_pyarrow() for one in series))
 
 
 def _rows(table: ir.Table) -> list[Any]:

@@ -44,7 +44,7 @@ def types_of(schema: ibis.Schema) -> dict[str, str]:
     ("declared", "table"),
     [
         (CellRow, lambda tables: cells(points(SUMMARY, tables.trials))),
-        (IntervalRow, lambda tables: interval_goodputs(totals(tables))),
+        (IntervalRow, lambda tables: interval_goodputs(totals(tables), tables.trials)),
         (CutRow, lambda tables: durations_cut(totals(tables), tables.trials)),
         (
             SlowStartRow,

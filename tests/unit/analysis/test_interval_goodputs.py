@@ -27,7 +27,7 @@ def tables() -> Tables:
 
 def test_each_complete_interval_has_its_goodput(tables):
     totals = intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)
-    found = interval_goodputs(totals).to_pyarrow().to_pylist()
+    found = interval_goodputs(totals, tables.trials).to_pyarrow().to_pylist()
     assert [(row["bin"], row["goodput_bps"]) for row in found] == list(
         enumerate((1e6, 2e6, 8e6, 4e6, 6e6, 7e6))
     )

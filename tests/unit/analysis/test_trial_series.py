@@ -15,7 +15,14 @@ from analysis_support import (
     make_samples,
     make_trial,
 )
-from flowsweep.analysis import acknowledgement_series, flow_states, receiver_series, sender_series
+from flowsweep.analysis import (
+    flow_states,
+    kept_starts,
+    receiver_series,
+    sender_series,
+    shown_states,
+    shown_steps,
+)
 from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome
@@ -26,9 +33,9 @@ SAWTOOTH = (10, 20, 30, 40)
 
 
 def both(tables: Tables) -> tuple[pa.Table, pa.Table]:
-    states = flow_states(tables.samples, tables.trials, tables.flows)
-    sender = sender_series(states, tables.samples, tables.trials, tables.flows)
-    return sender.to_pyarrow(), receiver_series(tables.samples, tables.trials, tables.flows).to_pyarrow()
+    steps = shown_steps(tables.trials, kept_starts(tables))
+    sender = sender_series(shown_states(tables.samples), steps)
+    return sender.to_pyarrow(), receiver_series(tables.samples, steps).to_pyarrow()
 
 
 def sawtooth(*, seconds: int, flows: int) -> TrialOutcome:
@@ -74,6 +81,15 @@ def test_a_short_trial_keeps_every_sample(series, outcomes, data):
     assert {row["ssthresh_bytes"] for row in rows} == {20_000}
     assert sum(row["retransmitted_segments"] for row in rows) == 4
     assert not data[trial_id]["thinned"]
+
+
+def test_what_is_drawn_of_a_flow_is_part_of_its_states(outcomes):
+    tables = tables_of([outcomes[0]])
+    states = flow_states(tables.samples, tables.trials, tables.flows)
+    shown = shown_states(tables.samples).drop("bytes_acked", "reord_seen")
+    assert shown.order_by("start_ns").to_pyarrow() == (
+        states.select(*shown.columns).order_by("start_ns").to_pyarrow()
+    )
 
 
 def test_goodput_is_the_bits_of_a_step_over_its_time(series, outcomes):
@@ -144,11 +160,11 @@ def test_both_ends_are_side_by_side_and_running_counts_become_differences():
     tables = tables_of(
         [TrialOutcome(record=make_record(trial), samples=make_samples(rows), flows=make_flows(ends))]
     )
-    acknowledged = acknowledgement_series(tables.samples, tables.trials, tables.flows).to_pyarrow()
-    steps = sorted(acknowledged.to_pylist(), key=lambda row: row["step"])
+    sender, receiver = both(tables)
+    steps = sorted(sender.to_pylist(), key=lambda row: row["step"])
     assert [row["acknowledged_bps"] for row in steps] == pytest.approx([8e6] * 10)
     assert [row["reordering_events"] for row in steps] == [0, 0, 1, 0, 1, 0, 1, 0, 1, 0]
-    (found,) = trial_data(*both(tables), acknowledgements=acknowledged).values()
+    (found,) = trial_data(sender, receiver).values()
     panels = {panel["title"]: panel for panel in found["panels"]}
     goodput, window, order = (panels[name] for name in ("goodput", "receive window", "reordering"))
     assert [line["name"] for line in goodput["lines"]] == ["read at the sink", "acknowledged at the source"]
@@ -174,8 +190,7 @@ def test_what_a_kernel_did_not_say_once_makes_no_peak_of_what_came_before():
             )
         ]
     )
-    found = acknowledgement_series(tables.samples, tables.trials, tables.flows).to_pyarrow().to_pylist()
-    rates = {row["step"]: row["acknowledged_bps"] for row in found}
+    rates = {row["step"]: row["acknowledged_bps"] for row in both(tables)[0].to_pylist()}
     assert {step for step, rate in rates.items() if rate is None} == {4, 5, 8}
     assert {rate for rate in rates.values() if rate is not None} == {8e6}
 

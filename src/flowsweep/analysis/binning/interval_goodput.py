@@ -124,11 +124,12 @@ class IntervalRow(TypedDict):
     goodput_bps: float
 
 
-def interval_goodputs(intervals: ir.Table) -> ir.Table:
+def interval_goodputs(intervals: ir.Table, trials: ir.Table) -> ir.Table:
     """List the exact intervals that count.
 
     Args:
-        intervals: From `flowsweep.analysis.intervals`.
+        intervals: From `trial_intervals`, or `flowsweep.analysis.intervals`.
+        trials: As in an archive.
 
     Returns:
         One row per trial and complete interval, in their order: trial_id, bin (int64, from 0), goodput_bps
@@ -137,5 +138,7 @@ def interval_goodputs(intervals: ir.Table) -> ir.Table:
     Method:
         As of the headline goodput, the median over these: docs/explanation/statistics.md, "Coverage".
     """
-    complete = intervals.filter(intervals.complete)
-    return complete.select("trial_id", "bin", "goodput_bps").order_by("trial_id", "bin")
+    complete = intervals.filter(intervals.complete).select("trial_id", "bin", "bytes")
+    timed = complete.inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
+    goodput_bps = timed.bytes.cast("float64") * 8e9 / timed.interval_ns
+    return timed.select("trial_id", "bin", goodput_bps=goodput_bps).order_by("trial_id", "bin")

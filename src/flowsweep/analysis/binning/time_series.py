@@ -3,7 +3,6 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.binning.alignment import flow_starts
 from flowsweep.analysis.expressions import column_or_null, not_below_0, quotient, ranked
 
 MOST_FLOWS = 16
@@ -16,29 +15,44 @@ FEWEST_STEPS = 60
 _KEY = ("trial_id", "flow", "step", "step_ns", "samples_in_step", "zero_ns")
 
 
-def sender_series(states: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+def shown_steps(trials: ir.Table, starts: ir.Table) -> ir.Table:
+    """Choose which flows of each trial are shown, and how wide the steps of a trial are.
+
+    Args:
+        trials: As in an archive.
+        starts: From `flowsweep.analysis.kept_starts`.
+
+    Returns:
+        One row per trial, end and shown flow: trial_id, role, flow, origin_ns (as in `starts`),
+        sample_interval_ns, samples_in_step (sample intervals in a step) and step_ns (its width; all int64).
+    """
+    ends = starts.select("trial_id", "role", "flow", "origin_ns")
+    return ends.inner_join(_shown(starts), ["trial_id", "flow"]).inner_join(_widths(trials), "trial_id")
+
+
+def sender_series(states: ir.Table, steps: ir.Table) -> ir.Table:
     """Thin out what the senders' kernels said of their flows.
 
     Args:
-        states: From `flowsweep.analysis.flow_states`.
-        samples: As in an archive.
-        trials: As in an archive.
-        flows: As in an archive.
+        states: From `flowsweep.analysis.shown_states`.
+        steps: From `shown_steps`.
 
     Returns:
         One row per trial, shown flow and step with a sample: trial_id, flow, step (int64, from 0), step_ns
         (its width), samples_in_step (sample intervals in that), zero_ns (where step 0 begins on the trial's
         axis of time); cwnd_low_bytes, cwnd_high_bytes, flight_low_bytes, flight_high_bytes (in flight),
         rwnd_low_bytes, rwnd_high_bytes (the receive window, as the sender knows it), rtt_low_us, rtt_high_us
-        (lowest and highest of the step), ssthresh_bytes (the lowest), retransmitted_segments (Σ). All int64;
-        null where the kernel did not say. A sample counts for the step that its middle is in.
+        (lowest and highest of the step), ssthresh_bytes (the lowest), retransmitted_segments (Σ),
+        reordering_events (how often the sender saw that segments had arrived in another order, RFC 4737). All
+        int64. acknowledged_bps (float64: the bits acknowledged in the step over the time of the samples that
+        say it). Null where the kernel did not say. A sample counts for the step that its middle is in.
 
     Method:
         Extremes of equal steps, so that no dip and no peak is lost by thinning out (as the M4 aggregation of
-        Jugel et al., VLDB 2014, without first and last).
+        Jugel et al., VLDB 2014, without first and last). Differences of the kernel's running counts.
     """
-    rows = _stepped(states, samples, trials, flows, role="source")
-    return rows.group_by(*_KEY).aggregate(
+    rows = _stepped(_risen(states, "bytes_acked", "reord_seen"), steps, role="source")
+    counted = rows.group_by(*_KEY).aggregate(
         cwnd_low_bytes=rows.cwnd_bytes.min(),
         cwnd_high_bytes=rows.cwnd_bytes.max(),
         flight_low_bytes=rows.bytes_in_flight.min(),
@@ -49,31 +63,8 @@ def sender_series(states: ir.Table, samples: ir.Table, trials: ir.Table, flows: 
         rtt_high_us=rows.rtt_us.nullif(0).max(),
         ssthresh_bytes=(rows.cwnd_bytes - rows.cwnd_minus_ssthresh_bytes).min(),
         retransmitted_segments=rows.retransmitted_segments.sum().cast("int64"),
-    )
-
-
-def acknowledgement_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
-    """Thin out what the senders' kernels learnt from acknowledgements.
-
-    Args:
-        samples: As in an archive.
-        trials: As in an archive.
-        flows: As in an archive.
-
-    Returns:
-        One row per trial, shown flow and step with a sample: trial_id, flow, step, step_ns, samples_in_step,
-        zero_ns (int64, as of `sender_series`), acknowledged_bps (float64: the bits acknowledged in the step
-        over the time of the samples that say it) and reordering_events (int64: how often the sender saw that
-        segments had arrived in another order, RFC 4737). Null where the kernel did not say.
-
-    Method:
-        As of `sender_series`; differences of the kernel's running counts.
-    """
-    source = samples.filter(samples.role == "source")
-    rows = _stepped(_risen(source, "bytes_acked", "reord_seen"), samples, trials, flows, role="source")
-    counted = rows.group_by(*_KEY).aggregate(
-        bytes=rows.bytes_acked_risen.sum().cast("int64"),
         reordering_events=rows.reord_seen_risen.sum().cast("int64"),
+        bytes=rows.bytes_acked_risen.sum().cast("int64"),
         length_ns=ibis.cases((rows.bytes_acked_risen.notnull(), rows.end_ns - rows.start_ns))
         .sum()
         .cast("int64"),
@@ -82,13 +73,12 @@ def acknowledgement_series(samples: ir.Table, trials: ir.Table, flows: ir.Table)
     return counted.mutate(acknowledged_bps=acknowledged_bps).drop("bytes", "length_ns")
 
 
-def receiver_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+def receiver_series(samples: ir.Table, steps: ir.Table) -> ir.Table:
     """Thin out what the receivers' applications got.
 
     Args:
         samples: As in an archive.
-        trials: As in an archive.
-        flows: As in an archive.
+        steps: From `shown_steps`.
 
     Returns:
         One row per trial, shown flow and step with a sample: trial_id, flow, step, step_ns, samples_in_step,
@@ -100,7 +90,7 @@ def receiver_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.
         As of `sender_series`.
     """
     sink = samples.filter(samples.role == "sink")
-    rows = _stepped(_risen(sink, "rcv_ooopack"), samples, trials, flows, role="sink")
+    rows = _stepped(_risen(sink, "rcv_ooopack"), steps, role="sink")
     counted = rows.group_by(*_KEY).aggregate(
         bytes=rows.bytes.sum().cast("int64"),
         out_of_order_segments=rows.rcv_ooopack_risen.sum().cast("int64"),
@@ -111,14 +101,12 @@ def receiver_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.
     )
 
 
-def datagram_series(datagrams: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+def datagram_series(datagrams: ir.Table, steps: ir.Table) -> ir.Table:
     """Thin out what the receivers of datagrams saw.
 
     Args:
         datagrams: As in an archive.
-        samples: As in an archive.
-        trials: As in an archive.
-        flows: As in an archive.
+        steps: From `shown_steps`.
 
     Returns:
         One row per trial, shown flow and step with a row: trial_id, flow, step, step_ns, samples_in_step,
@@ -132,7 +120,7 @@ def datagram_series(datagrams: ir.Table, samples: ir.Table, trials: ir.Table, fl
     sink = datagrams.filter(datagrams.role == "sink")
     least = sink.group_by("trial_id", "flow").aggregate(least_ns=sink.delay_min_ns.min())
     joined = sink.inner_join(least, ["trial_id", "flow"])
-    rows = _stepped(joined, samples, trials, flows, role="sink")
+    rows = _stepped(joined, steps, role="sink")
     return rows.group_by(*_KEY).aggregate(
         delay_low_us=(rows.delay_min_ns - rows.least_ns).min().cast("float64") / 1_000,
         delay_high_us=(rows.delay_max_ns - rows.least_ns).max().cast("float64") / 1_000,
@@ -159,12 +147,9 @@ def _risen(rows: ir.Table, *counts: str) -> ir.Table:
     return known.mutate(**risen)
 
 
-def _stepped(rows: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table, *, role: str) -> ir.Table:
+def _stepped(rows: ir.Table, steps: ir.Table, *, role: str) -> ir.Table:
     """Add the step of each row of a shown flow."""
-    starts = flow_starts(samples, flows)
-    origins = starts.filter(starts.role == role).select("trial_id", "flow", "origin_ns")
-    placed = rows.inner_join(origins, ["trial_id", "flow"]).inner_join(_widths(trials), "trial_id")
-    shown = placed.inner_join(_shown(samples), ["trial_id", "flow"])
+    shown = rows.inner_join(steps.filter(steps.role == role).drop("role"), ["trial_id", "flow"])
     at = shown.mutate(at_ns=shown.end_ns + shown.origin_ns)
     # Samples of an end are taken at one rhythm: half a sample before its first end, every step has its own.
     zero = at.at_ns.min().over(ibis.window(group_by="trial_id")) - at.sample_interval_ns
@@ -188,11 +173,10 @@ def _widths(trials: ir.Table) -> ir.Table:
     return widths.filter(widths.step_ns.notnull())
 
 
-def _shown(samples: ir.Table) -> ir.Table:
+def _shown(starts: ir.Table) -> ir.Table:
     """Select the flows that are shown: all, or evenly chosen by what they got; slowest and fastest are in."""
-    sink = samples.filter(samples.role == "sink")
-    totals = sink.group_by("trial_id", "flow").aggregate(bytes=sink.bytes.sum().cast("int64"))
-    rows = ranked(totals, "bytes", groups=["trial_id"], ties="flow")
+    sinks = starts.filter(starts.role == "sink").select("trial_id", "flow", "bytes")
+    rows = ranked(sinks, "bytes", groups=["trial_id"], ties="flow")
     gaps = ibis.greatest(rows["count"] - 1, 1)
     place = quotient(rows["rank"] * (MOST_FLOWS - 1), gaps)
     before = quotient(ibis.greatest(rows["rank"] - 1, 0) * (MOST_FLOWS - 1), gaps)

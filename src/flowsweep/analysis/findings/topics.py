@@ -7,6 +7,7 @@ from functools import partial
 from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.background.harm import harm_hypotheses
+from flowsweep.analysis.binning.timed_trials import TimedTrials
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
@@ -66,6 +67,7 @@ def findings(
     summary: Sequence[TrialRow],
     *,
     tables: Tables | None = None,
+    timed: TimedTrials | None = None,
     hosts: HostFacts | None = None,
     monitors: MonitorFacts | None = None,
     margin: float = EQUIVALENCE_MARGIN,
@@ -76,6 +78,7 @@ def findings(
         summary: Rows of `flowsweep.analysis.summary`, all of a campaign; with what the model predicts, if
             they come from `flowsweep.analysis.predicted`.
         tables: Of the same campaign; what needs more than the summary is left out without them.
+        timed: Its trials over their time, if they are known already (`timed_trials`).
         hosts: What the archive has of the campaign's hosts; advice without it may name what is set already.
         monitors: What the archive has of the campaign's monitors, if it had some.
         margin: A relative change of goodput up to this much, either way, is of no practical effect; 0.03 is
@@ -91,8 +94,8 @@ def findings(
     late, summary = list(late_hypotheses(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if not is_searched(row)])
-    timed = [row for row in summary if not facts_of(row["test"]).job]
-    within = within_trials(tables, timed) if tables is not None and timed else None
+    lasting = [row for row in summary if not facts_of(row["test"]).job]
+    within = within_trials(tables, lasting, timed) if tables is not None and lasting else None
     windows = path_windows(summary)
     hypotheses = [
         hypothesis
@@ -103,14 +106,7 @@ def findings(
     ]
     hypotheses += fairness_hypotheses(comparable, margin=margin)
     hypotheses += harm_hypotheses(comparable, margin=margin)
-    hypotheses += path_hypotheses(summary)
-    hypotheses += rate_search_hypotheses(summary)
-    hypotheses += plateau_search_hypotheses(summary)
-    hypotheses += broken_hypotheses(summary)
-    hypotheses += empty_hypotheses(summary)
-    hypotheses += failure_hypotheses(summary)
-    hypotheses += order_hypotheses(summary)
-    hypotheses += rtt_hypotheses(summary)
+    hypotheses += _of_the_campaign(summary)
     hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
     hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
@@ -121,6 +117,18 @@ def findings(
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
     return most_important_first(decided(hypotheses))
+
+
+def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
+    """Ask what is asked of all trials together."""
+    yield from path_hypotheses(summary)
+    yield from rate_search_hypotheses(summary)
+    yield from plateau_search_hypotheses(summary)
+    yield from broken_hypotheses(summary)
+    yield from empty_hypotheses(summary)
+    yield from failure_hypotheses(summary)
+    yield from order_hypotheses(summary)
+    yield from rtt_hypotheses(summary)
 
 
 def _hypotheses(

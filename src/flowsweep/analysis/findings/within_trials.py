@@ -7,11 +7,8 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from flowsweep.analysis.binning.alignment import kept_starts
-from flowsweep.analysis.binning.interval_goodput import trial_intervals
-from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.binning.timed_trials import TimedTrials, timed_trials
 from flowsweep.analysis.findings.closed_window import closed_window_hypotheses, window_may_have_closed
 from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
@@ -28,7 +25,7 @@ from flowsweep.analysis.tests.tcp.segment_sizes import SegmentSizeRow, segment_s
 from flowsweep.analysis.tests.tcp.slow_start import SlowStartRow, slow_starts
 from flowsweep.analysis.tests.tcp.slow_start_ends import SlowStartEndRow, slow_start_ends
 from flowsweep.analysis.verdicts import HOST_DROPS
-from flowsweep.archive import Tables, keep_with
+from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 _HEADLINE = pa.schema([("trial_id", pa.string()), ("goodput_bps", pa.float64())])
@@ -52,28 +49,27 @@ class WithinTrials:
     """By trial, of those that hosts' drops limited or whose receive window may have closed."""
 
 
-def within_trials(tables: Tables, summary: Sequence[TrialRow]) -> WithinTrials:
+def within_trials(
+    tables: Tables, summary: Sequence[TrialRow], timed: TimedTrials | None = None
+) -> WithinTrials:
     """Compute what is needed of a campaign's samples, once for all sweeps.
 
     Args:
         tables: Of the campaign.
         summary: Its rows: trial_id, goodput_bps (bit/s), verdict and what it rests on.
+        timed: Its trials over their time, if they are known already (`timed_trials`).
 
     Returns:
         Durations in ns, goodputs in bit/s. Methods: `durations_cut`, `slow_starts`.
     """
-    samples, trials = tables.samples, tables.trials
-    found = kept_starts(tables).to_pyarrow()
-    starts = keep_with(trials, "starts_within", found)
-    gapless = pc.all(found["gapless"], skip_nulls=False).as_py() is True
+    timed = timed or timed_trials(tables)
+    samples, trials, starts = tables.samples, tables.trials, timed.starts
     rows = [{"trial_id": row["trial_id"], "goodput_bps": row["goodput_bps"]} for row in summary]
     headline = ibis.memtable(pa.Table.from_pylist(rows, schema=_HEADLINE))
-    intervals = trial_intervals(samples, trials, starts, gapless=gapless)
-    cut = durations_cut(intervals, trials)
-    fast = slow_starts(samples, trials, starts, headline, gapless=gapless)
+    fast = slow_starts(samples, trials, starts, headline, gapless=timed.gapless)
     reached: dict[str, SlowStartRow] = {row["trial_id"]: row for row in fast.to_pyarrow().to_pylist()}
     return WithinTrials(
-        cuts=cuts_of(cut.to_pyarrow().to_pylist()),
+        cuts=cuts_of(timed.cuts),
         reached=reached,
         ends=_ends(tables, summary, reached),
         traces=_traces(tables, starts, summary),

@@ -10,13 +10,14 @@ import ibis.expr.types as ir
 from flowsweep.analysis.binning.alignment import COUNTED, flow_starts, with_phase
 from flowsweep.analysis.expressions import column_or_null, not_below_0
 from flowsweep.analysis.tests.tcp.limits import decided, windows_decided
-from flowsweep.analysis.tests.tcp.recoveries import is_recovering, with_recoveries
+from flowsweep.analysis.tests.tcp.recoveries import is_recovering, retransmitted, with_recoveries
 
 NO_THRESHOLD = 2_147_483_647
 """Linux's slow-start threshold before it has one (`TCP_INFINITE_SSTHRESH`)."""
 RTT_UNKNOWN_US = 0xFFFF_FFFF
 """What the kernel says before it has measured any."""
 _US_NS = 1_000
+_FLOW = ["trial_id", "flow"]
 COUNTERS = {
     "sent_bytes": "bytes_sent",
     "retransmitted_bytes": "bytes_retrans",
@@ -67,6 +68,27 @@ def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Tabl
     )  # fmt: skip
 
 
+def shown_states(samples: ir.Table) -> ir.Table:
+    """Derive what is drawn of each flow over the time of its trial: no more of `flow_states` than that.
+
+    Args:
+        samples: As in an archive.
+
+    Returns:
+        One row per trial, flow and sample of the source: trial_id, flow, start_ns, end_ns; bytes_in_flight,
+        cwnd_bytes, cwnd_minus_ssthresh_bytes, rwnd_bytes, rtt_us and retransmitted_segments as in
+        `flow_states`; bytes_acked and reord_seen, the kernel's running counts. Null where it did not say.
+    """
+    source = samples.filter(samples.role == "source")
+    rows = _gauges(_recorded(source, "bytes_acked", "reord_seen"))
+    return rows.select(
+        "trial_id", "flow", "start_ns", "end_ns",
+        "bytes_in_flight", "cwnd_bytes", "cwnd_minus_ssthresh_bytes", "rwnd_bytes", "rtt_us",
+        "bytes_acked", "reord_seen",
+        retransmitted_segments=retransmitted(rows, flow=_FLOW),
+    )  # fmt: skip
+
+
 def momentary(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
     """Derive what holds at the end of each sample of a source, without a look at the sample before.
 
@@ -86,12 +108,12 @@ def momentary(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table
     return decided(_with_room(rows.rename(send_buffer_bytes="window_granted_send_bytes")))
 
 
-def _recorded(source: ir.Table) -> ir.Table:
+def _recorded(source: ir.Table, *also: str) -> ir.Table:
     """Select what is needed of the kernel's columns, null where the engine did not record one."""
     names = (
         "ca_state", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "snd_wnd_bytes", "notsent_bytes", "unacked",
         "sacked", "lost", "retrans", "rtt_us", "min_rtt_us", "rto_us", "rttvar_us",
-        "delivery_rate_bytes_per_s", "total_retrans", "total_rto_recoveries", *COUNTERS.values(),
+        "delivery_rate_bytes_per_s", "total_retrans", "total_rto_recoveries", *COUNTERS.values(), *also,
     )  # fmt: skip
     kept = {name: column_or_null(source, name) for name in names}
     return flying(source).select("trial_id", "flow", "start_ns", "end_ns", "bytes_in_flight", **kept)
@@ -121,12 +143,11 @@ def _with_room(rows: ir.Table) -> ir.Table:
 
 def _since_before(rows: ir.Table) -> ir.Table:
     """Take differences of the running counts; of the first sample, since the connection began."""
-    flow = ["trial_id", "flow"]
-    order = ibis.window(group_by=flow, order_by="start_ns")
+    order = ibis.window(group_by=_FLOW, order_by="start_ns")
     before = {name: rows[counter].lag().over(order).coalesce(0) for name, counter in COUNTERS.items()}
     differences = {name: rows[counter] - before[name] for name, counter in COUNTERS.items()}
     shown = rows.mutate(**differences, recovering=is_recovering(rows.ca_state), last_rtt_us=rows.rtt_us)
-    risen = with_recoveries(shown, flow=flow)
+    risen = with_recoveries(shown, flow=_FLOW)
     length_us = (risen.end_ns - risen.start_ns).nullif(0).cast("float64") / _US_NS
     return risen.mutate(
         busy_share=risen.busy_us / length_us,

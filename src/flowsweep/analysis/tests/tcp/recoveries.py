@@ -25,7 +25,7 @@ def with_recoveries(rows: ir.Table, *, flow: list[str]) -> ir.Table:
     risen = rows.mutate(
         recovering_before=rows.recovering.lag().over(order).coalesce(False),
         rtt_before_us=rows.last_rtt_us.lag().over(order),
-        retransmitted_segments=rows.total_retrans - rows.total_retrans.lag().over(order).coalesce(0),
+        retransmitted_segments=retransmitted(rows, flow=flow),
         timeout_recoveries=rows.total_rto_recoveries
         - rows.total_rto_recoveries.lag().over(order).coalesce(0),
     )
@@ -34,6 +34,17 @@ def with_recoveries(rows: ir.Table, *, flow: list[str]) -> ir.Table:
     began = (seen & ~risen.recovering_before).cast("int64")
     recoveries = ibis.greatest(began, risen.timeout_recoveries.coalesce(0))
     return risen.mutate(recoveries=ibis.cases((risen.recovering.notnull(), recoveries)))
+
+
+def retransmitted(rows: ir.Table, *, flow: list[str]) -> ir.IntegerColumn:
+    """Segments retransmitted since the row before, of the first since the connection began.
+
+    Args:
+        rows: start_ns and total_retrans; null where the kernel did not say.
+        flow: The columns that tell flows apart.
+    """
+    order = ibis.window(group_by=flow, order_by="start_ns")
+    return rows.total_retrans - rows.total_retrans.lag().over(order).coalesce(0)
 
 
 def is_recovering(ca_state: ir.IntegerValue) -> ir.BooleanValue:

@@ -8,7 +8,15 @@ import pytest
 
 from analysis_support import SECOND_NS, Row, make_outcome, make_trial
 from datagram_support import MILLISECOND_NS, Stream, make_udp_outcome, make_udp_trial
-from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, datagram_series
+from flowsweep.analysis import (
+    FURTHER_COLUMNS,
+    STABLE_COLUMNS,
+    balance,
+    bins,
+    datagram_series,
+    kept_starts,
+    shown_steps,
+)
 from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.analysis.tests.udp.datagrams import datagram_flows
 from flowsweep.analysis.verdicts import VERDICTS
@@ -207,7 +215,7 @@ def test_trials_of_several_tests_stand_in_one_summary(rows):
 
 def test_a_trial_over_time_has_delay_jitter_and_what_is_missing():
     tables = tables_of([OUTCOMES["lossy"]])
-    series = datagram_series(tables.datagrams, tables.samples, tables.trials, tables.flows)
+    series = datagram_series(tables.datagrams, shown_steps(tables.trials, kept_starts(tables)))
     rows = series.order_by("flow", "step").to_pyarrow().to_pylist()
     assert [(row["flow"], row["step"], row["missing_datagrams"]) for row in rows] == [
         *((0, step, 100) for step in range(5)),
