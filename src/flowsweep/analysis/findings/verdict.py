@@ -43,7 +43,7 @@ def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
 
     Returns:
         One hypothesis for each direction with verdicts; it only describes. The effect is the share of the
-        trials (unit "1") that have the most frequent verdict.
+        trials (unit "1") that have the most frequent verdict; those without one count as trials, too.
 
     Method:
         Verdicts are counted; the axis whose levels tell them apart (`regions`) says where each is the rule.
@@ -56,16 +56,19 @@ def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
 
 def _hypothesis(observed: Observations, direction: str, rows: Sequence[TrialRow]) -> Hypothesis:
     counts = Counter(known(row["verdict"]) for row in rows)
-    claim, share = _claim(direction, rows, counts), counts.most_common(1)[0][1] / len(rows)
-    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"))
+    trials = len(dict(observed.by_direction())[direction])
+    claim, share = _claim(direction, rows, counts, trials), counts.most_common(1)[0][1] / trials
+    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"), trials=trials)
 
 
-def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str]) -> str:
+def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str], trials: int) -> str:
     where = regions(rows, "verdict")
     parts = [
-        _part(verdict, count, where, [row for row in rows if row["verdict"] == verdict], len(rows))
+        _part(verdict, count, where, [row for row in rows if row["verdict"] == verdict], trials)
         for verdict, count in counts.most_common()
     ]
+    unjudged = trials - len(rows)
+    parts += [f"{unjudged} of {counted(trials, 'trial')} cannot be judged"] if unjudged else []
     return f"{direction}: {'; '.join(parts)}."
 
 

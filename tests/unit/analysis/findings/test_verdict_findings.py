@@ -311,3 +311,19 @@ def test_a_theory_is_asked_only_where_it_applies() -> None:
     assert reno.estimate.effect == pytest.approx(63 / 40)
     assert theory_hypotheses(observed(trial(**lossy, congestion="bbr"))) == []
     assert theory_hypotheses(observed(trial(rtt_min_ms=0.02))) == []
+
+
+def test_trials_without_a_verdict_are_counted() -> None:
+    """Of a kernel that tells too little, say: "all 2 trials" of 3 that ended well would hide one."""
+    rows = [trial(), trial(), trial(verdict=None)]
+    [told] = verdict_hypotheses(observed(*rows))
+    assert told.say("described") == (
+        "slac → in2p3: the receive window limits 2 of 3 trials; 1 of 3 trials cannot be judged."
+    )
+    assert (told.estimate.effect, told.n) == (pytest.approx(2 / 3), 3)
+
+
+def test_theory_says_of_how_many_limited_trials_it_speaks() -> None:
+    rows = [trial(), trial(repeat=2), trial(repeat=3, theory_window_bps=None)]
+    [told] = theory_hypotheses(observed(*rows))
+    assert "where windows limit (2 of 3 trials in 2 repeats)" in told.say("described")
