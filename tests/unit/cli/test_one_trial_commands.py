@@ -192,6 +192,11 @@ TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
     "limit_send_buffer_share": 0.25, "limit_none_share": 0.0, "loss": 0.0, "lost": 0, "datagrams_sent": 100,
 }  # fmt: skip
 
+PACED = {
+    "limit_cwnd_share": 0.01, "limit_rwnd_share": 0.01, "limit_send_buffer_share": 0.0,
+    "limit_none_share": 0.98, "sender_idle_share": 0.0, "rtt_min_ms": None, "rtt_median_ms": None,
+    "goodput_bps": 1e8, "goodput_mean_bps": 1e8, "link_payload_bps": None, "share": None,
+}  # fmt: skip
 UNCLEAR = (
     "not known: no cause accounts for enough of the trial; full, by share of the time: "
     "congestion window 40.0 %, receive window 35.0 %, send buffer 25.0 %"
@@ -202,6 +207,24 @@ UNCLEAR = (
     ("changes", "expected"),
     [
         ({"verdict": "send window"}, "send window: the source's send buffer was full of what the sink"),
+        (
+            {"verdict": "congestion window: queue"},
+            "congestion window: queue: the path carried no more: it was full, a queue stood in it",
+        ),
+        (
+            # BBR: the share of the congestion window is next to 0.
+            {"verdict": "congestion window: queue", **PACED},
+            "the path itself: the path carried no more: congestion control kept to the rate that it found. "
+            "For 98.0 % of the time no window was full, the congestion window for 1.00 %",
+        ),
+        (
+            {"verdict": "congestion window: queue", **PACED, "rtt_min_ms": 20.0, "rtt_median_ms": 45.0},
+            "the path itself: the path carried no more: a queue made round trips 25 ms longer than the",
+        ),
+        (
+            {"verdict": "congestion window: loss", **PACED},
+            "loss: packets were lost, and congestion control slowed down for it. For 98.0 % of the time no",
+        ),
         ({"verdict": "application rate"}, "application rate: goodput came to the rate that was asked for"),
         (
             {"verdict": "not clear"},

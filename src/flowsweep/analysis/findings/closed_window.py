@@ -8,7 +8,8 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.hosts import ZERO_WINDOW, HostCounterRow
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
-from flowsweep.analysis.tests.tcp.verdict import SOME, WINDOW_CLOSES
+from flowsweep.analysis.tests.tcp.verdict import WINDOW_CLOSES
+from flowsweep.analysis.verdicts import SOME
 from flowsweep.wording import counted, format_share
 
 _METHOD = (

@@ -9,8 +9,7 @@ from flowsweep.analysis.statistics.observations import Observations, ObservedRow
 from flowsweep.analysis.statistics.regions import regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
-from flowsweep.analysis.tests.tcp.verdict import QUEUE_MS, QUEUE_SHARE
-from flowsweep.analysis.verdicts import LOSS, MOST, QUEUE
+from flowsweep.analysis.verdicts import LOSS, MOST, QUEUE, QUEUE_MS, QUEUE_SHARE
 from flowsweep.wording import counted, format_milliseconds, format_number, some_of
 
 TRIALS_MAX = 200

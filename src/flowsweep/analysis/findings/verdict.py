@@ -8,6 +8,7 @@ from statistics import median
 from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.limit_words import held_by_window
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
@@ -27,7 +28,7 @@ from flowsweep.wording import counted, format_rate, format_share
 
 _AT_SENDER = "what the sender's own device drops"
 _QUEUE_DROPS = "the path's queue, which drops before the path is full,"
-_POLICED = "the congestion window, held down by what a policer drops,"
+_POLICED = "what a policer drops"
 _CORES_IN_USE = "all cores of {} were in use"
 _METHOD = (
     "verdicts of trials, counted; a verdict is from what the flight fills, losses, CPU time and counters"
@@ -97,8 +98,11 @@ def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
         return VERDICTS[verdict].datagram_subject
     if verdict == QUEUE and all(drops_early(row) for row in own):
         return _QUEUE_DROPS
-    if verdict == LOSS and all(policed(row) for row in own):
-        return _POLICED
+    if verdict == LOSS:
+        lost = _POLICED if all(policed(row) for row in own) else "loss"
+        if any(held_by_window(row) for row in own):
+            return f"the congestion window, held down by {lost},"
+        return lost
     return VERDICTS[verdict].subject
 
 

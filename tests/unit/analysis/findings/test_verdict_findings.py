@@ -327,3 +327,9 @@ def test_theory_says_of_how_many_limited_trials_it_speaks() -> None:
     rows = [trial(), trial(repeat=2), trial(repeat=3, theory_window_bps=None)]
     [told] = theory_hypotheses(observed(*rows))
     assert "where windows limit (2 of 3 trials in 2 repeats)" in told.say("described")
+
+
+def test_losses_of_a_sender_that_paces_itself_are_not_put_on_its_congestion_window() -> None:
+    rows = [trial(verdict="congestion window: loss", limit_cwnd_share=0.0, loss_share=0.0015)] * 2
+    [told] = verdict_hypotheses(observed(*rows))
+    assert told.say("described").startswith("slac → in2p3: loss limits all 2 trials, with 0.150 % of all ")

@@ -1,0 +1,58 @@
+"""What limited a trial in words that its own shares of time bear out; the verdict is a value of a column."""
+
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known, quantity_of
+from flowsweep.analysis.verdicts import LOSS, MOST, PATH_FULL, QUEUE, QUEUE_MS, QUEUE_SHARE, SOME, VERDICTS
+from flowsweep.wording import format_milliseconds, format_rate, format_share
+
+_WINDOWS = {
+    "rwnd": "the receive window was full",
+    "send_buffer": "the send buffer was full",
+    "none": "no window was full",
+}
+"""Of the columns limit_…_share, but for the congestion window's."""
+
+
+def held_by_window(row: TrialRow) -> bool:
+    """Whether the congestion window was full for a third of the time or more, or nobody knows."""
+    share = row.get("limit_cwnd_share")
+    return share is None or share >= SOME
+
+
+def limit_words(row: TrialRow) -> tuple[str, str]:
+    """Name what limited a trial, and say what that means.
+
+    Args:
+        row: Of the summary, with a verdict.
+
+    Returns:
+        The verdict's own word and meaning. Where it is of the congestion window, and that was full for less
+        than a third of the time: the path or the losses by themselves, on what grounds, and what the flight
+        filled instead.
+    """
+    verdict = known(row["verdict"])
+    if verdict not in (QUEUE, LOSS) or held_by_window(row):
+        return verdict, VERDICTS[verdict].meaning
+    if verdict == LOSS:
+        return "loss", f"Packets were lost, and congestion control slowed down for it. {_filled(row)}"
+    return "the path itself", f"The path carried no more: {_ground(row)}. {_filled(row)}"
+
+
+def _ground(row: TrialRow) -> str:
+    link_bps, least_ms, usual_ms = (
+        row.get(name) for name in ("link_payload_bps", "rtt_min_ms", "rtt_median_ms")
+    )
+    own_bps = max(goodput_of(row), row.get("goodput_mean_bps") or 0.0)
+    if link_bps and own_bps / (row.get("share") or 1.0) >= PATH_FULL * link_bps:
+        return f"it was full, at the {format_rate(link_bps)} that its link carries"
+    if least_ms and usual_ms and usual_ms - least_ms >= max(QUEUE_MS, QUEUE_SHARE * least_ms):
+        return f"a queue made round trips {format_milliseconds(usual_ms - least_ms)} longer than the least"
+    if (row.get("limit_none_share") or 0.0) - (row.get("sender_idle_share") or 0.0) >= MOST:
+        return "congestion control kept to the rate that it found"
+    return "a queue dropped packets"
+
+
+def _filled(row: TrialRow) -> str:
+    shares = {name: quantity_of(row, f"limit_{name}_share") or 0.0 for name in _WINDOWS}
+    most = max(shares, key=lambda name: shares[name])
+    window = format_share(row.get("limit_cwnd_share") or 0.0)
+    return f"For {format_share(shares[most])} of the time {_WINDOWS[most]}, the congestion window for {window}."
