@@ -197,6 +197,10 @@ PACED = {
     "limit_none_share": 0.98, "sender_idle_share": 0.0, "rtt_min_ms": None, "rtt_median_ms": None,
     "goodput_bps": 1e8, "goodput_mean_bps": 1e8, "link_payload_bps": None, "share": None,
 }  # fmt: skip
+PATH_ITSELF = (
+    "the path itself: the path carried no more: congestion control kept to the rate that it found. For "
+    "98.0 % of the time no window was full, the congestion window for 1.00 %"
+)
 UNCLEAR = (
     "not known: no cause accounts for enough of the trial; full, by share of the time: "
     "congestion window 40.0 %, receive window 35.0 %, send buffer 25.0 %"
@@ -214,8 +218,7 @@ UNCLEAR = (
         (
             # BBR: the share of the congestion window is next to 0.
             {"verdict": "congestion window: queue", **PACED},
-            "the path itself: the path carried no more: congestion control kept to the rate that it found. "
-            "For 98.0 % of the time no window was full, the congestion window for 1.00 %",
+            PATH_ITSELF,
         ),
         (
             {"verdict": "congestion window: queue", **PACED, "rtt_min_ms": 20.0, "rtt_median_ms": 45.0},
@@ -245,6 +248,11 @@ def test_tcp_ends_with_what_limited_it(
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
+        ({"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.1}, "host drops: hosts, and not the path"),
+        (
+            {"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.01},
+            "host drops: hosts, and not the path, dropped what was missing. The kernel drops several",
+        ),
         ({"verdict": "path loss"}, "path loss: the path lost what was missing"),
         ({"verdict": "not clear", "loss": 0.1}, "not known: how many of the lost datagrams hosts dropped"),
         ({"verdict": "not clear"}, "not known: no rate was asked for, and neither losses nor"),

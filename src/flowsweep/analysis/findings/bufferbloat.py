@@ -33,7 +33,7 @@ def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
         a CPU limits take no part: what lengthens their round trips is not a queue of theirs.
     """
     found = []
-    for direction, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
+    for _, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
         full = [row for row in rows if row.get("verdict") == QUEUE]
         least_ms = min(known(row["rtt_min_ms"]) for row in rows)
         waits = [row for row in full if (row.get("rtt_median_ms") or 0.0) > least_ms]
@@ -65,7 +65,7 @@ def _hypothesis(
     claim = (
         f"{direction}: where the path is full its queue adds {longer} to a "
         f"round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)}{whose} in "
-        f"{some_of(len(rows), len(full), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares the path "
-        f"waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
+        f"{some_of(len(rows), len(full), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares "
+        f"the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )
     return _described(observed.scope(direction), claim, trial_ids(rows), added)

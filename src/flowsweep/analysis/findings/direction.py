@@ -30,15 +30,16 @@ def direction_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_
         margin: Of practical equivalence, relative.
 
     Returns:
-        One for each two hosts that sent both ways. Its scope is the faster direction, and the effect is by how
-        many percent the plateau of that one is above the other's, so it is never below 0; which one is faster
-        is chosen by the same trials, which the two-sided p-value allows for. Points at which windows, or few
-        flows, hold back one of both (`held_back`) say nothing of the path and are left out. The two directions of a point ran next to each
-        other in each repeat: what counts is the difference of their log goodput, averaged over the points,
-        with what it differs between repeats of the same point as noise (paired comparison; Student 1908, The
-        probable error of a mean, Biometrika 6). Where points ran once, with what it differs between points.
-        Where both directions have no point on their plateau in common, the plateaus are compared as a whole,
-        repeat by repeat. Where points are left out, the highest of those compared is named for both.
+        One for each two hosts that sent both ways. Its scope is the faster direction, and the effect is by
+        how many percent the plateau of that one is above the other's: never below 0. Which one is faster is
+        chosen by the same trials, which the two-sided p-value allows for. Points at which windows, or few
+        flows, hold back one of both (`held_back`) say nothing of the path and are left out. The two
+        directions of a point ran next to each other in each repeat: what counts is the difference of their
+        log goodput, averaged over the points, with what it differs between repeats of the same point as noise
+        (paired comparison; Student 1908, The probable error of a mean, Biometrika 6). Where points ran once,
+        with what it differs between points. Where both directions have no point on their plateau in common,
+        the plateaus are compared as a whole, repeat by repeat. Where points are left out, the highest of
+        those compared is named for both.
     """
     grid = design(observed)
     limited = held_back(observed, grid, margin)

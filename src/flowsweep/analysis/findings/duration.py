@@ -152,16 +152,16 @@ def _say_cut(
     if enough is not None:
         return (
             f"Trials of {short} would tell the same as those of {long}: "
-            f"{shares_in_words(estimate, 'independent ones', margin)} of the mean of those of {long}, from which "
-            f"they differ by {change} on average. This says nothing of longer trials."
+            f"{shares_in_words(estimate, 'independent ones', margin)} of the mean of those of {long}, from "
+            f"which they differ by {change} on average. This says nothing of longer trials."
         )
     lead, themselves = f"No duration below {long} is shown to tell the same", ""
     if not _agrees(whole, margin):
         lead = f"No duration is shown to be long enough, not even the longest, {long}"
         themselves = f"; of those of {long} themselves {_share(whole)} do"
     return (
-        f"{lead}: {shares_in_words(estimate, f'independent trials of {short}', margin)} of the mean of those of "
-        f"{long}, from which they differ by {change} on average{themselves}."
+        f"{lead}: {shares_in_words(estimate, f'independent trials of {short}', margin)} of the mean of those "
+        f"of {long}, from which they differ by {change} on average{themselves}."
     )
 
 
@@ -171,7 +171,7 @@ def shares_in_words(estimate: Independent, trials: str, margin: float) -> str:
 
 
 def _share(estimate: Independent) -> str:
-    """A share and its lower end with 95 % confidence; that end alone where both are the same whole percent."""
+    """A share and its lower end with 95 % confidence; that end alone where both are the same percent."""
     share, least = map(_whole_percent, (estimate.share, estimate.least_share))
     if share == 0:
         return "fewer than 1 %"

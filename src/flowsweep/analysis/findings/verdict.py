@@ -99,10 +99,10 @@ def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
     if verdict == QUEUE and all(drops_early(row) for row in own):
         return _QUEUE_DROPS
     if verdict == LOSS:
-        lost = _POLICED if all(policed(row) for row in own) else "loss"
+        cause = _POLICED if all(policed(row) for row in own) else "loss"
         if any(held_by_window(row) for row in own):
-            return f"the congestion window, held down by {lost},"
-        return lost
+            return f"the congestion window, held down by {cause},"
+        return cause
     return VERDICTS[verdict].subject
 
 
