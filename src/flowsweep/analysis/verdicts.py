@@ -25,6 +25,8 @@ NETWORK: Final = "network"
 SINK_DISK: Final = "sink disk"
 SINK_FILE_SYSTEM: Final = "sink file system"
 NOT_CLEAR: Final = "not clear"
+STAGES: Final = (SOURCE_DISK, SOURCE_FILE_SYSTEM, NETWORK, SINK_DISK, SINK_FILE_SYSTEM)
+"""Of files from disk to disk: what the other stages waited for, whatever it carries alone."""
 
 MOST = 2 / 3
 """A share from which on a cause is taken to be the one: twice as much as all others together."""
@@ -43,6 +45,8 @@ QUEUE_MS = 2.0
 """A round trip that is longer than the least one by both of these has a queue standing in it. Below, it may
 be the sender's own: Linux hands over up to a millisecond of its rate in one piece (`tcp_tso_autosize`), and
 more where the round trip is below 5 ms."""
+STAGES_AT_ONCE = 0.9
+"""Below this share of what the slowest stage carries alone, stages do not work at the same time."""
 PATH_NOT_FULL = 0.9
 """Below this share no queue stands at the plan's link most of the time: the rest could be sent."""
 

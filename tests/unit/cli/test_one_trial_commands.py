@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.file_summary import print_summary as print_file
 from flowsweep.cli.path_summary import _available as available_in_words
 from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 from flowsweep.cli.tcp_summary import print_summary as print_tcp
@@ -265,3 +266,36 @@ def test_udp_ends_with_what_limited_it(
 ) -> None:
     print_udp(TCP_ROW | changes)
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
+
+
+APART = (
+    "the stages together: they wait for each other, or share a CPU; the slowest, sink's disk alone, "
+    "carries 3.00"
+)
+
+
+@pytest.mark.parametrize(
+    ("whole_bps", "cores", "expected"),
+    [
+        (1e9, 0.5, f"{APART} times as much as the whole way"),
+        (1e9, 0.99, "the stages together: all cores of a host were in use; the slowest, sink's disk alone, "),
+        (2.5e9, 0.5, "sink disk: receiving waited for the sink's disk to write"),
+    ],
+)
+def test_no_stage_is_named_that_alone_carries_far_more_than_the_whole(
+    whole_bps: float, cores: float, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = dict.fromkeys(ONE_TRIAL_COLUMNS["file"]) | {
+        "status": "ok", "goodput_bps": whole_bps, "goodput_mean_bps": whole_bps, "mode": "whole",
+        "goodput_method": "job_mean", "verdict": "sink disk", "cores_busy_send": cores,
+        "cores_busy_recv": 0.2,
+    }  # fmt: skip
+    alone = {"read": 8e9, "network": 5e9, "write": 3e9}
+    parts = [{"mode": part, "goodput_bps": rate_bps, "error": None} for part, rate_bps in alone.items()]
+    print_file(row, parts)
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert last_line.startswith(f"limited by            {expected}")
+    print_file(row, parts[:2])
+    assert capsys.readouterr().out.splitlines()[-1].startswith("limited by            sink disk: "), (
+        "the part that was not measured may be the slow one"
+    )

@@ -21,6 +21,7 @@ from flowsweep.analysis.verdicts import (
     NOT_CLEAR,
     PATH_NOT_FULL,
     QUEUE,
+    STAGES,
     VERDICTS,
 )
 from flowsweep.tests import facts_of
@@ -77,9 +78,12 @@ def _part(verdict: str, count: int, where: Regions | None, own: Sequence[TrialRo
     of_all = counted(trials, "trial")
     many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
     unclear = verdict == NOT_CLEAR
-    part = (
-        f"it is not clear what limits {many}" if unclear else f"{limiting_words(verdict, own)} limits {many}"
-    )
+    if verdict in STAGES:
+        part = f"{many} waited for {VERDICTS[verdict].subject}"
+    elif unclear:
+        part = f"it is not clear what limits {many}"
+    else:
+        part = f"{limiting_words(verdict, own)} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
     part += _crowded(own) if unclear else ""
