@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from flowsweep.analysis.background.asked import background_asked_bps
 from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.background.harm import harm_hypotheses
@@ -95,7 +96,9 @@ def findings(
             observed, within=within, windows=windows, explained=explained, margin=margin
         )
     ]
-    hypotheses += fairness_hypotheses(comparable, margin=margin)
+    beside = any(row.get("flows_beside") for row in summary)
+    asked_bps = background_asked_bps(tables.trials) if tables is not None and beside else None
+    hypotheses += fairness_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
     hypotheses += harm_hypotheses(comparable, margin=margin)
     hypotheses += path_hypotheses(summary)
     hypotheses += rate_search_hypotheses(summary)
