@@ -31,6 +31,7 @@ from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses
 from flowsweep.analysis.findings.segment_size import segment_hypotheses
+from flowsweep.analysis.findings.still_growing import with_growing_trials
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
@@ -134,7 +135,9 @@ def _hypotheses(
         *effects_at_equal_windows(observed, margin=margin),
         *direction_hypotheses(observed, margin=margin),
     ]
-    yield from alike_in_the_mean(compared, observed, margin=margin)
+    alike = alike_in_the_mean(compared, observed, margin=margin)
+    cuts = {} if within is None else within.cuts
+    yield from with_growing_trials(alike, observed, cuts, margin=margin)
     yield from decline_hypotheses(observed, margin=margin)
     yield from repeat_hypotheses(observed, explained=explained, margin=margin)
     yield from verdict_hypotheses(observed)
