@@ -99,7 +99,7 @@ def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
     text = f"{one.number} {one.unit} {one.meant}"
     lost = median(row.get("loss") or 0.0 for row in own)
     if lost > 0:
-        text += f", with {format_share(lost)} lost"
+        text += f", with {format_share(lost)} lost" + (" in the median" if len(own) > 1 else "")
     rivals = f"; in {counted(one.rivals, 'other point')} a repeat reached it, too" if one.rivals else ""
     return f"{text}, at {one.place} ({one.spread}{rivals})."
 

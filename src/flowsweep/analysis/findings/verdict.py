@@ -24,6 +24,7 @@ from flowsweep.analysis.verdicts import (
     STAGES,
     VERDICTS,
 )
+from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate, format_share
 
@@ -145,10 +146,23 @@ def _crowded(own: Sequence[TrialRow]) -> str:
 def _sent_again(own: Sequence[TrialRow]) -> str:
     """How much was lost, by what was sent again; of the trial in the middle."""
     shares = [share for row in own if (share := row.get("loss_share"))]
-    return f", with {format_share(median(shares))} of all bytes sent again" if shares else ""
+    middle = " (median of the trials)" if len(shares) > 1 else ""
+    return f", with {format_share(median(shares))} of all bytes sent again{middle}" if shares else ""
 
 
 def _reached(own: Sequence[TrialRow]) -> str:
-    goodput = format_rate(median(map(goodput_of, own)))
+    """At which goodput, and of what links carry, trial by trial where that differs between trials."""
+    goodputs = sorted(map(goodput_of, own))
+    links = [link_bps for row in own if (link_bps := row.get("link_payload_bps")) is not None]
+    if len(links) == len(own) and not _alike(links):
+        share = median(goodput_of(row) / known(row["link_payload_bps"]) for row in own)
+        between = f"{format_rate(goodputs[0])} to {format_rate(goodputs[-1])}"
+        return f", at {between}, in the median {format_share(share)} of what the links of each carry"
+    middle = "" if _alike(goodputs) else "a median of "
     link_bps = path_payload_bps(own) if own[0].get("link_payload_bps") is not None else None
-    return f", at {goodput}" if link_bps is None else f", at {goodput} of {format_rate(link_bps)}"
+    goodput = f", at {middle}{format_rate(median(goodputs))}"
+    return goodput if link_bps is None else f"{goodput} of {format_rate(link_bps)}"
+
+
+def _alike(values: Sequence[float]) -> bool:
+    return max(values) <= (1 + EQUIVALENCE_MARGIN) * min(values)

@@ -224,7 +224,7 @@ def test_how_much_was_lost_is_said_where_losses_limit() -> None:
     [hypothesis] = verdict_hypotheses(observed(*rows))
     assert hypothesis.say("described") == (
         "slac → in2p3: the congestion window, held down by loss, limits all 3 trials, with 0.150 % of all "
-        "bytes sent again."
+        "bytes sent again (median of the trials)."
     )
     queue = trial(verdict="congestion window: queue", loss_share=0.001)
     assert "sent again" not in verdict_hypotheses(observed(queue))[0].say("described")
@@ -333,3 +333,21 @@ def test_losses_of_a_sender_that_paces_itself_are_not_put_on_its_congestion_wind
     rows = [trial(verdict="congestion window: loss", limit_cwnd_share=0.0, loss_share=0.0015)] * 2
     [told] = verdict_hypotheses(observed(*rows))
     assert told.say("described").startswith("slac → in2p3: loss limits all 2 trials, with 0.150 % of all ")
+
+
+def test_goodputs_that_differ_are_not_put_into_one_number_without_a_word() -> None:
+    full = {"verdict": "congestion window: queue"}
+    rows = [trial(goodput_bps=rate_bps, **full) for rate_bps in (80e6, 90e6, 96e6)]
+    assert "limits all 3 trials, at a median of 90.0 Mbit/s of 96.5 Mbit/s" in said_of(rows)
+    one_and_two = [
+        trial(goodput_bps=share * link_bps, link_payload_bps=link_bps, **full)
+        for link_bps, share in ((38.6e6, 0.99), (77.2e6, 0.98), (77.2e6, 1.0))
+    ]
+    assert ", at 38.2 Mbit/s to 77.2 Mbit/s, in the median 99.0 % of what the links of each carry" in said_of(
+        one_and_two
+    )
+
+
+def said_of(rows: list[Row]) -> str:
+    [told] = verdict_hypotheses(observed(*rows))
+    return told.say("described")
