@@ -59,8 +59,8 @@ def _of_point(observed: Observations, direction: str, rows: Sequence[ObservedRow
     average = " on average" if len(rows) > 1 else ""
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(share)}{between}{average} of the goodput "
-        f"that it shares with {background_names(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index "
-        f"over the flows {format_number(median(known(row['jain_flows']) for row in rows))}."
+        f"that it shares with {background_names(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's "
+        f"index over the flows {format_number(median(known(row['jain_flows']) for row in rows))}."
     )
     return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1", low, high))
 

@@ -66,11 +66,11 @@ def is_growing(row: ObservedRow, cut: Mapping[int, float], margin: float) -> boo
 def _remark(axis: str, rows: Sequence[ObservedRow], cuts: Cuts, margin: float) -> str:
     levels: dict[Hashable, list[bool]] = {}
     for row in rows:
-        growing = is_growing(row, cuts.get(row["trial_id"], {}), margin)
-        levels.setdefault(level_of(row, axis), []).append(growing)
+        still = is_growing(row, cuts.get(row["trial_id"], {}), margin)
+        levels.setdefault(level_of(row, axis), []).append(still)
     shares = {level: sum(own) / len(own) for level, own in levels.items()}
     fewest, most = (choose(shares, key=lambda level: shares[level]) for choose in (min, max))
-    growing = sum(map(sum, levels.values()))
+    growing = sum(sum(own) for own in levels.values())
     apart = shares[most] - shares[fewest] >= MANY
     if growing < MANY * len(rows) and not apart:
         return ""
