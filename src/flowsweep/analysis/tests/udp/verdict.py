@@ -7,7 +7,7 @@ from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, HOST_DROPS, MOST, NOT_
 from flowsweep.defaults import LOSS_MATTERS, OFFERED_SHARE_MIN
 
 PIECE_DATAGRAMS = 128
-"""The kernel joins no more datagrams to a piece (UDP_MAX_SEGMENTS; 64 before Linux 6.9)."""
+"""The kernel joins no more datagrams to a piece (UDP_MAX_SEGMENTS; 64 of older ones)."""
 PIECE_BYTES = 65_507
 """Nor more payload: a piece is an IP packet to it."""
 
