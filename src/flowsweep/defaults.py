@@ -78,7 +78,9 @@ SEARCH_RANGE_MIN = 16
 FEWEST_FOR_INTERVAL = 3
 """Repeats of one point from which an interval is stated: of two it is as wide as chance will have it."""
 STALLED_SHARE = 0.5
-"""A trial that carries less than this share of what its point lets expect has stalled."""
+"""An interval that carries less than this share of the trial's median one has stalled."""
+SLOW_SHARE = 0.5
+"""A trial that carries less than this share of what its point lets expect is counted apart."""
 SIGNIFICANCE = 0.05
 """The probability of any false claim in a campaign without effects, at most."""
 CONFIDENCE = 0.95

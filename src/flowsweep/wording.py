@@ -116,6 +116,11 @@ def format_p(value: float) -> str:
     return f"p < {_SMALLEST_P}" if value < _SMALLEST_P else f"p = {format_number(value)}"
 
 
+def some_of(count: int, of: int, noun: str) -> str:
+    """Say how many of some there are: "2 of 3 trials"; of all, "3 trials"."""
+    return counted(of, noun) if count == of else f"{count} of {counted(of, noun)}"
+
+
 def format_margin(margin: float) -> str:
     """Show a margin, which a person chose, as a percentage: 0.03 is "3 %"."""
     return f"{margin * 100:g} %"

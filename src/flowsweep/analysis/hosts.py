@@ -20,7 +20,6 @@ _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
 ZERO_WINDOW = "TcpExt.TCPToZeroWindowAdv"
 """How often the host announced that a window was closed."""
 _DRIVER = ".ethtool."
-"""A driver's own counters say the same again."""
 _S_PER_GB = 1_000
 """In a microsecond a byte."""
 
@@ -123,16 +122,22 @@ def _drops(counters: ir.Table) -> ir.Table:
 
 def _dropped(counters: ir.Table) -> ir.BooleanValue:
     """Whether a counter is of packets that a sink dropped on receiving, or a source on sending."""
-
-    def of_device(names: tuple[str, ...]) -> ir.BooleanValue:
-        first, *others = (counters.name.endswith(f".{name}") for name in names)
-        for other in others:
-            first |= other
-        return first & ~counters.name.contains(_DRIVER)
-
     of_kernel = counters.name.isin((*SOCKET_DROPS, *BACKLOG_DROPS))
-    receiving = (counters.role == "sink") & (of_kernel | of_device(_RECEIVER_DEVICE_DROPS))
-    return receiving | ((counters.role == "source") & of_device(_SENDER_DEVICE_DROPS))
+    receiving = (counters.role == "sink") & (of_kernel | of_receiving_device(counters))
+    return receiving | ((counters.role == "source") & _of_device(counters, _SENDER_DEVICE_DROPS))
+
+
+def of_receiving_device(counters: ir.Table) -> ir.BooleanValue:
+    """Whether a counter is of packets that a device of the host dropped on receiving."""
+    return _of_device(counters, _RECEIVER_DEVICE_DROPS)
+
+
+def _of_device(counters: ir.Table, names: tuple[str, ...]) -> ir.BooleanValue:
+    first, *others = (counters.name.endswith(f".{name}") for name in names)
+    for other in others:
+        first |= other
+    # A driver's own counters say the same again.
+    return first & ~counters.name.contains(_DRIVER)
 
 
 _PARTS = ("busy", "user", "system", "softirq", "irq", "steal")

@@ -25,15 +25,28 @@ NETWORK: Final = "network"
 SINK_DISK: Final = "sink disk"
 SINK_FILE_SYSTEM: Final = "sink file system"
 NOT_CLEAR: Final = "not clear"
+STAGES: Final = (SOURCE_DISK, SOURCE_FILE_SYSTEM, NETWORK, SINK_DISK, SINK_FILE_SYSTEM)
+"""Of files from disk to disk: what the other stages waited for, whatever it carries alone."""
 
 MOST = 2 / 3
 """A share from which on a cause is taken to be the one: twice as much as all others together."""
+SOME = 1 / 3
+"""A share below which a cause is taken not to matter: the rest is MOST."""
 RATE_REACHED = 0.95
 """Goodput at this share of what the plan lets the application send is that rate; it varies less."""
 BUSY = 0.9
 """A thread that runs for this share of the time hardly ever waits for TCP."""
 CORES_BUSY = 0.95
 """So much of all cores in use leaves a thread to wait for its turn."""
+PATH_FULL = 0.98
+"""Goodput at this share of what the plan's link carries is the link's."""
+QUEUE_SHARE = 0.2
+QUEUE_MS = 2.0
+"""A round trip that is longer than the least one by both of these has a queue standing in it. Below, it may
+be the sender's own: Linux hands over up to a millisecond of its rate in one piece (`tcp_tso_autosize`), and
+more where the round trip is below 5 ms."""
+STAGES_AT_ONCE = 0.9
+"""Below this share of what the slowest stage carries alone, stages do not work at the same time."""
 PATH_NOT_FULL = 0.9
 """Below this share no queue stands at the plan's link most of the time: the rest could be sent."""
 

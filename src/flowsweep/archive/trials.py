@@ -15,6 +15,8 @@ from flowsweep.plan.searching.model import PlateauSearch, RateSearch
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
+from flowsweep.schedule.background import PROBE
+from flowsweep.schedule.trial import BackgroundTraffic
 from flowsweep.tests import facts_of
 
 _TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "string": pa.string(), "list<int64>": pa.list_(pa.int64())}
@@ -96,6 +98,8 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("background_flows", pa.list_(pa.int64()), nullable=False),
         # How many times each of them sends, with pauses between; 0: it sends on and on
         pa.field("background_bursts", pa.list_(pa.int64()), nullable=False),
+        # What all of it is asked to send; null where any of it has no rate of its own, or pauses
+        pa.field("background_asked_bps", pa.int64()),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
         pa.field("far_side", pa.string()),  # iperf3, quic-perf: one end has no engine
@@ -226,7 +230,18 @@ def _background(trial: Trial) -> dict[str, Any]:
         "background": tuple(flows),
         "background_flows": tuple(flows.values()),
         "background_bursts": tuple(bursts.values()),
+        "background_asked_bps": _asked_bps([one for one in trial.background if one.name != PROBE]),
     }
+
+
+def _asked_bps(background: Sequence[BackgroundTraffic]) -> int | None:
+    total_bps = 0
+    for one in background:
+        rate_bps: int | None = getattr(one.parameters, "rate_bps", None)
+        if rate_bps is None or one.burst is not None:
+            return None
+        total_bps += one.parameters.flows * rate_bps
+    return total_bps or None
 
 
 def _reported(record: TrialRecord) -> dict[str, Any]:

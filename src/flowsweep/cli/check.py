@@ -14,8 +14,9 @@ from rich.text import Text
 from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.check_packed import expected_packed, packed_rows
-from flowsweep.cli.check_times import times_refusals, times_sections
+from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.exit_codes import EXIT_CODES
 from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.search_words import plateau_search_words, rate_search_words
 from flowsweep.cli.terminal import Screen, say
@@ -50,16 +51,13 @@ from flowsweep.wording import (
     link_words,
 )
 
-NO_SEED = 0
-"""Counts and times are the same for every seed."""
-
 _PATHS_SHOWN = 12
 OWN_OF_LIBRARY = "the library's own"
 """Of windows and congestion control that are none of a host's sockets."""
 Row = tuple[str, str]
 
 
-@app.command()
+@app.command(epilog=EXIT_CODES)
 def check(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", autocompletion=complete_plan)],
     overrides: Annotated[
@@ -96,14 +94,14 @@ def check(
 
         raise typer.Exit(check_hosts(loaded))
     points = expand(loaded)
-    seed = NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed
+    seed = seed_to_count_with(loaded)
     slots = schedule(loaded, seed)
     sections = _sections(loaded, points, slots, against=against is not None, predict=predict)
     unfit: Iterable[str] = ()
     if has_times(loaded):
         now_unix_ns = time.time_ns()
         sections += times_sections(loaded, now_unix_ns, seed)
-        unfit = times_refusals(loaded, now_unix_ns, seed)
+        unfit = times_refusals(loaded, now_unix_ns)
     console = Screen()
     show = partial(_print_table, console) if console.is_terminal else _print_plain
     for title, rows in sections:
@@ -112,7 +110,7 @@ def check(
         console.print(Text.assemble(("note:", "yellow"), f" {remark}"), soft_wrap=not console.is_terminal)
     problems = (*unfit, *refusals(loaded, points))
     if problems:
-        raise PlanError(f"{loaded.source}: it cannot run as it is", problems)
+        raise cannot_run(loaded, problems)
 
 
 def _sections(

@@ -4,16 +4,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import PlanError
 from flowsweep.plan import Plan
 from flowsweep.plan.campaign import Timing
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.retain.model import Retain
 from flowsweep.run.hold_ups import shown_time
-from flowsweep.schedule import occasions
+from flowsweep.schedule import has_times, occasions
 from flowsweep.schedule.load import DAY_NS, Load, load_of
 from flowsweep.units import write_age
 from flowsweep.wording import format_duration, format_share, format_size
 
+NO_SEED = 0
 _SHOWN = 5
 _DAY_MINUTES = 24 * 60
 Row = tuple[str, str]
@@ -29,8 +31,29 @@ def times_sections(plan: Plan, now_unix_ns: int, seed: int) -> list[tuple[str, l
     ]
 
 
-def times_refusals(plan: Plan, now_unix_ns: int, seed: int) -> Iterator[str]:
+def seed_to_count_with(plan: Plan) -> int:
+    """The plan's seed, or any: counts and times are the same for every seed."""
+    return NO_SEED if plan.campaign.seed is None else plan.campaign.seed
+
+
+def refuse_misfit(plan: Plan, now_unix_ns: int) -> None:
+    """Refuse a plan whose sweeps with times do not fit, as `check` does.
+
+    Raises:
+        PlanError: A sweep is never due, or would be missed since others still run.
+    """
+    if has_times(plan) and (problems := tuple(times_refusals(plan, now_unix_ns))):
+        raise cannot_run(plan, problems)
+
+
+def cannot_run(plan: Plan, problems: Sequence[str]) -> PlanError:
+    """What is wrong with a plan that is well written."""
+    return PlanError(f"{plan.source}: it cannot run as it is", tuple(problems))
+
+
+def times_refusals(plan: Plan, now_unix_ns: int) -> Iterator[str]:
     """Say which sweeps would be missed again and again since others still run, and what would fit."""
+    seed = seed_to_count_with(plan)
     load = load_of(plan, now_unix_ns, seed)
     for one in plan.sweeps:
         if next(occasions(_alone(one, plan), now_unix_ns, seed), None) is None:

@@ -7,7 +7,7 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.file_summary import print_summary
 from flowsweep.cli.one_trial import HERE, THERE, OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save
+from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save, options_written
 
 _FOLDER = "/var/tmp"
 """On a disk where /tmp is often memory; files have no names there, and whoever may log in may write."""
@@ -21,6 +21,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def file(
+    context: typer.Context,
     host: Host,
     folder: Annotated[
         str,
@@ -64,5 +65,6 @@ def file(
         as_json=as_json,
         save=save,
         folders={HERE: here, THERE: there if colon else here},
+        written=options_written(context),
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row, measured.parts))

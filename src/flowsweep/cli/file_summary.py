@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.verdicts import CORES_BUSY, MOST, NOT_CLEAR, STAGES
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.summary_lines import goodput, pair, print_lines
 from flowsweep.wording import format_number, format_rate, format_share
@@ -33,16 +34,27 @@ def print_summary(row: TrialRow, parts: Sequence[TrialRow]) -> None:
             ("file system", _file_systems(row)),
             ("CPU, both threads", pair(row["cpu_send"], row["cpu_recv"], format_share)),
             (row["status"], row["error"]),
-            (
-                LIMITED_BY,
-                limited_by(
-                    row,
-                    unclear="no stage was waited for long enough",
-                    unknown="there were too few samples",
-                ),
-            ),
+            (LIMITED_BY, _limited_by(row, parts)),
         ]
     )
+
+
+def _limited_by(row: TrialRow, parts: Sequence[TrialRow]) -> str:
+    """Name the stage that the others waited for; none where each alone carries far more than the whole."""
+    bounds = {_BOUNDS[part["mode"] or ""]: part["goodput_bps"] for part in parts}
+    alone = {name: goodput_bps for name, goodput_bps in bounds.items() if goodput_bps}
+    whole_bps = row["goodput_bps"]
+    if row["verdict"] in (*STAGES, NOT_CLEAR) and whole_bps and len(alone) == len(_BOUNDS):
+        slowest = min(alone, key=lambda name: alone[name])
+        if whole_bps < MOST * alone[slowest]:
+            crowded = max(row["cores_busy_send"] or 0.0, row["cores_busy_recv"] or 0.0) >= CORES_BUSY
+            why = "all cores of a host were in use" if crowded else "they wait for each other, or share a CPU"
+            return (
+                f"the stages together: {why}; the slowest, {slowest}, carries "
+                f"{format_number(alone[slowest] / whole_bps)} times as much as the whole way"
+            )
+    unclear, unknown = "no stage was waited for long enough", "there were too few samples"
+    return limited_by(row, unclear=unclear, unknown=unknown)
 
 
 def _alone(part: TrialRow) -> str:

@@ -1,8 +1,9 @@
 """The last line of every command of one trial: what limited it, or why that is not known."""
 
+from flowsweep.analysis.limit_words import limit_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
-from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, NOT_CLEAR, VERDICTS
+from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, NOT_CLEAR
 from flowsweep.wording import format_share
 
 LIMITED_BY = "limited by"
@@ -20,8 +21,8 @@ def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
     if verdict == NOT_CLEAR:
         return f"not known: {unclear}"
     if verdict is not None:
-        meaning = VERDICTS[verdict].meaning.removesuffix(".")
-        return f"{verdict}: {meaning[0].lower()}{meaning[1:]}{_beside_others(row, verdict)}"
+        name, meaning = limit_words(row)
+        return f"{name}: {meaning[0].lower()}{meaning[1:].removesuffix('.')}{_beside_others(row, verdict)}"
     return not_known(row, unknown)
 
 
@@ -45,7 +46,8 @@ def not_known(row: TrialRow, reason: str) -> str:
 
 def windows_full(row: TrialRow) -> str:
     """Say for which share of the time each window was full, the most frequent first."""
-    shares = ((quantity_of(row, f"limit_{key}_share"), name) for key, name in LIMITS.items())
+    names = LIMITS | {"none": "no window"}
+    shares = ((quantity_of(row, f"limit_{key}_share"), name) for key, name in names.items())
     known = sorted(((share, name) for share, name in shares if share), reverse=True)
     text = ", ".join(f"{name} {format_share(share)}" for share, name in known)
     return f"full, by share of the time: {text}"

@@ -7,7 +7,7 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.mptcp_summary import print_summary
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
 
 _EXAMPLES = (
     "[bold]flowsweep mptcp ssh:server[/bold] takes the subflows that both hosts make by themselves "
@@ -18,6 +18,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def mptcp(
+    context: typer.Context,
     host: Host,
     path: Annotated[
         list[str] | None,
@@ -63,5 +64,6 @@ def mptcp(
         as_json=as_json,
         save=save,
         paths=path or (),
+        written=options_written(context),
     )
     measure_and_exit(request, print_summary)

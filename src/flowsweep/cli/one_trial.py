@@ -1,7 +1,7 @@
 """A trial without a plan: `flowsweep tcp` and its like write one, run it, and tell what came of it."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +32,8 @@ from flowsweep.wording import counted, format_rate, format_size
 
 HERE, THERE = "here", "there"
 
+_PARAMETERS = {"streams_per_flow": "streams", "file_size": "size"}
+"""Of keys of a plan whose option has another name."""
 _INTERVALS_OF_A_SHORT_TRIAL = 4
 _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
 
@@ -60,6 +62,8 @@ class OneTrialRequest:
     """Further paths: an address here, a comma, and one there."""
     folders: Mapping[str, str] = field(default_factory=dict)
     """Of the two hosts, where files may be made."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """Of `options_written`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def _plan_of(request: OneTrialRequest) -> Plan:
         settings["sweep.interval"] = _interval(settings["sweep.duration"])
     there = far_host(request.host, request.address)
     text = _plan_text(request, there, _ends_of_paths(request.paths))
-    return _plan(text, settings, request.overrides, address_given=request.address is not None)
+    return _plan(text, settings, request)
 
 
 def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
@@ -149,17 +153,35 @@ def _far_host_as_written(host: str) -> Iterator[None]:
         raise type(error)(host, error.reason) from error
 
 
-def _plan(text: str, settings: Mapping[str, str], overrides: Sequence[str], *, address_given: bool) -> Plan:
+def _plan(text: str, settings: Mapping[str, str], request: OneTrialRequest) -> Plan:
     """Check what was written; a problem names the option that a person wrote."""
-    written = parse_overrides(overrides)
-    options = {name: f"--{name.removeprefix('sweep.')}" for name in settings}
+    overrides = parse_overrides(request.overrides)
+    _refuse_twice(settings, overrides, request.written)
+    options = {name: f"--{_parameter(name)}" for name in settings}
     options |= {
         "sweep.interval": "--duration",
-        f"hosts.{THERE}.address": "--address" if address_given else "HOST",
+        f"hosts.{THERE}.address": "HOST" if request.address is None else "--address",
         f"hosts.{THERE}.launch": "HOST",
     }
-    options = {name: option for name, option in options.items() if name not in written}
-    return parse_plan(text, COMMAND_LINE, {**settings, **written}, options=options)
+    options = {name: option for name, option in options.items() if name not in overrides}
+    return parse_plan(text, COMMAND_LINE, {**settings, **overrides}, options=options)
+
+
+def _parameter(key: str) -> str:
+    """Name the parameter of a command that a key of the plan comes from."""
+    name = key.rpartition(".")[2]
+    return _PARAMETERS.get(name, name)
+
+
+def _refuse_twice(keys: Iterable[str], overrides: Mapping[str, str], written: Mapping[str, str]) -> None:
+    """Refuse an option beside a `--set` of the same key: one of the two would be ignored."""
+    twice = [key for key in keys if key in overrides and _parameter(key) in written]
+    if twice:
+        problems = (
+            f"{written[_parameter(key)]} and --set {key} say the same twice: leave one of them out"
+            for key in twice
+        )
+        raise PlanError(COMMAND_LINE, tuple(problems))
 
 
 def _ends_of_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -72,6 +72,16 @@ class Format(StrEnum):
 TextOrJson = Annotated[Format, typer.Option("--format", help="For people, or for programs.")]
 
 
+def options_written(context: typer.Context) -> dict[str, str]:
+    """Return the options that a person wrote on the command line, each by its parameter's name."""
+    found = {}
+    for one in context.command.params:
+        source = context.get_parameter_source(one.name) if one.name else None
+        if one.name and source is not None and source.name == "COMMANDLINE":
+            found[one.name] = max(one.opts, key=len)
+    return found
+
+
 def load_both(plan: Path, against: Path | None, overrides: Mapping[str, str]) -> Plan:
     """Load a plan, joined with the one that it is to be measured against.
 

@@ -6,7 +6,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import Measured, OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save
+from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save, options_written
 
 _EXAMPLES = (
     "[bold]flowsweep path ssh:server[/bold] measures the path from here to server, "
@@ -16,6 +16,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def path(
+    context: typer.Context,
     host: Host,
     duration: Annotated[
         str, typer.Option(help="The longest it may take; it ends with the last response.")
@@ -30,7 +31,15 @@ def path(
     """Measure a path to a host now: hops, capacity, available bandwidth. Kept only with --save."""
     keys = {"duration": duration}
     request = OneTrialRequest(
-        "path", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save
+        "path",
+        host,
+        address,
+        keys,
+        overrides or [],
+        reverse=reverse,
+        as_json=as_json,
+        save=save,
+        written=options_written(context),
     )
     measure_and_exit(request, _in_words)
 

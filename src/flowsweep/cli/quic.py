@@ -6,7 +6,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
 from flowsweep.cli.quic_summary import print_summary
 
 _EXAMPLES = (
@@ -18,6 +18,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def quic(
+    context: typer.Context,
     host: Host,
     flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
     streams: Annotated[int, typer.Option(help="Streams of each connection.")] = 1,
@@ -51,6 +52,14 @@ def quic(
         "duration": duration,
     }
     request = OneTrialRequest(
-        "quic", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save
+        "quic",
+        host,
+        address,
+        keys,
+        overrides or [],
+        reverse=reverse,
+        as_json=as_json,
+        save=save,
+        written=options_written(context),
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row))

@@ -6,7 +6,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import Measured, OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
 
 _EXAMPLES = (
     "[bold]flowsweep rtt ssh:server[/bold] probes from here to server and back, "
@@ -17,6 +17,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def rtt(
+    context: typer.Context,
     host: Host,
     echo: Annotated[
         str,
@@ -40,7 +41,15 @@ def rtt(
     """Measure round-trip times to a host now: spread, loss, order. Kept only with --save."""
     keys = {"echo": echo, "every": every, "length": length, "duration": duration}
     request = OneTrialRequest(
-        "rtt", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save
+        "rtt",
+        host,
+        address,
+        keys,
+        overrides or [],
+        reverse=reverse,
+        as_json=as_json,
+        save=save,
+        written=options_written(context),
     )
     measure_and_exit(request, _in_words)
 

@@ -1,6 +1,7 @@
 """`flowsweep run`: carry out a plan, and leave an archive behind."""
 
 import shlex
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,9 @@ from flowsweep.campaigns.folders import seed_of
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.campaign import carry_out, ended_in_order, print_campaign_end, print_settings_of
+from flowsweep.cli.check_times import refuse_misfit
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.exit_codes import EXIT_CODES
 from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError, FlowsweepError
@@ -21,7 +24,7 @@ from flowsweep.plan import Plan, parse_overrides, plan_difference
 from flowsweep.version import __version__
 
 
-@app.command()
+@app.command(epilog=EXIT_CODES)
 def run(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", autocompletion=complete_plan)],
     archive: Annotated[
@@ -42,6 +45,9 @@ def run(
     With --against, the trials of two plans alternate, and their comparison is printed at the end.
     """
     loaded = load_both(plan, against, parse_overrides(overrides or []))
+    if not resume:
+        # Of one that goes on, what was missed is recorded.
+        refuse_misfit(loaded, time.time_ns())
     if loaded.links:
         enter_user_namespace_if_needed()
     go_on = ["flowsweep", "run", str(plan)]

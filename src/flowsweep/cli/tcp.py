@@ -6,7 +6,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
 from flowsweep.cli.tcp_summary import print_summary
 
 _EXAMPLES = (
@@ -19,6 +19,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def tcp(
+    context: typer.Context,
     host: Host,
     flows: Annotated[int, typer.Option(help="Parallel TCP connections.")] = 1,
     window: Annotated[
@@ -59,6 +60,14 @@ def tcp(
         "mode": mode,
     }
     request = OneTrialRequest(
-        "tcp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save
+        "tcp",
+        host,
+        address,
+        keys,
+        overrides or [],
+        reverse=reverse,
+        as_json=as_json,
+        save=save,
+        written=options_written(context),
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row))

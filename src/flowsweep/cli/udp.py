@@ -6,7 +6,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
 from flowsweep.cli.udp_summary import print_summary
 
 AS_FAST_AS_IT_CAN = "max"
@@ -20,6 +20,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def udp(
+    context: typer.Context,
     host: Host,
     rate: Annotated[
         str,
@@ -49,6 +50,14 @@ def udp(
         "duration": duration,
     }
     request = OneTrialRequest(
-        "udp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save
+        "udp",
+        host,
+        address,
+        keys,
+        overrides or [],
+        reverse=reverse,
+        as_json=as_json,
+        save=save,
+        written=options_written(context),
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row))

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from flowsweep.analysis import cells
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
-from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
+from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
 from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.axes import is_part
@@ -132,10 +132,11 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     The rows are those of a summary. A point's goodput is the median over its repeats of their means over what
     is not omitted. Of points whose goodputs read alike, the one with the lowest rate, the smallest window
     and fewest flows stands for all, one where they were not set before all others: more of them gains
-    nothing. Parts of a way are none of its goodputs. The highest of few short intervals may be above what an
+    nothing. Trials whose emulated path was late take no part, as in findings, unless all were. Parts of a way
+    are none of its goodputs. The highest of few short intervals may be above what an
     emulated link carries: then the number is what the link carries, and the place says so.
     """
-    trials = [row for row in trials if not is_part(row)]
+    trials = [row for row in trusted(trials) or trials if not is_part(row)]
     named = modes_named(trials)
     by_name: dict[str, list[CellRow]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
     for row in _cells(trials):

@@ -10,7 +10,16 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
-from flowsweep.analysis.verdicts import NOT_CLEAR, PATH_LOSS, PATH_NOT_FULL, QUEUE, VERDICTS, WINDOWS
+from flowsweep.analysis.verdicts import (
+    NOT_CLEAR,
+    PATH_LOSS,
+    PATH_NOT_FULL,
+    QUEUE,
+    STAGES,
+    STAGES_AT_ONCE,
+    VERDICTS,
+    WINDOWS,
+)
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.report.goodput_words import first_bps
 from flowsweep.report.headline import (
@@ -90,7 +99,7 @@ def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
     text = f"{one.number} {one.unit} {one.meant}"
     lost = median(row.get("loss") or 0.0 for row in own)
     if lost > 0:
-        text += f", with {format_share(lost)} lost"
+        text += f", with {format_share(lost)} lost" + (" in the median" if len(own) > 1 else "")
     rivals = f"; in {counted(one.rivals, 'other point')} a repeat reached it, too" if one.rivals else ""
     return f"{text}, at {one.place} ({one.spread}{rivals})."
 
@@ -119,6 +128,8 @@ def _limit(own: Sequence[TrialRow]) -> str:
         return f"what limits is not known: the imported files do not tell it{_said_of_path(own)}"
     if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
+    if verdict in STAGES:
+        return f"the other stages waited for {VERDICTS[verdict].subject}{many}{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
     return f"{words} limits{many}{_said_of_path(own)}"
 
@@ -152,6 +163,8 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
         if facts_of(own[0]["test"]).datagrams:
             return ""
         return next((one.claim for one in findings if one.kind == "advice"), "")
+    if verdict in STAGES and any(map(_stages_together, findings)):
+        return ""
     share = _share_of_link(own)
     if verdict == QUEUE and (share is None or share < PATH_NOT_FULL):
         return ""
@@ -160,6 +173,12 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
         carried = f"the link's {format_rate(link_bps)}, headers included"
         return f"Offer less than {carried}: what is beyond is lost."
     return VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
+
+
+def _stages_together(finding: Finding) -> bool:
+    """Whether stages of files carry less together than the slowest does alone: a faster one gains nothing."""
+    share = finding.interval_high or finding.effect
+    return finding.kind == "bounds" and share is not None and share < STAGES_AT_ONCE
 
 
 def _trust(

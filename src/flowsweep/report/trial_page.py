@@ -8,9 +8,9 @@ from datetime import datetime
 
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
+from flowsweep.analysis.limit_words import limit_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
-from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.figures.trials import point_of
 from flowsweep.report.answers import result_words
 from flowsweep.report.trial_details import CoreRow, CounterRow, FlowEndRow, TrialDetails
@@ -85,7 +85,7 @@ def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> 
     return {
         "title": " · ".join(_title(row)),
         "lede": _lede(row),
-        "verdict": row.get("verdict"),
+        "verdict": limit_words(row)[0] if row.get("verdict") else None,
         "limits": [
             [key, word, round(share, 4)]
             for key, word in LIMITS.items()
@@ -126,7 +126,7 @@ def _explained(row: TrialRow, path_bps: float | None, hosts: HostFacts | None) -
     advice = window_advice(row, path_bps=path_bps, hosts=hosts)
     others = background_words([row])
     said = [
-        VERDICTS[verdict].meaning if (verdict := row.get("verdict")) else "",
+        limit_words(row)[1] if row.get("verdict") else "",
         advice.sentence.replace("`", "") if advice else "",
         f"It ran {others}." if others else "",
         ending_words(row),

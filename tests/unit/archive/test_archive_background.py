@@ -17,6 +17,7 @@ from analysis_support import (
     write_archive,
 )
 from flowsweep.analysis import summarised
+from flowsweep.analysis.background.asked import background_asked_bps
 from flowsweep.archive import Tables, read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.run.outcome import TrialOutcome
@@ -93,3 +94,22 @@ def test_without_background_traffic_nothing_is_filtered() -> None:
     assert "own_flows" not in str(whole.samples)
     assert type(whole.samples.op()).__name__ == "DatabaseTable"
     assert whole.background_samples.count().to_pyarrow().as_py() == 0
+
+
+@pytest.mark.parametrize(
+    ("rates", "asked"), [((5_000_000,), [15_000_000]), ((5_000_000, None), []), ((None,), []), ((), [])]
+)
+def test_what_background_traffic_asks_for_is_known_where_all_of_it_has_a_rate(
+    rates: tuple[int | None, ...], asked: list[int]
+) -> None:
+    """Three flows each."""
+    background = tuple(
+        BackgroundTraffic(
+            name=f"cross{number}", src="a", dst="b", test="tcp",
+            parameters=make_parameters(flows=3, rate_bps=rate_bps), start_ns=0,
+        )
+        for number, rate_bps in enumerate(rates)
+    )  # fmt: skip
+    trial = make_trial(flows=2).model_copy(update={"background": background})
+    tables = tables_of([make_outcome(trial, OWN)])
+    assert list(background_asked_bps(tables.trials).values()) == asked

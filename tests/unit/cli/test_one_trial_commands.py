@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.file_summary import print_summary as print_file
 from flowsweep.cli.path_summary import _available as available_in_words
 from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 from flowsweep.cli.tcp_summary import print_summary as print_tcp
@@ -192,6 +193,15 @@ TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
     "limit_send_buffer_share": 0.25, "limit_none_share": 0.0, "loss": 0.0, "lost": 0, "datagrams_sent": 100,
 }  # fmt: skip
 
+PACED = {
+    "limit_cwnd_share": 0.01, "limit_rwnd_share": 0.01, "limit_send_buffer_share": 0.0,
+    "limit_none_share": 0.98, "sender_idle_share": 0.0, "rtt_min_ms": None, "rtt_median_ms": None,
+    "goodput_bps": 1e8, "goodput_mean_bps": 1e8, "link_payload_bps": None, "share": None,
+}  # fmt: skip
+PATH_ITSELF = (
+    "the path itself: the path carried no more: congestion control kept to the rate that it found. For "
+    "98.0 % of the time no window was full, the congestion window for 1.00 %"
+)
 UNCLEAR = (
     "not known: no cause accounts for enough of the trial; full, by share of the time: "
     "congestion window 40.0 %, receive window 35.0 %, send buffer 25.0 %"
@@ -202,6 +212,23 @@ UNCLEAR = (
     ("changes", "expected"),
     [
         ({"verdict": "send window"}, "send window: the source's send buffer was full of what the sink"),
+        (
+            {"verdict": "congestion window: queue"},
+            "congestion window: queue: the path carried no more: it was full, a queue stood in it",
+        ),
+        (
+            # BBR: the share of the congestion window is next to 0.
+            {"verdict": "congestion window: queue", **PACED},
+            PATH_ITSELF,
+        ),
+        (
+            {"verdict": "congestion window: queue", **PACED, "rtt_min_ms": 20.0, "rtt_median_ms": 45.0},
+            "the path itself: the path carried no more: a queue made round trips 25 ms longer than the",
+        ),
+        (
+            {"verdict": "congestion window: loss", **PACED},
+            "loss: packets were lost, and congestion control slowed down for it. For 98.0 % of the time no",
+        ),
         ({"verdict": "application rate"}, "application rate: goodput came to the rate that was asked for"),
         (
             {"verdict": "not clear"},
@@ -222,6 +249,11 @@ def test_tcp_ends_with_what_limited_it(
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
+        ({"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.1}, "host drops: hosts, and not the path"),
+        (
+            {"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.01},
+            "host drops: hosts, and not the path, dropped what was missing. The kernel drops several",
+        ),
         ({"verdict": "path loss"}, "path loss: the path lost what was missing"),
         ({"verdict": "not clear", "loss": 0.1}, "not known: how many of the lost datagrams hosts dropped"),
         ({"verdict": "not clear"}, "not known: no rate was asked for, and neither losses nor"),
@@ -234,3 +266,36 @@ def test_udp_ends_with_what_limited_it(
 ) -> None:
     print_udp(TCP_ROW | changes)
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
+
+
+APART = (
+    "the stages together: they wait for each other, or share a CPU; the slowest, sink's disk alone, "
+    "carries 3.00"
+)
+
+
+@pytest.mark.parametrize(
+    ("whole_bps", "cores", "expected"),
+    [
+        (1e9, 0.5, f"{APART} times as much as the whole way"),
+        (1e9, 0.99, "the stages together: all cores of a host were in use; the slowest, sink's disk alone, "),
+        (2.5e9, 0.5, "sink disk: receiving waited for the sink's disk to write"),
+    ],
+)
+def test_no_stage_is_named_that_alone_carries_far_more_than_the_whole(
+    whole_bps: float, cores: float, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = dict.fromkeys(ONE_TRIAL_COLUMNS["file"]) | {
+        "status": "ok", "goodput_bps": whole_bps, "goodput_mean_bps": whole_bps, "mode": "whole",
+        "goodput_method": "job_mean", "verdict": "sink disk", "cores_busy_send": cores,
+        "cores_busy_recv": 0.2,
+    }  # fmt: skip
+    alone = {"read": 8e9, "network": 5e9, "write": 3e9}
+    parts = [{"mode": part, "goodput_bps": rate_bps, "error": None} for part, rate_bps in alone.items()]
+    print_file(row, parts)
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert last_line.startswith(f"limited by            {expected}")
+    print_file(row, parts[:2])
+    assert capsys.readouterr().out.splitlines()[-1].startswith("limited by            sink disk: "), (
+        "the part that was not measured may be the slow one"
+    )

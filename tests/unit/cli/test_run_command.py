@@ -167,7 +167,11 @@ def test_an_error_before_any_trial_is_left_to_the_command_line(
         (["ssh:far", "--address", "a b"], '--address: found "a b", expected a host name'),
         (["local", "--window", "64"], '64 has no unit: write "64KiB"'),
         (["local", "--flows", "0"], "  --flows: found 0, expected a whole number from 1"),
-        (["local", "--flows", "2", "--set", "sweep.flows=0"], "--set sweep.flows=0: found 0"),
+        (["local", "--set", "sweep.flows=0"], "--set sweep.flows=0: found 0"),
+        (
+            ["local", "--flows", "2", "--set", "sweep.flows=4"],
+            "--flows and --set sweep.flows say the same twice: leave one of them out",
+        ),
         (["local", "--duration", "soon"], "  --duration: "),
         (["local", "--duration", "100ms"], "  --duration: found 100ms, which holds 1 whole interval"),
         (["local", "--set", "sweep.flows=[1, 2]"], "asks for 2 trials"),
@@ -177,6 +181,13 @@ def test_a_wrong_question_is_answered_with_what_is_expected(arguments: list[str]
     result = invoke("tcp", *arguments)
     assert isinstance(result.exception, PlanError)
     assert expected in str(result.exception)
+
+
+@pytest.mark.parametrize("command", ["run", "check", "compare"])
+def test_help_says_what_the_exit_codes_mean(command: str) -> None:
+    said = " ".join(invoke(command, "--help").output.split())
+    assert "1 trials are failed or incomplete, or times were missed" in said
+    assert "2 the plan or the command line is wrong, and nothing ran" in said
 
 
 @pytest.mark.parametrize(("address", "expected"), [("", "which names no host"), ("a b", "HOST: found")])

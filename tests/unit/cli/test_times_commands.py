@@ -95,6 +95,23 @@ def test_check_refuses_what_cannot_fit_and_says_what_would(tmp_path: Path) -> No
     invoked("check", plan)
 
 
+def test_run_refuses_what_check_refuses_before_any_traffic(tmp_path: Path) -> None:
+    plan, archive = tmp_path / "plan.toml", tmp_path / "archive"
+    plan.write_text(text_of(SLOW, QUICK), encoding="utf-8")
+    expected = error_of("check", plan)
+    assert "it would be missed 48 of the 288 times" in expected
+    assert error_of("run", plan, "--archive", archive) == expected
+    assert not archive.exists()
+
+
+def error_of(*words: str | Path) -> str:
+    """The message with which a command refuses to begin."""
+    load([*map(str, words)])
+    result = CliRunner().invoke(app, [*map(str, words)])
+    assert isinstance(result.exception, PlanError)
+    return str(result.exception)
+
+
 def test_a_plan_that_is_too_much_at_all_is_refused(tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     sweeps = (SWEEP.format(name=name, duration="60s", times='every = "70s"') for name in ("one", "other"))

@@ -94,7 +94,8 @@ def test_background_traffic_is_named_with_the_limit() -> None:
     )
     told = lines_of([row for row in rows if row["dst"] == "sara"])
     assert told["Limit"].endswith(
-        "carries in the long run, beside cross, to which 50.0 % of the goodput of all traffic goes."
+        "carries in the long run, beside cross, to which 50.0 % of the goodput of all traffic goes (median "
+        "of 3 trials)."
     )
     assert "To do" not in told
 

@@ -1,11 +1,12 @@
 """Who gets more of what is shared, flow by flow, and how that goes with the number of flows and the path."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
+from flowsweep.analysis.background.asked import held_down_by_nobody
 from flowsweep.analysis.background.log_means import LogMean, log_means
 from flowsweep.analysis.background.words import background_names, own_name, place_of
 from flowsweep.analysis.findings.finding import Decision
@@ -71,26 +72,36 @@ class _Place:
 
 
 def fairness_hypotheses(
-    comparable: Sequence[Observations], *, margin: float = EQUIVALENCE_MARGIN
+    comparable: Sequence[Observations],
+    *,
+    asked_bps: Mapping[str, int] | None = None,
+    margin: float = EQUIVALENCE_MARGIN,
 ) -> list[Hypothesis]:
     """Ask of trials with background traffic who gets more, flow by flow.
 
     Args:
         comparable: Trials of every sweep and mode of a campaign.
+        asked_bps: What the traffic beside each trial is asked to send (`background_asked_bps`); without it
+            background traffic counts as traffic that takes what it can get.
         margin: Of practical equivalence, relative.
 
     Returns:
         One for each direction and point: whether a flow of the trial's own gets more or less than one of what
         runs beside it, against equal shares; one for each direction with several numbers of flows, from the
         least to the most; one for each sweep whose paths have unlike round trips, from the nearest to the
-        furthest. The effect is a ratio (unit "1"): of no effect it is 1.
+        furthest. The effect is a ratio (unit "1"): of no effect it is 1. Points at which either side sends at
+        a rate of its own, and gets it or asks for less than equal shares, are described and not compared
+        (max-min fairness: Bertsekas and Gallager, Data Networks, 1992, section 6.5.2).
 
     Method:
         With share s of m flows beside k, y = ln(s / (1 − s)) − ln(m / k) is the log ratio of the goodput of
         a flow on each side: 0 where all flows get the same. Fewer than three trials of a point test nothing.
     """
-    places = _places(comparable)
+    found = _places(comparable)
+    paced = [place for place in found if _is_paced(place, asked_bps or {})]
+    places = [place for place in found if place not in paced]
     return [
+        *map(_not_compared, paced),
         *(_equal_share(place, margin=margin) for place in places),
         *_by_flows(places, margin=margin),
         *_by_rtt(places, margin=margin),
@@ -123,6 +134,23 @@ def _places(comparable: Sequence[Observations]) -> list[_Place]:
     values = {key: [known(flow_log_ratio(row)) for row in own] for key, own in rows.items()}
     means = log_means(values)
     return [_Place(comparable[key[0]], own, key[2], means[key]) for key, own in rows.items()]
+
+
+def _is_paced(place: _Place, asked_bps: Mapping[str, int]) -> bool:
+    """Whether in half of the trials of a point or more nobody was held down by the other."""
+    return 2 * sum(held_down_by_nobody(row, asked_bps) for row in place.rows) >= len(place.rows)
+
+
+def _not_compared(place: _Place) -> Hypothesis:
+    own, beside = place.names
+    claim = (
+        f"{place.direction}: what a flow of {own} and one of {beside} get is not compared with equal "
+        f"shares{place_of(place.levels)}: one of the two sends at a rate of its own, which it gets, or which "
+        "is less than its equal share."
+    )
+    return _of_flows(
+        place.observed.scope(place.direction), claim, trial_ids(place.rows), method="rates that the plan sets"
+    )
 
 
 def _hashable(level: object) -> object:

@@ -56,10 +56,11 @@ def _hypotheses(observed: Observations, direction: str, rows: Sequence[ObservedR
 def _of_point(observed: Observations, direction: str, rows: Sequence[ObservedRow], where: str) -> Hypothesis:
     share, low, high = share_interval([known(row["share"]) for row in rows])
     between = "" if low is None or high is None else f" [{_percent(low)}, {_percent(high)}]"
+    average = " on average" if len(rows) > 1 else ""
     claim = (
-        f"{direction}: {own_name(rows[0])} takes {format_share(share)}{between} of the goodput that it "
-        f"shares with {background_names(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over "
-        f"the flows {format_number(median(known(row['jain_flows']) for row in rows))}."
+        f"{direction}: {own_name(rows[0])} takes {format_share(share)}{between}{average} of the goodput "
+        f"that it shares with {background_names(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's "
+        f"index over the flows {format_number(median(known(row['jain_flows']) for row in rows))}."
     )
     return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1", low, high))
 

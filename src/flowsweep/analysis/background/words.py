@@ -10,7 +10,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import AXIS_OF
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.schedule.background import PROBE
-from flowsweep.wording import format_share
+from flowsweep.wording import counted, format_share
 
 
 def background_names(row: TrialRow) -> str:
@@ -28,14 +28,17 @@ def background_words(rows: Sequence[TrialRow]) -> str:
         rows: Of a summary, all of one sweep and direction.
 
     Returns:
-        "beside cubic, to which 35.5 % of the goodput of all traffic goes": of the shares that are known (1 −
-        `share`) the median over the trials. Empty where nothing ran beside them.
+        "beside cubic, to which 35.5 % of the goodput of all traffic goes (median of 3 trials)": of the shares
+        that are known (1 − `share`); `mean_share` is another number. Empty where nothing ran beside them.
     """
     names = background_names(rows[0])
     shares = [1 - share for row in rows if (share := row.get("share")) is not None]
     if not names or not shares:
         return names and f"beside {names}"
-    return f"beside {names}, to which {format_share(median(shares))} of the goodput of all traffic goes"
+    middle = f" (median of {counted(len(shares), 'trial')})" if len(shares) > 1 else ""
+    return (
+        f"beside {names}, to which {format_share(median(shares))} of the goodput of all traffic goes{middle}"
+    )
 
 
 def own_name(row: TrialRow) -> str:

@@ -6,10 +6,10 @@ from functools import partial
 from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
 from flowsweep.analysis.verdicts import QUEUE
-from flowsweep.wording import counted, format_milliseconds, format_size, with_interval
+from flowsweep.wording import format_milliseconds, format_size, some_of, with_interval
 
 BLOAT_MS = 20.0
 """A queue that adds less is not noticed by those who share the path: a frame of a call lasts as long."""
@@ -33,19 +33,19 @@ def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
         a CPU limits take no part: what lengthens their round trips is not a queue of theirs.
     """
     found = []
-    for direction, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
-        full = [row for row in rows if row.get("verdict") == QUEUE and row.get("rtt_median_ms") is not None]
+    for _, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
+        full = [row for row in rows if row.get("verdict") == QUEUE]
         least_ms = min(known(row["rtt_min_ms"]) for row in rows)
-        waits = [row for row in full if known(row["rtt_median_ms"]) > least_ms]
-        if waits and (hypothesis := _hypothesis(observed, direction, waits, least_ms)) is not None:
+        waits = [row for row in full if (row.get("rtt_median_ms") or 0.0) > least_ms]
+        if waits and (hypothesis := _hypothesis(observed, waits, full, least_ms)) is not None:
             found.append(hypothesis)
     return found
 
 
 def _hypothesis(
-    observed: Observations, direction: str, rows: Sequence[ObservedRow], least_ms: float
+    observed: Observations, rows: Sequence[ObservedRow], full: Sequence[ObservedRow], least_ms: float
 ) -> Hypothesis | None:
-    repeats: dict[int, list[float]] = {}
+    direction, repeats = rows[0][DIRECTION], dict[int, list[float]]()
     for row in rows:
         repeats.setdefault(row["repeat"], []).append(known(row["rtt_median_ms"]) - least_ms)
     added_ms = geometric_mean([geometric_mean(own).value for own in repeats.values()])
@@ -65,7 +65,7 @@ def _hypothesis(
     claim = (
         f"{direction}: where the path is full its queue adds {longer} to a "
         f"round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)}{whose} in "
-        f"{counted(len(rows), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares the path "
-        f"waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
+        f"{some_of(len(rows), len(full), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares "
+        f"the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )
     return _described(observed.scope(direction), claim, trial_ids(rows), added)

@@ -8,7 +8,8 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.hosts import ZERO_WINDOW, HostCounterRow
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
-from flowsweep.analysis.tests.tcp.verdict import SOME, WINDOW_CLOSES
+from flowsweep.analysis.tests.tcp.verdict import WINDOW_CLOSES
+from flowsweep.analysis.verdicts import SOME
 from flowsweep.wording import counted, format_share
 
 _METHOD = (
@@ -65,10 +66,11 @@ def _said(direction: str, rows: Sequence[ObservedRow], of: int, open_share: floa
     sink = rows[0]["dst"]
     held = median(known(row["limit_rwnd_share"]) for row in rows)
     threads = [ran for row in rows if (ran := row.get("thread_busy_recv")) is not None]
+    middle = " (medians of these trials)" if len(rows) > 1 else ""
     busy = f" (its receiving threads ran for {format_share(median(threads))} of the time)" if threads else ""
     return (
         f"{direction}: {sink} did not read in time in {len(rows)} of {counted(of, 'trial')}: it announced "
         f"{format_share(open_share)} of its receive window in the mean, closed it at times, and the sender "
-        f"waited for it for {format_share(held)} of the time. Find what keeps {sink} from reading{busy}: a "
-        "larger window bridges short pauses only."
+        f"waited for it for {format_share(held)} of the time{middle}. Find what keeps {sink} from "
+        f"reading{busy}: a larger window bridges short pauses only."
     )

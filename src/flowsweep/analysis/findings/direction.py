@@ -30,14 +30,16 @@ def direction_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_
         margin: Of practical equivalence, relative.
 
     Returns:
-        One for each two hosts that sent both ways. The effect is by how many percent the plateau of
-        `direction` is above that of the other: points at which windows, or few flows, hold back one of both
-        (`held_back`) say nothing of the path and are left out. The two directions of a point ran next to each
-        other in each repeat: what counts is the difference of their log goodput, averaged over the points,
-        with what it differs between repeats of the same point as noise (paired comparison; Student 1908, The
-        probable error of a mean, Biometrika 6). Where points ran once, with what it differs between points.
-        Where both directions have no point on their plateau in common, the plateaus are compared as a whole,
-        repeat by repeat. Where points are left out, the highest of those compared is named for both.
+        One for each two hosts that sent both ways. Its scope is the faster direction, and the effect is by
+        how many percent the plateau of that one is above the other's: never below 0. Which one is faster is
+        chosen by the same trials, which the two-sided p-value allows for. Points at which windows, or few
+        flows, hold back one of both (`held_back`) say nothing of the path and are left out. The two
+        directions of a point ran next to each other in each repeat: what counts is the difference of their
+        log goodput, averaged over the points, with what it differs between repeats of the same point as noise
+        (paired comparison; Student 1908, The probable error of a mean, Biometrika 6). Where points ran once,
+        with what it differs between points. Where both directions have no point on their plateau in common,
+        the plateaus are compared as a whole, repeat by repeat. Where points are left out, the highest of
+        those compared is named for both.
     """
     grid = design(observed)
     limited = held_back(observed, grid, margin)
@@ -126,17 +128,18 @@ def _hypothesis(observed: Observations, pairs: _Pairs, *, margin: float) -> Hypo
     count = int(cells.max()) + 1
     mean = fit.compare(shifts, np.full((1, count), 1 / count))
     shift, half = float(mean.value[0]), float(mean.half_widths()[0])
-    estimate = (shift, shift - half, shift + half)
+    faster, slower = ways if shift >= 0 else (ways[1], ways[0])
+    estimate = (abs(shift), abs(shift) - half, abs(shift) + half)
     enough = 2 ** (len(shifts) - 1) >= FEWEST_ARRANGEMENTS
     return Hypothesis(
         "direction",
-        observed.scope(ways[0]),
-        partial(_say, pairs, estimate, margin),
+        observed.scope(faster),
+        partial(_say, pairs, (faster, slower), estimate, margin),
         pairs.trials,
         Estimate.in_percent(estimate),
         axis=DIRECTION,
         p_value=float(mean.p_values[0]),
-        within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
+        within_margin=estimate[2] <= math.log1p(margin),
         second_opinion=(lambda: permutation_p(logs)) if enough else None,
         method=_method(pairs, fit, count, repeated=repeated),
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=DIRECTION),
@@ -161,16 +164,20 @@ def _goodput(unit: Unit, way: str) -> float:
     return next(goodput_of(row) for row in unit.rows if row[DIRECTION] == way)
 
 
-def _say(pairs: _Pairs, estimate: tuple[float, float, float], margin: float, decision: Decision) -> str:
-    ways = pairs.ways
-    faster, slower = ways if estimate[0] >= 0 else reversed(ways)
-    shift, low, high = estimate if estimate[0] >= 0 else (-estimate[0], -estimate[2], -estimate[1])
-    if shift >= A_MULTIPLE:
-        change = f"{format_multiple((shift, low, high), ' times')} as fast as {slower}"
+def _say(
+    pairs: _Pairs,
+    order: tuple[str, str],
+    estimate: tuple[float, float, float],
+    margin: float,
+    decision: Decision,
+) -> str:
+    (faster, slower), ways = order, pairs.ways
+    if estimate[0] >= A_MULTIPLE:
+        change = f"{format_multiple(estimate, ' times')} as fast as {slower}"
     else:
-        change = f"{format_change(percent(shift), percent(low), percent(high))} faster than {slower}"
+        change = f"{format_change(*map(percent, estimate))} faster than {slower}"
     if decision == "effect":
-        small = high <= math.log1p(margin)
+        small = estimate[2] <= math.log1p(margin)
         remark = f", which is less than the margin of {format_margin(margin)}" if small else ""
         return f"{faster} is {change}{remark}{_highest(pairs)}."
     if decision == "no practical effect":

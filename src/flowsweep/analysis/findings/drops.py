@@ -9,9 +9,8 @@ from flowsweep.analysis.statistics.observations import Observations, ObservedRow
 from flowsweep.analysis.statistics.regions import regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
-from flowsweep.analysis.tests.tcp.verdict import QUEUE_MS, QUEUE_SHARE
-from flowsweep.analysis.verdicts import LOSS, MOST, QUEUE
-from flowsweep.wording import counted, format_milliseconds, format_number
+from flowsweep.analysis.verdicts import LOSS, MOST, QUEUE, QUEUE_MS, QUEUE_SHARE
+from flowsweep.wording import counted, format_milliseconds, format_number, some_of
 
 TRIALS_MAX = 200
 """Of a campaign, samples of so many trials are looked at; more would tell no more."""
@@ -128,68 +127,68 @@ def _answer(
         return _of_links(counted_rows, everywhere)
     queued = [row for row in rows if row["verdict"] == QUEUE and _queue_at_loss(row)]
     if len(queued) >= MOST * len(rows):
-        return _of_queue(queued)
+        return _of_queue(queued, everywhere)
     traced = [row for row in rows if row["trial_id"] in traces]
     if not traced:
         return None
-    return _of_signature(signature([traces[row["trial_id"]] for row in traced]), traced)
+    return _of_signature(signature([traces[row["trial_id"]] for row in traced]), traced, len(everywhere))
 
 
 def _where(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> str:
-    """At which levels of an axis these trials are, if one tells them from the others."""
+    """Say of how many trials these are some, and at which levels of an axis, if one tells them apart."""
     own = frozenset(trial_ids(rows))
     told = [row | {_DROPPED: str(row["trial_id"] in own)} for row in everywhere]
     found = regions(told, _DROPPED)
     words = None if found is None else found.words.get(str(True))
-    return f" of {len(everywhere)}" + (f" ({words})" if words else "")
+    return some_of(len(rows), len(everywhere), "trial") + (f" ({words})" if words else "")
 
 
 def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> _Answer:
     queue, random, policer = map(sum, zip(*map(_drops, rows), strict=True))
     total = queue + random + policer
     share = queue / total
-    trials = counted(len(rows), "trial")
+    trials = _where(rows, everywhere)
     if policer >= MOST * total:
         claim = (
-            f"the emulated link's policer drops, at {counted(policer, 'moment')} of {trials} ({queue} at a "
-            f"full queue, {random} at random): nothing waits for it. Sending at its rate loses less"
+            f"the emulated link's policer drops, at {counted(policer, 'moment')} ({queue} at a full queue, "
+            f"{random} at random), in {trials}: nothing waits for it. Sending at its rate loses less"
         )
     elif share >= MOST:
         added_ms = _median_added_ms(rows)
         claim = (
-            f"the emulated link's queue overflowed in {trials}{_where(rows, everywhere)}: drops at "
+            f"the emulated link's queue overflowed in {trials}: drops at "
             f"{counted(queue, 'moment')} ({random} at random)"
         )
         if added_ms is not None:
             claim += f"; round trips are {format_milliseconds(added_ms)} longer then than the least"
     elif random >= MOST * total:
-        claim = f"the emulated link loses packets at random, at {counted(random, 'moment')} of {trials}"
-        claim += f" ({queue} at a full queue)"
+        claim = f"the emulated link loses packets at random, at {counted(random, 'moment')}"
+        claim += f" ({queue} at a full queue), in {trials}"
     else:
         claim = (
-            f"the emulated link drops at a full queue ({queue} moments of {trials}) and at random ({random})"
+            f"the emulated link drops at a full queue ({counted(queue, 'moment')}) and at random ({random})"
         )
         claim += f", and its policer drops ({policer})" if policer else ""
+        claim += f", in {trials}"
     return _Answer(claim, _METHOD_LINKS, rows, share, "1")
 
 
-def _of_queue(rows: Sequence[ObservedRow]) -> _Answer:
+def _of_queue(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> _Answer:
     added_ms = median(known(_added_ms(row)) for row in rows)
     claim = (
-        f"a full queue drops: round trips are {format_milliseconds(added_ms)} longer than the least when "
-        f"packets are lost, in {counted(len(rows), 'trial')}"
+        f"a full queue drops, in {_where(rows, everywhere)}: round trips are "
+        f"{format_milliseconds(added_ms)} longer than the least when packets are lost"
     )
     return _Answer(claim, _METHOD_QUEUE, rows, added_ms / 1_000, "s")
 
 
-def _of_signature(found: Signature, rows: Sequence[ObservedRow]) -> _Answer:
+def _of_signature(found: Signature, rows: Sequence[ObservedRow], of: int) -> _Answer:
     if found.rank is None or found.rank_low is None or found.rank_high is None:
         claim = f"what drops packets is not clear: {found.losses} losses in the samples tell too little"
         return _Answer(claim, _METHOD, rows)
     rank = f"{format_number(found.rank)} [{format_number(found.rank_low)}, {format_number(found.rank_high)}]"
-    seen = (
-        f"the goodput before {found.losses} losses in {counted(len(rows), 'trial')} has a mean rank of {rank}"
-    )
+    trials = some_of(len(rows), of, "trial")
+    seen = f"the goodput before {found.losses} losses in {trials} has a mean rank of {rank}"
     claims = {
         "any rate": (
             f"packets are lost at any goodput, and no queue stands: at random, or at a buffer that single "

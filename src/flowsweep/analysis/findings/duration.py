@@ -20,7 +20,7 @@ from flowsweep.analysis.statistics.level_effects import LevelComparison, compare
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.statistics.usual_trials import usual_trials
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
-from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
+from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
 from flowsweep.wording import counted, format_change, format_duration, format_margin
 
 MOST_TRIALS = 0.9
@@ -152,29 +152,37 @@ def _say_cut(
     if enough is not None:
         return (
             f"Trials of {short} would tell the same as those of {long}: "
-            f"{_shares(estimate, 'independent ones', margin)} of the mean of those of {long}, from which "
-            f"they differ by {change} on average. This says nothing of longer trials."
+            f"{shares_in_words(estimate, 'independent ones', margin)} of the mean of those of {long}, from "
+            f"which they differ by {change} on average. This says nothing of longer trials."
         )
     lead, themselves = f"No duration below {long} is shown to tell the same", ""
     if not _agrees(whole, margin):
         lead = f"No duration is shown to be long enough, not even the longest, {long}"
-        themselves = (
-            f"; of those of {long} themselves {_share(whole.share)} do (at least {_share(whole.least_share)})"
-        )
+        themselves = f"; of those of {long} themselves {_share(whole)} do"
     return (
-        f"{lead}: {_shares(estimate, f'independent trials of {short}', margin)} of the mean of those of "
-        f"{long}, from which they differ by {change} on average{themselves}."
+        f"{lead}: {shares_in_words(estimate, f'independent trials of {short}', margin)} of the mean of those "
+        f"of {long}, from which they differ by {change} on average{themselves}."
     )
 
 
-def _shares(estimate: Independent, trials: str, margin: float) -> str:
-    least = _share(estimate.least_share)
-    return f"{_share(estimate.share)} of {trials} (at least {least}) come within {format_margin(margin)}"
+def shares_in_words(estimate: Independent, trials: str, margin: float) -> str:
+    """Say how many trials come within a margin: "92 % (at least 87 % with 95 % confidence) of them"."""
+    return f"{_share(estimate)} of {trials} come within {format_margin(margin)}"
 
 
-def _share(share: float) -> str:
-    """In whole percent, downwards: neither certainty nor a promise is made by rounding."""
-    return f"{math.floor(100 * share)} %"
+def _share(estimate: Independent) -> str:
+    """A share and its lower end with 95 % confidence; that end alone where both are the same percent."""
+    share, least = map(_whole_percent, (estimate.share, estimate.least_share))
+    if share == 0:
+        return "fewer than 1 %"
+    if share == least:
+        return f"at least {least} %"
+    return f"{share} % (at least {least} % with {format_margin(CONFIDENCE)} confidence)"
+
+
+def _whole_percent(share: float) -> int:
+    """Downwards, and never all: neither certainty nor a promise is made by rounding."""
+    return min(math.floor(100 * share), 99)
 
 
 def duration_hypotheses(

@@ -1,4 +1,4 @@
-"""Trials that failed and trials that stalled: how many, and at which levels of an axis."""
+"""Trials that failed, and those far slower than their point: how many, and at which levels of an axis."""
 
 import statistics
 from collections.abc import Hashable, Iterator, Sequence
@@ -14,7 +14,7 @@ from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, grouped
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, is_searched
-from flowsweep.defaults import STALLED_SHARE
+from flowsweep.defaults import SLOW_SHARE
 from flowsweep.wording import counted, format_share
 
 _FEWEST_OF_A_POINT = 3
@@ -36,13 +36,13 @@ class _Event:
 
 
 def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
-    """Ask whether trials fail, or stall, more often at some levels of an axis.
+    """Ask whether trials fail, or are slow, more often at some levels of an axis.
 
     Args:
         summary: Rows of a campaign; `goodput_bps` in bit/s.
 
     Yields:
-        For each sweep and mode one of failures (`status` other than ok) and one of stalls (less than
+        For each sweep and mode one of failures (`status` other than ok) and one of slow ones (less than
         half the median of the point, of three trials or more), where there are any. One trial is described by
         its share with the exact interval (Clopper and Pearson, The use of confidence or fiducial limits,
         Biometrika 26, 1934). Two or more are tested (`event_shares.most_uneven`); the effect is then the
@@ -65,17 +65,17 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
         trials=tuple(row["trial_id"] for row in rows if row["status"] != "ok"),
         of=len(rows),
     )
-    stalled = _Event(
+    slow = _Event(
         kind="stalls",
-        verb=f"carried less than {format_share(STALLED_SHARE)} of the median of their point",
+        verb=f"carried less than {format_share(SLOW_SHARE)} of the median of their point",
         consequence="is of two kinds of trials, which no mean describes",
-        trials=_stalled(rows),
+        trials=_slow(rows),
         of=sum(row["status"] == "ok" for row in rows),
     )
-    return failed, stalled
+    return failed, slow
 
 
-def _stalled(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
+def _slow(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
     points: dict[Hashable, list[ObservedRow]] = {}
     for row in rows:
         if row["status"] == "ok" and row["goodput_bps"] is not None:
@@ -86,7 +86,7 @@ def _stalled(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
         for found in points.values()
         if len(found) >= _FEWEST_OF_A_POINT
         for row in found
-        if goodput_of(row) < STALLED_SHARE * statistics.median(map(goodput_of, found))
+        if goodput_of(row) < SLOW_SHARE * statistics.median(map(goodput_of, found))
     )
 
 

@@ -13,12 +13,12 @@ from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
-from flowsweep.defaults import STALLED_SHARE
+from flowsweep.defaults import SLOW_SHARE
 from flowsweep.wording import counted, format_number
 
 NAMED = 3
 """Trials that a sentence names, at most."""
-_STALLED = math.log(STALLED_SHARE)
+_SLOW = math.log(SLOW_SHARE)
 _PAIR = 2
 _WHOLE_LINK = 0.97
 """Share of what a link carries in full packets, from which on nothing can be said to be too fast."""
@@ -72,14 +72,14 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     settled = [_settled(noise, places) for places in found.undecided]
     outside = [*found.outside, *(place for place in settled if place is not None)]
     outside.sort(key=lambda place: -abs(found.deviations[place]))
-    stalled = [place for place in outside if found.deviations[place] < _STALLED]
-    others = [place for place in outside if place not in stalled]
+    slow = [place for place in outside if found.deviations[place] < _SLOW]
+    others = [place for place in outside if place not in slow]
     unknown = [places for places, place in zip(found.undecided, settled, strict=True) if place is None]
     sentences = []
-    if stalled:
+    if slow:
         sentences.append(
-            f"{len(stalled)} of {counted(len(noise.rows), 'trial')} carried less than half of what the "
-            f"repeats let expect: {_list([_named(observed, noise, found, place) for place in stalled])}."
+            f"{len(slow)} of {counted(len(noise.rows), 'trial')} carried less than half of what the "
+            f"repeats let expect: {_list([_named(observed, noise, found, place) for place in slow])}."
         )
     named = [_named(observed, noise, found, place) for place in others]
     named += [_disagreeing(observed, noise, places) for places in unknown]

@@ -15,7 +15,7 @@ from flowsweep.analysis.statistics.observations import Observations, ObservedRow
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.analysis.verdicts import LOSS, QUEUE, WINDOWS
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.wording import counted, format_number, with_interval
+from flowsweep.wording import counted, format_number, some_of, with_interval
 
 _Point = tuple[Level, ...]
 
@@ -31,6 +31,12 @@ class _Theory:
     source: str
     congestion: tuple[str, ...] | None = None
     """Only for these; None: for all."""
+
+    def is_of(self, row: ObservedRow) -> bool:
+        """Whether a trial is limited by what the theory is about."""
+        return row.get("verdict") in self.verdicts and (
+            self.congestion is None or row["congestion"] in self.congestion
+        )
 
 
 _THEORIES = (
@@ -70,29 +76,28 @@ def theory_hypotheses(observed: Observations) -> list[Hypothesis]:
         independent of each other as seconds and points are not, `geometric_mean`.
     """
     return [
-        _hypothesis(observed, direction, theory, own)
+        _hypothesis(observed, direction, theory, own, limited=sum(map(theory.is_of, rows)))
         for direction, rows in observed.by_direction()
         for theory in _THEORIES
-        if (own := [row for row in rows if _applies(theory, row)])
+        if (own := [row for row in rows if theory.is_of(row) and _applies(theory, row)])
     ]
 
 
 def _applies(theory: _Theory, row: ObservedRow) -> bool:
-    if row.get("verdict") not in theory.verdicts or not row.get(theory.column):
+    """Whether the theory has something to say of a trial that it is about."""
+    if not row.get(theory.column):
         return False
     if theory.column == "link_payload_bps" and drops_early(row):
         return False
-    if not row["rtt_min_ms"] or row["rtt_min_ms"] < PATH_RTT_MS:
-        return False
-    return theory.congestion is None or row["congestion"] in theory.congestion
+    return bool(row["rtt_min_ms"] and row["rtt_min_ms"] >= PATH_RTT_MS)
 
 
 def _hypothesis(
-    observed: Observations, direction: str, theory: _Theory, rows: Sequence[ObservedRow]
+    observed: Observations, direction: str, theory: _Theory, rows: Sequence[ObservedRow], *, limited: int
 ) -> Hypothesis:
     scope = observed.scope(direction)
     ratio, repeats = _ratio(rows, theory.column)
-    trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
+    trials = f"{some_of(len(rows), limited, 'trial')} in {counted(repeats, 'repeat')}"
     others = background_names(rows[0])
     beside = f" beside {others}" if others else ""
     claim = (

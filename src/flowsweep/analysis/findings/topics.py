@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from flowsweep.analysis.background.asked import background_asked_bps
 from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.background.harm import harm_hypotheses
@@ -34,6 +35,7 @@ from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses
 from flowsweep.analysis.findings.segment_size import segment_hypotheses
+from flowsweep.analysis.findings.still_growing import with_growing_trials
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
@@ -104,7 +106,9 @@ def findings(
             observed, within=within, windows=windows, explained=explained, margin=margin
         )
     ]
-    hypotheses += fairness_hypotheses(comparable, margin=margin)
+    beside = any(row.get("flows_beside") for row in summary)
+    asked_bps = background_asked_bps(tables.trials) if tables is not None and beside else None
+    hypotheses += fairness_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
     hypotheses += harm_hypotheses(comparable, margin=margin)
     hypotheses += _of_the_campaign(summary)
     hypotheses += bound_hypotheses(summary, margin=margin)
@@ -146,12 +150,14 @@ def _hypotheses(
         *direction_hypotheses(observed, margin=margin),
     ]
     repeats = repeat_hypotheses(observed, explained=explained, margin=margin)
-    compared = [
-        *alike_in_the_mean(compared, observed, margin=margin),
+    alike = alike_in_the_mean(compared, observed, margin=margin)
+    cuts = {} if within is None else within.cuts
+    over_levels = [
+        *with_growing_trials(alike, observed, cuts, margin=margin),
         *decline_hypotheses(observed, margin=margin),
     ]
     drift = next((one for one in repeats if one.kind == "drift" and one.scope.direction is None), None)
-    yield from apart_from_time(compared, design(observed), drift, margin=margin)
+    yield from apart_from_time(over_levels, design(observed), drift, margin=margin)
     yield from repeats
     yield from verdict_hypotheses(observed)
     yield from bufferbloat_hypotheses(observed)

@@ -8,6 +8,7 @@ from statistics import median
 from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.limit_words import held_by_window
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
@@ -20,14 +21,16 @@ from flowsweep.analysis.verdicts import (
     NOT_CLEAR,
     PATH_NOT_FULL,
     QUEUE,
+    STAGES,
     VERDICTS,
 )
+from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate, format_share
 
 _AT_SENDER = "what the sender's own device drops"
 _QUEUE_DROPS = "the path's queue, which drops before the path is full,"
-_POLICED = "the congestion window, held down by what a policer drops,"
+_POLICED = "what a policer drops"
 _CORES_IN_USE = "all cores of {} were in use"
 _METHOD = (
     "verdicts of trials, counted; a verdict is from what the flight fills, losses, CPU time and counters"
@@ -43,7 +46,7 @@ def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
 
     Returns:
         One hypothesis for each direction with verdicts; it only describes. The effect is the share of the
-        trials (unit "1") that have the most frequent verdict.
+        trials (unit "1") that have the most frequent verdict; those without one count as trials, too.
 
     Method:
         Verdicts are counted; the axis whose levels tell them apart (`regions`) says where each is the rule.
@@ -56,16 +59,19 @@ def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
 
 def _hypothesis(observed: Observations, direction: str, rows: Sequence[TrialRow]) -> Hypothesis:
     counts = Counter(known(row["verdict"]) for row in rows)
-    claim, share = _claim(direction, rows, counts), counts.most_common(1)[0][1] / len(rows)
-    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"))
+    trials = len(dict(observed.by_direction())[direction])
+    claim, share = _claim(direction, rows, counts, trials), counts.most_common(1)[0][1] / trials
+    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"), trials=trials)
 
 
-def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str]) -> str:
+def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str], trials: int) -> str:
     where = regions(rows, "verdict")
     parts = [
-        _part(verdict, count, where, [row for row in rows if row["verdict"] == verdict], len(rows))
+        _part(verdict, count, where, [row for row in rows if row["verdict"] == verdict], trials)
         for verdict, count in counts.most_common()
     ]
+    unjudged = trials - len(rows)
+    parts += [f"{unjudged} of {counted(trials, 'trial')} cannot be judged"] if unjudged else []
     return f"{direction}: {'; '.join(parts)}."
 
 
@@ -73,9 +79,12 @@ def _part(verdict: str, count: int, where: Regions | None, own: Sequence[TrialRo
     of_all = counted(trials, "trial")
     many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
     unclear = verdict == NOT_CLEAR
-    part = (
-        f"it is not clear what limits {many}" if unclear else f"{limiting_words(verdict, own)} limits {many}"
-    )
+    if verdict in STAGES:
+        part = f"{many} waited for {VERDICTS[verdict].subject}"
+    elif unclear:
+        part = f"it is not clear what limits {many}"
+    else:
+        part = f"{limiting_words(verdict, own)} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
     part += _crowded(own) if unclear else ""
@@ -94,8 +103,11 @@ def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
         return VERDICTS[verdict].datagram_subject
     if verdict == QUEUE and all(drops_early(row) for row in own):
         return _QUEUE_DROPS
-    if verdict == LOSS and all(policed(row) for row in own):
-        return _POLICED
+    if verdict == LOSS:
+        cause = _POLICED if all(policed(row) for row in own) else "loss"
+        if any(held_by_window(row) for row in own):
+            return f"the congestion window, held down by {cause},"
+        return cause
     return VERDICTS[verdict].subject
 
 
@@ -134,10 +146,23 @@ def _crowded(own: Sequence[TrialRow]) -> str:
 def _sent_again(own: Sequence[TrialRow]) -> str:
     """How much was lost, by what was sent again; of the trial in the middle."""
     shares = [share for row in own if (share := row.get("loss_share"))]
-    return f", with {format_share(median(shares))} of all bytes sent again" if shares else ""
+    middle = " (median of the trials)" if len(shares) > 1 else ""
+    return f", with {format_share(median(shares))} of all bytes sent again{middle}" if shares else ""
 
 
 def _reached(own: Sequence[TrialRow]) -> str:
-    goodput = format_rate(median(map(goodput_of, own)))
+    """At which goodput, and of what links carry, trial by trial where that differs between trials."""
+    goodputs = sorted(map(goodput_of, own))
+    links = [link_bps for row in own if (link_bps := row.get("link_payload_bps")) is not None]
+    if len(links) == len(own) and not _alike(links):
+        share = median(goodput_of(row) / known(row["link_payload_bps"]) for row in own)
+        between = f"{format_rate(goodputs[0])} to {format_rate(goodputs[-1])}"
+        return f", at {between}, in the median {format_share(share)} of what the links of each carry"
+    middle = "" if _alike(goodputs) else "a median of "
     link_bps = path_payload_bps(own) if own[0].get("link_payload_bps") is not None else None
-    return f", at {goodput}" if link_bps is None else f", at {goodput} of {format_rate(link_bps)}"
+    goodput = f", at {middle}{format_rate(median(goodputs))}"
+    return goodput if link_bps is None else f"{goodput} of {format_rate(link_bps)}"
+
+
+def _alike(values: Sequence[float]) -> bool:
+    return max(values) <= (1 + EQUIVALENCE_MARGIN) * min(values)

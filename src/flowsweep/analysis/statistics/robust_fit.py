@@ -1,4 +1,4 @@
-"""The same linear model where some trials stalled: residuals that a few unusual trials do not move."""
+"""The same linear model where some trials are far slower: residuals that a few unusual trials do not move."""
 
 from dataclasses import dataclass
 

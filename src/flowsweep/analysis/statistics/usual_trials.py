@@ -11,9 +11,9 @@ from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.summarising.trial_row import goodput_of
-from flowsweep.defaults import EQUIVALENCE_MARGIN, STALLED_SHARE
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SLOW_SHARE
 
-_STALLED = math.log(STALLED_SHARE)
+_SLOW = math.log(SLOW_SHARE)
 _PAIR = 2
 
 Point = tuple[Hashable, ...]
@@ -30,14 +30,14 @@ def fit_of_repeats(noise: RepeatNoise) -> RobustFit | None:
 
 
 def usual_trials(grid: Design) -> tuple[Design, int]:
-    """Leave out the trials of a design that stand out: one that stalled moves a mean by more than any effect.
+    """Leave out the trials of a design that stand out: a slow one moves a mean by more than any effect.
 
     Args:
         grid: Of trials of one sweep and mode; goodput in bit/s.
 
     Returns:
         What is left, and how many trials that leaves out: the units of a trial that stands out, the points of
-        which it is not known which repeat stalled (`robust_fit`), and points that nobody can vouch for: of
+        which it is not known which repeat is slow (`robust_fit`), and points that nobody can vouch for: of
         one repeat, of two where other trials stand out, with less than half of what three quarters of the
         points have that differ from it in one axis only. The design itself where that is none, where a level
         of an axis would be lost, or where points ran once.
@@ -48,8 +48,8 @@ def usual_trials(grid: Design) -> tuple[Design, int]:
     found = fit_of_repeats(noise)
     unusual: set[str] = set()
     if found is not None:
-        stalled = [places for places in found.undecided if np.ptp(noise.logs[list(places)]) > -_STALLED]
-        places = (*found.outside, *(place for group in stalled for place in group))
+        slow = [places for places in found.undecided if np.ptp(noise.logs[list(places)]) > -_SLOW]
+        places = (*found.outside, *(place for group in slow for place in group))
         unusual = {noise.rows[place]["trial_id"] for place in places}
     values: dict[Point, list[float]] = {}
     trials: dict[Point, list[str]] = {}
@@ -78,4 +78,4 @@ def _below_neighbours(point: Point, means: Mapping[Point, float]) -> bool:
         for other, mean in means.items()
         if sum(mine != its for mine, its in zip(point, other, strict=True)) == 1
     )
-    return bool(differences) and differences[-1 - len(differences) // 4] < _STALLED
+    return bool(differences) and differences[-1 - len(differences) // 4] < _SLOW

@@ -102,3 +102,25 @@ def test_how_it_goes_with_the_round_trip() -> None:
 def test_trials_that_got_nothing_or_all_take_no_part() -> None:
     assert told(rows([1.0, 1.0, 1.0])) == []
     assert told(rows([0.5, 0.5, 0.5], beside=0)) == []
+
+
+def test_traffic_that_got_the_rate_it_asked_for_was_not_held_down() -> None:
+    """20 of 100 Mbit/s beside one greedy flow: a fifth of the path, and all that was asked for."""
+    summary = [row | {"goodput_bps": 80e6, "goodput_mean_bps": 80e6} for row in rows([0.8, 0.801, 0.799])]
+    ids = [row["trial_id"] for row in summary]
+    (greedy,) = told(summary)
+    assert greedy.decision == "effect"
+    for asked_bps in (20_000_000, 30_000_000):
+        paced = dict.fromkeys(ids, asked_bps)
+        (finding,) = decided(fairness_hypotheses(observations(summary), asked_bps=paced))
+        assert (finding.decision, finding.effect) == ("described", None)
+        assert "is not compared with equal shares" in finding.claim
+    more = dict.fromkeys(ids, 60_000_000)
+    (held,) = decided(fairness_hypotheses(observations(summary), asked_bps=more))
+    assert held.decision == "effect", "it asked for more than its half, and got a fifth"
+
+
+def test_trials_that_got_their_own_rate_are_not_compared_either() -> None:
+    summary = [row | {"verdict": "application rate"} for row in rows([0.2, 0.2, 0.2001])]
+    (finding,) = told(summary)
+    assert finding.decision == "described"

@@ -39,8 +39,8 @@ def test_a_share_is_told_with_its_interval_over_repeats() -> None:
     expected = [1 / (1 + math.exp(-value)) for value in (mean, mean - half, mean + half)]
     assert [finding.effect, finding.interval_low, finding.interval_high] == pytest.approx(expected, rel=1e-6)
     assert finding.claim == (
-        "starlight → sara: bbr takes 71.3 % [67.4, 75.0] of the goodput that it shares with cubic; 3 trials, "
-        "Jain's index over the flows 0.800."
+        "starlight → sara: bbr takes 71.3 % [67.4, 75.0] on average of the goodput that it shares with "
+        "cubic; 3 trials, Jain's index over the flows 0.800."
     )
     assert (finding.decision, finding.n, finding.figure.kind) == ("described", 3, "shares")
 

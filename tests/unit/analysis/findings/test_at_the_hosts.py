@@ -108,9 +108,9 @@ def test_a_window_that_closes_is_said_to_be_unread() -> None:
     [one] = closed(CLOSED)
     assert one.claim == (
         "a → b: b did not read in time in 3 of 4 trials: it announced 30.0 % of its receive window in the "
-        "mean, closed it at times, and the sender waited for it for 90.0 % of the time. Find what keeps "
-        "b from reading (its receiving threads ran for 20.0 % of the time): a larger window bridges short "
-        "pauses only."
+        "mean, closed it at times, and the sender waited for it for 90.0 % of the time (medians of these "
+        "trials). Find what keeps b from reading (its receiving threads ran for 20.0 % of the time): a "
+        "larger window bridges short pauses only."
     )
     assert (one.kind, one.effect, one.effect_unit, one.n) == ("closed_window", 0.3, "1", 3)
 

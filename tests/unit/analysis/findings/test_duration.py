@@ -14,13 +14,13 @@ from analysis_support import SECOND_NS, Steady, make_flows, make_outcome, make_s
 from flowsweep.analysis import bins, intervals
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.truncated_durations import durations_cut
-from flowsweep.analysis.findings.duration import cut_hypotheses, duration_hypotheses
+from flowsweep.analysis.findings.duration import cut_hypotheses, duration_hypotheses, shares_in_words
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.slow_start import slow_start_hypotheses
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import design
-from flowsweep.analysis.statistics.independent_trials import independent
+from flowsweep.analysis.statistics.independent_trials import Independent, independent
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables, tables_of
@@ -129,7 +129,7 @@ def test_the_shortest_duration_that_tells_the_same() -> None:
     )
     assert (finding.decision, finding.effect, finding.effect_unit) == ("described", 8.0, "s")
     assert finding.claim == (
-        "Trials of 8 s would tell the same as those of 30 s: 100 % of independent ones (at least 99 %) come "
+        "Trials of 8 s would tell the same as those of 30 s: at least 99 % of independent ones come "
         "within 3 % of the mean of those of 30 s, from which they differ by 0.5 % [0.4, 0.6] on average. "
         "This says nothing of longer trials."
     )
@@ -142,8 +142,21 @@ def test_a_duration_that_is_right_on_average_only_is_not_enough() -> None:
     finding = cut_finding(long_trials(), {10: unsteady})
     assert finding.effect == 30.0
     assert finding.claim.startswith(
-        "No duration below 30 s is shown to tell the same: 0 % of independent trials of 10 s (at least 0 %) "
+        "No duration below 30 s is shown to tell the same: fewer than 1 % of independent trials of 10 s come "
     )
+
+
+def test_a_share_stands_beside_its_lower_end_only_where_they_differ() -> None:
+    """Rows of share and lower end; no share of trials to come is certain."""
+    said = {
+        (0.926, 0.921): "at least 92 % of independent trials of 15 s come within 3 %",
+        (0.926, 0.871): "92 % (at least 87 % with 95 % confidence) of independent trials of 15 s come within",
+        (1.0, 0.998): "at least 99 % of independent trials of 15 s come within 3 %",
+        (0.004, 0.0): "fewer than 1 % of independent trials of 15 s come within 3 %",
+    }
+    for (share, least), words in said.items():
+        estimate = Independent(0.0, 0.01, share, least)
+        assert shares_in_words(estimate, "independent trials of 15 s", 0.03).startswith(words)
 
 
 def test_trials_that_differ_by_more_than_the_margin_whatever_their_duration() -> None:

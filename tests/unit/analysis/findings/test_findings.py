@@ -161,7 +161,8 @@ def test_the_faster_direction() -> None:
     assert direction.decision == "effect"
     assert direction.claim.startswith("b → a is 4.")
     assert direction.claim.endswith("] faster than a → b.")
-    assert (direction.direction, direction.effect) == ("a → b", pytest.approx(-3.9, abs=0.3))
+    assert (direction.direction, direction.effect) == ("b → a", pytest.approx(4.1, abs=0.3))
+    assert direction.interval_low < direction.effect < direction.interval_high
     assert "60 pairs" in direction.method
 
 

@@ -91,19 +91,19 @@ def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -
 def test_links_that_count_their_drops_are_believed() -> None:
     small = trial(1, verdict=QUEUE, rtt_at_loss_ms=21.2, link_queue_drops=54, link_random_drops=0)
     assert said(drop_hypotheses(observed(small), {})) == (
-        "a → b: the emulated link's queue overflowed in 1 trial of 1: drops at 54 moments (0 at random); "
+        "a → b: the emulated link's queue overflowed in 1 trial: drops at 54 moments (0 at random); "
         "round trips are 1 ms longer then than the least."
     )
     [found] = drop_hypotheses(observed(small, trial(2, verdict=QUEUE, recoveries=1)), {})
     assert found.evidence == (small["trial_id"],), "the one whose link did not drop is no evidence"
     unknown = small | {"rtt_at_loss_ms": None}
     assert said(drop_hypotheses(observed(unknown), {})).endswith(
-        "in 1 trial of 1: drops at 54 moments (0 at random)."
+        "in 1 trial: drops at 54 moments (0 at random)."
     )
     random = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40)
     assert "loses packets at random, at 40 moments" in said(drop_hypotheses(observed(random), {}))
     both = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=20)
-    assert "drops at a full queue (20 moments of 1 trial) and at random (20)" in said(
+    assert "drops at a full queue (20 moments) and at random (20), in 1 trial" in said(
         drop_hypotheses(observed(both), {})
     )
 
@@ -115,7 +115,7 @@ def test_what_overflows_is_tied_to_its_window() -> None:
         for number, size in enumerate([1 << 18, 1 << 19, 1 << 20] * 2)
     ]  # fmt: skip
     assert said(drop_hypotheses(observed(*rows), {})).startswith(
-        "a → b: the emulated link's queue overflowed in 2 trials of 6 (window sum from 1 MiB on): "
+        "a → b: the emulated link's queue overflowed in 2 of 6 trials (window sum from 1 MiB on): "
     )
 
 
@@ -124,21 +124,28 @@ def test_a_policer_of_a_link_is_called_so_and_no_samples_are_asked() -> None:
     assert lossy_trials([policed]) == []
     [found] = drop_hypotheses(observed(policed), {})
     assert found.say("described") == (
-        "a → b: the emulated link's policer drops, at 40 moments of 1 trial (1 at a full queue, 0 at "
-        "random): nothing waits for it. Sending at its rate loses less."
+        "a → b: the emulated link's policer drops, at 40 moments (1 at a full queue, 0 at "
+        "random), in 1 trial: nothing waits for it. Sending at its rate loses less."
     )
     assert found.estimate.effect == pytest.approx(1 / 41)
     mixed = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=0, link_policer_drops=20)
-    assert "full queue (20 moments of 1 trial) and at random (0), and its policer drops (20)" in said(
+    assert "full queue (20 moments) and at random (0), and its policer drops (20), in 1 trial" in said(
         drop_hypotheses(observed(mixed), {})
     )
 
 
 def test_a_full_queue_of_an_unknown_path_is_seen_by_its_round_trips() -> None:
     assert said(drop_hypotheses(observed(trial(1), trial(2)), {})) == (
-        "a → b: a full queue drops: round trips are 400 ms longer than the least when packets are lost, in 2 "
-        "trials."
+        "a → b: a full queue drops, in 2 trials: round trips are 400 ms longer than the least when packets "
+        "are lost."
     )
+
+
+def test_fewer_trials_than_the_path_limits_are_counted_against_them() -> None:
+    """Beside "the path itself limits all 3 trials" a bare "2 trials" would be another count of the same."""
+    rows = [trial(1), trial(2), trial(3, recoveries=0, rtt_median_ms=None)]
+    assert "a full queue drops, in 2 of 3 trials: " in said(drop_hypotheses(observed(*rows), {}))
+    assert " in 2 of 3 trials (at most 285 ms)" in said(bufferbloat_hypotheses(observed(*rows)))
 
 
 @pytest.mark.parametrize(

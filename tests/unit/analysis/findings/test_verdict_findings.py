@@ -224,7 +224,7 @@ def test_how_much_was_lost_is_said_where_losses_limit() -> None:
     [hypothesis] = verdict_hypotheses(observed(*rows))
     assert hypothesis.say("described") == (
         "slac → in2p3: the congestion window, held down by loss, limits all 3 trials, with 0.150 % of all "
-        "bytes sent again."
+        "bytes sent again (median of the trials)."
     )
     queue = trial(verdict="congestion window: queue", loss_share=0.001)
     assert "sent again" not in verdict_hypotheses(observed(queue))[0].say("described")
@@ -311,3 +311,43 @@ def test_a_theory_is_asked_only_where_it_applies() -> None:
     assert reno.estimate.effect == pytest.approx(63 / 40)
     assert theory_hypotheses(observed(trial(**lossy, congestion="bbr"))) == []
     assert theory_hypotheses(observed(trial(rtt_min_ms=0.02))) == []
+
+
+def test_trials_without_a_verdict_are_counted() -> None:
+    """Of a kernel that tells too little, say: "all 2 trials" of 3 that ended well would hide one."""
+    rows = [trial(), trial(), trial(verdict=None)]
+    [told] = verdict_hypotheses(observed(*rows))
+    assert told.say("described") == (
+        "slac → in2p3: the receive window limits 2 of 3 trials; 1 of 3 trials cannot be judged."
+    )
+    assert (told.estimate.effect, told.n) == (pytest.approx(2 / 3), 3)
+
+
+def test_theory_says_of_how_many_limited_trials_it_speaks() -> None:
+    rows = [trial(), trial(repeat=2), trial(repeat=3, theory_window_bps=None)]
+    [told] = theory_hypotheses(observed(*rows))
+    assert "where windows limit (2 of 3 trials in 2 repeats)" in told.say("described")
+
+
+def test_losses_of_a_sender_that_paces_itself_are_not_put_on_its_congestion_window() -> None:
+    rows = [trial(verdict="congestion window: loss", limit_cwnd_share=0.0, loss_share=0.0015)] * 2
+    [told] = verdict_hypotheses(observed(*rows))
+    assert told.say("described").startswith("slac → in2p3: loss limits all 2 trials, with 0.150 % of all ")
+
+
+def test_goodputs_that_differ_are_not_put_into_one_number_without_a_word() -> None:
+    full = {"verdict": "congestion window: queue"}
+    rows = [trial(goodput_bps=rate_bps, **full) for rate_bps in (80e6, 90e6, 96e6)]
+    assert "limits all 3 trials, at a median of 90.0 Mbit/s of 96.5 Mbit/s" in said_of(rows)
+    one_and_two = [
+        trial(goodput_bps=share * link_bps, link_payload_bps=link_bps, **full)
+        for link_bps, share in ((38.6e6, 0.99), (77.2e6, 0.98), (77.2e6, 1.0))
+    ]
+    assert ", at 38.2 Mbit/s to 77.2 Mbit/s, in the median 99.0 % of what the links of each carry" in said_of(
+        one_and_two
+    )
+
+
+def said_of(rows: list[Row]) -> str:
+    [told] = verdict_hypotheses(observed(*rows))
+    return told.say("described")

@@ -13,6 +13,7 @@ from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, carried, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+from flowsweep.analysis.verdicts import MOST, STAGES_AT_ONCE
 from flowsweep.axes import PART
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.wording import direction, format_margin, format_rate, format_share, with_interval
@@ -110,15 +111,16 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
     levels = [f"{AXIS_NAMES[axis]} {level_words(axis, level)}" for axis, level in varied]
     where = f"{scope.direction}{', ' if levels else ''}{', '.join(levels)}"
     share = with_interval(format_share, ratio, low, high)
+    together = _together(bounds, ratio, high)
 
     def claim(decision: Decision) -> str:
         reached = f"{where}: files go from disk to disk at {whole.rate()}, {share} of the lowest bound"
         given = "; ".join(f"{_BOUNDS[part.name]} gives {part.rate()}" for part in others)
         least = f"{_BOUNDS[lowest.name]}, {lowest.rate()}"
         if not others:
-            return f"{reached} that was measured: {least}.{_together(high)}"
+            return f"{reached} that was measured: {least}.{together}"
         if decision == "effect":
-            return f"{reached}: {least}. {given[0].upper()}{given[1:]}.{_together(high)}"
+            return f"{reached}: {least}. {given[0].upper()}{given[1:]}.{together}"
         next_words = (
             f"{_BOUNDS[lowest.name]} ({lowest.rate()}) or {_BOUNDS[others[0].name]} ({others[0].rate()})"
         )
@@ -126,8 +128,8 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
         last = f" {rest[0].upper()}{rest[1:]}." if rest else ""
         if decision == "no practical effect":
             alike_words = f"they differ by no more than {format_margin(margin)}"
-            return f"{reached}, which is {next_words}: {alike_words}.{last}{_together(high)}"
-        return f"{reached}; whether that is {next_words} is undecided.{last}{_together(high)}"
+            return f"{reached}, which is {next_words}: {alike_words}.{last}{together}"
+        return f"{reached}; whether that is {next_words} is undecided.{last}{together}"
 
     return Hypothesis(
         "bounds",
@@ -143,15 +145,12 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
     )
 
 
-_ALL_AT_ONCE = 0.9
-"""Below this share of the lowest bound the stages do not work at the same time."""
-
-
-def _together(high: float | None) -> str:
-    """Say that the parts hold each other up, where that is shown."""
-    if high is None or high >= _ALL_AT_ONCE:
+def _together(parts: Sequence[_Part], ratio: float, high: float | None) -> str:
+    """Say that no part alone holds the whole up, where that is shown, or plain though not shown."""
+    if len(parts) < len(_BOUNDS) or (ratio >= MOST if high is None else high >= STAGES_AT_ONCE):
         return ""
-    return " That is less than any part alone: they wait for each other, or for the same CPU."
+    few = "" if high is not None else ", as far as so few trials tell"
+    return f" That is less than any part alone{few}: they wait for each other, or for the same CPU."
 
 
 def _spread(logs: Sequence[float]) -> float:

@@ -3,8 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.tests.tcp.verdict import PATH_FULL
-from flowsweep.analysis.verdicts import BUSY, LOSS, MOST, NOT_CLEAR, QUEUE, RATE_REACHED
+from flowsweep.analysis.verdicts import BUSY, LOSS, MOST, NOT_CLEAR, PATH_FULL, QUEUE, RATE_REACHED
 
 _HEADERS_BYTES, _HEADERS_IPV6_BYTES = 28, 48
 """Of IP and UDP."""

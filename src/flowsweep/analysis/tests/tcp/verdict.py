@@ -13,22 +13,19 @@ from flowsweep.analysis.verdicts import (
     LOSS,
     MOST,
     NOT_CLEAR,
+    PATH_FULL,
     PATH_NOT_FULL,
     QUEUE,
+    QUEUE_MS,
+    QUEUE_SHARE,
     RATE_REACHED,
+    SOME,
 )
 
-SOME = 1 / 3
-"""A share below which a cause is taken not to matter: the rest is MOST."""
 THROTTLED = SOME
 """An end that its quota keeps from running for this share of the time has more to do than it may."""
 WINDOW_CLOSES = 0.8
 """A receiver that reads in time announces its whole window; one that is behind less, by what is unread."""
-QUEUE_SHARE = 0.2
-QUEUE_MS = 2.0
-"""A round trip that is longer than the least one by both of these has a queue standing in it. Below, it may
-be the sender's own: Linux hands over up to a millisecond of its rate in one piece (`tcp_tso_autosize`), and
-more where the round trip is below 5 ms."""
 STEADY = 0.04
 """A queue that stands makes round trips vary by up to 0.03 of what it adds, bursts by 0.06 and more."""
 CALM = 0.08
@@ -39,8 +36,6 @@ BEYOND_USUAL = 2
 that has filled; those of losses at random are as any other."""
 DROPS_PER_RECOVERY = 0.5
 """Hosts that drop a packet for every second episode of recovery account for most of them."""
-PATH_FULL = 0.98
-"""Goodput at this share of what the plan's link carries is the link's."""
 NEAR_MS = 1.0
 """Below, a round trip is what hosts take over their packets: no window of the kernel's own size is full."""
 

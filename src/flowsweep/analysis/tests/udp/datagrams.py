@@ -7,14 +7,14 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import column_or_null, columns_added
+from flowsweep.analysis.hosts import BACKLOG_DROPS, of_receiving_device
 from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.archive import Tables
 from flowsweep.defaults import MILLISECOND_NS
 
 _MS_NS = float(MILLISECOND_NS)
 _US_NS = 1e3
-_HOST_DROPS = "softnet.dropped"
-"""Packets that found the queue of a host's CPU full; whose they were the kernel does not say."""
+_BACKLOG = BACKLOG_DROPS[0]
 
 OF_SOURCE = {
     "sent": "udp_datagrams", "behind_max_ns": "udp_behind_max_ns", "burst_max": "udp_burst_max",
@@ -112,9 +112,15 @@ def _counts(flows: ir.Table) -> ir.Table:
 
 
 def _dropped(tables: Tables) -> ir.Table:
-    """Packets that the kernels of the sinks dropped before any socket."""
-    rows = tables.counters.filter((tables.counters.role == "sink") & (tables.counters.name == _HOST_DROPS))
-    return rows.group_by("trial_id").aggregate(dropped=rows.value.sum().cast("int64"))
+    """Packets that the sinks' hosts dropped before any socket: at a device, or at the queue of a CPU.
+
+    Whose they were the kernel does not say. Several counters may count the same packet: of each host the one
+    that rose most counts.
+    """
+    counters = tables.counters.filter(tables.counters.role == "sink")
+    rows = counters.filter((counters.name == _BACKLOG) | of_receiving_device(counters))
+    hosts = rows.group_by("trial_id", "host").aggregate(value=rows.value.max())
+    return hosts.group_by("trial_id").aggregate(dropped=hosts.value.sum().cast("int64"))
 
 
 def _jitter(tables: Tables) -> ir.Table:

@@ -6,6 +6,11 @@ import ibis.expr.types as ir
 from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, HOST_DROPS, MOST, NOT_CLEAR, PATH_LOSS, RATE_REACHED
 from flowsweep.defaults import LOSS_MATTERS, OFFERED_SHARE_MIN
 
+PIECE_DATAGRAMS = 128
+"""The kernel joins no more datagrams to a piece (UDP_MAX_SEGMENTS; 64 of older ones)."""
+PIECE_BYTES = 65_507
+"""Nor more payload: a piece is an IP packet to it."""
+
 
 def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     """Settle `verdict` of trials of datagrams; others keep theirs.
@@ -13,15 +18,17 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     Args:
         rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, rate_sum_bps, loss,
             loss_at_hosts, loss_at_sender, offered_share, send_errors, gro_granted, gso_granted,
-            thread_busy_send, cores_busy_send.
+            thread_busy_send, cores_busy_send, datagrams_sent, loss_bursts, length_bytes, link_queue_drops,
+            link_random_drops, link_policer_drops.
 
     Method:
         The first rule that holds: hosts dropped most of what was lost, the sinks' or the sources' own ("host
         drops"); the path did ("path loss"); the rate that was asked for came ("application rate"); the source
         was refused datagrams, since its socket's buffer was full of what its device had not sent ("send
         window"); its threads or all its cores were always busy ("sender CPU"); else "not clear". Where the
-        kernel hands datagrams over several at a time it counts one drop for all of them: then any drop leaves
-        unclear what the path lost.
+        kernel hands datagrams over several at a time it counts one drop for all of them. Then hosts dropped
+        what was lost if their drops can account for all of it (`_in_pieces`); else any drop leaves unclear
+        what the path lost.
     """
     lossy = (rows.loss >= LOSS_MATTERS).coalesce(False)
     at_hosts = (rows.loss_at_hosts >= rows.loss * MOST).coalesce(False)
@@ -39,7 +46,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     busy = (rows.thread_busy_send >= BUSY).coalesce(False) | (crowded & ~offered)
     found = ibis.cases(
         (rows.goodput_bps.isnull() | rows.loss.isnull(), ibis.null("string")),
-        (lossy & (at_hosts | at_sender), HOST_DROPS),
+        (lossy & (at_hosts | at_sender | (_in_pieces(rows) & not_there)), HOST_DROPS),
         (lossy & on_path, PATH_LOSS),
         (lossy, NOT_CLEAR),
         (reached, "application rate"),
@@ -48,3 +55,20 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         else_=NOT_CLEAR,
     )
     return rows.mutate(verdict=(rows.test == "udp").ifelse(found, rows.verdict))
+
+
+def _in_pieces(rows: ir.Table) -> ir.BooleanValue:
+    """Whether drops at the sinks' hosts, each of a piece of several datagrams, account for all that was lost.
+
+    A piece is of consecutive numbers, so that hosts that dropped everything counted at least one drop for
+    each run of lost numbers, and no more datagrams are missing than such pieces hold. A path that lost more
+    than a third as well would have had to lose runs half as long as pieces; links that count saw none of it.
+    """
+    joined = rows.gro_granted.coalesce(False) | rows.gso_granted.coalesce(False)
+    drops = (rows.loss_at_hosts * rows.datagrams_sent).round()
+    largest = ibis.least(ibis.literal(PIECE_DATAGRAMS), (PIECE_BYTES / rows.length_bytes.nullif(0)).floor())
+    each_run = (rows.loss_bursts > 0) & (drops >= rows.loss_bursts)
+    enough = drops * largest >= rows.loss * rows.datagrams_sent
+    names = ("link_queue_drops", "link_random_drops", "link_policer_drops")
+    at_links = sum((rows[name].coalesce(0) for name in names), start=ibis.literal(0, "int64"))
+    return (joined & each_run & enough & (at_links == 0)).coalesce(False)

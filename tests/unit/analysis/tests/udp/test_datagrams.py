@@ -55,6 +55,22 @@ case("silent kernel", Stream(lost=100, socket_dropped=None))
 case("path loss", Stream(lost=100))
 case("joined, drops", Stream(lost=100, socket_dropped=10), parameters={"gro": True})
 case("joined, no drops", Stream(lost=100), parameters={"gro": True})
+case(
+    "joined, a drop for each run of lost ones",
+    Stream(lost=100, socket_dropped=12, bursts=12, longest_burst=90),
+    parameters={"gro": True},
+)
+case(
+    "joined, fewer drops than runs",
+    Stream(lost=100, socket_dropped=12, bursts=13, longest_burst=90),
+    parameters={"gro": True},
+)
+case(
+    "joined, more lost than pieces hold",
+    Stream(lost=100, socket_dropped=7, bursts=7, longest_burst=100),
+    parameters={"gro": True},
+)
+case("ring of the device", Stream(lost=100), device_dropped=490)
 case("jitter", Stream(jitter_ns=50_000), Stream(jitter_ns=150_000))
 case("99 of 100", Stream(), delays=[(0, 1000, 98), (10**6, 10**6 + 1, 1), (8 * 10**6, 8 * 10**6 + 1, 1)])
 case("98 of 100", Stream(), delays=[(0, 1000, 97), (10**6, 10**6 + 1, 1), (8 * 10**6, 8 * 10**6 + 1, 2)])
@@ -150,6 +166,10 @@ def test_where_the_kernel_does_not_say_the_place_of_loss_is_unknown(rows):
         # One drop of a socket may be of several datagrams.
         ("joined, drops", "not clear"),
         ("joined, no drops", "path loss"),
+        ("joined, a drop for each run of lost ones", "host drops"),
+        ("joined, fewer drops than runs", "not clear"),
+        ("joined, more lost than pieces hold", "not clear"),
+        ("ring of the device", "host drops"),
         ("spaced", "application rate"),
         ("broken", None),
     ],

@@ -1,0 +1,81 @@
+"""What limited a trial in words that its own shares of time bear out; the verdict is a value of a column."""
+
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known, quantity_of
+from flowsweep.analysis.verdicts import (
+    HOST_DROPS,
+    LOSS,
+    MOST,
+    PATH_FULL,
+    QUEUE,
+    QUEUE_MS,
+    QUEUE_SHARE,
+    SOME,
+    VERDICTS,
+)
+from flowsweep.wording import format_milliseconds, format_rate, format_share
+
+_WINDOWS = {
+    "rwnd": "the receive window was full",
+    "send_buffer": "the send buffer was full",
+    "none": "no window was full",
+}
+"""Of the columns limit_…_share, but for the congestion window's."""
+
+_PIECES = (
+    "The kernel drops several datagrams in one piece and counts one drop: there were at least as many drops "
+    "as runs of lost datagrams."
+)
+
+
+def held_by_window(row: TrialRow) -> bool:
+    """Whether the congestion window was full for a third of the time or more, or nobody knows."""
+    share = row.get("limit_cwnd_share")
+    return share is None or share >= SOME
+
+
+def limit_words(row: TrialRow) -> tuple[str, str]:
+    """Name what limited a trial, and say what that means.
+
+    Args:
+        row: Of the summary, with a verdict.
+
+    Returns:
+        The verdict's own word and meaning. Where it is of the congestion window, and that was full for less
+        than a third of the time: the path or the losses by themselves, on what grounds, and what the flight
+        filled instead. Where hosts counted fewer drops than lost datagrams: why it is theirs.
+    """
+    verdict = known(row["verdict"])
+    if verdict == HOST_DROPS and _in_pieces(row):
+        return verdict, f"{VERDICTS[verdict].meaning} {_PIECES}"
+    if verdict not in (QUEUE, LOSS) or held_by_window(row):
+        return verdict, VERDICTS[verdict].meaning
+    if verdict == LOSS:
+        return "loss", f"Packets were lost, and congestion control slowed down for it. {_filled(row)}"
+    return "the path itself", f"The path carried no more: {_ground(row)}. {_filled(row)}"
+
+
+def _in_pieces(row: TrialRow) -> bool:
+    """Whether fewer drops were counted than datagrams lost, since each may be of several datagrams."""
+    loss = row.get("loss") or 0.0
+    return max(row.get("loss_at_hosts") or 0.0, row.get("loss_at_sender") or 0.0) < MOST * loss
+
+
+def _ground(row: TrialRow) -> str:
+    link_bps, least_ms, usual_ms = row["link_payload_bps"], row["rtt_min_ms"], row["rtt_median_ms"]
+    own_bps = max(goodput_of(row), row.get("goodput_mean_bps") or 0.0)
+    if link_bps and own_bps / (row.get("share") or 1.0) >= PATH_FULL * link_bps:
+        return f"it was full, at the {format_rate(link_bps)} that its link carries"
+    if least_ms and usual_ms and usual_ms - least_ms >= max(QUEUE_MS, QUEUE_SHARE * least_ms):
+        return f"a queue made round trips {format_milliseconds(usual_ms - least_ms)} longer than the least"
+    if (row.get("limit_none_share") or 0.0) - (row.get("sender_idle_share") or 0.0) >= MOST:
+        return "congestion control kept to the rate that it found"
+    return "it was full, or a queue stood in it or dropped packets"
+
+
+def _filled(row: TrialRow) -> str:
+    shares = {name: quantity_of(row, f"limit_{name}_share") or 0.0 for name in _WINDOWS}
+    most = max(shares, key=lambda name: shares[name])
+    window = format_share(row.get("limit_cwnd_share") or 0.0)
+    return (
+        f"For {format_share(shares[most])} of the time {_WINDOWS[most]}, the congestion window for {window}."
+    )
