@@ -120,7 +120,17 @@ def findings(
     if within is not None:
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
-    return most_important_first(decided(hypotheses))
+    return most_important_first(decided(_once(hypotheses)))
+
+
+def _once(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """Leave out how many trials were slow where no level is asked about, and they are named as standing out."""
+    named = {trial for one in hypotheses if one.kind == "outliers" for trial in one.evidence}
+    return [
+        one
+        for one in hypotheses
+        if one.kind != "stalls" or one.p_value is not None or not named.issuperset(one.evidence)
+    ]
 
 
 def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:

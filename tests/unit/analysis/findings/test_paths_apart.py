@@ -110,6 +110,8 @@ def test_what_trials_scatter_by_without_those_that_stand_out() -> None:
     without = re.search(r"\(coefficient of variation\), (\S+) % without the one that stands out\.", said)
     assert without is not None
     assert 2 < float(without[1]) < 4
+    # Named as standing out, it is not counted once more.
+    assert "stalls" not in [one.kind for one in findings(rows)]
 
 
 def test_trials_at_two_hours_of_the_day_do_not_tell_a_cycle() -> None:
