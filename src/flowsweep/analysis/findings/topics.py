@@ -124,7 +124,7 @@ def findings(
 
 
 def _once(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
-    """Leave out how many trials were slow where no level is asked about, and they are named as standing out."""
+    """Leave out how many trials were slow, where no level is asked about and they are named as outliers."""
     named = {trial for one in hypotheses if one.kind == "outliers" for trial in one.evidence}
     return [
         one
