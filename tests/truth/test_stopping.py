@@ -111,7 +111,8 @@ def run(folder: Path, duration: str, repeats: int, flows: Iterable[int] = FLOWS)
     )
     campaign = f'[campaign]\nname = "until"\nseed = 19\nconcurrent = 99\nrepeats = {repeats}\n'
     (folder / "plan.toml").write_text(campaign + links + sweeps, encoding="utf-8")
-    flowsweep("run", folder / "plan.toml", "--archive", folder / "archive", timeout_s=7200)
+    # Of hundreds of trials one may fail, as where a flow backs off for 10 s: it is counted in none.
+    flowsweep("run", folder / "plan.toml", "--archive", folder / "archive", expect=None, timeout_s=7200)
     return read_archive(folder / "archive")
 
 

@@ -18,7 +18,7 @@ from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refu
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import EXIT_CODES
 from flowsweep.cli.options import Against, load_both
-from flowsweep.cli.search_words import plateau_search_words, rate_search_words
+from flowsweep.cli.search_words import search_rows
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.defaults import SPACE_FACTOR
@@ -218,12 +218,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("duration", _durations(sweep)),
         *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
         *_space_rows(plan, own_points),
-        *([] if sweep.rate_search is None else [("rate search", rate_search_words(sweep.rate_search))]),
-        *(
-            []
-            if sweep.plateau_search is None
-            else [("search", plateau_search_words(sweep.plateau_search, sweep.duration_ns[0]))]
-        ),
+        *search_rows(sweep),
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from flowsweep.defaults import SECOND_NS
+from flowsweep.plan.model import Sweep
 from flowsweep.plan.searching.model import Left, PlateauSearch, RateSearch
 from flowsweep.wording import (
     counted,
@@ -58,7 +59,16 @@ def _left_words(left: Left) -> str:
     return f"at most {listed} left"
 
 
-def rate_search_words(search: RateSearch) -> str:
+def search_rows(sweep: Sweep) -> list[tuple[str, str]]:
+    """What `check` says of a sweep's search, if it has one."""
+    if sweep.rate_search is not None:
+        return [("rate search", _rate_search_words(sweep.rate_search))]
+    if sweep.plateau_search is not None:
+        return [("search", _plateau_search_words(sweep.plateau_search, sweep.duration_ns[0]))]
+    return []
+
+
+def _rate_search_words(search: RateSearch) -> str:
     """Say which rates are searched, how finely, and how long that takes."""
     bounds = f"{format_rate(search.low_bps)} to {format_rate(search.high_bps)} of all flows"
     resolution = format_rate(search.resolution_bps)
@@ -66,7 +76,7 @@ def rate_search_words(search: RateSearch) -> str:
     return f"{bounds}, to {resolution}, at most {format_share(search.loss_max)} lost: {steps} each"
 
 
-def plateau_search_words(search: PlateauSearch, trial_ns: int) -> str:
+def _plateau_search_words(search: PlateauSearch, trial_ns: int) -> str:
     """Say which windows are searched, how precisely, what that may take, and what it probably will."""
     # It needs NumPy and SciPy, which no other plan needs.
     from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed

@@ -1,6 +1,5 @@
 """Readers of other tools' files: each form, what is refused, and what becomes of many files."""
 
-import csv
 import gzip
 import os
 import threading
@@ -216,52 +215,6 @@ def test_a_table_with_a_header(tmp_path: Path, delimiter: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "cell", "rate_bps"),
-    [
-        ("bandwidth", "941000000", 941e6),
-        ("Bandwidth (bit/s)", "9.41e8", 941e6),
-        ("goodput_bps", "941000000.0", 941e6),
-        ("Throughput [Mbit/s]", "941", 941e6),
-        ("throughput_mbps", "941", 941e6),
-        ("Goodput in Gbit/s", "0.941", 941e6),
-        ("Mbits/sec", "941", 941e6),
-        ("throughput (MB/s)", "117.625", 941e6),
-        ("throughput (MiB/s)", "117.625", 117.625 * 8 * (1 << 20)),
-        ("kbps", "941000", 941e6),
-    ],
-)
-def test_the_unit_of_a_heading_counts(tmp_path: Path, heading: str, cell: str, rate_bps: float) -> None:
-    text = f"source;destination;window KiB;duration (min);size (MB);{heading}\na;b;64;0.5;1.1;{cell}\n"
-    _, [test] = read(tmp_path, text)
-    assert (test.total.rate_bps, test.total.end_ns) == (rate_bps, 30_000_000_000)
-    assert (test.window_send_bytes, test.total.size_bytes) == (65_536, 1_100_000)
-
-
-def test_a_table_without_hosts_takes_those_that_are_known(tmp_path: Path) -> None:
-    (tmp_path / "results.csv").write_text("time,throughput (Gbit/s)\n2026-10-01T00:00:00Z,9.4\n")
-    words = ["import", str(tmp_path / "results.csv"), "--archive", str(tmp_path / "old")]
-    done = CliRunner().invoke(app, [*words, "--set", "from=a", "--set", "to=b"])
-    assert done.exit_code == 0
-    [row] = read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
-    assert (row["src"], row["dst"], row["reported_goodput_bps"]) == ("a", "b", 9.4e9)
-
-
-@pytest.mark.parametrize("cell", ["", "-", "NaN", "timeout"])
-def test_a_test_without_a_rate_is_a_trial_that_failed(tmp_path: Path, cell: str) -> None:
-    (tmp_path / "results.csv").write_text(f"from,to,flows,throughput (Gbit/s)\na,b,4.0,9.4\na,b,4,{cell}\n")
-    archive = tmp_path / "old"
-    runner, words = CliRunner(), ["import", str(tmp_path / "results.csv"), "--archive", str(archive)]
-    assert runner.invoke(app, words).exit_code == 0
-    printed = runner.invoke(app, ["summary", str(archive), "--format", "csv"]).stdout
-    rows = list(csv.DictReader(printed.splitlines()))
-    assert [(row["status"], row["goodput_bps"], row["flows"]) for row in rows] == [
-        ("ok", "9400000000.0", "4"), ("failed", "", "4"),
-    ]  # fmt: skip
-    said = f'the table has "{cell}" instead of a rate' if cell else "the table has no rate of it"
-    assert rows[1]["error"] == said
-
-
-@pytest.mark.parametrize(
     ("text", "line", "said"),
     [
         (CSV + "20240102,x\n", 5, "2 columns, expected 9 (TCP)"),
@@ -280,12 +233,6 @@ def test_a_test_without_a_rate_is_a_trial_that_failed(tmp_path: Path, cell: str)
         (TABLE + "a,b,1,64 KB,1,1,1,\n", 4, 'window: found "64 KB"'),
         (TABLE + "a,b\n", 4, "2 cells, but the header has 8"),
         (TABLE + "a,,1,1,1,1,1,\n", 4, "expected a host in to"),
-        ("from,to,throughput\na,b,941.2\n", 1, 'name the unit there, as in "throughput (Mbit/s)"'),
-        ("from,to,throughput (MBPS)\na,b,1\n", 1, 'found the unit "MBPS", expected one as bit/s'),
-        ("from,to,goodput,throughput\na,b,1,1\n", 1, 'columns "goodput" and "throughput" both have the'),
-        ("\nfrom,to,speed\na,b,1\n", 2, 'no column has the rate: found "from", "to", "speed"'),
-        ("from,to,proto,bandwidth\na,b,udp,1000000\n", 2, "a test of UDP"),
-        ("from,to,flows,bandwidth\na,b,1.5,1000000\n", 2, 'flows: found "1.5", expected a whole number'),
     ],
 )  # fmt: skip
 def test_errors_name_file_line_and_what_is_expected(tmp_path: Path, text: str, line: int, said: str) -> None:
