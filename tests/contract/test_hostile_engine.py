@@ -110,7 +110,8 @@ def test_a_trial_ends_in_time_with_a_reason(ended: dict[str, Ending], name: str)
     )
     assert took_s is not None
     assert honest_s is not None
-    assert took_s <= honest_s + deadline_s(misbehaviour.point) + BEYOND_S
+    late_s = min(ending.late_s, BEYOND_S)
+    assert took_s <= honest_s + deadline_s(misbehaviour.point) + BEYOND_S + late_s
     assert ending.record is None or ending.record.status in ("failed", "incomplete")
     assert misbehaviour.reason in ending.reason
     assert len(ending.reason) < 2000

@@ -3,6 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.expressions import quotient
 from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, HOST_DROPS, MOST, NOT_CLEAR, PATH_LOSS, RATE_REACHED
 from flowsweep.defaults import LOSS_MATTERS, OFFERED_SHARE_MIN
 
@@ -66,7 +67,8 @@ def _in_pieces(rows: ir.Table) -> ir.BooleanValue:
     """
     joined = rows.gro_granted.coalesce(False) | rows.gso_granted.coalesce(False)
     drops = (rows.loss_at_hosts * rows.datagrams_sent).round()
-    largest = ibis.least(ibis.literal(PIECE_DATAGRAMS), (PIECE_BYTES / rows.length_bytes.nullif(0)).floor())
+    fitting = quotient(ibis.literal(PIECE_BYTES, "int64"), rows.length_bytes.nullif(0))
+    largest = ibis.least(ibis.literal(PIECE_DATAGRAMS, "int64"), fitting)
     each_run = (rows.loss_bursts > 0) & (drops >= rows.loss_bursts)
     enough = drops * largest >= rows.loss * rows.datagrams_sent
     names = ("link_queue_drops", "link_random_drops", "link_policer_drops")
