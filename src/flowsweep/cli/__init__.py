@@ -78,14 +78,10 @@ def main() -> None:
             if named in _OF_ONE_TRIAL:
                 load_without_tls()
             load(sys.argv[1:])
-            # What is loaded now stays: to look through it for garbage at the end took a tenth of a second.
-            gc.freeze()
             import_module("flowsweep.cli.app").run_app()
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     finally:
-        # Python looks for garbage once more while it ends, whatever is set here.
-        gc.disable()
         # The exit code stands. Python's own end would answer another Ctrl-C with a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
