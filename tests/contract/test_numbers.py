@@ -1,5 +1,8 @@
 """What is said of recorded campaigns does not change, but for names that `renamed.json` lists."""
 
+import subprocess
+import sys
+
 import pytest
 
 import compare_numbers
@@ -65,3 +68,13 @@ def test_the_map_names_nothing_that_is_not_there() -> None:
         for path in sorted((compare_numbers.FOLDER / "expected").glob("*.csv"))
     ]
     assert {*renamed.columns} <= {column for header in headers for column in header}
+
+
+@pytest.mark.parametrize("command", ["summary", "findings"])
+def test_a_command_says_nothing_but_what_it_is_asked_for(command: str) -> None:
+    """Without a last look for garbage, the library that opens archives complains at the end."""
+    archive = compare_numbers.FOLDER / "archives" / "imported"
+    words = [sys.executable, "-m", "flowsweep", command, str(archive)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout
+    assert done.stderr == ""
