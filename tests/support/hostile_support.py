@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from analysis_support import make_trial
@@ -24,9 +24,6 @@ from run_support import ListRecorder
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
 DEADLINES = Deadlines(request_s=6, slack_s=0.5, stop_s=1)
 SIDE_BY_SIDE = 16
-_LOOKS_EVERY_S = 0.05
-_AWAY_S = 0.02
-"""Later than asked for beyond which a process was kept from running."""
 HONEST = Misbehaviour("nowhere", "say")
 
 _WATCHED = """
@@ -51,9 +48,6 @@ class Ending:
     """Of a campaign that could not begin."""
     campaign_s: float
     """From the start of its engines until all sessions were closed."""
-    late_s: float = 0.0
-    """By how much this process woke later than it had asked for, meanwhile and together: what kept it from
-    running, it was no misbehaviour of its engine that a deadline could end."""
 
     @property
     def trial_s(self) -> float | None:
@@ -84,37 +78,19 @@ def launcher(folder: Path, name: str, misbehaviour: Misbehaviour) -> tuple[str, 
 
 async def endings(folder: Path, misbehaviours: Mapping[str, Misbehaviour]) -> dict[str, Ending]:
     """Run a campaign for each of them, side by side, as far as the machine can do that."""
-    places, lateness = asyncio.Semaphore(SIDE_BY_SIDE), _Lateness()
+    places = asyncio.Semaphore(SIDE_BY_SIDE)
 
     async def one(hostile: tuple[str, ...]) -> Ending:
         async with places:
-            before_s = lateness.together_s
-            ending = await _ending(honest, hostile)
-            return replace(ending, late_s=lateness.together_s - before_s)
+            return await _ending(honest, hostile)
 
     honest = launcher(folder, "honest", HONEST)
     launchers = {
         name: launcher(folder, f"engine-{number}", misbehaviour)
         for number, (name, misbehaviour) in enumerate(misbehaviours.items())
     }
-    watching = asyncio.create_task(lateness.watch())
     found = await asyncio.gather(*(one(hostile) for hostile in launchers.values()))
-    watching.cancel()
     return dict(zip(launchers, found, strict=True))
-
-
-class _Lateness:
-    """How late a process wakes that asks for it again and again."""
-
-    def __init__(self) -> None:
-        self.together_s = 0.0
-
-    async def watch(self) -> None:
-        while True:
-            asked = time.monotonic() + _LOOKS_EVERY_S
-            await asyncio.sleep(_LOOKS_EVERY_S)
-            late_s = time.monotonic() - asked
-            self.together_s += late_s if late_s > _AWAY_S else 0.0
 
 
 async def _ending(honest: tuple[str, ...], hostile: tuple[str, ...]) -> Ending:
