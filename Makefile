@@ -66,7 +66,8 @@ truth: setup ## Check what takes long (TRUTH: some of it); results go to docs/tr
 lint: setup ## Check format, types, imports and habits
 	cargo fmt $(ENGINE) --all --check
 	cargo clippy --quiet $(ENGINE) --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check
+	@# Without a cache: the order of imports depends on which files there are, and a kept answer does not know that.
+	$(BIN)/ruff check --no-cache
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import pytest
+
 from witness import ORDINARY, WAITED_S, witnesses
 
 AGAIN_MAX = 3

@@ -10,6 +10,7 @@ from lab_support import needs_lab
 
 pytestmark = needs_lab
 HERE = Path(__file__).parent
+WITNESS = HERE.parent / "support/witness.py"
 FAILS = """
 import os, time
 
@@ -22,7 +23,7 @@ def test_it():
 def outcome(folder: Path, *, bears_s: float, passes: str, tests: int = 1) -> subprocess.CompletedProcess[str]:
     """Run tests that pass on a condition, where a process of ordinary priority waits for longer than that."""
     shutil.copy(HERE / "conftest.py", folder)
-    witness = (HERE / "witness.py").read_text(encoding="utf-8")
+    witness = WITNESS.read_text(encoding="utf-8")
     # Of two looks at the clock the second one is always later.
     assert "WAITED_S = 0.05" in witness
     assert "ORDINARY: 0.015" in witness

@@ -4,10 +4,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from witness import judged
 
 from campaign_support import LAB_MISSING, compared, run_together, summary
 from flowsweep.cli import load
+from witness import judged
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 

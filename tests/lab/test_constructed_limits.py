@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep
 from flowsweep.analysis import flow_states
 from flowsweep.archive import Archive, Tables, read_archive
 from quota_support import cpu_quota, quotas_missing
 from summary_support import archive_rows
+from witness import undisturbed
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 

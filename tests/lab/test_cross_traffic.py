@@ -4,11 +4,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep_here
 from flowsweep.archive import read_archive
 from summary_support import archive_rows
+from witness import undisturbed
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from witness import judged, undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
 from conditions_support import (
@@ -19,6 +18,7 @@ from conditions_support import (
 )
 from flowsweep.analysis.tests.udp.datagrams import datagram_flows
 from flowsweep.archive import read_archive
+from witness import judged, undisturbed
 
 pytestmark = [
     pytest.mark.lab,

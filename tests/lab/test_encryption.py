@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from lab_support import needs_lab
-from witness import cores_taken, judged
 
 from campaign_support import flowsweep_here, summary
 from flowsweep.archive import read_archive
 from flowsweep.packets import in_tls_records
+from witness import cores_taken, judged
 
 pytestmark = needs_lab
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from lab_support import namespaces_of, needs_lab
-from witness import judged
 
 from campaign_support import start, summary
 from waiting import wait_until
+from witness import judged
 
 pytestmark = needs_lab
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from witness import judged
 
 from campaign_support import LAB_MISSING, flowsweep
 from flowsweep.archive import read_archive
 from plan_support import ROOT
 from summary_support import archive_rows
+from witness import judged
 
 pytestmark = [
     pytest.mark.lab,

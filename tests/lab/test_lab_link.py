@@ -2,11 +2,11 @@
 
 import pytest
 from lab_support import address_of, goodput_bps, host, link, needs_lab, run, set_link, start
-from witness import judged
 
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import build_lab
 from flowsweep.plan.model import Link, LinkDirection
+from witness import judged
 
 pytestmark = needs_lab
 MTU_BYTES = 1500

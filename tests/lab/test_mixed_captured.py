@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from lab_support import needs_lab
-from witness import judged
 
 from campaign_support import write_plan
 from captured_campaign import run_captured
 from captured_shares import SECOND_NS, Capture, captured_bytes, first_data_ns
 from flowsweep.analysis.background.shares import OWN, shares, traffic_bins
 from flowsweep.archive import Tables, read_archive
+from witness import judged
 
 pytestmark = needs_lab
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from witness import judged
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
 from echo_support import answered, nearest_rank, times_ms
 from flowsweep.analysis.background.shares import OWN, shares, traffic_bins
 from flowsweep.archive import read_archive
+from witness import judged
 
 pytestmark = [
     pytest.mark.lab,

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from lab_support import host, needs_lab, set_link
-from witness import cores_taken, judged
 
 from campaign_support import summary
 from flowsweep.archive import Tables, read_archive
 from flowsweep.lab import Lab, build_lab
 from flowsweep.plan.model import Link, LinkDirection
 from waiting import wait_until
+from witness import cores_taken, judged
 
 pytestmark = needs_lab
 

@@ -5,11 +5,11 @@ from statistics import mean
 
 import pytest
 from lab_support import needs_lab
-from witness import cores_taken, judged
 
 from campaign_support import flowsweep_here, summary
 from flowsweep.archive import read_archive
 from packed_support import lab_mesh, occupied
+from witness import cores_taken, judged
 
 pytestmark = [*needs_lab, pytest.mark.quiet]
 

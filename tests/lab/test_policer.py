@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep_here
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import Tables, read_archive
 from summary_support import archive_rows
+from witness import undisturbed
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 

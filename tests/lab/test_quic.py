@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from lab_support import needs_lab
-from witness import cores_taken, judged
 
 from campaign_support import flowsweep_here, summary
 from flowsweep.archive import Tables, read_archive
+from witness import cores_taken, judged
 
 pytestmark = needs_lab
 

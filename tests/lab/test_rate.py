@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from witness import cores_taken, judged
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
+from witness import cores_taken, judged
 
 pytestmark = [
     pytest.mark.lab,

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from witness import cores_taken, judged
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary
 from plan_support import ROOT
+from witness import cores_taken, judged
 
 pytestmark = [
     pytest.mark.lab,

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from witness import judged
 
 from campaign_support import LAB_MISSING, compared, run_together
+from witness import judged
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 

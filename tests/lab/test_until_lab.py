@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep_here
 from flowsweep.archive import Archive, read_archive
 from flowsweep.defaults import SECOND_NS
 from summary_support import archive_rows
+from witness import undisturbed
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
-import witness
 from lab_support import needs_lab
+
+import witness
 from witness import ATTEMPTS, WAITED_S, Seen, judged, undisturbed, witnesses
 
 pytestmark = [*needs_lab, pytest.mark.quiet]
