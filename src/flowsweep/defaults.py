@@ -72,6 +72,10 @@ SEARCH_TRIALS = 60
 SEARCH_TRIALS_MIN = 12
 """Fewer give no interval: a first round over the whole range, and two more."""
 SEARCH_TRIALS_MAX = 500
+BEST_TRIES_MIN = 2
+"""Trials of a setting before a search for the best leaves it out: one stalls now and then."""
+BEST_ROUND_MAX = 6
+"""Settings of a round of a search for the best, once it leaves some out."""
 SEARCH_BYTES_MAX = 1 << 60
 SEARCH_RANGE_MIN = 16
 """Between the largest and the smallest window of a search, as a factor."""

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TypeVar
 
 from flowsweep.axes import AXES, AXIS_OF
+from flowsweep.wording import counted
 
 Row = TypeVar("Row", bound=Mapping[str, object])
 """A row of any table that has columns of axes: of a summary, or of points."""
@@ -62,6 +63,22 @@ def level_of(row: Mapping[str, object], axis: str) -> Hashable:
     """A trial's level of an axis, to be compared with others'; null where its archive knows no such axis."""
     level = row.get(axis)
     return tuple(level) if isinstance(level, list) else level
+
+
+def setting_axes(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Find the axes that tell settings apart, flows first."""
+    return axes_needed(rows, lambda _: None, ("flows", *(axis for axis in AXIS_NAMES if axis != "flows")))
+
+
+def setting_words(row: Mapping[str, object], axes: Iterable[str]) -> str:
+    """Name a trial's setting by its levels of some axes: "8 flows, congestion control bbr"."""
+    return ", ".join(_level_named(axis, level_of(row, axis)) for axis in axes)
+
+
+def _level_named(axis: str, level: Hashable) -> str:
+    if axis == "flows" and isinstance(level, int):
+        return counted(level, "flow")
+    return f"{AXIS_NAMES[axis]} {level_words(axis, level)}"
 
 
 def varies(rows: Iterable[Mapping[str, object]], axis: str) -> bool:

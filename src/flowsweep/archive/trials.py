@@ -11,7 +11,7 @@ from flowsweep.archive.imported import ImportedTrial
 from flowsweep.axes import MODE, SETTINGS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
-from flowsweep.plan.searching.model import PlateauSearch, RateSearch
+from flowsweep.plan.searching.model import RateSearch, SearchInRounds
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
@@ -57,7 +57,8 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("expected_bins", pa.int64(), nullable=False),
         pa.field("rate_sum_bps", pa.int64()),
         pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
-        pa.field("search_precision", pa.float64()),  # likewise, for the plateau
+        pa.field("search_precision", pa.float64()),  # likewise, of one in rounds
+        pa.field("searched_for", pa.string()),  # likewise: plateau or best; null of a rate
         *(pa.field(axis.column, _TYPES[axis.kind], nullable=axis.default != ()) for axis in SETTINGS),
         pa.field("mode", pa.string()),  # of TCP; the part of the way of files; null for other tests
         pa.field("echo", pa.string()),  # what a round trip is to consist of
@@ -186,7 +187,8 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "path_rate_bps": path_rate_bps(links, trial.pairs, trial.parameters.paths),
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs, trial.parameters.paths),
         "rate_search_loss_max": search.loss_max if isinstance(search, RateSearch) else None,
-        "search_precision": search.precision if isinstance(search, PlateauSearch) else None,
+        "search_precision": search.precision if isinstance(search, SearchInRounds) else None,
+        "searched_for": getattr(search, "find", None),
         "rate_carried": record.carried,
         "status": record.status,
         "error": None if failure is None else str(failure),

@@ -26,7 +26,7 @@ from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, parse_overrides, setting_changes
 from flowsweep.plan.model import Background, Group, Sweep
 from flowsweep.plan.probing import PathProbing, Probe, RttProbing
-from flowsweep.plan.searching.model import PlateauSearch
+from flowsweep.plan.searching.model import SearchInRounds
 from flowsweep.schedule import (
     Estimate,
     Point,
@@ -38,6 +38,7 @@ from flowsweep.schedule import (
     remarks,
     schedule,
 )
+from flowsweep.schedule.grid import searches_gathered
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.tests import BULK_TESTS, facts_of
 from flowsweep.wording import (
@@ -170,22 +171,24 @@ def _setting_rows(plan: Plan) -> list[Row]:
 
 def _product(points: Sequence[Point], repeats: int) -> str:
     """Say where the number of trials comes from: "9 points × 2 directions × 3 repeats"."""
-    searched = [point for point in points if isinstance(point.search, PlateauSearch)]
-    others = [point for point in points if not isinstance(point.search, PlateauSearch)]
+    searched = [point for point in searches_gathered(points) if isinstance(point.search, SearchInRounds)]
+    others = [point for point in points if not isinstance(point.search, SearchInRounds)]
     parts = []
     if others:
         terms = _terms(others, " × {} steps")
         grid = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
         parts.append(f"{grid} × {counted(repeats, 'repeat')}")
-    return " + ".join([*parts, *_terms(searched, " × at most {} steps")])
+    return " + ".join([*parts, *_terms(searched, " × at most {} steps", "search", "searches")])
 
 
-def _terms(points: Sequence[Point], steps_words: str) -> list[str]:
+def _terms(
+    points: Sequence[Point], steps_words: str, one: str = "point", several: str = "points"
+) -> list[str]:
     alike = Counter(
         (point.directions != "one", Slot(trials=point.trials(repeat=1)[:1]).steps) for point in points
     )
     return [
-        counted(count, "point")
+        f"{count} {one if count == 1 else several}"
         + (" × 2 directions" if both else "")
         + (steps_words.format(steps) if steps > 1 else "")
         for (both, steps), count in sorted(alike.items())
@@ -218,7 +221,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("duration", _durations(sweep)),
         *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
         *_space_rows(plan, own_points),
-        *search_rows(sweep),
+        *search_rows(sweep, len(own_points)),
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]
@@ -343,7 +346,7 @@ def _order(plan: Plan) -> str:
         return "listed, as written"
     seed = plan.campaign.seed
     drawn = "seed drawn when the campaign starts" if seed is None else f"seed {seed}"
-    blocks = "rounds" if all(sweep.plateau_search for sweep in plan.sweeps) else "blocks"
+    blocks = "rounds" if all(isinstance(sweep.search, SearchInRounds) for sweep in plan.sweeps) else "blocks"
     return f"randomised {blocks}, {drawn}"
 
 
@@ -368,7 +371,7 @@ def _range(sizes: Sequence[int | None], absent: str) -> str:
 
 def _may_take_less(sweep: Sweep) -> bool:
     """Whether it searches, or its trials end when they know."""
-    return sweep.plateau_search is not None or sweep.until is not None
+    return isinstance(sweep.search, SearchInRounds) or sweep.until is not None
 
 
 def _durations(sweep: Sweep) -> str:

@@ -7,9 +7,10 @@ from typing import Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
-from flowsweep.cli.search_words import belief_words
+from flowsweep.cli.search_words import belief_words, best_words
 from flowsweep.cli.terminal import Screen
 from flowsweep.run.events import (
+    BestBelieved,
     CampaignEvent,
     CampaignStarted,
     MonitorAnswers,
@@ -97,7 +98,13 @@ def trouble(event: CampaignEvent) -> str | None:
 
 
 def _worth_a_line(event: CampaignEvent) -> str | None:
-    return belief_words(event) if isinstance(event, SearchBelieves) else trouble(event)
+    match event:
+        case SearchBelieves():
+            return belief_words(event)
+        case BestBelieved():
+            return best_words(event)
+        case _:
+            return trouble(event)
 
 
 @dataclass(slots=True)

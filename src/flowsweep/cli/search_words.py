@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.analysis.axes import setting_axes, setting_words
+from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.plan.model import Sweep
-from flowsweep.plan.searching.model import Left, PlateauSearch, RateSearch
+from flowsweep.plan.searching.model import BestSearch, Left, PlateauSearch, RateSearch
+from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
     counted,
     direction,
@@ -18,7 +20,7 @@ from flowsweep.wording import (
 )
 
 if TYPE_CHECKING:
-    from flowsweep.run.events import SearchBelieves
+    from flowsweep.run.events import BestBelieved, SearchBelieves
 
 _ENDS: Mapping[str, str] = {
     "precise": "known as precisely as was asked",
@@ -26,6 +28,13 @@ _ENDS: Mapping[str, str] = {
     "rising": "goodput rises up to the largest window: end with a larger one",
     "budget": "no trial is left within `at_most`",
     "failures": "too many trials failed",
+}
+
+
+_BEST_ENDS: Mapping[str, str] = {
+    "precise": "no other can be better by more than was asked",
+    "budget": _ENDS["budget"],
+    "failures": _ENDS["failures"],
 }
 
 
@@ -47,6 +56,21 @@ def belief_words(event: "SearchBelieves") -> str:
     return f"search {direction(event.trial.src, event.trial.dst)}: {known}, {plateau}; {what}"
 
 
+def best_words(event: "BestBelieved") -> str:
+    """Say what is believed and what comes next: "left → right: best so far is 8 flows, 9.4 Gbit/s; …"."""
+    rows = [asked_columns(trial) for trial in event.settings]
+    axes = setting_axes(rows)
+    names = [setting_words(row, axes) for row in rows]
+    found, first = event.belief, event.settings[0]
+    open_ = len(found.open)
+    others = f"{counted(open_, 'other')} may have" if open_ else "none of the others has"
+    sure = f"{others} over {format_share(event.precision)} more"
+    then = "; ".join(names[one] for one in event.next if one != found.best) or names[found.best]
+    what = f"over: {_BEST_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
+    where, rate = direction(first.src, first.dst), format_rate(found.goodput_bps)
+    return f"search {where}: best so far is {names[found.best]}, {rate}, {sure}; {what}"
+
+
 def _left_words(left: Left) -> str:
     """Say what may still be spent: "at most 21 trials, 1 min 30 s and 1.2 GB left"."""
     parts = [counted(left.trials, "trial")]
@@ -59,12 +83,15 @@ def _left_words(left: Left) -> str:
     return f"at most {listed} left"
 
 
-def search_rows(sweep: Sweep) -> list[tuple[str, str]]:
-    """What `check` says of a sweep's search, if it has one."""
+def search_rows(sweep: Sweep, points: int) -> list[tuple[str, str]]:
+    """What `check` says of a sweep's search, if it has one; the sweep has so many points on all its paths."""
     if sweep.rate_search is not None:
         return [("rate search", _rate_search_words(sweep.rate_search))]
     if sweep.plateau_search is not None:
         return [("search", _plateau_search_words(sweep.plateau_search, sweep.duration_ns[0]))]
+    if sweep.best_search is not None:
+        settings = points // (len(sweep.paths) * len(sweep.pairs) * len(sweep.duration_ns))
+        return [("search", _best_search_words(sweep.best_search, settings, sweep.duration_ns[0]))]
     return []
 
 
@@ -89,3 +116,17 @@ def _plateau_search_words(search: PlateauSearch, trial_ns: int) -> str:
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     if_so = f"if goodput rises with the window up to a corner and repeats scatter by {format_margin(SCATTER)}"
     return f"{wanted}: at most {most} each, probably about {took.median}{spread}, {if_so}"
+
+
+def _best_search_words(search: BestSearch, settings: int, trial_ns: int) -> str:
+    """Say among how many settings, how precisely, what that may take, and what it probably will."""
+    from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed_best
+
+    most = counted(search.trials_within(trial_ns + TRIAL_OVERHEAD_NS), "trial")
+    took = rehearsed_best(search, settings, trial_ns)
+    spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
+    return (
+        f"the one of {settings} settings with the most goodput, to {format_share(search.precision)}: "
+        f"at most {most} each, probably about {took.median}{spread}, "
+        f"if repeats scatter by {format_margin(SCATTER)}"
+    )

@@ -8,6 +8,7 @@ from flowsweep.figures.campaign.effects import drawn_effects
 from flowsweep.figures.campaign.monitors import drawn_monitors
 from flowsweep.figures.campaign.time_series import drawn_time_series
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData
+from flowsweep.figures.grid.best import drawn_best_searches
 from flowsweep.figures.grid.goodput import (
     drawn_lines,
     drawn_per_flow,
@@ -33,6 +34,7 @@ _DRAWERS = (
     drawn_effects,
     drawn_rate_searches,
     drawn_searches,
+    drawn_best_searches,
     drawn_offered,
     drawn_spacings,
     drawn_shares,

@@ -6,6 +6,7 @@ from flowsweep.errors import PlanError
 from flowsweep.plan.difference import ABSENT, key_change, plan_changes, sweep_changes
 from flowsweep.plan.model import Plan, Setting, Sweep
 from flowsweep.plan.readers import listed
+from flowsweep.plan.searching.model import SearchInRounds
 from flowsweep.tests import BULK_TESTS
 
 _NOT_SHARED = ("sweep", "campaign.name", "campaign.seed")
@@ -108,8 +109,8 @@ def _unmatched(first: Sweep, second: Sweep) -> Iterator[str]:
     """Say why the points of a sweep have no partners, key by key."""
     if first.rate_search is not None or second.rate_search is not None:
         yield "rate_search: found, expected given rates: the steps of a search follow from its own results"
-    if first.plateau_search is not None or second.plateau_search is not None:
-        yield "find: found, expected given windows: the steps of a search follow from its own results"
+    if isinstance(first.search, SearchInRounds) or isinstance(second.search, SearchInRounds):
+        yield "find: found, expected given settings: the steps of a search follow from its own results"
     for name in Sweep.model_fields:
         in_a, in_b = getattr(first, name), getattr(second, name)
         if in_a == in_b:

@@ -16,7 +16,7 @@ from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.plan.retain.model import Retain
-from flowsweep.plan.searching.model import PlateauSearch, RateSearch, Search
+from flowsweep.plan.searching.model import BestSearch, PlateauSearch, RateSearch, Search
 from flowsweep.plan.until.model import Until
 from flowsweep.tests import TESTS, TIMED_TESTS
 
@@ -337,6 +337,8 @@ class Sweep(Frozen):
     rate_search: RateSearch | None = None
     plateau_search: PlateauSearch | None = Field(default=None, exclude_if=lambda search: search is None)
     """In place of `window_bytes` and `window_sum_bytes`."""
+    best_search: BestSearch | None = Field(default=None, exclude_if=lambda search: search is None)
+    """Among the points that its axes span."""
     gso: tuple[bool, ...] = (True,)
     gro: tuple[bool, ...] = (True,)
     echo: tuple[Echo, ...] = ("auto",)
@@ -361,7 +363,7 @@ class Sweep(Frozen):
     @property
     def search(self) -> Search | None:
         """What each of its points is the first step of."""
-        return self.rate_search or self.plateau_search
+        return self.rate_search or self.plateau_search or self.best_search
 
     @property
     def plain_name(self) -> str:

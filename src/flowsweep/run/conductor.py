@@ -11,11 +11,12 @@ from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts, Progress
 from flowsweep.hosts.opening import open_session
-from flowsweep.plan.searching.model import PlateauSearch
+from flowsweep.plan.searching.model import SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import POINT_BUSY, Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.events import (
+    BestBelieved,
     CampaignStarted,
     EventListener,
     PointBusy,
@@ -39,7 +40,7 @@ from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
-from flowsweep.schedule import Occasion, Slot, Trial, followed, search_state, slot_duration_ns
+from flowsweep.schedule import Occasion, Slot, Trial, best_state, followed, plateau_state, slot_duration_ns
 from flowsweep.schedule.packing import ONE_AT_A_TIME, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
 
@@ -157,8 +158,8 @@ class _Conductor:
         self._number = sum(self._resume.next_step(slot)[0] * len(slot.trials) for slot in slots)
         packing = Packing(self._jobs(slots), self._sharing)
         trials = sum(slot.trial_count for slot in slots)
-        at_most = any(isinstance(slot.search, PlateauSearch) for slot in slots)
-        ends_early = any(trial.parameters.may_end_early for slot in slots for trial in slot.trials)
+        at_most = any(isinstance(slot.search, SearchInRounds) for slot in slots)
+        ends_early = any(trial.parameters.may_end_early for slot in slots for trial in slot.planned)
         self._events(CampaignStarted(trials, self._number, packing.left_ns(), at_most, ends_early))
         await run_packed(packing, lambda job: self._run_job(job, packing), waits=self._tell_waiting)
         return self._tally
@@ -240,12 +241,18 @@ class _Conductor:
         return followed(slot, self._learned)[1]
 
     def _tell_belief(self, slot: Slot) -> None:
-        """Say once after each round what a search for the plateau believes."""
-        state, first = search_state(slot, self._learned), slot.trials[0]
-        if state is None or state.belief is None or self._believed.get(first.trial_id) == state:
-            return
-        self._believed[first.trial_id] = state
-        self._events(SearchBelieves(first, state.belief, state.windows, state.end, state.left))
+        """Say once after each round what a search in rounds believes."""
+        first = slot.trials[0]
+        event: SearchBelieves | BestBelieved | None = None
+        if (state := plateau_state(slot, self._learned)) is not None and state.belief is not None:
+            event = SearchBelieves(first, state.belief, state.windows, state.end, state.left)
+        if (best := best_state(slot, self._learned)) is not None and best.belief is not None:
+            event = BestBelieved(
+                slot.planned, best.precision, best.belief, best.settings, best.end, best.left
+            )
+        if event is not None and self._believed.get(first.trial_id) != event:
+            self._believed[first.trial_id] = event
+            self._events(event)
 
     async def _run_slot(self, slot: Slot, left_ns: int, *, ask_clock: bool) -> Sequence[TrialOutcome]:
         """Get the sessions, run the slot's trials together, record them."""

@@ -10,6 +10,7 @@ from flowsweep.schedule.trial import Trial
 
 if TYPE_CHECKING:
     from flowsweep.plan.searching.model import Left
+    from flowsweep.schedule.search.best import BestBelief, BestEnd
     from flowsweep.schedule.search.plateau import Belief, End
 
 
@@ -128,6 +129,24 @@ class SearchBelieves:
 
 
 @dataclass(frozen=True, slots=True)
+class BestBelieved:
+    """A step of a search for the best setting is over."""
+
+    settings: tuple[Trial, ...]
+    """All of them, by number, as trials of its first round."""
+    precision: float
+    """Others that have more by no more than this share are no matter."""
+    belief: "BestBelief"
+    """As of its last whole round."""
+    next: tuple[int, ...]
+    """Numbers of the settings of the round that runs or comes next; none at the end."""
+    end: "BestEnd | None"
+    """Why it is over."""
+    left: "Left"
+    """Of its budget, after that round."""
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Nothing is due yet; about once a second."""
 
@@ -171,6 +190,7 @@ CampaignEvent = (
     | SessionRegained
     | TrialWaits
     | PointBusy
+    | BestBelieved
     | SearchBelieves
     | Waiting
     | SweepMissed

@@ -46,7 +46,7 @@ async def look_at_hosts(
     Returns:
         One row for each host and thing that was looked at, by host in the plan's order.
     """
-    look = _Look(accesses, uses_of(trial for slot in slots for trial in slot.trials))
+    look = _Look(accesses, uses_of(trial for slot in slots for trial in slot.planned))
 
     async def keep_facts(facts: Mapping[str, HostFacts]) -> None:
         look.facts.update(facts)

@@ -106,7 +106,7 @@ def refuse_impossible(slots: Sequence[Slot], facts: Mapping[str, HostFacts]) -> 
     Raises:
         PreflightError: No trial can run.
     """
-    trials = [trial for slot in slots for trial in slot.trials]
+    trials = [trial for slot in slots for trial in slot.planned]
     checks = window_checks(uses_of(trials), facts)
     sentences = tuple(sentence_of(check) for check in checks if check.status == "problem")
     if trials and all(_impossible(trial, facts) for trial in trials):

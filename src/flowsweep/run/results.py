@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from flowsweep.defaults import MICROSECOND_NS, OFFERED_SHARE_MIN, SECOND_NS
-from flowsweep.plan.searching.model import PlateauSearch, RateSearch
+from flowsweep.plan.searching.model import RateSearch, SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import Data, data_of
@@ -61,7 +61,7 @@ def outcome_of(
 
 def _told(trial: Trial, data: Data, status: Status) -> dict[str, object]:
     """What a step of a search tells."""
-    if isinstance(trial.search, PlateauSearch):
+    if isinstance(trial.search, SearchInRounds):
         return {"searched_bps": searched_bps(trial, data.samples) if status == "ok" else 0.0}
     return {"carried": carried(trial, data.flows) if status == "ok" else None}
 

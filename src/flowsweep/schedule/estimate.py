@@ -32,15 +32,16 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
         trials += slot.trial_count
         duration_ns += slot_duration_ns(slot) * slot.steps
         for trial in slot.trials:
-            bound = bytes_at_most(trial, links)
-            unbounded += slot.steps if bound is None else 0
-            total_bytes += (bound or 0) * slot.steps
+            bounds = [bytes_at_most(one, links) for one in (trial, *slot.alternatives)]
+            known = [bound for bound in bounds if bound is not None]
+            unbounded += slot.steps if len(known) < len(bounds) else 0
+            total_bytes += max(known, default=0) * slot.steps
     return Estimate(trials, duration_ns, None if unbounded else total_bytes, unbounded)
 
 
 def slot_duration_ns(slot: Slot) -> int:
     """Return how long a slot occupies its hosts; of a search, each step of it."""
-    return max(_span_ns(trial) for trial in slot.trials) + defaults.TRIAL_OVERHEAD_NS
+    return max(_span_ns(trial) for trial in slot.planned) + defaults.TRIAL_OVERHEAD_NS
 
 
 def _span_ns(trial: Trial) -> int:

@@ -1,12 +1,12 @@
 """The points of a plan: every combination of the axes of a sweep, each as its test makes it."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flowsweep.plan.expansion import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
-from flowsweep.plan.searching.model import Search
+from flowsweep.plan.searching.model import BestSearch, Search
 from flowsweep.schedule.background import SweepBackground, background_of
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
@@ -31,6 +31,8 @@ class Point:
     background: SweepBackground | None = None
     search: Search | None = None
     """Its parameters have the first rate or window."""
+    alternatives: tuple["Point", ...] = ()
+    """The other settings that a search for the best chooses among."""
 
     def trials(self, repeat: int) -> tuple[Trial, ...]:
         """Return the trials that measure this point once: one for each direction, as the path says first."""
@@ -64,6 +66,17 @@ def expand(plan: Plan) -> tuple[Point, ...]:
     Points that `window_max` makes equal are one point, which keeps all the sums that were asked.
     """
     return tuple(point for sweep in plan.sweeps for point in _merged(_points(plan, sweep)))
+
+
+def searches_gathered(points: Sequence[Point]) -> list[Point]:
+    """Make one point of all that one search for the best chooses among: the first, with the others."""
+    gathered: dict[tuple[object, ...], list[Point]] = {}
+    for number, point in enumerate(points):
+        hosts = (point.src, point.dst, point.sources, point.sinks)
+        of_search = (point.sweep, *hosts, point.parameters.duration_ns)
+        key = of_search if isinstance(point.search, BestSearch) else (number,)
+        gathered.setdefault(key, []).append(point)
+    return [replace(first, alternatives=tuple(others)) for first, *others in gathered.values()]
 
 
 def points_by_sweep(plan: Plan) -> dict[str, list[Point]]:

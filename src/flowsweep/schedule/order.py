@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 
 from flowsweep.plan.model import Plan
-from flowsweep.plan.searching.model import PlateauSearch
-from flowsweep.schedule.grid import Point, expand
+from flowsweep.plan.searching.model import SearchInRounds
+from flowsweep.schedule.grid import Point, expand, searches_gathered
 from flowsweep.schedule.matched import matched
 from flowsweep.schedule.packing.needs import sharing_of
 from flowsweep.schedule.packing.order import in_packed_order
@@ -29,7 +29,7 @@ def schedule(plan: Plan, seed: int) -> tuple[Slot, ...]:
 
     Of a plan with times it is what runs once: each sweep when it is due, as `occasion_slots` says.
     """
-    points = expand(plan)
+    points = searches_gathered(expand(plan))
     together: Sequence[tuple[Point, ...]] = matched(plan) or [(point,) for point in points]
     slots: list[Slot] = []
     for repeat in range(1, plan.campaign.repeats + 1):
@@ -77,9 +77,12 @@ def _shuffled(together: Sequence[tuple[Point, ...]], repeat: int, seed: int | st
 
 
 def _slots(point: Point, repeat: int) -> list[Slot]:
-    if isinstance(point.search, PlateauSearch) and repeat > 1:
+    if isinstance(point.search, SearchInRounds) and repeat > 1:
         return []  # its rounds are its repeats
     trials = point.trials(repeat)
     if point.directions == "simultaneous":
         return [Slot(trials=trials)]
-    return [Slot(trials=(trial,)) for trial in trials]
+    if not point.alternatives:
+        return [Slot(trials=(trial,)) for trial in trials]
+    by_way = zip(*(other.trials(repeat) for other in point.alternatives), strict=True)
+    return [Slot(trials=(trial,), alternatives=others) for trial, others in zip(trials, by_way, strict=True)]

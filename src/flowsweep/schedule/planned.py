@@ -8,6 +8,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from flowsweep import defaults
 from flowsweep.plan.model import Link, Plan, Sweep
+from flowsweep.plan.searching.model import SearchInRounds
 from flowsweep.schedule.grid import expand
 from flowsweep.schedule.timetable import has_times
 from flowsweep.schedule.trial import Slot
@@ -26,7 +27,7 @@ def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
     """
     try:
         plan = Plan.model_validate(stored_plan)
-        if has_times(plan) or any(sweep.plateau_search for sweep in plan.sweeps):
+        if has_times(plan) or any(isinstance(sweep.search, SearchInRounds) for sweep in plan.sweeps):
             return None
         most = plan.campaign.repeats * sum(map(_most_points, plan.sweeps))
         ceiling = defaults.TRIALS_MAX * (2 if any(sweep.setting for sweep in plan.sweeps) else 1)

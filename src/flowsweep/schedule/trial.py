@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, Val
 from flowsweep import defaults
 from flowsweep.plan.expansion import HostPair, host_pairs
 from flowsweep.plan.model import Test
-from flowsweep.plan.searching.model import PlateauSearch, Search
+from flowsweep.plan.searching.model import Search, SearchInRounds
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 
@@ -130,6 +130,13 @@ class Slot(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     trials: tuple[Trial, ...]
+    alternatives: tuple[Trial, ...] = ()
+    """The other settings that its search for the best chooses among, as trials of the first round."""
+
+    @property
+    def planned(self) -> tuple[Trial, ...]:
+        """All trials that may run in its place, but for other rates, windows and rounds of a search."""
+        return (*self.trials, *self.alternatives)
 
     @property
     def search(self) -> Search | None:
@@ -140,7 +147,7 @@ class Slot(BaseModel):
     def steps(self) -> int:
         """How often something runs in its place, at most."""
         search = self.search
-        if isinstance(search, PlateauSearch):
+        if isinstance(search, SearchInRounds):
             return search.trials_within(self.trials[0].parameters.duration_ns + defaults.TRIAL_OVERHEAD_NS)
         return 1 if search is None else search.trials
 

@@ -23,11 +23,9 @@ from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
 from flowsweep.cli.terminal import Screen
 from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
 from flowsweep.plan import load_plan, parse_plan
-from flowsweep.plan.searching.model import Left
 from flowsweep.run.events import (
     CampaignStarted,
     PointBusy,
-    SearchBelieves,
     SessionLost,
     SessionRegained,
     TrialFinished,
@@ -37,7 +35,6 @@ from flowsweep.run.events import (
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule import Slot, estimate, schedule
-from flowsweep.schedule.search.plateau import Belief, End
 from plan_support import plan_of
 
 SECOND_NS = 1_000_000_000
@@ -358,27 +355,3 @@ def test_trials_that_may_be_over_sooner_take_at_most_so_long() -> None:
 def test_what_asks_for_something_has_no_flows(test: str, expected: str) -> None:
     ((trial,),) = (slot.trials for slot in schedule(plan_of(f'test = "{test}"'), seed=1))
     assert what_runs(trial) == f"left → right, {expected}"
-
-
-@pytest.mark.parametrize(
-    ("belief", "windows", "end", "words"),
-    [
-        (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "about 977 KiB, not yet bounded, plateau"),
-        (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "Gbit/s; next: 64 KiB, 2 MiB; at most"),
-        (Belief(1e6, None, None, 1e9), (65_536,), None, "at most 21 trials, 1 min 30 s and 1.20 GB left"),
-        (Belief(1e6, 9e5, 1.2e6, 1e9), (), "precise", "is 977 KiB, +20.0 % −10.0 %, plateau 1.00 Gbit/s"),
-        (Belief(1e6, 9e5, None, 1e9), (), "budget", "Gbit/s; over: no trial is left within `at_most`"),
-    ],
-)  # fmt: skip
-def test_what_a_search_believes_is_said_after_each_round(
-    belief: Belief, windows: tuple[int, ...], end: End | None, words: str
-) -> None:
-    event = SearchBelieves(TRIAL, belief, windows, end, Left(21, 90 * SECOND_NS, 1_200_000_000))
-    output = io.StringIO()
-    with progress_view(Screen(file=output, width=300)) as show:
-        show(CampaignStarted(trials=60, done=0, left_ns=20 * SECOND_NS, at_most=True))
-        show(event)
-    first, second = output.getvalue().splitlines()
-    assert first == "at most 60 of 60 trials to run, 20 s"
-    assert second.strip().startswith("search a → b: ")
-    assert words in second

@@ -112,7 +112,7 @@ def test_a_search_is_refused() -> None:
     search = 'test = "udp"\nrate_search = { low = "1Mbit/s", high = "9Mbit/s", resolution = "1Mbit/s" }'
     assert "grid.rate_search: found, expected given rates" in problems(search, search)
     windows = 'find = "plateau"\nwindow = { from = "64KiB", to = "4MiB" }'
-    assert "grid.find: found, expected given windows" in problems(windows, windows)
+    assert "grid.find: found, expected given settings" in problems(windows, windows)
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:

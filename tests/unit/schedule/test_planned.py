@@ -6,6 +6,7 @@ import pytest
 
 from flowsweep.defaults import TRIALS_MAX
 from flowsweep.plan import load_plan
+from flowsweep.plan.searching.model import SearchInRounds
 from flowsweep.schedule import has_times, planned_links, planned_trials, schedule
 from plan_support import EXAMPLE_PLANS, plan_of
 
@@ -14,7 +15,7 @@ from plan_support import EXAMPLE_PLANS, plan_of
 def test_as_many_trials_are_planned_as_run(path) -> None:
     plan = load_plan(path)
     trials = sum(slot.trial_count for slot in schedule(plan, seed=1))
-    open_ended = has_times(plan) or any(sweep.plateau_search for sweep in plan.sweeps)
+    open_ended = has_times(plan) or any(isinstance(sweep.search, SearchInRounds) for sweep in plan.sweeps)
     assert planned_trials(plan.model_dump(mode="json")) == (None if open_ended else trials)
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 FindingKind = Literal[
     "emulation", "broken", "empty", "failures", "stalls", "order",
     "path", "available", "routes", "rate", "loss", "latency", "message_size",
-    "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat", "plateau",
-    "bounds", "share", "fairness", "harm", "dip", "decline", "effect", "flows", "congestion", "encryption",
-    "direction", "drift",
+    "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat",
+    "best", "plateau", "bounds", "share", "fairness", "harm", "dip", "decline", "effect", "flows",
+    "congestion", "encryption", "direction", "drift",
     "step", "cycle", "modes", "periodicity", "outliers", "correlation", "monitors", "polling", "duration",
     "early_slow_start",
     "slow_start", "segment_size", "paths", "model", "theory", "variation",
@@ -21,8 +21,8 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 FigureKind = Literal[
     "plane", "line", "repeats", "prediction", "ratio", "product", "per_flow", "time_series", "ecdf", "cpu",
     "limits", "stages", "paths", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
-    "search", "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf", "rtt_size",
-    "overlay", "shift", "monitors",
+    "search", "best", "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf",
+    "rtt_size", "overlay", "shift", "monitors",
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from flowsweep.analysis.background.harm import harm_hypotheses
 from flowsweep.analysis.binning.timed_trials import TimedTrials
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
+from flowsweep.analysis.findings.best import best_search_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.correlation import correlation_hypotheses
 from flowsweep.analysis.findings.direction import direction_hypotheses
@@ -138,6 +139,7 @@ def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     yield from path_hypotheses(summary)
     yield from rate_search_hypotheses(summary)
     yield from plateau_search_hypotheses(summary)
+    yield from best_search_hypotheses(summary)
     yield from broken_hypotheses(summary)
     yield from empty_hypotheses(summary)
     yield from failure_hypotheses(summary)

@@ -49,9 +49,10 @@ STABLE_COLUMNS = tuple(StableColumns.__annotations__)
 
 
 class SearchColumns(TypedDict):
-    """A step of a search for the plateau."""
+    """A step of a search in rounds: for the plateau, or for the best setting."""
 
     search_precision: float | None
+    searched_for: str | None
 
 
 class StoppingColumns(TypedDict):

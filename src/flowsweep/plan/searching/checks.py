@@ -6,12 +6,15 @@ from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import FindKeys, WindowRange
-from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.sweeps.table import SweepTable, points_of_axes
 from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration, write_size
 
 _RANGES = ("window", "window_sum")
 _OF_ENDS = ("window_send", "window_recv", "window_max")
+NO_SETTINGS = ("pairs", "duration")
+"""Lists that make no settings: other hosts and other durations have a search of their own."""
+_FEWEST_SETTINGS = 2
 
 
 def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
@@ -20,6 +23,23 @@ def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
     if sweep.find is None:
         yield from _without_search(sweep, ranges, at)
         return
+    if sweep.find == "best":
+        yield from _best_problems(sweep, ranges, at)
+    else:
+        yield from _plateau_problems(sweep, ranges, at)
+    if sweep.directions == "simultaneous":
+        message = (
+            'found "simultaneous" beside a search, expected "one" or "both": each has a search of its own'
+        )
+        yield Problem((*at, "directions"), message, about=((*at, "find"),))
+    times = [(*at, key) for key in ("every", "at") if getattr(sweep, key) is not None]
+    times += [("campaign", key) for key in ("every", "at") if getattr(file.campaign, key) is not None]
+    if times:
+        message = "found beside times, expected a sweep that runs once: rounds of a search are its repeats"
+        yield Problem((*at, "find"), message, about=tuple(times))
+
+
+def _plateau_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
     if not ranges:
         example = 'window_sum = { from = "64KiB", to = "64MiB" }'
         message = f'found "{sweep.find}" without a range, expected one, such as {example}'
@@ -30,22 +50,39 @@ def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
         if getattr(sweep, key) is not None:
             message = "found beside a search, whose range says which windows both ends get; leave it out"
             yield Problem((*at, key), message, about=((*at, "find"),))
-    if sweep.directions == "simultaneous":
+    yield from _budget_problems(sweep, defaults.SEARCH_TRIALS_MIN, at)
+
+
+def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+    for key in ranges:
+        message = 'found a range beside find = "best", expected a list: the best is one of those listed'
+        yield Problem((*at, key), message, about=((*at, "find"),))
+    settings = points_of_axes(sweep, without=NO_SETTINGS)
+    if settings < _FEWEST_SETTINGS:
         message = (
-            'found "simultaneous" beside a search, expected "one" or "both": each has a window of its own'
+            'found "best" of one setting, expected axes with several levels, such as '
+            'congestion = ["cubic", "bbr"] and flows = [1, 4, 16]'
         )
-        yield Problem((*at, "directions"), message, about=((*at, "find"),))
-    times = [(*at, key) for key in ("every", "at") if getattr(sweep, key) is not None]
-    times += [("campaign", key) for key in ("every", "at") if getattr(file.campaign, key) is not None]
-    if times:
-        message = "found beside times, expected a sweep that runs once: rounds of a search are its repeats"
-        yield Problem((*at, "find"), message, about=tuple(times))
-    least_ns = defaults.SEARCH_TRIALS_MIN * (max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS)
+        yield Problem((*at, "find"), message)
+    least = defaults.BEST_TRIES_MIN * settings + min(settings, defaults.BEST_ROUND_MAX)
+    if sweep.at_most.trials < least:
+        message = (
+            f"found {sweep.at_most.trials}, expected at least {least}: {settings} settings, of which each is "
+            "tried twice, and a round of the best of them"
+        )
+        yield Problem((*at, "at_most", "trials"), message, about=((*at, "find"),))
+    else:
+        yield from _budget_problems(sweep, least, at)
+
+
+def _budget_problems(sweep: SweepTable, trials: int, at: KeyPath) -> Iterator[Problem]:
+    """See that the time holds so many trials."""
+    least_ns = trials * (max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS)
     longest_ns = sweep.at_most.duration
     if longest_ns is not None and longest_ns < least_ns:
         message = (
             f"found {write_duration(longest_ns)}, expected at least {write_duration(least_ns)}: "
-            f"{defaults.SEARCH_TRIALS_MIN} trials"
+            f"{trials} trials"
         )
         yield Problem((*at, "at_most", "duration"), message, about=((*at, "duration"),))
 

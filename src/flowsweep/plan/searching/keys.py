@@ -61,16 +61,18 @@ class AtMostTable(Table):
 class FindKeys(Table):
     """What is searched for, how precisely, and what that may take."""
 
-    find: Annotated[Literal["plateau"], one_of("plateau")] | None = key(
+    find: Annotated[Literal["plateau", "best"], one_of("plateau", "best")] | None = key(
         "Search in place of a grid. plateau: the smallest window with which goodput is on its plateau, "
         "within a range of `window` or `window_sum`; a search for each direction and each combination of the "
-        "other axes. Its trials come in rounds, which take the place of `repeats`.",
+        "other axes. best: which combination of the levels of all axes has the highest goodput; a search for "
+        "each direction. Its trials come in rounds, which take the place of `repeats`.",
         None,
-        examples=["plateau"],
+        examples=["plateau", "best"],
     )
     precision: fields.Precision = key(
-        "A search ends when the 95 % interval of what it looks for reaches no further from the estimate than "
-        "this share of it.",
+        "A search for the plateau ends when the 95 % interval of what it looks for reaches no further from "
+        "the estimate than this share of it; one for the best when no other setting can have more goodput by "
+        "more than this share.",
         defaults.SEARCH_PRECISION,
         written="10%",
         examples=["5%"],

@@ -34,16 +34,10 @@ class Left(NamedTuple):
     """None where it may send as much as it sends."""
 
 
-class PlateauSearch(Frozen):
-    """A search for the smallest window from which on goodput is on its plateau."""
+class SearchInRounds(Frozen):
+    """A search that tries levels round by round, until it knows enough or has spent what it may."""
 
-    find: Literal["plateau"] = "plateau"
-    of: Literal["window_bytes", "window_sum_bytes"]
-    """Whether windows are of one flow or of all of a trial."""
-    low_bytes: int
-    high_bytes: int
     precision: float
-    """It ends when the 95 % interval reaches no further from the estimate than this share of it."""
     trials_max: int
     duration_max_ns: int | None = Field(default=None, exclude_if=lambda most: most is None)
     """What its trials may take one after the other, with what each needs beside its duration."""
@@ -65,4 +59,26 @@ class PlateauSearch(Frozen):
         )
 
 
-Search = RateSearch | PlateauSearch
+class PlateauSearch(SearchInRounds):
+    """A search for the smallest window from which on goodput is on its plateau.
+
+    It ends when the 95 % interval reaches no further from the estimate than `precision`, a share of it.
+    """
+
+    find: Literal["plateau"] = "plateau"
+    of: Literal["window_bytes", "window_sum_bytes"]
+    """Whether windows are of one flow or of all of a trial."""
+    low_bytes: int
+    high_bytes: int
+
+
+class BestSearch(SearchInRounds):
+    """A search for the setting, of all that the axes span, with the highest goodput.
+
+    It ends when no other setting has more by a share of more than `precision`.
+    """
+
+    find: Literal["best"] = "best"
+
+
+Search = RateSearch | PlateauSearch | BestSearch

@@ -11,7 +11,7 @@ from flowsweep.plan.expansion import mesh_pairs
 from flowsweep.plan.model import Background, Path, Sweep
 from flowsweep.plan.probing import Echo, Probe
 from flowsweep.plan.searching.keys import WindowRange
-from flowsweep.plan.searching.model import PlateauSearch, RateSearch
+from flowsweep.plan.searching.model import BestSearch, PlateauSearch, RateSearch
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.until.keys import UntilTable, longest_of
@@ -43,6 +43,7 @@ def build_sweep(
         spacing_ns=_set(sweep.spacing),
         rate_search=_rate_search(sweep),
         plateau_search=_plateau_search(sweep),
+        best_search=BestSearch(**_until_known(sweep)) if sweep.find == "best" else None,
         probe=_probe(sweep),
         background=tuple(_background(table) for table in sweep.background),
         echo=tuple(ECHOES[name] for name in sweep.echo),
@@ -103,11 +104,18 @@ def _plateau_search(sweep: SweepTable) -> PlateauSearch | None:
         of="window_bytes" if per_flow else "window_sum_bytes",
         low_bytes=windows.low,
         high_bytes=windows.high,
-        precision=sweep.precision,
-        trials_max=sweep.at_most.trials,
-        duration_max_ns=sweep.at_most.duration,
-        bytes_max=sweep.at_most.bytes,
+        **_until_known(sweep),
     )
+
+
+def _until_known(sweep: SweepTable) -> dict[str, Any]:
+    """How precisely a search in rounds wants to know, and what it may take."""
+    return {
+        "precision": sweep.precision,
+        "trials_max": sweep.at_most.trials,
+        "duration_max_ns": sweep.at_most.duration,
+        "bytes_max": sweep.at_most.bytes,
+    }
 
 
 def _durations_ns(sweep: SweepTable) -> tuple[int, ...]:

@@ -1,21 +1,18 @@
 """What the keys of a sweep must agree on."""
 
-import math
 from collections.abc import Iterator
 
 from flowsweep import defaults
 from flowsweep.plan.background.checks import background_problems
-from flowsweep.plan.background.keys import BackgroundKeys
 from flowsweep.plan.expansion import halvings, host_pairs, members
 from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
-from flowsweep.plan.searching.checks import search_problems
+from flowsweep.plan.searching.checks import NO_SETTINGS, search_problems
 from flowsweep.plan.searching.keys import levels_of
-from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
+from flowsweep.plan.sweeps.table import PathTable, SweepTable, points_of_axes, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
-from flowsweep.plan.times.keys import TimesKeys
 from flowsweep.plan.until.checks import until_problems
 from flowsweep.plan.until.keys import longest_of
 from flowsweep.tests import TIMED_TESTS
@@ -159,10 +156,11 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
 
 
 def _trial_count(file: PlanFile, sweep: SweepTable) -> int:
-    no_axes = BackgroundKeys.model_fields | TimesKeys.model_fields | {"paths": None}
-    axes = [values for name, values in sweep if name not in no_axes and isinstance(values, list) and values]
     paths = sum(_mesh_size(file, path) for path in sweep.paths)
-    return paths * math.prod(map(len, axes)) * _steps(sweep) * (1 if sweep.directions == "one" else 2)
+    searches = points_of_axes(sweep)
+    if sweep.find == "best":
+        searches //= points_of_axes(sweep, without=NO_SETTINGS)
+    return paths * searches * _steps(sweep) * (1 if sweep.directions == "one" else 2)
 
 
 def _steps(sweep: SweepTable) -> int:

@@ -1,5 +1,7 @@
 """`[[sweep]]` as a person writes it. The descriptions and examples here are what an editor shows."""
 
+import math
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
@@ -83,3 +85,16 @@ class SweepTable(
     family: fields.Axis[Annotated[Literal[4, 6], one_of(4, 6)]] | None = key(
         "IP version; either if absent.", None, examples=[4]
     )
+
+
+_NO_AXES = BackgroundKeys.model_fields | TimesKeys.model_fields | {"paths": None}
+
+
+def points_of_axes(sweep: SweepTable, without: Collection[str] = ()) -> int:
+    """Multiply the numbers of levels of all axes but those: points on one path, in one direction."""
+    axes = (
+        values
+        for name, values in sweep
+        if name not in _NO_AXES and name not in without and isinstance(values, list) and values
+    )
+    return math.prod(map(len, axes))

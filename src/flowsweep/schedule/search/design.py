@@ -43,12 +43,10 @@ def most_telling(
         linearisation (c-optimal design; Atkinson, Donev and Tobias 2007, Optimum Experimental Designs, with
         SAS, 17.4).
     """
-    known = {one.window_bytes for one in tried}
+    known = {one.level for one in tried}
     near = {rounded(math.exp(response.enough + step * reach)) for step in _CANDIDATES}
     candidates = sorted(window for window in known | near if bounds[0] <= window <= bounds[1])
-    so_far = _information(
-        _slopes([one.window_bytes for one in tried], response), [one.round for one in tried]
-    )
+    so_far = _information(_slopes([one.level for one in tried], response), [one.round for one in tried])
     so_far += np.diag([_LEAST, (_NOISE / _SPREAD) ** 2])
     chosen: list[int] = []
 

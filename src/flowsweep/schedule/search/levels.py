@@ -1,4 +1,4 @@
-"""What the windows that were tried gave: means with the rounds of a search as blocks."""
+"""What the windows or settings that were tried gave: means with the rounds of a search as blocks."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -15,41 +15,41 @@ LEAST_ERROR = 1e-3
 """Of one trial's goodput, natural logarithm: nothing but chance makes trials agree better."""
 
 _FEWEST = 3
-"""Trials of a window that show which of them is the odd one."""
+"""Trials of a level that show which of them is the odd one."""
 _FAR = 0.03
 """From the others, natural logarithm: a trial that is nearer does no harm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Least squares of log goodput = level of the window + effect of the round."""
+    """Least squares of log goodput = mean of the level + effect of the round."""
 
-    windows: tuple[int, ...]
-    """In bytes, ascending."""
+    values: tuple[int, ...]
+    """Windows in bytes, or numbers of settings, ascending."""
     counts: Floats
-    """(windows,) trials."""
+    """(levels,) trials."""
     means: Floats
-    """(windows,) natural logarithm of goodput, at the mean of the rounds."""
+    """(levels,) natural logarithm of goodput, at the mean of the rounds."""
     covariance: Floats
-    """(windows, windows) of the means, in units of the variance of a trial."""
+    """(levels, levels) of the means, in units of the variance of a trial."""
     variance: float
     """Of one trial, natural logarithms; NaN where no trial was repeated."""
     freedom: int
     """Degrees of freedom of the variance."""
 
     def below(self, reference: Collection[int], confidence: float) -> tuple[Floats, Floats]:
-        """How far each window is below the mean of some others, at least and at most: natural logarithms.
+        """How far each level is below the mean of some others, at least and at most: natural logarithms.
 
         Args:
             reference: Numbers of the others.
             confidence: Of each of the two ends, by Student's t.
 
         Returns:
-            (windows,) twice; infinite where nothing is known of the noise.
+            (levels,) twice; infinite where nothing is known of the noise.
         """
-        weights = np.zeros((len(self.windows), len(self.windows)))
+        weights = np.zeros((len(self.values), len(self.values)))
         weights[:, list(reference)] = 1 / len(reference)
-        weights -= np.eye(len(self.windows))
+        weights -= np.eye(len(self.values))
         value = weights @ self.means
         if self.freedom < 1:
             return np.full(len(value), -math.inf), np.full(len(value), math.inf)
@@ -60,21 +60,21 @@ class Levels:
 
 
 def levels_of(tried: Sequence[Tried]) -> Levels:
-    """Estimate the level of each window; what a round has in common, drift for one, moves none of them."""
-    windows = sorted({one.window_bytes for one in tried})
+    """Estimate the mean of each level; what a round has in common, drift for one, moves none of them."""
+    values = sorted({one.level for one in tried})
     rounds = Blocks.of([one.round for one in tried])
-    member = membership([one.window_bytes for one in tried])
+    member = membership([one.level for one in tried])
     logs = np.array([one.log_goodput for one in tried])
     within = rounds.within(member)
     logs_within = rounds.within(logs)
     covariance: Floats = np.asarray(np.linalg.pinv(within.T @ within, hermitian=True), dtype=np.float64)
     means = covariance @ (within.T @ logs_within)
     residuals = logs_within - within @ means
-    # Windows are told apart by their differences within rounds: all of them together are fixed here.
+    # Levels are told apart by their differences within rounds: all of them together are fixed here.
     means += rounds.means(logs - member @ means).mean()
     freedom = len(tried) - rounds.count - int(np.linalg.matrix_rank(within))
     return Levels(
-        windows=tuple(windows),
+        values=tuple(values),
         counts=member.sum(axis=0),
         means=means,
         covariance=covariance,
@@ -84,21 +84,19 @@ def levels_of(tried: Sequence[Tried]) -> Levels:
 
 
 def in_agreement(tried: Sequence[Tried]) -> tuple[Tried, ...]:
-    """Leave out trials that most others of their window contradict: a host that stalled tells nothing of it.
+    """Leave out trials that most others of their level contradict: a host that stalled tells nothing of it.
 
-    Of windows with three trials and more, those further from the median than by `_FAR` and by six times the
+    Of levels with three trials and more, those further from the median than by `_FAR` and by six times the
     median distance of all such trials, as a standard deviation (Rousseeuw and Croux 1993, Alternatives to the
     median absolute deviation, JASA 88).
     """
     own: dict[int, list[float]] = {}
     for one in tried:
-        own.setdefault(one.window_bytes, []).append(one.log_goodput)
-    middle = {window: float(np.median(logs)) for window, logs in own.items() if len(logs) >= _FEWEST}
+        own.setdefault(one.level, []).append(one.log_goodput)
+    middle = {level: float(np.median(logs)) for level, logs in own.items() if len(logs) >= _FEWEST}
     if not middle:
         return tuple(tried)
-    away = {
-        one: abs(one.log_goodput - middle[one.window_bytes]) for one in tried if one.window_bytes in middle
-    }
+    away = {one: abs(one.log_goodput - middle[one.level]) for one in tried if one.level in middle}
     limit = max(_FAR, 6 * 1.4826 * float(np.median(list(away.values()))))
     return tuple(one for one in tried if away.get(one, 0.0) <= limit)
 

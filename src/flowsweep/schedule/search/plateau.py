@@ -119,14 +119,14 @@ def decide(
     left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes)
     if not trials:
         return Decision(_spread(search), None, None, left)
-    if len(failed) >= _FAILURES_MAX or len({one.window_bytes for one in tried}) < FEWEST_FOR_INTERVAL:
+    if len(failed) >= _FAILURES_MAX or len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return Decision((), "failures", None, left)
     seen = _Seen.of(tried, search.low_bytes, search.high_bytes)
     if left.bytes == 0:
         return Decision((), "budget", seen.belief, left)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
         return Decision((), end, seen.belief, left)
-    largest = seen.levels.windows[-1]
+    largest = seen.levels.values[-1]
     highest = min([search.high_bytes + 1, *(window for window in failed if window > largest)]) - 1
     windows = _next(seen, search.precision, (search.low_bytes, highest))
     if len(windows) > left.trials:
@@ -152,7 +152,7 @@ class _Seen:
         kept = in_agreement(tried)
         levels = levels_of(kept)
         counting = _counting(levels)
-        counted = tuple(one for one in kept if one.window_bytes in counting)
+        counted = tuple(one for one in kept if one.level in counting)
         response = fitted(counted, low_bytes, high_bytes, CONFIDENCE)
         if _misfits(levels, response):
             response = _between_windows(levels, response)
@@ -204,7 +204,7 @@ def _between_windows(levels: Levels, response: Response) -> Response:
     """Go by neighbouring windows alone: where goodput, interpolated, is a margin below its highest."""
     below_top = levels.means.max() - levels.means
     first = int((below_top <= ALLOWED).argmax())
-    sizes = np.log(levels.windows)
+    sizes = np.log(levels.values)
     last = max(first - 1, 0)
     enough = float(np.interp(-ALLOWED, -below_top[[last, first]], sizes[[last, first]]))
     return replace(response, enough=enough, sharpness=_CORNER, low=None, high=None)
@@ -217,10 +217,10 @@ def _counting(levels: Levels) -> set[int]:
     below_top = levels.means.max() - levels.means
     first = int((below_top <= _SURELY_BELOW).argmax())
     on_it = int((below_top <= min(fallen, _SURELY_BELOW)).argmax())
-    least = levels.windows[first] / math.exp(_FAR_BELOW) * 0.9
+    least = levels.values[first] / math.exp(_FAR_BELOW) * 0.9
     return {
         window
-        for number, window in enumerate(levels.windows)
+        for number, window in enumerate(levels.values)
         if window >= least and (number <= on_it or below_top[number] <= fallen)
     }
 
@@ -232,7 +232,7 @@ def _reference(levels: Levels, response: Response) -> tuple[int, ...]:
     fallen = np.maximum(ALLOWED, 3 * noise / np.sqrt(levels.counts))
     beyond = tuple(
         number
-        for number, window in enumerate(levels.windows)
+        for number, window in enumerate(levels.values)
         if math.log(window) > response.enough + _REFERENCE and below_top[number] <= fallen[number]
     )
     return beyond or (int(levels.means.argmax()),)
@@ -247,11 +247,11 @@ def _within_shown(levels: Levels, response: Response, reference: Sequence[int]) 
     at_least, at_most = _below(levels, response, reference)
     # Beyond the largest of all goodput may rise.
     enough = [number for number in range(max(reference)) if at_most[number] <= ALLOWED]
-    high = None if not enough else math.log(levels.windows[enough[0]])
+    high = None if not enough else math.log(levels.values[enough[0]])
     missing = [
         number for number in range(enough[0] if enough else min(reference)) if at_least[number] > ALLOWED
     ]
-    low = None if not missing else math.log(levels.windows[missing[-1]])
+    low = None if not missing else math.log(levels.values[missing[-1]])
     low = max((end for end in (response.low, low) if end is not None), default=None)
     high = min((end for end in (response.high, high) if end is not None), default=None)
     if low is not None and high is not None and low >= high:
@@ -265,7 +265,7 @@ def _below(levels: Levels, response: Response, reference: Sequence[int]) -> tupl
 
     A window of reference is itself a little below it, where the response bends softly.
     """
-    lacking = shortfall(response, [levels.windows[number] for number in reference])
+    lacking = shortfall(response, [levels.values[number] for number in reference])
     at_least, at_most = levels.below(reference, 1 - (1 - CONFIDENCE) / 2)
     return at_least + lacking, at_most + lacking
 
@@ -276,7 +276,7 @@ def _next(seen: _Seen, precision: float, bounds: tuple[int, int]) -> tuple[int, 
     reach = math.log1p(precision)
     at = min(max(response.enough, math.log(bounds[0])), math.log(bounds[1]))
     usual = max(seen.reference, key=lambda number: (levels.counts[number], levels.means[number]))
-    reference_bytes = levels.windows[usual]
+    reference_bytes = levels.values[usual]
     low, high = response.low, response.high
     if low is None or high is None or high - low > _WIDE * reach:
         about = [_near(levels, math.exp(at + step), reach) for step in (-0.9 * reach, 0.9 * reach)]
@@ -289,5 +289,5 @@ def _next(seen: _Seen, precision: float, bounds: tuple[int, int]) -> tuple[int, 
 
 def _near(levels: Levels, window: float, reach: float) -> int:
     """Take a window that was tried already, if there is one so close that nothing tells them apart."""
-    close = [one for one in levels.windows if abs(math.log(one / window)) < _APART * reach]
+    close = [one for one in levels.values if abs(math.log(one / window)) < _APART * reach]
     return min(close, key=lambda one: abs(math.log(one / window))) if close else rounded(window)

@@ -140,8 +140,8 @@ class _Quadratic:
 
     @classmethod
     def of(cls, tried: Sequence[Tried]) -> "_Quadratic":
-        windows = sorted({one.window_bytes for one in tried})
-        member = membership([one.window_bytes for one in tried])
+        windows = sorted({one.level for one in tried})
+        member = membership([one.level for one in tried])
         rounds = Blocks.of([one.round for one in tried])
         logs = rounds.within(np.array([one.log_goodput for one in tried]))
         left = rounds.within(member)

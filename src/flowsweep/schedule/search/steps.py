@@ -2,21 +2,22 @@
 
 import math
 import random
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
-from flowsweep.plan.searching.model import PlateauSearch, RateSearch
+from flowsweep.plan.searching.model import BestSearch, PlateauSearch, RateSearch
 from flowsweep.schedule.search.halving import next_rate_bps
 from flowsweep.schedule.search.rate import at_rate
 from flowsweep.schedule.search.tried import Tried
 from flowsweep.schedule.trial import Slot, Trial
 
 if TYPE_CHECKING:
+    from flowsweep.schedule.search.best import BestDecision
     from flowsweep.schedule.search.plateau import Decision
 
 Learned = bool | float
-"""What a step of a search gave: whether its rate was carried; of a search for the plateau goodput in bit/s, 0
-of a trial that failed."""
+"""What a step of a search gave: whether its rate was carried; of one in rounds goodput in bit/s, 0 of a trial
+that failed."""
 
 
 def followed(slot: Slot, learned: Mapping[str, Learned]) -> tuple[int, Slot | None]:
@@ -31,6 +32,8 @@ def followed(slot: Slot, learned: Mapping[str, Learned]) -> tuple[int, Slot | No
         return _rates(first, first.search, learned)
     if isinstance(first.search, PlateauSearch):
         return _windows(first, first.search, learned)[:2]
+    if isinstance(first.search, BestSearch):
+        return _settings(slot, first.search, learned)[:2]
     raise TypeError(f"trial {first.trial_id} is no step of a search")
 
 
@@ -39,12 +42,16 @@ def largest_step(trial: Trial) -> Trial:
     return at_rate(trial, trial.search.high_bps) if isinstance(trial.search, RateSearch) else trial
 
 
-def search_state(slot: Slot, learned: Mapping[str, Learned]) -> "Decision | None":
+def plateau_state(slot: Slot, learned: Mapping[str, Learned]) -> "Decision | None":
     """What a search for the plateau decided after its last whole round; None of other slots."""
-    (first, *others), search = slot.trials, slot.search
-    if others or not isinstance(search, PlateauSearch):
-        return None
-    return _windows(first, search, learned)[2]
+    search = slot.search
+    return _windows(slot.trials[0], search, learned)[2] if isinstance(search, PlateauSearch) else None
+
+
+def best_state(slot: Slot, learned: Mapping[str, Learned]) -> "BestDecision | None":
+    """What a search for the best decided after its last whole round; None of other slots."""
+    search = slot.search
+    return _settings(slot, search, learned)[2] if isinstance(search, BestSearch) else None
 
 
 def _rates(first: Trial, search: RateSearch, learned: Mapping[str, Learned]) -> tuple[int, Slot | None]:
@@ -60,25 +67,61 @@ def _rates(first: Trial, search: RateSearch, learned: Mapping[str, Learned]) -> 
 def _windows(
     first: Trial, search: PlateauSearch, learned: Mapping[str, Learned]
 ) -> tuple[int, Slot | None, "Decision"]:
-    """Likewise, and what was decided after the last whole round."""
     # It needs NumPy, which only campaigns that search load.
     from flowsweep.schedule.search.plateau import decide
 
+    return _in_rounds(
+        first,
+        lambda tried, failed: decide(search, first.parameters.duration_ns, tried, failed),
+        lambda decision: decision.windows,
+        lambda window, round_: at_window(first, search, window, round_),
+        learned,
+    )
+
+
+def _settings(
+    slot: Slot, search: BestSearch, learned: Mapping[str, Learned]
+) -> tuple[int, Slot | None, "BestDecision"]:
+    from flowsweep.schedule.search.best import decide_best
+
+    first, settings = slot.trials[0], slot.planned
+    trial_ns = first.parameters.duration_ns
+    return _in_rounds(
+        first,
+        lambda tried, failed: decide_best(search, trial_ns, len(settings), tried, failed),
+        lambda decision: decision.settings,
+        lambda setting, round_: settings[setting].model_copy(update={"repeat": round_}),
+        learned,
+    )
+
+
+_Decided = TypeVar("_Decided")
+
+
+def _in_rounds(
+    first: Trial,
+    decide: Callable[[tuple[Tried, ...], tuple[int, ...]], _Decided],
+    levels_of: Callable[[_Decided], Sequence[int]],
+    at_level: Callable[[int, int], Trial],
+    learned: Mapping[str, Learned],
+) -> tuple[int, Slot | None, _Decided]:
+    """Go round by round: how many steps are known, the next one, and what the last whole round decided."""
     tried: list[Tried] = []
     failed: list[int] = []
     round_ = 0
     while True:
-        decision = decide(search, first.parameters.duration_ns, tuple(tried), tuple(failed))
+        decision = decide(tuple(tried), tuple(failed))
         round_ += 1
-        for window in _in_order(first, decision.windows, round_):
-            step = at_window(first, search, window, round_)
+        levels = levels_of(decision)
+        for level in _in_order(first, levels, round_):
+            step = at_level(level, round_)
             if (goodput_bps := learned.get(step.trial_id)) is None:
                 return len(tried) + len(failed), Slot(trials=(step,)), decision
             if goodput_bps > 0:
-                tried.append(Tried(window, round_, math.log(goodput_bps)))
+                tried.append(Tried(level, round_, math.log(goodput_bps)))
             else:
-                failed.append(window)
-        if not decision.windows:
+                failed.append(level)
+        if not levels:
             return len(tried) + len(failed), None, decision
 
 
@@ -96,7 +139,7 @@ def at_window(trial: Trial, search: PlateauSearch, window_bytes: int, round_: in
     )
 
 
-def _in_order(first: Trial, windows: Sequence[int], round_: int) -> list[int]:
-    """Put the windows of a round in an order that is drawn: what drifts falls on all alike."""
+def _in_order(first: Trial, levels: Sequence[int], round_: int) -> list[int]:
+    """Put the levels of a round in an order that is drawn: what drifts falls on all alike."""
     generator = random.Random(f"{first.trial_id}/{round_}")
-    return sorted(windows, key=lambda _: generator.random())
+    return sorted(levels, key=lambda _: generator.random())

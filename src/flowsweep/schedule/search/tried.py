@@ -6,7 +6,8 @@ from typing import NamedTuple
 class Tried(NamedTuple):
     """One trial of a search that was whole."""
 
-    window_bytes: int
+    level: int
+    """The window in bytes; in a search for the best setting the number of the setting."""
     round: int
     log_goodput: float
     """Natural logarithm of bit/s."""

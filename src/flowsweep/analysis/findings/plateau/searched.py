@@ -51,7 +51,7 @@ class PlateauSearched:
 
 def is_step(row: TrialRow) -> bool:
     """Whether a trial is a step of a search for the plateau."""
-    return row.get("search_precision") is not None
+    return row.get("search_precision") is not None and row.get("searched_for") != "best"
 
 
 def plateau_searches(summary: Sequence[TrialRow]) -> list[PlateauSearched]:
@@ -128,7 +128,7 @@ def _believed(steps: Sequence[TrialRow], precision: float) -> tuple[Belief | Non
         if (goodput_bps := _goodput_bps(row)) is not None
     ]
     windows = [window_of(row) for row in steps]
-    if len({one.window_bytes for one in tried}) < FEWEST_FOR_INTERVAL:
+    if len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return None, "failures"
     return belief_of(tried, min(windows), max(windows), precision)
 

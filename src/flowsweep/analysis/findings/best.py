@@ -1,0 +1,174 @@
+"""What searches for the best setting came to."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from flowsweep import wording
+from flowsweep.analysis.axes import level_of, level_words, setting_axes, setting_words
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Scope, trial_ids
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.schedule.search.best import BestBelief, BestEnd, best_of
+from flowsweep.schedule.search.tried import Tried
+from flowsweep.wording import counted, format_rate, format_share
+
+_METHOD = (
+    "adaptive search in rounds, each a block with the best setting so far; least squares of log goodput with "
+    "an effect of each round; differences from the best by Student's t with Bonferroni's correction over all "
+    "settings, 98 % at each look, for 95 % after all of them; noise is taken as independent within a round"
+)
+
+
+_APART = ("sources", "sinks", "duration_s")
+"""Axes of which each level has a search of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestSearched:
+    """One search: all settings of a sweep, in one direction."""
+
+    sweep: str
+    mode: str | None
+    direction: str
+    name: str
+    """Its direction, and how long its trials were."""
+    steps: tuple[TrialRow, ...]
+    """As they ran, failed ones among them."""
+    settings: tuple[str, ...]
+    """What tells each setting from the others, in the order in which they ran first."""
+    numbers: tuple[int, ...]
+    """Of the setting of each step."""
+    precision: float
+    belief: BestBelief | None
+    """None where fewer than two settings ran."""
+    end: BestEnd
+    """Why nothing more is tried; "budget" of one that was broken off, too."""
+
+
+def best_searches(summary: Sequence[TrialRow]) -> list[BestSearched]:
+    """Put the steps of each search together, searches in the order in which they began.
+
+    Args:
+        summary: Rows of a campaign; others than steps of such searches are left out.
+    """
+    searches: dict[tuple[object, ...], list[TrialRow]] = {}
+    steps = (row for row in summary if row.get("searched_for") == "best")
+    for row in sorted(steps, key=lambda row: row["order_index"]):
+        of_search = (row["sweep"], row["src"], row["dst"], *(level_of(row, axis) for axis in _APART))
+        searches.setdefault(of_search, []).append(row)
+    return [_searched(rows) for rows in searches.values()]
+
+
+def best_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
+    """Say of each search which setting is best; only describes.
+
+    Args:
+        summary: Rows of a campaign.
+
+    Yields:
+        One for each search; the effect is by how much the goodput of the second best setting is lower
+        (unit "%"), none where nothing was found.
+    """
+    for search in best_searches(summary):
+        yield Hypothesis(
+            "best",
+            Scope(search.sweep, search.mode, search.direction),
+            f"{search.name}: {_claim(search)}",
+            trial_ids(search.steps),
+            _estimate(search),
+            method=_METHOD,
+            figure="best",
+        )
+
+
+def goodput_of_step(row: TrialRow) -> float | None:
+    """In bit/s, of a trial that counts."""
+    return row["goodput_mean_bps"] or None if row["status"] == "ok" else None
+
+
+def _searched(rows: Sequence[TrialRow]) -> BestSearched:
+    first = rows[0]
+    axes = setting_axes(rows)
+    levels = [tuple(level_of(row, axis) for axis in axes) for row in rows]
+    distinct = list(dict.fromkeys(levels))
+    numbers = [distinct.index(level) for level in levels]
+    tried = [
+        Tried(number, row["repeat"], math.log(goodput_bps))
+        for number, row in zip(numbers, rows, strict=True)
+        if (goodput_bps := goodput_of_step(row)) is not None
+    ]
+    precision = first["search_precision"] or 0.0
+    belief, end = best_of(tried, precision)
+    direction = wording.direction(first["src"], first["dst"])
+    modes = {row["mode"] for row in rows}
+    return BestSearched(
+        sweep=first["sweep"],
+        mode=first["mode"] if len(modes) == 1 else None,
+        direction=direction,
+        name=f"{direction}, trials of {level_words('duration_s', first.get('duration_s'))}",
+        steps=tuple(rows),
+        settings=tuple(setting_words(rows[levels.index(level)], axes) for level in distinct),
+        numbers=tuple(numbers),
+        precision=precision,
+        belief=belief,
+        end=end,
+    )
+
+
+def _estimate(search: BestSearched) -> Estimate:
+    if search.belief is None or not search.belief.behind:
+        return NO_ESTIMATE
+    _, below, low, high = search.belief.behind[0]
+    if math.isinf(low) or math.isinf(high):
+        return Estimate(-math.expm1(-below) * 100, "%")
+    return Estimate(*(_percent_less(below), "%", _percent_less(low), _percent_less(high)))
+
+
+def _percent_less(log_ratio: float) -> float:
+    return -math.expm1(-log_ratio) * 100
+
+
+def _claim(search: BestSearched) -> str:
+    found, trials = search.belief, counted(len(search.steps), "trial")
+    if found is None:
+        whole = sum(goodput_of_step(row) is not None for row in search.steps)
+        return f"no settings could be compared: of {trials} {whole} were whole."
+    best, settings = search.settings[found.best], counted(len(search.settings), "setting")
+    rate, most = f"{format_rate(found.goodput_bps)} in the mean", found.better_at_most
+    if most is None:
+        return f"{best}: the highest goodput of {settings}, {rate}; {trials} do not tell how surely."
+    others = _others(search, found)
+    if search.end == "precise":
+        by = f" by over {format_share(most)}" if most >= _LEAST_SAID else ""
+        sure = f"none of the others has more{by}"
+        return f"{best}: the best of {settings}, with {rate}; {sure}, by {trials}{others}."
+    still = "too few trials of it tell how surely"
+    if found.open:
+        others_open = counted(len(found.open), "other")
+        still = f"{others_open} may have more by over {format_share(search.precision)}"
+    return f"{best}: the highest goodput of {settings}, {rate}, after {trials}; {still}{others}."
+
+
+_LEAST_SAID = 0.001
+
+
+def _others(search: BestSearched, found: BestBelief) -> str:
+    """Say how far behind the next one is, and which cannot be told from the best."""
+    if not found.behind:
+        return ""
+    alike = [search.settings[setting] for setting, _, low, _ in found.behind if low <= 0]
+    if alike:
+        return f"; not told from it: {_listed(alike)}"
+    number, below, low, high = found.behind[0]
+    less, least, most = (format_share(-math.expm1(-value)) for value in (below, low, high))
+    return f"; next is {search.settings[number]}, with {less} less [{least}, {most}]"
+
+
+_LISTED_MAX = 3
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _LISTED_MAX
+    shown = "; ".join(names[:_LISTED_MAX])
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,174 @@
+"""The search for the best of several settings: which are tried next, and when it ends."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy.special import stdtrit
+
+from flowsweep.defaults import (
+    BEST_ROUND_MAX,
+    BEST_TRIES_MIN,
+    FEWEST_FOR_INTERVAL,
+    SECOND_NS,
+    TRIAL_OVERHEAD_NS,
+)
+from flowsweep.plan.searching.model import BestSearch, Left
+from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats, Levels, in_agreement, levels_of
+from flowsweep.schedule.search.tried import Tried
+
+BestEnd = Literal["precise", "budget", "failures"]
+"""precise: no other setting can be better by more than was asked. budget: no trial is left. failures: fewer
+than two settings can be compared."""
+
+CONFIDENCE = 0.98
+"""Of a look at all differences together: what is said after all looks holds with 95 %, as for the plateau."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestBelief:
+    """What a search believes."""
+
+    best: int
+    """The number of the setting with the highest mean, of those that were tried often enough."""
+    goodput_bps: float
+    """Of it, a geometric mean."""
+    behind: tuple[tuple[int, float, float, float], ...]
+    """Of each other setting its number and by how much its goodput is below: natural logarithms, the estimate
+    and an interval that holds for all of them together. The nearest come first."""
+    open: tuple[int, ...]
+    """Those that may be better by more than the precision."""
+
+    @property
+    def better_at_most(self) -> float | None:
+        """By which share another setting may have more goodput; None where nothing is known of the noise."""
+        least = min((low for _, _, low, _ in self.behind), default=0.0)
+        return None if math.isinf(least) else math.expm1(max(0.0, -least))
+
+
+@dataclass(frozen=True, slots=True)
+class BestDecision:
+    """What a search does after a round."""
+
+    precision: float
+    """That was asked for."""
+    settings: tuple[int, ...]
+    """Numbers of those to be tried in the next round; none at its end."""
+    end: BestEnd | None
+    belief: BestBelief | None
+    """None before the first round, and where fewer than two settings can be compared."""
+    left: Left
+    """Of its budget, before these trials."""
+
+
+def best_of(tried: Sequence[Tried], precision: float) -> tuple[BestBelief | None, BestEnd]:
+    """Say what the trials of a search that is over show, and why it ended."""
+    if len({one.level for one in tried}) < _FEWEST_SETTINGS:
+        return None, "failures"
+    found = _believed(tried, precision)
+    return found, "budget" if found.open or not _enough(tried, found) else "precise"
+
+
+@lru_cache(maxsize=256)
+def decide_best(
+    search: BestSearch,
+    trial_ns: int,
+    settings: int,
+    tried: tuple[Tried, ...],
+    failed: tuple[int, ...] = (),
+) -> BestDecision:
+    """Decide what comes after some rounds.
+
+    Args:
+        search: What is wanted.
+        trial_ns: How long a trial sends.
+        settings: How many there are; their numbers begin at 0.
+        tried: All trials so far that were whole.
+        failed: Numbers of the settings of those that were not.
+
+    Returns:
+        All settings in each of the first two rounds, but for those that failed twice; then, in each round,
+        the best one so far as reference, to which drift does not matter, and the others that may be better
+        by more than the precision: those that may be most. So each round is a block.
+    """
+    trials = len(tried) + len(failed)
+    sent_bytes = sum(math.exp(one.log_goodput) for one in tried) * trial_ns / (8 * SECOND_NS)
+    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes)
+    given_up = {setting for setting, times in Counter(failed).items() if times >= BEST_TRIES_MIN}
+    taking_part = [setting for setting in range(settings) if setting not in given_up]
+    tries = Counter([*(one.level for one in tried), *failed])
+    due = tuple(setting for setting in taking_part if tries[setting] < BEST_TRIES_MIN)
+    if due:
+        if trials and (left.bytes == 0 or len(due) > left.trials):
+            belief, _ = best_of(tried, search.precision)
+            return BestDecision(search.precision, (), "budget", belief, left)
+        return BestDecision(search.precision, due, None, None, left)
+    if len({one.level for one in tried}) < _FEWEST_SETTINGS:
+        return BestDecision(search.precision, (), "failures", None, left)
+    belief = _believed(tried, search.precision)
+    if not belief.open and _enough(tried, belief):
+        return BestDecision(search.precision, (), "precise", belief, left)
+    next_ones = _next(belief, given_up)
+    if left.bytes == 0 or len(next_ones) > left.trials:
+        return BestDecision(search.precision, (), "budget", belief, left)
+    return BestDecision(search.precision, next_ones, None, belief, left)
+
+
+_FEWEST_SETTINGS = 2
+
+
+def _believed(tried: Sequence[Tried], precision: float) -> BestBelief:
+    """Compare all settings with the one that has the highest mean."""
+    kept = in_agreement(tried)
+    levels = levels_of(kept)
+    often = levels.counts >= min(BEST_TRIES_MIN, levels.counts.max())
+    best = int(np.where(often, levels.means, -math.inf).argmax())
+    confidence = 1 - (1 - CONFIDENCE) / max(1, len(levels.values) - 1)
+    low, high = levels.below([best], confidence)
+    low = np.minimum(low, _by_highest(kept, levels, best, confidence))
+    below: Floats = levels.means[best] - levels.means
+    others = sorted((number for number in range(len(below)) if number != best), key=lambda one: below[one])
+    behind = tuple(
+        (levels.values[one], float(below[one]), float(low[one]), float(high[one])) for one in others
+    )
+    open_ = tuple(setting for setting, _, least, _ in behind if least < -math.log1p(precision))
+    return BestBelief(levels.values[best], math.exp(float(levels.means[best])), behind, open_)
+
+
+def _by_highest(tried: Sequence[Tried], levels: Levels, best: int, confidence: float) -> Floats:
+    """How far each setting is below the best at least, judged by its highest trial alone.
+
+    Of two trials of which one stalled the mean says that a setting is bad. Settings with three and more need
+    no such care: there the odd one is left out.
+    """
+    if levels.freedom < 1:
+        return np.full(len(levels.values), -math.inf)
+    rounds = Blocks.of([one.round for one in tried])
+    column = np.searchsorted(levels.values, [one.level for one in tried])
+    logs = np.array([one.log_goodput for one in tried])
+    over = logs - levels.means[column]
+    over -= rounds.means(over)[rounds.number]
+    highest = np.full(len(levels.values), -math.inf)
+    np.maximum.at(highest, column, over)
+    deviation = math.sqrt(max(levels.variance, LEAST_ERROR**2) * (1 + 1 / levels.counts[best]))
+    half = float(stdtrit(levels.freedom, confidence)) * deviation
+    low = levels.means[best] - levels.means - highest - half
+    few = levels.counts < FEWEST_FOR_INTERVAL
+    return np.asarray(np.where(few & (np.arange(len(low)) != best), low, math.inf))
+
+
+def _enough(tried: Sequence[Tried], belief: BestBelief) -> bool:
+    """Whether the best was tried often enough to be said to be it."""
+    return sum(one.level == belief.best for one in tried) >= FEWEST_FOR_INTERVAL
+
+
+def _next(belief: BestBelief, given_up: Collection[int]) -> tuple[int, ...]:
+    """The best one, and those that may be better by most; at least one."""
+    might = sorted(belief.behind, key=lambda one: one[2])
+    open_ = [setting for setting, *_ in might if setting in belief.open and setting not in given_up]
+    nearest = [setting for setting, *_ in belief.behind if setting not in given_up]
+    return tuple(sorted({belief.best, *(open_ or nearest[:1])[: BEST_ROUND_MAX - 1]}))

@@ -1,0 +1,124 @@
+"""What is said of searches for the best setting, and how they are drawn."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flowsweep.analysis.findings.best import best_search_hypotheses, best_searches
+from flowsweep.analysis.findings.plateau.searched import plateau_searches
+from flowsweep.defaults import SECOND_NS
+from flowsweep.figures.drawing import FigureData
+from flowsweep.figures.grid.best import drawn_best_searches
+from flowsweep.plan.searching.model import BestSearch
+from flowsweep.schedule.search.best import decide_best
+from flowsweep.schedule.search.tried import Tried
+
+SETTINGS = [(congestion, flows) for congestion in ("cubic", "bbr") for flows in (1, 4)]
+
+
+def steps(goodputs_bps: list[float], *, trials: int = 60, noise: float = 0.001, fails: int = -1) -> list[Any]:
+    """Rows of a summary of a whole search; goodput in bit/s."""
+    generator = np.random.default_rng(4)
+    search = BestSearch(precision=0.1, trials_max=trials)
+    rows: list[dict[str, Any]] = []
+    tried: tuple[Tried, ...] = ()
+    failed: tuple[int, ...] = ()
+    round_ = 0
+    while settings := decide_best(search, SECOND_NS, len(SETTINGS), tried, failed).settings:
+        round_ += 1
+        for setting in settings:
+            congestion, flows = SETTINGS[setting]
+            whole = setting != fails
+            goodput_bps = goodputs_bps[setting] * math.exp(generator.normal(0, noise))
+            rows.append(
+                {
+                    "trial_id": f"{len(rows):012x}",
+                    "sweep": "sweep",
+                    "mode": "copy",
+                    "src": "left",
+                    "dst": "right",
+                    "repeat": round_,
+                    "flows": flows,
+                    "flows_per_pair": flows,
+                    "congestion_asked": congestion,
+                    "duration_s": 4.0,
+                    "status": "ok" if whole else "failed",
+                    "goodput_mean_bps": goodput_bps if whole else None,
+                    "search_precision": search.precision,
+                    "searched_for": "best",
+                    "order_index": len(rows),
+                }
+            )
+            if whole:
+                tried += (Tried(setting, round_, math.log(goodput_bps)),)
+            else:
+                failed += (setting,)
+    return rows
+
+
+def claim(rows: list[Any]) -> str:
+    (found,) = best_search_hypotheses(rows)
+    return found.claim
+
+
+def test_the_best_is_named_with_how_far_behind_the_next_one_is() -> None:
+    rows = steps([1e9, 3e9, 2e9, 4e9])
+    (found,) = best_search_hypotheses(rows)
+    assert found.claim.startswith(
+        "left → right, trials of 4 s: 4 flows, congestion control bbr: the best of 4 settings, with "
+        "4.00 Gbit/s in the mean; none of the others has more, by 10 trials; "
+        "next is 4 flows, congestion control cubic, with 25"
+    )
+    assert found.estimate.effect == pytest.approx(25, abs=0.5)
+    assert found.estimate.low is not None
+    assert found.estimate.high is not None
+    assert found.estimate.low < 25 < found.estimate.high
+    assert len(found.evidence) == 10
+
+
+def test_what_cannot_be_told_from_the_best_is_named() -> None:
+    said = claim(steps([1e9, 3.98e9, 1e9, 4e9], noise=0.02))
+    assert "; not told from it: 4 flows, congestion control " in said
+    assert "none of the others has more by over " in said
+
+
+def test_a_search_that_ran_out_of_its_budget_says_how_many_may_be_better() -> None:
+    said = claim(steps([4e9, 4e9, 4e9, 4e9], noise=0.5, trials=12))
+    assert "the highest goodput of 4 settings" in said
+    assert "may have more by over 10.0 %" in said
+
+
+def test_a_setting_that_fails_is_none_that_is_compared() -> None:
+    said = claim(steps([1e9, 3e9, 2e9, 4e9], fails=3))
+    assert "4 flows, congestion control cubic: the best of 4 settings" in said
+
+
+def test_one_round_tells_nothing_of_noise() -> None:
+    said = claim(steps([1e9, 3e9, 2e9, 4e9])[:4])
+    assert said.endswith(
+        "the highest goodput of 4 settings, 4.00 Gbit/s in the mean; 4 trials do not tell how surely."
+    )
+
+
+def test_one_setting_alone_is_not_compared() -> None:
+    said = claim(steps([1e9, 3e9, 2e9, 4e9])[:1])
+    assert said == "left → right, trials of 4 s: no settings could be compared: of 1 trial 1 were whole."
+
+
+def test_steps_of_other_searches_are_left_out() -> None:
+    rows = steps([1e9, 3e9, 2e9, 4e9])
+    assert plateau_searches(rows) == []
+    assert best_searches([row | {"searched_for": "plateau"} for row in rows]) == []
+
+
+def test_each_trial_is_drawn_at_its_setting_the_best_on_top() -> None:
+    rows = steps([1e9, 3e9, 2e9, 4e9])
+    (drawn,) = drawn_best_searches(FigureData(trials=rows, cells=()))
+    assert drawn.figure.layout.yaxis.ticktext[-1] == "4 flows, congestion control bbr"
+    (marks,) = drawn.figure.data
+    assert len(marks.x) == len(rows)
+    best = [y for y, x in zip(marks.y, marks.x, strict=True) if x > 3.9]
+    assert set(best) == {3}
+    assert [row["step"] for row in drawn.rows] == list(range(1, len(rows) + 1))

@@ -1,0 +1,64 @@
+"""What `run` says of its searches after each round."""
+
+import io
+
+import pytest
+
+from analysis_support import make_trial
+from flowsweep.cli.progress import progress_view
+from flowsweep.cli.terminal import Screen
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan.searching.model import Left
+from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
+from flowsweep.schedule.search.best import BestBelief, BestEnd
+from flowsweep.schedule.search.plateau import Belief, End
+
+TRIAL = make_trial(flows=4, window_bytes=262_144)
+
+
+@pytest.mark.parametrize(
+    ("belief", "windows", "end", "words"),
+    [
+        (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "about 977 KiB, not yet bounded, plateau"),
+        (Belief(1e6, None, None, 1e9), (65_536, 2_097_152), None, "Gbit/s; next: 64 KiB, 2 MiB; at most"),
+        (Belief(1e6, None, None, 1e9), (65_536,), None, "at most 21 trials, 1 min 30 s and 1.20 GB left"),
+        (Belief(1e6, 9e5, 1.2e6, 1e9), (), "precise", "is 977 KiB, +20.0 % −10.0 %, plateau 1.00 Gbit/s"),
+        (Belief(1e6, 9e5, None, 1e9), (), "budget", "Gbit/s; over: no trial is left within `at_most`"),
+    ],
+)  # fmt: skip
+def test_what_a_search_believes_is_said_after_each_round(
+    belief: Belief, windows: tuple[int, ...], end: End | None, words: str
+) -> None:
+    event = SearchBelieves(TRIAL, belief, windows, end, Left(21, 90 * SECOND_NS, 1_200_000_000))
+    output = io.StringIO()
+    with progress_view(Screen(file=output, width=300)) as show:
+        show(CampaignStarted(trials=60, done=0, left_ns=20 * SECOND_NS, at_most=True))
+        show(event)
+    first, second = output.getvalue().splitlines()
+    assert first == "at most 60 of 60 trials to run, 20 s"
+    assert second.strip().startswith("search a → b: ")
+    assert words in second
+
+
+@pytest.mark.parametrize(
+    ("open_", "next_", "end", "words"),
+    [
+        ((1,), (0, 1), None, "1.00 Gbit/s, 1 other may have over 10.0 % more; next: 8 flows; at"),
+        ((), (0, 1), None, "best so far is 4 flows, 1.00 Gbit/s, none of the others has over 10.0 % more"),
+        ((), (), "precise", "has over 10.0 % more; over: no other can be better by more than was asked"),
+        ((1,), (), "budget", "may have over 10.0 % more; over: no trial is left within `at_most`"),
+    ],
+)  # fmt: skip
+def test_what_a_search_for_the_best_believes_is_said_after_each_round(
+    open_: tuple[int, ...], next_: tuple[int, ...], end: BestEnd | None, words: str
+) -> None:
+    more = TRIAL.model_copy(update={"parameters": TRIAL.parameters.model_copy(update={"flows": 8})})
+    belief = BestBelief(0, 1e9, ((1, 0.1, -0.2, 0.4),), open_)
+    event = BestBelieved((TRIAL, more), 0.1, belief, next_, end, Left(21, None, None))
+    output = io.StringIO()
+    with progress_view(Screen(file=output, width=300)) as show:
+        show(CampaignStarted(trials=60, done=0, left_ns=20 * SECOND_NS, at_most=True))
+        show(event)
+    second = output.getvalue().splitlines()[1]
+    assert second.strip().startswith("search a → b: ")
+    assert words in second

@@ -1,0 +1,99 @@
+"""Searches for the best setting in virtual time: what they find, what does not fool them, and their ends."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan.searching.model import BestSearch
+from flowsweep.schedule.search.best import best_of, decide_best
+from flowsweep.schedule.search.tried import Tried
+from searched_responses import Noise, independent
+from searched_settings import LEVELS, NOISE, PRECISION, asked, searched, shortfall
+
+SEARCHES = 12
+
+
+@pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
+@pytest.mark.parametrize("kind", LEVELS)
+def test_no_other_setting_is_better_by_more_than_was_asked(kind: str, noise: Noise) -> None:
+    generator = np.random.default_rng(190)
+    shares = []
+    for _ in range(SEARCHES):
+        levels = LEVELS[kind](generator, int(generator.integers(2, 13)))
+        found = searched(levels, noise, generator, asked())
+        belief = found.decided.belief
+        assert found.decided.end == "precise"
+        assert belief is not None
+        assert belief.better_at_most is not None
+        assert belief.better_at_most <= PRECISION
+        assert shortfall(found, levels) <= math.log1p(PRECISION)
+        shares.append(len(found.tried) / len(levels))
+    assert np.median(shares) <= 6
+
+
+def test_every_setting_is_tried_twice_and_the_best_three_times_then_only_what_may_be_better() -> None:
+    levels = np.array([0.0, -0.02, -0.5, -0.6, -0.7, -0.8, -0.9, -1.0])
+    found = searched(levels, independent(0.005), np.random.default_rng(1), asked())
+    tries = Counter(one.level for one in found.tried)
+    assert min(tries.values()) == 2
+    assert found.decided.belief is not None
+    assert tries[found.decided.belief.best] >= 3
+    assert all(tries[setting] == 2 for setting in range(2, 8))
+
+
+def test_a_best_setting_that_stalled_once_is_not_given_up() -> None:
+    levels = [math.log(1e9) - 0.3 * setting for setting in range(4)]
+    firsts = [Tried(setting, 1, log) for setting, log in enumerate(levels)]
+    seconds = [Tried(setting, 2, log + 0.001) for setting, log in enumerate(levels)]
+    stalled = (Tried(0, 1, levels[0] - 2), *firsts[1:], *seconds)
+    decided = decide_best(asked(), SECOND_NS, 4, stalled)
+    assert 0 in decided.settings
+    assert decided.end is None
+
+
+def test_a_setting_that_fails_twice_is_out() -> None:
+    generator = np.random.default_rng(2)
+    found = searched([0.0, -0.4, -0.5], independent(0.01), generator, asked(), failing=0)
+    assert found.failed == (0, 0)
+    assert found.decided.end == "precise"
+    assert found.decided.belief is not None
+    assert found.decided.belief.best == 1
+    assert {one.level for one in found.tried} == {1, 2}
+
+
+def test_where_one_setting_works_nothing_is_compared() -> None:
+    generator = np.random.default_rng(3)
+    found = searched([0.0, -0.4], independent(0.01), generator, asked(), failing=0)
+    assert (found.decided.end, found.decided.belief, found.failed) == ("failures", None, (0, 0))
+
+
+@pytest.mark.parametrize("search", [asked(trials=20), asked(bytes_max=3 * 8 * 125_000_000)])
+def test_a_budget_ends_a_search_that_cannot_tell(search: BestSearch) -> None:
+    generator = np.random.default_rng(4)
+    found = searched(np.zeros(8), independent(0.4), generator, search)
+    assert found.decided.end == "budget"
+    assert len(found.tried) <= 32  # 3 GB, and the round that goes beyond
+    assert found.decided.belief is not None
+    assert found.decided.belief.open
+
+
+def test_what_was_tried_says_the_same_once_it_is_over() -> None:
+    generator = np.random.default_rng(5)
+    found = searched([-0.2, 0.0, -0.3], independent(0.02), generator, asked())
+    assert best_of(found.tried, PRECISION) == (found.decided.belief, "precise")
+    assert best_of(found.tried[:1], PRECISION) == (None, "failures")
+    broken_off, end = best_of(found.tried[:4], PRECISION)
+    assert end == "budget"
+    assert broken_off is not None
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_nothing_is_known_of_noise_before_a_setting_was_tried_twice(count: int) -> None:
+    tried = [Tried(setting, 1, 20.0 - setting) for setting in range(count)]
+    found, end = best_of(tried, PRECISION)
+    assert end == "budget"
+    assert found is not None
+    assert (found.best, found.better_at_most, len(found.open)) == (0, None, count - 1)
