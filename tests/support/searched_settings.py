@@ -37,6 +37,8 @@ def stalling(share: float, stalled: float = 0.05) -> Noise:
     return made
 
 
+UNLIKE = independent(0.01)
+"""Of each setting once, four or sixteen times as much."""
 NOISE: Mapping[str, Noise] = {
     "1 %": independent(0.01),
     "5 %": independent(0.05),
@@ -44,6 +46,7 @@ NOISE: Mapping[str, Noise] = {
     "2 %, AR(1) 0.7": correlated(0.02, 0.7),
     "1 %, drift −20 %": drifting(0.01, -0.2),
     "1 %, one of 20 stalls": stalling(0.01),
+    "1, 4 or 16 % by setting": UNLIKE,
 }
 
 
@@ -87,8 +90,9 @@ def searched(
     search: BestSearch,
     failing: int = -1,
 ) -> SearchedSettings:
-    """Go through a search; the failing setting never works."""
+    """Go through a search; the failing setting never works. Noise of one name differs between settings."""
     disturbed = noise(generator, search.trials_max)
+    scatter = generator.choice([1.0, 4.0, 16.0], len(levels)) if noise is UNLIKE else np.ones(len(levels))
     tried: tuple[Tried, ...] = ()
     failed: tuple[int, ...] = ()
     round_ = 0
@@ -101,7 +105,7 @@ def searched(
             if setting == failing:
                 failed += (setting,)
                 continue
-            log = GOODPUT + float(levels[setting]) + float(disturbed[len(tried)])
+            log = GOODPUT + float(levels[setting]) + float(scatter[setting] * disturbed[len(tried)])
             tried += (Tried(setting, round_, log),)
 
 

@@ -8,8 +8,8 @@ from typing import Self, TypeVar
 import numpy as np
 import scipy
 
-from flowsweep.analysis.statistics.moderated_variances import moderated
 from flowsweep.defaults import CONFIDENCE
+from flowsweep.moderated_variances import moderated
 
 Key = TypeVar("Key", bound=Hashable)
 _LEAST_VARIANCE = 1e-18

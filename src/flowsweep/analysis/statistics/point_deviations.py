@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
-from flowsweep.analysis.statistics.moderated_variances import Moderated, moderated
 from flowsweep.analysis.statistics.uncertain import Uncertain
+from flowsweep.moderated_variances import Moderated, moderated
 
 _LEAST_FREEDOM = 1e-9
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from flowsweep.defaults import (
@@ -17,8 +18,9 @@ from flowsweep.defaults import (
     SECOND_NS,
     TRIAL_OVERHEAD_NS,
 )
+from flowsweep.moderated_variances import moderated
 from flowsweep.plan.searching.model import BestSearch, Left
-from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats, Levels, in_agreement, levels_of
+from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats, Levels, levels_of
 from flowsweep.schedule.search.tried import Tried
 
 BestEnd = Literal["precise", "budget", "failures"]
@@ -123,14 +125,12 @@ _FEWEST_SETTINGS = 2
 
 def _believed(tried: Sequence[Tried], precision: float) -> BestBelief:
     """Compare all settings with the one that has the highest mean."""
-    kept = in_agreement(tried)
+    kept = _without_odd_ones(tried)
     levels = levels_of(kept)
     often = levels.counts >= min(BEST_TRIES_MIN, levels.counts.max())
     best = int(np.where(often, levels.means, -math.inf).argmax())
-    confidence = 1 - (1 - CONFIDENCE) / max(1, len(levels.values) - 1)
-    low, high = levels.below([best], confidence)
-    low = np.minimum(low, _by_highest(kept, levels, best, confidence))
     below: Floats = levels.means[best] - levels.means
+    low, high = _ends(kept, levels, best)
     others = sorted((number for number in range(len(below)) if number != best), key=lambda one: below[one])
     behind = tuple(
         (levels.values[one], float(below[one]), float(low[one]), float(high[one])) for one in others
@@ -139,26 +139,83 @@ def _believed(tried: Sequence[Tried], precision: float) -> BestBelief:
     return BestBelief(levels.values[best], math.exp(float(levels.means[best])), behind, open_)
 
 
-def _by_highest(tried: Sequence[Tried], levels: Levels, best: int, confidence: float) -> Floats:
-    """How far each setting is below the best at least, judged by its highest trial alone.
+def _ends(tried: Sequence[Tried], levels: Levels, best: int) -> tuple[Floats, Floats]:
+    """How far each setting is below the best, at least and at most: natural logarithms.
 
-    Of two trials of which one stalled the mean says that a setting is bad. Settings with three and more need
-    no such care: there the odd one is left out.
+    Bonferroni's correction makes all of them hold together. Settings scatter unlike each other: each has its
+    own noise, and degrees of freedom as of Welch's test.
+
+    Of two trials of which one stalled the mean says that a setting is bad: with fewer than four its highest
+    trial alone has to be as far below, at least. With more the odd one is left out.
     """
+    below: Floats = levels.means[best] - levels.means
     if levels.freedom < 1:
-        return np.full(len(levels.values), -math.inf)
-    rounds = Blocks.of([one.round for one in tried])
+        return np.full(len(below), -math.inf), np.full(len(below), math.inf)
     column = np.searchsorted(levels.values, [one.level for one in tried])
-    logs = np.array([one.log_goodput for one in tried])
-    over = logs - levels.means[column]
-    over -= rounds.means(over)[rounds.number]
-    highest = np.full(len(levels.values), -math.inf)
-    np.maximum.at(highest, column, over)
-    deviation = math.sqrt(max(levels.variance, LEAST_ERROR**2) * (1 + 1 / levels.counts[best]))
-    half = float(stdtrit(levels.freedom, confidence)) * deviation
-    low = levels.means[best] - levels.means - highest - half
-    few = levels.counts < FEWEST_FOR_INTERVAL
-    return np.asarray(np.where(few & (np.arange(len(low)) != best), low, math.inf))
+    off = _residuals(tried, levels, column)
+    variance, own_freedom = _noise(levels, np.bincount(column, off**2, len(below)).astype(float))
+    parts = variance / levels.counts
+    together = parts + parts[best]
+    freedom = own_freedom * together**2 / (parts**2 + parts[best] ** 2)
+    covariance = levels.covariance
+    spread = np.diag(covariance) + covariance[best, best] - 2 * covariance[best]
+    plain = 1 / levels.counts + 1 / levels.counts[best]
+    confidence = 1 - (1 - CONFIDENCE) / max(1, len(below) - 1)
+    half = stdtrit(freedom, confidence) * np.sqrt(together * np.maximum(spread, 0) / plain)
+    highest = np.full(len(below), -math.inf)
+    np.maximum.at(highest, column, off)
+    of_one = stdtrit(freedom, confidence) * np.sqrt(variance + parts[best])
+    low = np.where(levels.counts < _FEWEST_WITH_ODD_ONE, np.minimum(-half, -highest - of_one), -half)
+    return below + low, below + half
+
+
+def _noise(levels: Levels, squares: Floats) -> tuple[Floats, float]:
+    """(settings,) the variance of one trial of each, and its degrees of freedom.
+
+    A handful of trials tells little of a setting's own noise: it is drawn towards that of all, as far as
+    these are alike. Of a setting with a single trial it is that of the worst. `squares` are sums of what is
+    left over of each.
+    """
+    repeats = levels.counts - 1
+    freedom = repeats * levels.freedom / repeats.sum()
+    known = freedom > 0
+    found = moderated(np.maximum(squares[known] / freedom[known], LEAST_ERROR**2), freedom[known])
+    variance = np.full(len(squares), float(found.variances.max()))
+    variance[known] = found.variances
+    return variance, found.freedom
+
+
+_FEWEST_WITH_ODD_ONE = 4
+"""Trials of a setting that show which of them is the odd one, however much they scatter."""
+_FAR = 0.03
+"""From the others, natural logarithm: a trial that is nearer does no harm."""
+
+
+def _without_odd_ones(tried: Sequence[Tried]) -> tuple[Tried, ...]:
+    """Leave out trials that the others of their setting contradict: a host that stalled tells nothing of it.
+
+    Those further from the median than by six times the median distance, as a standard deviation (Rousseeuw
+    and Croux 1993, Alternatives to the median absolute deviation, JASA 88). Settings scatter unlike each
+    other, so that each is judged by its own trials.
+    """
+    own: dict[int, list[float]] = {}
+    for one in tried:
+        own.setdefault(one.level, []).append(one.log_goodput)
+    middle = {level: float(np.median(logs)) for level, logs in own.items()}
+    limit = {
+        level: max(_FAR, 6 * 1.4826 * float(np.median(np.abs(np.array(logs) - middle[level]))))
+        if len(logs) >= _FEWEST_WITH_ODD_ONE
+        else math.inf
+        for level, logs in own.items()
+    }
+    return tuple(one for one in tried if abs(one.log_goodput - middle[one.level]) <= limit[one.level])
+
+
+def _residuals(tried: Sequence[Tried], levels: Levels, column: NDArray[np.intp]) -> Floats:
+    """(trials,) what means of settings and effects of rounds leave over."""
+    rounds = Blocks.of([one.round for one in tried])
+    over = np.array([one.log_goodput for one in tried]) - levels.means[column]
+    return np.asarray(over - rounds.means(over)[rounds.number])
 
 
 def _enough(tried: Sequence[Tried], belief: BestBelief) -> bool:

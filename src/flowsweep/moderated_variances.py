@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
-from flowsweep.analysis.statistics.least_squares import Floats
-
+Floats = NDArray[np.float64]
 _LEAST_SHARE = 1e-12
 """Of the mean variance: less is rounding."""
 _TRIGAMMA_ENDS = (1e-3, 1e4)
