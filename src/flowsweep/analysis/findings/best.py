@@ -135,7 +135,7 @@ def _claim(search: BestSearched) -> str:
         whole = sum(goodput_of_step(row) is not None for row in search.steps)
         return f"no settings could be compared: of {trials} {whole} were whole."
     best, settings = search.settings[found.best], counted(len(search.settings), "setting")
-    rate, most = f"{format_rate(found.goodput_bps)} in the mean", found.better_at_most
+    rate, most = _rate(search, found), found.better_at_most
     if most is None:
         return f"{best}: the highest goodput of {settings}, {rate}; {trials} do not tell how surely."
     others = _others(search, found)
@@ -150,6 +150,19 @@ def _claim(search: BestSearched) -> str:
     return f"{best}: the highest goodput of {settings}, {rate}, after {trials}; {still}{others}."
 
 
+def _rate(search: BestSearched, found: BestBelief) -> str:
+    """The mean of the best, which no emulated link exceeds in the long run."""
+    payloads = (
+        row.get("link_payload_bps")
+        for row, number in zip(search.steps, search.numbers, strict=True)
+        if number == found.best
+    )
+    link_bps = next((payload for payload in payloads if payload is not None), None)
+    if link_bps is not None and found.goodput_bps >= link_bps:
+        return f"{format_rate(link_bps)}, all that the link carries"
+    return f"{format_rate(found.goodput_bps)} in the mean"
+
+
 _LEAST_SAID = 0.001
 
 
@@ -157,9 +170,13 @@ def _others(search: BestSearched, found: BestBelief) -> str:
     """Say how far behind the next one is, and which cannot be told from the best."""
     if not found.behind:
         return ""
-    alike = [search.settings[setting] for setting, _, low, _ in found.behind if low <= 0]
+    alike = [
+        f"{search.settings[setting]} ({format_share(-math.expm1(-below))} less)"
+        for setting, below, low, _ in found.behind
+        if low <= 0
+    ]
     if alike:
-        return f"; not told from it: {_listed(alike)}"
+        return f"; not surely below it: {_listed(alike)}"
     number, below, low, high = found.behind[0]
     less, least, most = (format_share(-math.expm1(-value)) for value in (below, low, high))
     return f"; next is {search.settings[number]}, with {less} less [{least}, {most}]"

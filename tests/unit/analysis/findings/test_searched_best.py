@@ -80,8 +80,13 @@ def test_the_best_is_named_with_how_far_behind_the_next_one_is() -> None:
 
 def test_what_cannot_be_told_from_the_best_is_named() -> None:
     said = claim(steps([1e9, 3.98e9, 1e9, 4e9], noise=0.02))
-    assert "; not told from it: 4 flows, congestion control " in said
+    assert "; not surely below it: 4 flows, congestion control " in said
     assert "none of the others has more by over " in said
+
+
+def test_no_more_is_said_than_the_link_carries() -> None:
+    rows = [row | {"link_payload_bps": 3.9e9} for row in steps([1e9, 3e9, 2e9, 4e9])]
+    assert "the best of 4 settings, with 3.90 Gbit/s, all that the link carries; none" in claim(rows)
 
 
 def test_a_search_that_ran_out_of_its_budget_says_how_many_may_be_better() -> None:
