@@ -153,7 +153,8 @@ def test_small_is_not_important_however_certain() -> None:
     grid = replace(QUIET, noise=0.001, effect=lambda row: 0.01 * (row["flows"] == 16))
     flows = found(campaign(grid, 1), "flows")
     assert flows.decision == "effect"
-    assert flows.claim.endswith("which is less than the margin of 3 %.")
+    assert flows.claim.startswith("At equal window sum the number of flows: from ")
+    assert flows.claim.endswith("], beyond chance, but less than the margin of 3 %.")
 
 
 def test_the_faster_direction() -> None:
@@ -164,6 +165,24 @@ def test_the_faster_direction() -> None:
     assert (direction.direction, direction.effect) == ("b → a", pytest.approx(4.1, abs=0.3))
     assert direction.interval_low < direction.effect < direction.interval_high
     assert "60 pairs" in direction.method
+
+
+def test_directions_that_differ_by_nothing_are_not_called_faster() -> None:
+    rows = campaign(replace(QUIET, repeats=4), 1)
+    for row in rows:
+        row["goodput_bps"] = 1e8 * (1 + 0.001 * (row["src"] == "a") * (-1) ** row["repeat"])
+    claim = found(rows, "direction").claim
+    assert claim.startswith("Both directions are alike to within 3 %: ")
+    assert " differs by 0.0 % [0.0, 0.0] from " in claim
+    assert "faster" not in claim
+
+
+def test_levels_that_differ_by_nothing_neither_rise_nor_fall() -> None:
+    rows = campaign(replace(QUIET, repeats=10), 1)
+    for number, row in enumerate(rows):
+        row["goodput_bps"] = 1e8 * (1 + 0.0003 * (row["flows"] == 16) + 0.00002 * (number % 2))
+    claim = found(rows, "flows").claim
+    assert "goodput differs by 0.0 % [0.0, 0.0], beyond chance, but less than the margin of 3 %." in claim
 
 
 def test_directions_side_by_side_count_once() -> None:

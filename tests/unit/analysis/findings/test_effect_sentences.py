@@ -1,0 +1,51 @@
+"""Sentences about an axis: a multiple where percent would be hundreds, nothing that is more by 0.0 %."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from flowsweep.analysis.findings.sentences import AxisEffect, say_effect
+
+KIB = 1024
+PEAK = AxisEffect(
+    kind="effect",
+    axis="window_sum_bytes",
+    levels=(64 * KIB, 128 * KIB, 256 * KIB),
+    first=64 * KIB,
+    second=128 * KIB,
+    in_order=False,
+    extremes=True,
+    estimate=(math.log(7.6), math.log(7.4), math.log(7.8)),
+    margin=0.03,
+    uneven=False,
+    left_out=0,
+    spread=lambda: None,
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "goodput is highest at 128 KiB, 7.60 times [7.40, 7.80] that at 64 KiB, where it is lowest."),
+        ({"extremes": False}, "at 128 KiB goodput is 7.60 times [7.40, 7.80] that at 64 KiB."),
+        (
+            {"axis": "congestion_asked", "first": "cubic", "second": "bbr", "levels": ("cubic", "bbr")},
+            "with bbr goodput is 7.60 times [7.40, 7.80] that with cubic.",
+        ),
+        (
+            {"estimate": (math.log(1.5), math.log(1.4), math.log(1.6))},
+            "goodput is highest at 128 KiB, 50.0 % [40.0, 60.0] higher than at 64 KiB, where it is lowest.",
+        ),
+    ],
+)
+def test_several_times_as_much_is_a_multiple(changes: dict[str, object], said: str) -> None:
+    assert say_effect(replace(PEAK, **changes), "effect").endswith(f" matters: {said}")  # type: ignore[arg-type]
+
+
+def test_what_is_no_difference_to_the_digit_is_not_higher() -> None:
+    nothing = replace(PEAK, estimate=(0.0004, 0.0002, 0.0006))
+    assert say_effect(nothing, "effect") == (
+        "Window sum: between 64 KiB and 128 KiB goodput differs by 0.0 % [0.0, 0.1], beyond chance, but less "
+        "than the margin of 3 %."
+    )
