@@ -128,7 +128,7 @@ def test_of_two_repeats_either_may_be_the_unusual_one() -> None:
 def test_no_trial_stands_out() -> None:
     outliers = one(campaign(SMALL, 1), "outliers")
     assert outliers.claim.startswith(
-        "No trial is shown to stand out from its repeats: the one that differs most, "
+        "No trial stands out from its repeats: of 24 trials that scatter as these do, one as far off as "
     )
 
 
