@@ -75,6 +75,17 @@ def test_an_estimate_has_its_unit_and_its_interval(numbers, said):
     assert dict(found.shown[0].facts)["Estimate"] == said
 
 
+def test_levels_that_were_tested_are_no_interval_of_an_estimate():
+    figure = FigureKey("product", "s", "copy")
+    sizes = {"effect_unit": "bytes", "effect": 1.5 * MIB, "interval_low": MIB, "interval_high": 2 * MIB}
+    (line,) = findings_list([make_finding(kind="plateau", figure=figure, **sizes)], no_figure).shown
+    said = dict(line.facts)["Estimate"]
+    assert said == "1536 KiB, bounds by tested levels, 95 % together, from 1 MiB to 2 MiB"
+    searched = make_finding(kind="plateau", figure=replace(figure, kind="search"), **sizes)
+    (line,) = findings_list([searched], no_figure).shown
+    assert "95 % interval from 1 MiB to 2 MiB" in dict(line.facts)["Estimate"]
+
+
 def test_a_sentence_stays_text_but_for_its_commands_and_keeps_numbers_with_their_units():
     found = findings_list([make_finding(claim="<b> gets 20.0 Mbit/s: `sysctl -w a=1` there")], no_figure)
     assert found.shown[0].claim == "&lt;b&gt; gets 20.0\u00a0Mbit/s: <code>sysctl -w a=1</code> there"
