@@ -208,7 +208,7 @@ def _spread(row: CellRow) -> str:
     if row["repeats_ok"] == 1:
         return "1 repeat"
     spread = format_range(known(row["goodput_lowest_bps"]), known(row["goodput_highest_bps"]))
-    return f"{row['repeats_ok']} repeats, {spread}"
+    return f"median of {row['repeats_ok']} repeats, {spread}"
 
 
 def _place(row: CellRow, trials: Sequence[TrialRow]) -> str:

@@ -31,7 +31,7 @@ def test_one_repeat_above_the_link_is_explained() -> None:
         for repeat, bps in enumerate([47.9e6, 47.9e6, 49.7e6])
     ]
     (found,) = highest_goodputs(rows)
-    assert (found.number, found.spread) == ("47.9", "3 repeats, 47.9 to 49.7 Mbit/s")
+    assert (found.number, found.spread) == ("47.9", "median of 3 repeats, 47.9 to 49.7 Mbit/s")
     assert "; the mean of a trial came to 49.7 Mbit/s, more than the 48.3 Mbit/s" in found.place
 
 

@@ -197,4 +197,4 @@ def _highest(pairs: _Pairs) -> str:
         return ""
     rates = (f"{format_rate(rate)} {way}" for way, rate in zip(pairs.ways, pairs.highest_bps, strict=True))
     kept = f"{len(pairs.trials)} of {counted(pairs.left_out + len(pairs.trials), 'trial')}"
-    return f"; by the {kept} on the plateau, of up to {' and '.join(rates)}"
+    return f"; this rests on the {kept} on the plateau, with up to {' and '.join(rates)}"

@@ -165,12 +165,14 @@ def _where(effect: AxisEffect) -> str:
     spread = effect.spread()
     if spread is None:
         return ""
-    places = (f"{_shift(value)} at {_point(point)}" for value, point in spread)
+    several = any(abs(value) >= A_MULTIPLE for value, _ in spread)
+    places = (f"{_shift(value, several=several)} at {_point(point)}" for value, point in spread)
     return f" on average ({', '.join(places)})"
 
 
-def _shift(value: float) -> str:
-    if value >= A_MULTIPLE:
+def _shift(value: float, *, several: bool) -> str:
+    """A change; as a multiple where it, or what it stands beside, is one."""
+    if several:
         return f"{format_number(math.exp(value))}-fold"
     return format_percent(percent(value))
 

@@ -43,6 +43,12 @@ def test_several_times_as_much_is_a_multiple(changes: dict[str, object], said: s
     assert say_effect(replace(PEAK, **changes), "effect").endswith(f" matters: {said}")  # type: ignore[arg-type]
 
 
+def test_changes_beside_a_multiple_are_multiples_too() -> None:
+    spread = ((math.log(6.56), (("flows", 2),)), (math.log(1.38), (("flows", 16),)))
+    claim = say_effect(replace(PEAK, spread=lambda: spread), "effect")
+    assert claim.endswith(" on average (6.56-fold at 2 flows, 1.38-fold at 16 flows).")
+
+
 def test_what_is_no_difference_to_the_digit_is_not_higher() -> None:
     nothing = replace(PEAK, estimate=(0.0004, 0.0002, 0.0006))
     assert say_effect(nothing, "effect") == (

@@ -71,6 +71,23 @@ def test_a_direction_that_fails_is_named() -> None:
     assert "more at b → a" in found.claim
 
 
+def test_a_few_slow_trials_are_no_second_kind_and_more_of_them_somewhere_may_be_chance() -> None:
+    rows = campaign(Grid(directions=(("a", "b"), ("b", "a")), repeats=3), 8)
+    for place in (0, 40):
+        rows[place]["goodput_bps"] /= 10
+    [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "stalls"]
+    assert found.decision == "undecided"
+    assert found.claim.startswith(
+        "2 of 120 trials carried less than 50.0 % of the median of their point (1.67 %)"
+    )
+    assert "; that there were more at " in found.claim
+    assert found.claim.endswith(" elsewhere); goodput in the mean over repeats is lower for it.")
+    for row in rows[:40:2]:
+        row["goodput_bps"] /= 10
+    [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "stalls"]
+    assert "is of two kinds of trials" in found.claim
+
+
 def test_a_single_failure_is_described_with_its_interval() -> None:
     rows = campaign(Grid(repeats=1), 7)
     fail(rows[3])

@@ -81,7 +81,7 @@ def test_directions_are_compared_by_their_plateaus() -> None:
     assert told.decision == "effect"
     assert told.effect == pytest.approx(150, abs=12)
     assert told.claim.startswith("a → b is 14")
-    assert re.search(r"; by the \d+ of \d+ trials on the plateau, of up to ", told.claim)
+    assert re.search(r"; this rests on the \d+ of \d+ trials on the plateau, with up to ", told.claim)
 
 
 def test_window_limited_points_make_no_direction_faster() -> None:

@@ -79,7 +79,7 @@ def test_hours_of_business_are_no_more_than_their_means_differ_by() -> None:
     assert cycle.effect == pytest.approx(100 * math.expm1(3.5 * NOISE), abs=1.6)
     assert cycle.interval_low < 100 * math.expm1(3.5 * NOISE) < cycle.interval_high
     quiet = one(watched(0.1 * noise - 7 * busy), "cycle")
-    assert quiet.effect == pytest.approx(100 * math.expm1(3.5 * NOISE), abs=0.2), "13.8 by harmonics alone"
+    assert quiet.effect == pytest.approx(100 * math.expm1(3.5 * NOISE), abs=0.4), "13.8 by harmonics alone"
     assert "] between the best hour and the worst, least from " in quiet.claim
 
 
