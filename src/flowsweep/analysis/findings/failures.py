@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import scipy
@@ -37,8 +37,13 @@ class _Event:
     """For goodput, if it is not known where."""
     trials: tuple[str, ...]
     """Their trial_id."""
-    of: int
-    """Trials altogether."""
+    among: tuple[ObservedRow, ...]
+    """Those to which it may have happened."""
+
+    @property
+    def of(self) -> int:
+        """How many these are."""
+        return len(self.among)
 
 
 def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -70,16 +75,18 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
         consequence=_WITHOUT_FAILED,
         everywhere=_WITHOUT_FAILED,
         trials=tuple(row["trial_id"] for row in rows if row["status"] != "ok"),
-        of=len(rows),
+        among=tuple(rows),
     )
-    slow, ended = _slow(rows), sum(row["status"] == "ok" for row in rows)
+    slow, ended = _slow(rows), tuple(row for row in rows if row["status"] == "ok")
     stalled = _Event(
         kind="stalls",
         verb=f"carried less than {format_share(SLOW_SHARE)} of the median of their point",
         consequence=_TWO_KINDS,
-        everywhere=_TWO_KINDS if len(slow) > _FEW * ended else "in the mean over repeats is lower for it",
+        everywhere=_TWO_KINDS
+        if len(slow) > _FEW * len(ended)
+        else "in the mean over repeats is lower for that",
         trials=slow,
-        of=ended,
+        among=ended,
     )
     return failed, stalled
 
@@ -103,7 +110,7 @@ def _hypothesis(observed: Observations, event: _Event) -> Hypothesis:
     hit = frozenset(event.trials)
     uneven = None
     if _FEWEST_TO_TEST <= len(hit) < event.of:
-        uneven = most_uneven(design(observed), lambda row: row["trial_id"] in hit)
+        uneven = most_uneven(design(replace(observed, rows=event.among)), lambda row: row["trial_id"] in hit)
     make = partial(
         Hypothesis,
         kind=event.kind,

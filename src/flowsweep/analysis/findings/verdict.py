@@ -154,9 +154,9 @@ def _reached(own: Sequence[TrialRow]) -> str:
     goodputs = sorted(map(goodput_of, own))
     links = [link_bps for row in own if (link_bps := row.get("link_payload_bps")) is not None]
     if len(links) == len(own) and not _alike(links):
-        share = median(goodput_of(row) / known(row["link_payload_bps"]) for row in own)
+        share = min(1.0, median(goodput_of(row) / known(row["link_payload_bps"]) for row in own))
         between = f"{format_rate(goodputs[0])} to {format_rate(goodputs[-1])}"
-        return f", at {between}, in the median {format_share(share)} of what the links of each carry"
+        return f", at {between}: in the median {format_share(share)} of what the links of a trial carry"
     middle = "" if _alike(goodputs) else "a median of "
     link_bps = path_payload_bps(own) if own[0].get("link_payload_bps") is not None else None
     goodput = format_rate(median(goodputs))

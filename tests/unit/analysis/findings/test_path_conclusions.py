@@ -135,8 +135,8 @@ def test_a_policer_of_a_link_is_called_so_and_no_samples_are_asked() -> None:
     assert found.estimate.effect == pytest.approx(1 / 41)
     mixed = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=0, link_policer_drops=20)
     assert said(drop_hypotheses(observed(mixed), {})).endswith(
-        "in 1 trial: packets were dropped at a full queue in 20 intervals of 100 ms, by the policer in 20, at "
-        "random in none."
+        "in 1 trial: packets were dropped at a full queue in 20 intervals of 100 ms, by the policer in 20, "
+        "at random in none."
     )
 
 

@@ -343,8 +343,9 @@ def test_goodputs_that_differ_are_not_put_into_one_number_without_a_word() -> No
         trial(goodput_bps=share * link_bps, link_payload_bps=link_bps, **full)
         for link_bps, share in ((38.6e6, 0.99), (77.2e6, 0.98), (77.2e6, 1.0))
     ]
-    assert ", at 38.2 Mbit/s to 77.2 Mbit/s, in the median 99.0 % of what the links of each carry" in said_of(
-        one_and_two
+    assert (
+        ", at 38.2 Mbit/s to 77.2 Mbit/s: in the median 99.0 % of what the links of a trial carry"
+        in said_of(one_and_two)
     )
 
 
