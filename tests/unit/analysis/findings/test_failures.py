@@ -88,7 +88,7 @@ def test_a_few_slow_trials_are_no_second_kind_and_more_of_them_somewhere_may_be_
     [_, found] = decided(list(failure_hypotheses(rows)))
     assert found.claim.startswith("2 of 119 trials")
     sizes = [int(size) for size in re.findall(r"\d of (\d+) (?:there|elsewhere)", found.claim)]
-    assert sum(sizes) == 119, "what failed was not slow"
+    assert sum(sizes) == 118, "what failed was not slow, and the other direction beside it is not compared"
     for row in rows[:40:2]:
         row["goodput_bps"] /= 10
     [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "stalls"]
