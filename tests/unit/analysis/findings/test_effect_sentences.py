@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from flowsweep.analysis.findings.sentences import AxisEffect, say_effect
+from flowsweep.analysis.findings.topics import findings
+from synthetic_campaigns import KIB, Grid, Row, campaign
 
-KIB = 1024
 PEAK = AxisEffect(
     kind="effect",
     axis="window_sum_bytes",
@@ -55,3 +56,26 @@ def test_what_is_no_difference_to_the_digit_is_not_higher() -> None:
         "Window sum: between 64 KiB and 128 KiB goodput differs by 0.0 % [0.0, 0.1], beyond chance, but less "
         "than the margin of 3 %."
     )
+
+
+def claim_of(kind: str, rows: list[Row]) -> str:
+    (claim,) = (one.claim for one in findings(rows) if one.kind == kind)
+    return claim
+
+
+def test_directions_that_differ_by_nothing_are_not_called_faster() -> None:
+    rows = campaign(Grid(repeats=4, noise=0.003), 1)
+    for row in rows:
+        row["goodput_bps"] = 1e8 * (1 + 0.001 * (row["src"] == "a") * (-1) ** row["repeat"])
+    claim = claim_of("direction", rows)
+    assert claim.startswith("Both directions are alike to within 3 %: ")
+    assert " differs by 0.0 % [0.0, 0.0] from " in claim
+    assert "faster" not in claim
+
+
+def test_levels_that_differ_by_nothing_neither_rise_nor_fall() -> None:
+    rows = campaign(Grid(repeats=10, noise=0.003), 1)
+    for number, row in enumerate(rows):
+        row["goodput_bps"] = 1e8 * (1 + 0.0003 * (row["flows"] == 16) + 0.00002 * (number % 2))
+    claim = claim_of("flows", rows)
+    assert "goodput differs by 0.0 % [0.0, 0.0], beyond chance, but less than the margin of 3 %." in claim
