@@ -7,6 +7,7 @@ from flowsweep.tuning.decide import WORTH, Gain
 from flowsweep.tuning.settings import TODAY
 from flowsweep.tuning.tools import ToolAdvice
 from flowsweep.wording import (
+    all_of,
     counted,
     direction,
     format_change,
@@ -115,19 +116,26 @@ def _cannot(things: Sequence[str]) -> str:
 
 def _nothing(one: Direction) -> str:
     most = one.decision.most_percent
-    tried = counted(len(one.tried) - 1, "other setting")
+    others = len(one.tried) - 1
+    tried = counted(others, "other setting")
     if most is None:
         return f"Nothing to set: too few trials ended well to know of a gain ({tried} tried)."
     upto = format_percent(max(0.0, most))
     if one.decision.outcome == "nothing":
-        best = f"the best {len(one.decision.gains)} of {tried}"
-        return (
-            f"Nothing to set: nothing is to be gained. Measured again, {best} gained at most {upto} (95 %)."
-        )
+        again = f"Measured again, {_finalists(len(one.decision.gains), others)}"
+        gained = f"gained at most {upto}" if round(most, 1) > 0 else "gained nothing"
+        return f"Nothing to set: nothing is to be gained. {again} {gained} (95 %)."
     return (
         f"Nothing to set: of {tried}, none was shown to gain more than {format_margin(WORTH)}. Trials vary "
         f"so much that up to {upto} cannot be ruled out; a larger --budget narrows that."
     )
+
+
+def _finalists(count: int, others: int) -> str:
+    """Name the settings that were measured again, of those that were tried."""
+    if count == others:
+        return all_of(others, "other setting")
+    return f"the best {f'{count} ' if count > 1 else ''}of {counted(others, 'other setting')}"
 
 
 def _latency(one: Direction) -> str | None:

@@ -8,7 +8,7 @@ import pytest
 from flowsweep.analysis.verdicts import LOSS, NOT_CLEAR, QUEUE
 from flowsweep.tuning.answer import Direction, answer
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.tuning.words import now_sentence
+from flowsweep.tuning.words import now_sentence, sentences
 from tuned_paths import ENDS, PATHS, tried
 
 if TYPE_CHECKING:
@@ -47,6 +47,14 @@ def test_each_verdict_has_a_sentence(verdict: str, said: str) -> None:
 
 def test_losses_are_not_put_on_a_congestion_window_that_was_not_full() -> None:
     assert now_sentence(direction(LOSS, limit_cwnd_share=0.0)).endswith("; loss limits it.")
+
+
+def test_nothing_to_gain_is_said_of_what_was_tried() -> None:
+    told = list(sentences(direction("receive window", "receive window", "receive window")))[-1]
+    assert told == (
+        "Nothing to set: nothing is to be gained. Measured again, the only other setting gained "
+        "nothing (95 %)."
+    )
 
 
 def test_what_does_not_limit_all_trials_is_said_of_those_that_it_does() -> None:
