@@ -107,7 +107,7 @@ def written(claim: str) -> Markup:
 def _facts(finding: Finding) -> list[tuple[str, str]]:
     facts = [("Rests on", counted(finding.n, "trial"))]
     if finding.effect is not None:
-        facts.append(("Estimate", _estimate(finding)))
+        facts.append(("Estimate", _estimate(finding).replace("-", "−")))
     if finding.p_value is not None:
         facts.append((_P_VALUE, _probability(finding)))
     return facts

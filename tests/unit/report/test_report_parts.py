@@ -63,7 +63,7 @@ def test_conclusions_come_in_their_order_and_open_questions_apart():
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        (("%", 0.4, -0.3, 1.1), "0.400 %, 95 % interval from -0.300 % to 1.10 %"),
+        (("%", 0.4, -0.3, 1.1), "0.400 %, 95 % interval from −0.300 % to 1.10 %"),
         (("bytes", 2 * MIB, MIB, None), "2 MiB, 95 % interval from 1 MiB on"),
         (("s", 1.5, None, 2.0), "1.50 s, 95 % interval up to 2 s"),
         (("bit/s", 9.4e7, None, None), "94.0 Mbit/s"),
