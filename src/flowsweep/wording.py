@@ -102,6 +102,11 @@ def format_percent(percent: float) -> str:
     return f"{_percent(percent, _percent_digits(percent))} %"
 
 
+def rounds_to_nothing(percent: float, low: float, high: float) -> bool:
+    """Whether `format_change` shows a change as 0.0 %: then nothing is more or less by it."""
+    return round(percent, _percent_digits(percent, low, high)) == 0
+
+
 def _percent_digits(*percents: float) -> int:
     return 1 if max(map(abs, percents)) < 100 else 0
 
@@ -119,6 +124,13 @@ def format_p(value: float) -> str:
 def some_of(count: int, of: int, noun: str) -> str:
     """Say how many of some there are: "2 of 3 trials"; of all, "3 trials"."""
     return counted(of, noun) if count == of else f"{count} of {counted(of, noun)}"
+
+
+def all_of(count: int, noun: str) -> str:
+    """Say that it is all there are: "the only trial", "both trials", "all 3 trials"."""
+    if count == 1:
+        return f"the only {noun}"
+    return f"both {noun}s" if count == 2 else f"all {count} {noun}s"
 
 
 def format_margin(margin: float) -> str:

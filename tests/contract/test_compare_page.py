@@ -132,7 +132,7 @@ def test_two_settings_of_one_campaign_have_a_page(tmp_path: Path, page: Path) ->
     found = Page(page.read_text(encoding="utf-8"))
     outcome, sides = plain(found.text["outcome"]), plain(found.text["dl"])
     assert plain(told.stdout.splitlines()[0]) in outcome
-    assert "All 12 trials of A and 12 of B ended ok, at points that both have." in outcome
+    assert "All trials ended ok, 12 of A and 12 of B, at points that both have." in outcome
     assert sides.startswith('Acongestion "cubic"Measured ')
     assert '12 trials. Bcongestion "reno"Measured ' in sides
     assert ['"cubic"', '"reno"'] in [row[1:3] for row in found.rows], (

@@ -16,6 +16,8 @@ from flowsweep.plan.model import Link, LinkDirection
 pytestmark = needs_lab
 
 MBIT = 1e6
+PAYLOAD = 1448 / 1500
+"""Of a full packet with timestamps."""
 LEAST_ROUND_TRIP_MS = 20
 WINDOW_MAX = 131_072
 COMMAND = (sys.executable, "-m", "flowsweep")
@@ -81,6 +83,8 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
     assert out["verified"]["gain_low_percent"] > 50
     assert back["set"] is None, back
     assert back["today"]["goodput_bps"] > 44 * MBIT
+    most_bps = max(one["goodput_bps"] for way in (out, back) for one in way["tried"])
+    assert most_bps < 1.005 * PAYLOAD * 50 * MBIT, "no setting had more than the link carries"
     (setting,) = found["system_settings"]
     assert (setting["host"], setting["name"]) == ("to", "net.ipv4.tcp_rmem")
     assert [int(word) for word in setting["value"].split()][-1] >= 2 * 50 * MBIT / 8 * 0.02 * 0.9

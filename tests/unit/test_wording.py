@@ -1,11 +1,40 @@
 import pytest
 
-from flowsweep.wording import asked_windows, both_windows, counted, direction, format_sizes, printable
+from flowsweep.wording import (
+    all_of,
+    asked_windows,
+    both_windows,
+    counted,
+    direction,
+    format_change,
+    format_sizes,
+    printable,
+    rounds_to_nothing,
+)
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 trials"), (1, "1 trial"), (2, "2 trials")])
 def test_one_is_not_many(count, said):
     assert counted(count, "trial") == said
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "the only trial"), (2, "both trials"), (3, "all 3 trials")])
+def test_all_of_two_are_both(count, said):
+    assert all_of(count, "trial") == said
+
+
+@pytest.mark.parametrize(
+    ("percents", "nothing"),
+    [
+        ((0.04, -0.3, 0.3), True),
+        ((-0.04, -0.3, 0.3), True),
+        ((0.06, -0.3, 0.3), False),
+        ((0.4, -120, 120), True),
+    ],
+)
+def test_what_is_shown_as_nothing_is_known(percents, nothing):
+    assert rounds_to_nothing(*percents) == nothing
+    assert format_change(*percents).startswith(("0.0 %", "0 %")) == nothing
 
 
 def test_a_direction_says_whether_the_way_back_runs_too():

@@ -7,6 +7,7 @@ from flowsweep.wording import format_rate
 
 _ROUNDING = 0.005
 """Of a link's payload, by which a goodput may be above it: intervals begin and end between segments."""
+_WAITED = "data that waited behind a lost packet or in a buffer count when they are read"
 
 
 def link_payload_bps(rows: Sequence[TrialRow]) -> float | None:
@@ -20,14 +21,16 @@ def link_payload_bps(rows: Sequence[TrialRow]) -> float | None:
     return max(known) if known and len(known) == len(payloads) else None
 
 
-def above_link(rate_bps: float, rows: Sequence[TrialRow]) -> str | None:
-    """Say that a goodput is above what the link of its trials carries, which short intervals can be.
+def above_link(rate_bps: float, rows: Sequence[TrialRow], what: str = "short intervals gave") -> str | None:
+    """Say that a goodput is above what the link of its trials carries, and how it can be.
 
-    A queue that fills before an interval drains in it, and the largest of many medians is the luckiest.
+    What arrives behind a lost packet waits for it, and is read at once when it comes: in the interval, or in
+    the part of a trial that counts, in which that is.
 
     Args:
         rate_bps: A goodput in bit/s.
         rows: The trials that it is of.
+        what: Which goodput it is, before the number.
 
     Returns:
         None where it is not, by more than rounding, or nobody knows.
@@ -36,4 +39,4 @@ def above_link(rate_bps: float, rows: Sequence[TrialRow]) -> str | None:
     if ceiling_bps is None or rate_bps <= (1 + _ROUNDING) * ceiling_bps:
         return None
     measured, carried = format_rate(rate_bps), format_rate(ceiling_bps)
-    return f"short intervals gave {measured}, more than the {carried} that the link carries"
+    return f"{what} {measured}, more than the {carried} that the link carries: {_WAITED}"

@@ -11,7 +11,7 @@ from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.tuning.advise import SYSCTL_FILE, sysctl_files
 from flowsweep.tuning.answer import Answer, Direction
-from flowsweep.tuning.words import LOOPBACK, sentences, title, tool_lines, tried_lines
+from flowsweep.tuning.words import GOODPUT_IS, LOOPBACK, sentences, title, tool_lines, tried_lines
 from flowsweep.wording import format_milliseconds, format_seconds, format_size
 
 
@@ -23,7 +23,7 @@ def print_answer(found: Answer, failures: Sequence[str], last: Path | None) -> N
         failures: Of trials that did not end well.
         last: The archive of the last round; absent: nothing was kept.
     """
-    say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}")
+    say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}\n{GOODPUT_IS}")
     for one in found.directions:
         _print_direction(one)
     for host, text in sysctl_files(found.system).items():

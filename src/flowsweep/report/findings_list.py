@@ -107,7 +107,7 @@ def written(claim: str) -> Markup:
 def _facts(finding: Finding) -> list[tuple[str, str]]:
     facts = [("Rests on", counted(finding.n, "trial"))]
     if finding.effect is not None:
-        facts.append(("Estimate", _estimate(finding)))
+        facts.append(("Estimate", _estimate(finding).replace("-", "−")))
     if finding.p_value is not None:
         facts.append((_P_VALUE, _probability(finding)))
     return facts
@@ -121,9 +121,15 @@ def _estimate(finding: Finding) -> str:
     if low is None and high is None:
         return text
     ends = ("" if low is None else write(low), "" if high is None else write(high))
+    interval = "bounds by tested levels, 95 % together," if _between_levels(finding) else "95 % interval"
     if ends[0] and ends[1]:
-        return f"{text}, 95 % interval from {ends[0]} to {ends[1]}"
-    return f"{text}, 95 % interval {f'up to {ends[1]}' if ends[1] else f'from {ends[0]} on'}"
+        return f"{text}, {interval} from {ends[0]} to {ends[1]}"
+    return f"{text}, {interval} {f'up to {ends[1]}' if ends[1] else f'from {ends[0]} on'}"
+
+
+def _between_levels(finding: Finding) -> bool:
+    """Whether what bounds an estimate are levels that were tested: they tell nothing of what lies between."""
+    return finding.kind == "plateau" and finding.figure is not None and finding.figure.kind == "product"
 
 
 def _probability(finding: Finding) -> str:

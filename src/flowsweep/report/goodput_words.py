@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from flowsweep.analysis.ceiling import above_link
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_rate, format_seconds, format_share
@@ -29,7 +30,8 @@ class Goodput:
     bps: float
     """What stands first: the mean; the median of intervals where that is all that a file says."""
     meant: str
-    """What that is, and what else the intervals show; follows the number."""
+    """What that is, and what else the intervals show; follows the number. A median of intervals that is more
+    than an emulated link carries is left out."""
 
     def words(self) -> str:
         """The number with what it is."""
@@ -69,7 +71,9 @@ def shown_goodput(rows: Sequence[TrialRow]) -> Goodput | None:
         return None
     if not means:
         return Goodput(median(medians), ", ".join([IN_THE_MEDIAN_INTERVAL, *_stalled(known)]))
-    beside = [_beside(median(means), median(medians))] if medians else []
+    beside = (
+        [_beside(median(means), median(medians))] if medians and _possible(median(medians), known) else []
+    )
     stalled = [f", {one}" for one in _stalled(known)]
     return Goodput(median(means), "".join([_over_which_time(known), *beside, *stalled]))
 
@@ -77,6 +81,11 @@ def shown_goodput(rows: Sequence[TrialRow]) -> Goodput | None:
 def has_intervals(row: TrialRow) -> bool:
     """Whether a trial's goodput is a median of intervals; else it is its mean, too."""
     return str(row.get("goodput_method") or "receiver_median").endswith("_median")
+
+
+def _possible(median_bps: float, rows: Sequence[TrialRow]) -> bool:
+    """Whether a median of intervals is no more than an emulated link carries; else it says nothing of one."""
+    return above_link(median_bps, rows) is None
 
 
 def _over_which_time(rows: Sequence[TrialRow]) -> str:

@@ -150,7 +150,9 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             reached_bps = known(best["goodput_median_bps"])
             bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
             number, unit = format_rate(bounded_bps).split(" ")
-            place = "; ".join(filter(None, (_place(best, trials), above_link(reached_bps, own))))
+            most_bps = known(best["goodput_highest_bps"])
+            excess = above_link(most_bps, own, "the mean of a trial came to")
+            place = "; ".join(filter(None, (_place(best, trials), excess)))
             goodput = shown_goodput(trials_of(best, trials))
             meant = goodput.meant if goodput else ""
             rivals = sum(row is not best and known(row["goodput_highest_bps"]) >= reached_bps for row in rows)
@@ -206,7 +208,7 @@ def _spread(row: CellRow) -> str:
     if row["repeats_ok"] == 1:
         return "1 repeat"
     spread = format_range(known(row["goodput_lowest_bps"]), known(row["goodput_highest_bps"]))
-    return f"{row['repeats_ok']} repeats, {spread}"
+    return f"median of {row['repeats_ok']} repeats, {spread}"
 
 
 def _place(row: CellRow, trials: Sequence[TrialRow]) -> str:

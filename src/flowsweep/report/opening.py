@@ -31,7 +31,7 @@ from flowsweep.report.headline import (
 )
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
-from flowsweep.wording import counted, direction_of, format_rate, format_share
+from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
     lost = median(row.get("loss") or 0.0 for row in own)
     if lost > 0:
         text += f", with {format_share(lost)} lost" + (" in the median" if len(own) > 1 else "")
-    rivals = f"; in {counted(one.rivals, 'other point')} a repeat reached it, too" if one.rivals else ""
+    rivals = f"; at {counted(one.rivals, 'other point')} a repeat reached as much" if one.rivals else ""
     return f"{text}, at {one.place} ({one.spread}{rivals})."
 
 
@@ -188,11 +188,10 @@ def _trust(
     missed: Sequence[Missed],
 ) -> list[str]:
     """What speaks against the numbers; that nothing does."""
-    of_all = counted(len(trials), "trial")
     bad = sum(row["status"] != "ok" for row in trials)
     said = [f"{mark}." for mark in (*emulation_marks(trials), missed_mark(missed)) if mark]
     if bad:
-        said.append(f"{bad} of {of_all} did not end ok, and are left out.")
+        said.append(f"{bad} of {counted(len(trials), 'trial')} did not end ok, and are left out.")
     fewest = min(map(len, points))
     if fewest < FEWEST_FOR_INTERVAL:
         rests = counted(fewest, "trial")
@@ -203,4 +202,5 @@ def _trust(
     said += [one.claim for one in findings if one.kind == "order"]
     ended = "are imported" if all(row.get("imported_from") for row in trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"
-    return said or [f"All {of_all} {ended}; {counted(fewest, 'trial')} or more {where}."]
+    every = all_of(len(trials), "trial")
+    return said or [f"{every[0].upper()}{every[1:]} {ended}; {counted(fewest, 'trial')} or more {where}."]

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from flowsweep.analysis.findings.advice import HostFacts
+from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.verdicts import NOT_CLEAR
 from flowsweep.tuning.advise import SystemSetting, sysctl_files, system_settings
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
@@ -30,6 +31,10 @@ class Direction:
     """Mean of the best setting of the finals: what the path is known to carry."""
     verdict: str
     """What limited most of today's trials."""
+    limiting: str
+    """The same, as exactly as these trials tell, before "limits it"; empty where it is not clear."""
+    limited_trials: int
+    """How many of today's trials that is said of."""
     today_trials: int
     latency_today_ms: tuple[float | None, float | None]
     """Median and 95th percentile of the round trip under load, in the last round."""
@@ -107,7 +112,9 @@ def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]
     finals = [one for one in tried if one.stage == "finals"]
     means = goodput_bps(one for one in tried if one.stage != "verification")
     counts = Counter(one.setting for one in tried if one.stage != "verification")
-    today = [one.row["verdict"] or NOT_CLEAR for one in tried if one.setting == TODAY]
+    today = [one.row for one in tried if one.setting == TODAY]
+    verdict, limited = Counter(row["verdict"] or NOT_CLEAR for row in today).most_common(1)[0]
+    own = [row for row in today if row["verdict"] == verdict]
     chosen = None if decision.chosen is None else decision.chosen.setting
     again = decide(decision.way, [one for one in tried if one.stage == "verification"]).gains
     return Direction(
@@ -116,7 +123,9 @@ def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]
         means[TODAY],
         next((one.row["congestion"] for one in tried if one.setting == TODAY), None),
         max(goodput_bps(finals).values(), default=means[TODAY]),
-        Counter(today).most_common(1)[0][0],
+        verdict,
+        "" if verdict == NOT_CLEAR else limiting_words(verdict, own),
+        limited,
         len(today),
         latency_ms(finals, TODAY),
         None if chosen is None else latency_ms(finals, chosen),

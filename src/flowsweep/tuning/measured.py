@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.defaults import SECOND_NS
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.tuning.plans import sweep_name
-from flowsweep.tuning.rounds import Round, Tried
+from flowsweep.tuning.rounds import Round, Timing, Tried
 
 _QUANTILES = (0.5, 0.95)
 _US_PER_MS = 1_000
+_BITS_PER_BYTE = 8
 
 
 def tried_of(
@@ -31,13 +33,53 @@ def tried_of(
     found = []
     for outcome in outcomes:
         trial, row = outcome.record.trial, rows[outcome.record.trial_id]
-        goodput_bps = row["goodput_bps"]
+        goodput_bps = arrived_bps(outcome.samples, asked.timing) or row["goodput_mean_bps"]
         if row["status"] == "ok" and goodput_bps is not None:
             way, setting = names[trial.sweep]
             median_ms, p95_ms = round_trips_ms(outcome.samples, asked.timing.omit_ns)
             tried = Tried(asked.stage, way, setting, trial.repeat, goodput_bps, median_ms, p95_ms, row)
             found.append(tried)
     return tuple(found)
+
+
+def arrived_bps(samples: pa.Table, lasts: Timing) -> float | None:
+    """Mean rate (bit/s) at which bytes of the application arrived at the sink, over the part that counts.
+
+    What the sink's application reads waits behind each lost packet: over a second it may be 10 % more than a
+    link carries. What arrived is what was acknowledged, cumulatively or selectively (RFC 2018); but for what
+    comes between two acknowledgements that is never more than the link carries.
+
+    Args:
+        samples: Of a trial, of all flows and both ends.
+        lasts: How the trial is divided.
+
+    Returns:
+        Summed over the flows; None where the kernel does not say it, or samples are too few.
+    """
+    import pyarrow.compute as pc
+
+    source = samples.filter(pc.equal(samples["role"], "source"))
+    if source.num_rows == 0:
+        return None
+    begin_ns = int(pc.min(source["start_ns"]).as_py())
+    counts = pc.and_(
+        pc.greater_equal(source["end_ns"], begin_ns + lasts.omit_ns),
+        pc.less_equal(source["end_ns"], begin_ns + lasts.duration_ns),
+    )
+    columns = ["flow", "end_ns", "bytes_acked", "sacked", "snd_mss_bytes"]
+    rows = source.filter(counts).select(columns).sort_by("end_ns").to_pylist()
+    if any(row[name] is None for row in rows for name in columns):
+        return None
+    flows: dict[int, list[tuple[int, int]]] = {}
+    for row in rows:
+        arrived = row["bytes_acked"] + row["sacked"] * row["snd_mss_bytes"]
+        flows.setdefault(row["flow"], []).append((row["end_ns"], arrived))
+    ends = [(own[0], own[-1]) for own in flows.values()]
+    if len(ends) < len(pc.unique(source["flow"])) or any(first[0] == last[0] for first, last in ends):
+        return None
+    return sum(
+        _BITS_PER_BYTE * (last[1] - first[1]) * SECOND_NS / (last[0] - first[0]) for first, last in ends
+    )
 
 
 def round_trips_ms(samples: pa.Table, omit_ns: int) -> tuple[float | None, float | None]:

@@ -84,8 +84,9 @@ class Tried:
     setting: Setting
     block: int
     goodput_bps: float
-    """Median of the intervals that count. Their mean also has what a loss in slow start kept back until
-    then: 107 Mbit/s were seen on a link of 100."""
+    """Mean over the part that counts, of what arrived at the sink (`measured.arrived_bps`). What its
+    application read then also has what a loss in slow start kept back until then: 107 Mbit/s in the mean,
+    and 99 in the median interval, were seen on links that carry 96.5."""
     rtt_median_ms: float | None
     """Under its own load, as the sender's kernel saw it."""
     rtt_p95_ms: float | None

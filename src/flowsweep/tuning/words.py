@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from flowsweep.analysis.verdicts import NOT_CLEAR, VERDICTS
 from flowsweep.tuning.answer import Direction
 from flowsweep.tuning.decide import WORTH, Gain
 from flowsweep.tuning.settings import TODAY
 from flowsweep.tuning.tools import ToolAdvice
 from flowsweep.wording import (
+    all_of,
     counted,
     direction,
     format_change,
@@ -17,6 +17,13 @@ from flowsweep.wording import (
     format_rate,
 )
 
+GOODPUT_IS = (
+    "Goodput is the mean after slow start, of what arrived at the other host: what its application reads "
+    "waits behind lost packets, and may come to more than a link carries."
+)
+_HELD_TO_A_RATE = "application rate"
+_BUDGET_LIMITS = "the rate that --budget leaves"
+"""No plan of the reader's sets one; trials under a budget of bytes are held below a multiple of the best."""
 LOOPBACK = (
     "Both ends are this machine: what is fast here need not be so over a network, so no setting of the "
     "system is named."
@@ -38,12 +45,18 @@ def sentences(one: Direction) -> Iterator[str]:
 
 def now_sentence(one: Direction) -> str:
     """Say what a transfer gets that asks for nothing, and what limits it."""
-    if one.verdict == NOT_CLEAR:
-        limits = "it is not clear what limits it"
-    else:
-        limits = f"{VERDICTS[one.verdict].subject} limits it"
     asked = TODAY.words if one.congestion is None else f"{TODAY.words} ({one.congestion})"
-    return f"Today {asked} carries {format_rate(one.today_bps)}; {limits}."
+    return f"Today {asked} carries {format_rate(one.today_bps)}; {_limits(one)}."
+
+
+def _limits(one: Direction) -> str:
+    """What limits today's transfer, and in how many of its trials where that is not all of them."""
+    if not one.limiting:
+        return "it is not clear what limits it"
+    limiting = _BUDGET_LIMITS if one.verdict == _HELD_TO_A_RATE else one.limiting
+    if one.limited_trials == one.today_trials:
+        return f"{limiting} limits it"
+    return f"{limiting} limits it in {one.limited_trials} of {counted(one.today_trials, 'trial')}"
 
 
 def set_sentences(one: Direction) -> Iterator[str]:
@@ -103,19 +116,26 @@ def _cannot(things: Sequence[str]) -> str:
 
 def _nothing(one: Direction) -> str:
     most = one.decision.most_percent
-    tried = counted(len(one.tried) - 1, "other setting")
+    others = len(one.tried) - 1
+    tried = counted(others, "other setting")
     if most is None:
         return f"Nothing to set: too few trials ended well to know of a gain ({tried} tried)."
     upto = format_percent(max(0.0, most))
     if one.decision.outcome == "nothing":
-        best = f"the best {len(one.decision.gains)} of {tried}"
-        return (
-            f"Nothing to set: nothing is to be gained. Measured again, {best} gained at most {upto} (95 %)."
-        )
+        again = f"Measured again, {_finalists(len(one.decision.gains), others)}"
+        gained = f"gained at most {upto}" if round(most, 1) > 0 else "gained nothing"
+        return f"Nothing to set: nothing is to be gained. {again} {gained} (95 %)."
     return (
         f"Nothing to set: of {tried}, none was shown to gain more than {format_margin(WORTH)}. Trials vary "
         f"so much that up to {upto} cannot be ruled out; a larger --budget narrows that."
     )
+
+
+def _finalists(count: int, others: int) -> str:
+    """Name the settings that were measured again, of those that were tried."""
+    if count == others:
+        return all_of(others, "other setting")
+    return f"the best {f'{count} ' if count > 1 else ''}of {counted(others, 'other setting')}"
 
 
 def _latency(one: Direction) -> str | None:

@@ -28,7 +28,7 @@ def one_point(repeats: int = 3, **changes: Any) -> list[Row]:
 def test_both_ways_are_said_with_where_and_how_often() -> None:
     rows = [row | ({"goodput_mean_bps": 47e6} if row["src"] == "sara" else {}) for row in one_point()]
     told = lines_of(rows)
-    point = "in the median interval, at 2 flows, window sum 1 MiB (3 repeats, all"
+    point = "in the median interval, at 2 flows, window sum 1 MiB (median of 3 repeats, each"
     assert told["Highest goodput"] == (
         f"starlight → sara: 48.0 Mbit/s over the whole trial and {point} 48.0 Mbit/s). "
         f"sara → starlight: 47.0 Mbit/s over the whole trial, 48.0 Mbit/s {point} 47.0 Mbit/s)."
@@ -45,7 +45,7 @@ def test_few_trials_each_way_have_no_confidence_interval() -> None:
 def test_what_is_alike_both_ways_is_said_once() -> None:
     assert lines_of(one_point())["Highest goodput"] == (
         "starlight → sara, and back: 48.0 Mbit/s over the whole trial and in the median interval, "
-        "at 2 flows, window sum 1 MiB (3 repeats, all 48.0 Mbit/s)."
+        "at 2 flows, window sum 1 MiB (median of 3 repeats, each 48.0 Mbit/s)."
     )
 
 
@@ -144,7 +144,7 @@ def test_what_speaks_against_the_numbers_is_said() -> None:
         "packets arrived over 1 ms late. 1 of 7 trials did not end ok, and are left out. The highest "
         "goodput rests on only 2 trials one way, too few for a confidence interval."
     )
-    assert "(2 repeats, " in told["Highest goodput"]
+    assert "(median of 2 repeats, " in told["Highest goodput"]
 
 
 def test_an_order_that_goes_with_time_speaks_against_the_numbers() -> None:

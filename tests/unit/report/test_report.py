@@ -85,7 +85,7 @@ def test_headline_names_the_highest_goodput_of_each_direction_and_where_it_was()
     there, back = highest_goodputs(rows)
     assert (there.direction, there.number, there.unit) == ("starlight → sara", "1.52", "Gbit/s")
     assert there.place == "8 flows, window sum 16 MiB, length 8 KB"
-    assert there.spread == "3 repeats, 1.51 to 1.53 Gbit/s"
+    assert there.spread == "median of 3 repeats, 1.51 to 1.53 Gbit/s"
     assert back.number == "1.02"
 
 

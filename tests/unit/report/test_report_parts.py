@@ -63,7 +63,7 @@ def test_conclusions_come_in_their_order_and_open_questions_apart():
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        (("%", 0.4, -0.3, 1.1), "0.400 %, 95 % interval from -0.300 % to 1.10 %"),
+        (("%", 0.4, -0.3, 1.1), "0.400 %, 95 % interval from −0.300 % to 1.10 %"),
         (("bytes", 2 * MIB, MIB, None), "2 MiB, 95 % interval from 1 MiB on"),
         (("s", 1.5, None, 2.0), "1.50 s, 95 % interval up to 2 s"),
         (("bit/s", 9.4e7, None, None), "94.0 Mbit/s"),
@@ -73,6 +73,17 @@ def test_an_estimate_has_its_unit_and_its_interval(numbers, said):
     names = ("effect_unit", "effect", "interval_low", "interval_high")
     found = findings_list([make_finding(**dict(zip(names, numbers, strict=True)))], no_figure)
     assert dict(found.shown[0].facts)["Estimate"] == said
+
+
+def test_levels_that_were_tested_are_no_interval_of_an_estimate():
+    figure = FigureKey("product", "s", "copy")
+    sizes = {"effect_unit": "bytes", "effect": 1.5 * MIB, "interval_low": MIB, "interval_high": 2 * MIB}
+    (line,) = findings_list([make_finding(kind="plateau", figure=figure, **sizes)], no_figure).shown
+    said = dict(line.facts)["Estimate"]
+    assert said == "1536 KiB, bounds by tested levels, 95 % together, from 1 MiB to 2 MiB"
+    searched = make_finding(kind="plateau", figure=replace(figure, kind="search"), **sizes)
+    (line,) = findings_list([searched], no_figure).shown
+    assert "95 % interval from 1 MiB to 2 MiB" in dict(line.facts)["Estimate"]
 
 
 def test_a_sentence_stays_text_but_for_its_commands_and_keeps_numbers_with_their_units():

@@ -1,6 +1,6 @@
 """Traffic that sends at a rate of its own: one that gets what it asks for is held down by nobody."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import ibis.expr.types as ir
 
@@ -20,6 +20,18 @@ def background_asked_bps(trials: ir.Table) -> dict[str, int]:
     asked = trials.filter(trials.background_asked_bps.notnull())
     rows = asked.select("trial_id", "background_asked_bps").to_pyarrow().to_pylist()
     return {row["trial_id"]: row["background_asked_bps"] for row in rows}
+
+
+def is_paced(rows: Sequence[TrialRow], asked_bps: Mapping[str, int]) -> bool:
+    """Whether in half of the trials of a point or more nobody was held down: equal shares say nothing there.
+
+    Args:
+        rows: Of a summary; those without a share, or flows beside them, tell nothing.
+        asked_bps: Of `background_asked_bps`.
+    """
+    telling = [row for row in rows if row.get("share") and row.get("flows_beside")]
+    paced = sum(held_down_by_nobody(row, asked_bps) for row in telling)
+    return bool(telling) and 2 * paced >= len(telling)
 
 
 def held_down_by_nobody(row: TrialRow, asked_bps: Mapping[str, int]) -> bool:

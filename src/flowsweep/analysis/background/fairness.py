@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
-from flowsweep.analysis.background.asked import held_down_by_nobody
+from flowsweep.analysis.background.asked import is_paced
 from flowsweep.analysis.background.log_means import LogMean, log_means
 from flowsweep.analysis.background.words import background_names, own_name, place_of
 from flowsweep.analysis.findings.finding import Decision
@@ -98,7 +98,7 @@ def fairness_hypotheses(
         a flow on each side: 0 where all flows get the same. Fewer than three trials of a point test nothing.
     """
     found = _places(comparable)
-    paced = [place for place in found if _is_paced(place, asked_bps or {})]
+    paced = [place for place in found if is_paced(place.rows, asked_bps or {})]
     places = [place for place in found if place not in paced]
     return [
         *map(_not_compared, paced),
@@ -134,11 +134,6 @@ def _places(comparable: Sequence[Observations]) -> list[_Place]:
     values = {key: [known(flow_log_ratio(row)) for row in own] for key, own in rows.items()}
     means = log_means(values)
     return [_Place(comparable[key[0]], own, key[2], means[key]) for key, own in rows.items()]
-
-
-def _is_paced(place: _Place, asked_bps: Mapping[str, int]) -> bool:
-    """Whether in half of the trials of a point or more nobody was held down by the other."""
-    return 2 * sum(held_down_by_nobody(row, asked_bps) for row in place.rows) >= len(place.rows)
 
 
 def _not_compared(place: _Place) -> Hypothesis:

@@ -47,8 +47,8 @@ def _hypotheses(observed: Observations, direction: str, rows: Sequence[ObservedR
         points.setdefault(tuple(str(row.get(factor)) for factor in factors), []).append(row)
     if len(points) <= MOST_POINTS:
         return [
-            _of_point(observed, direction, own, place_of(list(zip(factors, point, strict=True))))
-            for point, own in points.items()
+            _of_point(observed, direction, own, place_of([(name, own[0].get(name)) for name in factors]))
+            for own in points.values()
         ]
     return [_of_direction(observed, direction, rows, points=len(points))]
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from flowsweep.analysis.background.asked import is_paced
 from flowsweep.analysis.background.fairness import equal_share
 from flowsweep.analysis.background.log_means import LogMean, log_means
 from flowsweep.analysis.background.words import background_names, own_name
@@ -54,7 +55,7 @@ MEASURES = (
         what="the round trip",
         write=format_milliseconds,
     ),
-    _Measure(("loss_share", "loss"), more_is_better=False, what="what is lost", write=format_share),
+    _Measure(("loss_share", "loss"), more_is_better=False, what="loss", write=format_share),
 )
 
 
@@ -83,12 +84,17 @@ def harm(solo: float, beside: float, *, more_is_better: bool) -> float:
 
 
 def harm_hypotheses(
-    comparable: Sequence[Observations], *, margin: float = EQUIVALENCE_MARGIN
+    comparable: Sequence[Observations],
+    *,
+    asked_bps: Mapping[str, int] | None = None,
+    margin: float = EQUIVALENCE_MARGIN,
 ) -> list[Hypothesis]:
     """Ask what background traffic does to the goodput, the round trip and the loss of trials.
 
     Args:
         comparable: Trials of every sweep and mode of a campaign.
+        asked_bps: What the traffic beside each trial is asked to send (`background_asked_bps`): what equal
+            shares would do is said only where neither side sends at a rate of its own (`is_paced`).
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -115,7 +121,7 @@ def harm_hypotheses(
             for known_pairs, column in [_with_column(pairs, measure)]
             if known_pairs
         ]
-        found += _of_measure(measure, places, margin=margin)
+        found += _of_measure(measure, places, asked_bps or {}, margin=margin)
     return found
 
 
@@ -169,7 +175,9 @@ def _with_column(pairs: Sequence[_Pair], measure: _Measure) -> tuple[list[_Pair]
 _PlaceOf = tuple[Observations, str, list[_Pair], str]
 
 
-def _of_measure(measure: _Measure, places: Sequence[_PlaceOf], *, margin: float) -> Iterator[Hypothesis]:
+def _of_measure(
+    measure: _Measure, places: Sequence[_PlaceOf], asked_bps: Mapping[str, int], *, margin: float
+) -> Iterator[Hypothesis]:
     values: dict[tuple[str, str], list[float]] = {}
     for _, _, pairs, column in places:
         for pair in pairs:
@@ -180,7 +188,8 @@ def _of_measure(measure: _Measure, places: Sequence[_PlaceOf], *, margin: float)
     }
     means = log_means(logs)
     for place in places:
-        yield _hypothesis(measure, place, means, margin=margin)
+        equal = _of_equal_shares(place[2], asked_bps) if measure.more_is_better else ""
+        yield _hypothesis(measure, place, means, equal, margin=margin)
 
 
 def _numbers(rows: Sequence[ObservedRow], column: str) -> list[float]:
@@ -188,7 +197,7 @@ def _numbers(rows: Sequence[ObservedRow], column: str) -> list[float]:
 
 
 def _hypothesis(
-    measure: _Measure, place: _PlaceOf, means: Mapping[tuple[str, str], LogMean], *, margin: float
+    measure: _Measure, place: _PlaceOf, means: Mapping[tuple[str, str], LogMean], equal: str, *, margin: float
 ) -> Hypothesis:
     observed, direction, pairs, column = place
     rows = [row for pair in pairs for row in (*pair.beside, *pair.alone)]
@@ -229,7 +238,6 @@ def _hypothesis(
                 f"whether {beside} harms {own} is undecided: {measure.what} goes {points}; harm {shown} in "
                 f"{counted(len(rows), 'trial')}"
             )
-        equal = _of_equal_shares(pairs) if measure.more_is_better else ""
         return f"{direction}: {said}{equal}."
 
     return _of_harm(
@@ -284,10 +292,11 @@ def _points(measure: _Measure, pairs: Sequence[_Pair], each: Sequence[tuple[floa
     return ", ".join(words)
 
 
-def _of_equal_shares(pairs: Sequence[_Pair]) -> str:
-    """What harm to goodput equal shares by flow would do."""
-    lost = [1 - equal_share(pair.beside[0]) for pair in pairs if pair.beside[0].get("flows_beside")]
-    if not lost:
+def _of_equal_shares(pairs: Sequence[_Pair], asked_bps: Mapping[str, int]) -> str:
+    """What harm to goodput equal shares by flow would do; nothing where a side sends at a rate of its own."""
+    beside = [pair.beside for pair in pairs if pair.beside[0].get("flows_beside")]
+    lost = [1 - equal_share(rows[0]) for rows in beside]
+    if not lost or any(is_paced(rows, asked_bps) for rows in beside):
         return ""
     least, most = min(lost), max(lost)
     between = format_number(most) if least == most else f"{format_number(least)} to {format_number(most)}"

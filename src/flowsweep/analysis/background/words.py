@@ -6,6 +6,7 @@ from statistics import fmean, median, stdev
 
 import scipy
 
+from flowsweep.analysis.axes import AXIS_NAMES, level_words
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import AXIS_OF
 from flowsweep.defaults import CONFIDENCE
@@ -48,10 +49,26 @@ def own_name(row: TrialRow) -> str:
 
 
 def place_of(levels: Sequence[tuple[str, object]]) -> str:
-    """Name a point by its factors and their levels, as it stands behind a claim: " (flows 4)"; or nothing."""
-    said = (f"{factor.removesuffix('_asked').replace('_', ' ')} {level}" for factor, level in levels)
-    words = ", ".join(said)
+    """Name a point by its factors and their levels, as it stands behind a claim: " (4 flows)"; or nothing."""
+    of = dict(levels)
+    following = {factor for factor in _WINDOWS if _WINDOW_SUM in of}
+    if of.get(_PER_PAIR) == of.get("flows"):
+        following.add(_PER_PAIR)
+    words = ", ".join(_level_of(factor, level) for factor, level in levels if factor not in following)
     return f" ({words})" if words else ""
+
+
+def _level_of(factor: str, level: object) -> str:
+    if factor == "flows" and isinstance(level, int):
+        return counted(level, "flow")
+    name = AXIS_NAMES.get(factor, factor.replace("_", " "))
+    return f"{name} {level_words(factor, level)}"
+
+
+_PER_PAIR = "flows_per_pair"
+_WINDOW_SUM = "window_sum_bytes"
+_WINDOWS = ("window_bytes", "window_send_bytes", "window_recv_bytes")
+"""They follow from the sum and the flows."""
 
 
 def mean_share(shares: Sequence[float]) -> float:

@@ -69,8 +69,8 @@ def cautions(comparison: Comparison) -> tuple[str, ...]:
 
 def nothing_missing(comparison: Comparison) -> str:
     """Say that every trial took part, of a comparison without cautions."""
-    a, b = counted(comparison.trials_a, "trial"), comparison.trials_b
-    return f"All {a} of A and {b} of B ended ok, at points that both have."
+    of_each = f"{comparison.trials_a} of A and {comparison.trials_b} of B"
+    return f"All trials ended ok, {of_each}, at points that both have."
 
 
 def only_in(comparison: Comparison) -> tuple[Only, ...]:

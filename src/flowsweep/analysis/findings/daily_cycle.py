@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
 from flowsweep.analysis.statistics.courses import DAY_S, FEWEST_HOURS, HARMONICS, WEEK_S, tells_days, waves
+from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import NORMAL_95, Course, CourseTest
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.statistics.simulated import SEED
+from flowsweep.analysis.summarising.trial_row import goodput_of, known
 from flowsweep.defaults import SECOND_NS
 from flowsweep.wording import format_duration, format_number
 
@@ -25,6 +27,10 @@ _PLACES = 96
 """Of a cycle at which its course is looked at: quarters of an hour of a day."""
 _PARTS = 24
 _DRAWS = 400
+_ROUNDS = 100
+"""Of taking out means in turn; more change nothing that matters."""
+_LEFT_OF_A_SINE = (1 + 2 * float(np.cos(2 * np.pi / _PARTS))) / 3
+"""By means over three neighbouring twenty-fourths."""
 _WORST_SHARE = 0.25
 """Hours whose goodput is in the lowest quarter between the lowest and the highest are the worst."""
 _THURSDAY = 3
@@ -37,12 +43,13 @@ class _Cycle:
     """What is asked of one cycle."""
 
     kind_words: str
+    part: str
     period_s: float
     harmonics: int
 
 
-_DAY = _Cycle("the hour of the day", DAY_S, HARMONICS)
-_WEEK = _Cycle("the day of the week", WEEK_S, 1)
+_DAY = _Cycle("the hour of the day", "hour", DAY_S, HARMONICS)
+_WEEK = _Cycle("the day of the week", "day", WEEK_S, 1)
 
 
 def daily_hypotheses(
@@ -61,7 +68,8 @@ def daily_hypotheses(
         half the difference between the best and the worst hour of those in which trials began, in percent, of
         24 and 12 hours fitted by generalised least squares (cosinor: Cornelissen 2014, Cosinor-based
         rhythmometry, Theoretical Biology and Medical Modelling 11), against noise of which neighbours
-        resemble each other.
+        resemble each other; never more than that of the means of these hours (`_half_of_means`), which two
+        harmonics overshoot where goodput changes within an hour.
     """
     if series.span_s < DAY_S:
         return []
@@ -89,7 +97,7 @@ def _hypotheses(
         courses = (series.contrasts.T @ shape)[None]
         course = CourseTest(asked.models, asked.values, courses, beside).best()
     seen = _seen(times_s, cycle)
-    amplitude = None if course is None else _amplitude(course, cycle, seen)
+    amplitude = None if course is None else _amplitude(course, cycle, seen, _half_of_means(observed, cycle))
     return [
         over_time(
             "cycle",
@@ -101,7 +109,8 @@ def _hypotheses(
             untestable=course is None,
             method=(
                 f"{' and '.join(_hours(cycle))} hours fitted to log goodput by generalised least squares, "
-                "points taken out, against red noise; p by simulated campaigns"
+                "points taken out, against red noise; no more than what means of twenty-fourths of it "
+                "differ by; p by simulated campaigns"
             ),
         )
     ]
@@ -123,13 +132,36 @@ def _seen(times_s: Floats, cycle: _Cycle) -> NDArray[np.bool_]:
     return np.repeat(np.isin(np.arange(_PARTS), parts), _PLACES // _PARTS)
 
 
-def _amplitude(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """Half the range of the course, with its 95 % interval, natural logarithms."""
-    half = float(np.ptp(_shape(course.coefficients, cycle)[seen])) / 2
+def _amplitude(
+    course: Course, cycle: _Cycle, seen: NDArray[np.bool_], most: float
+) -> tuple[float, float, float]:
+    """Half the range of the course, at most that of the data, with its 95 % interval, natural logarithms."""
+    half = min(float(np.ptp(_shape(course.coefficients, cycle)[seen])) / 2, most)
     generator = np.random.default_rng(SEED)
     draws = generator.multivariate_normal(course.coefficients, course.covariance, _DRAWS)
     error = NORMAL_95 * float(np.std(np.ptp(_shape(draws, cycle)[:, seen], axis=1) / 2))
     return half, max(half - error, 0.0), half + error
+
+
+def _half_of_means(observed: Observations, cycle: _Cycle) -> float:
+    """Half the difference between the highest and the lowest of the cycle's twenty-fourths, in log goodput.
+
+    Least squares of points and twenty-fourths, by taking out the means of each in turn; then means over three
+    neighbours, as the highest of many is the luckiest, over what these leave of a sine.
+    """
+    rows = [row for row in observed.rows if row["started_at"]]
+    points = coded([(row[DIRECTION], *(str(row.get(name)) for name in observed.factors)) for row in rows])
+    logs = np.log([goodput_of(row) for row in rows])
+    times_s = np.array([seconds(known(row["started_at"])) for row in rows])
+    parts = np.floor(times_s % cycle.period_s / cycle.period_s * _PARTS).astype(np.intp)
+    counts = np.bincount(parts, minlength=_PARTS)
+    of_part = np.zeros(_PARTS)
+    for _ in range(_ROUNDS):
+        left = logs - of_part[parts]
+        left = logs - (np.bincount(points, left) / np.bincount(points))[points]
+        of_part = np.bincount(parts, left, minlength=_PARTS) / np.maximum(counts, 1)
+    sums, of_three = (sum(np.roll(each, by) for by in (-1, 0, 1)) for each in (of_part * counts, counts))
+    return float(np.ptp((sums / np.maximum(of_three, 1))[counts > 0])) / 2 / _LEFT_OF_A_SINE
 
 
 def _say(
@@ -141,10 +173,10 @@ def _say(
     if course is None or amplitude is None:
         return f"{whether} is undecided: {_lacking(series)}."
     value, low, high = (format_number(percent(end)) for end in amplitude)
-    size = f"± {value} % [{low}, {high}]"
+    size = f"± {value} % [{low}, {high}] between the best {cycle.part} and the worst"
     if decision == "effect":
         worst = _worst(course, cycle, seen)
-        return f"Goodput goes with {cycle.kind_words}: {size} about its mean, least {worst}."
+        return f"Goodput goes with {cycle.kind_words}: {size}, least {worst}."
     return f"{whether} is undecided: {size} may be chance, as neighbouring trials resemble each other."
 
 

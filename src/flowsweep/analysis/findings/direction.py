@@ -17,7 +17,7 @@ from flowsweep.analysis.statistics.level_effects import FEWEST_ARRANGEMENTS, per
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.wording import counted, format_change, format_margin, format_rate
+from flowsweep.wording import counted, format_change, format_margin, format_rate, rounds_to_nothing
 
 BOTH_WAYS = 2
 
@@ -156,7 +156,8 @@ def _method(pairs: _Pairs, fit: Fit, count: int, *, repeated: bool) -> str:
     if not pairs.left_out:
         return parts
     return (
-        f"{parts}; plateaus: {counted(pairs.left_out, 'trial')} left out that windows or few flows hold back"
+        f"{parts}; {counted(pairs.left_out, 'trial')} left out whose windows or flows are below the plateau "
+        "or past it"
     )
 
 
@@ -172,18 +173,21 @@ def _say(
     decision: Decision,
 ) -> str:
     (faster, slower), ways = order, pairs.ways
+    percents = [percent(value) for value in estimate]
     if estimate[0] >= A_MULTIPLE:
-        change = f"{format_multiple(estimate, ' times')} as fast as {slower}"
+        said = f"{faster} is {format_multiple(estimate, ' times')} as fast as {slower}"
+    elif decision != "effect" or rounds_to_nothing(*percents):
+        said = f"{faster} differs by {format_change(*percents)} from {slower}"
     else:
-        change = f"{format_change(*map(percent, estimate))} faster than {slower}"
+        said = f"{faster} is {format_change(*percents)} faster than {slower}"
     if decision == "effect":
         small = estimate[2] <= math.log1p(margin)
         remark = f", which is less than the margin of {format_margin(margin)}" if small else ""
-        return f"{faster} is {change}{remark}{_highest(pairs)}."
+        return f"{said}{remark}{_highest(pairs)}."
     if decision == "no practical effect":
-        return f"Both directions are alike: {faster} is {change}, no practical effect{_highest(pairs)}."
+        return f"Both directions are alike to within {format_margin(margin)}: {said}{_highest(pairs)}."
     return (
-        f"Whether {ways[0]} or {ways[1]} is faster is undecided: {faster} is {change}, and differences up to "
+        f"Whether {ways[0]} or {ways[1]} is faster is undecided: {said}, and differences up to "
         f"{format_margin(margin)} would be of no practical effect{_highest(pairs)}."
     )
 
@@ -192,5 +196,5 @@ def _highest(pairs: _Pairs) -> str:
     if not pairs.left_out:
         return ""
     rates = (f"{format_rate(rate)} {way}" for way, rate in zip(pairs.ways, pairs.highest_bps, strict=True))
-    left = f"{pairs.left_out} of {counted(pairs.left_out + len(pairs.trials), 'trial')}"
-    return f"; without {left}, which windows or few flows hold back; up to {' and '.join(rates)}"
+    kept = f"{len(pairs.trials)} of {counted(pairs.left_out + len(pairs.trials), 'trial')}"
+    return f"; this rests on the {kept} on the plateau, with up to {' and '.join(rates)}"

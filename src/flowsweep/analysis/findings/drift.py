@@ -123,7 +123,7 @@ def _say(estimate: tuple[float, float, float], span_s: float, margin: float, dec
         return f"Goodput drifted: it changed by {change} {_over(span_s)}{remark}."
     if decision == "no practical effect":
         return f"Goodput did not drift: it changed by {change} {_over(span_s)}, no practical effect."
-    return f"Whether goodput drifted is undecided: it changed by {change} {_over(span_s)}."
+    return f"Whether goodput drifted is undecided: by {change} {_over(span_s)}, as far as the trials tell."
 
 
 def _over(span_s: float) -> str:

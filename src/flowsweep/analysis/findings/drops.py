@@ -10,12 +10,16 @@ from flowsweep.analysis.statistics.regions import regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
 from flowsweep.analysis.verdicts import LOSS, MOST, QUEUE, QUEUE_MS, QUEUE_SHARE
-from flowsweep.wording import counted, format_milliseconds, format_number, some_of
+from flowsweep.defaults import LAB_EMULATOR_REPORT_NS
+from flowsweep.wording import counted, format_duration, format_milliseconds, format_number, some_of
 
 TRIALS_MAX = 200
 """Of a campaign, samples of so many trials are looked at; more would tell no more."""
 _DROPPED = "dropped"
-_METHOD_LINKS = "moments at which the emulated links' own counters of drops rose"
+_METHOD_LINKS = (
+    f"intervals of {format_duration(LAB_EMULATOR_REPORT_NS)} in which the emulated links' own counters of "
+    "drops rose, of all trials together"
+)
 _METHOD = (
     "rank of the goodput before each loss among all, weighted by bytes: 0.5 on average where losses come "
     "at any (Bernoulli arrivals see time averages), t interval over losses; the first burst as in Flach et "
@@ -148,29 +152,30 @@ def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) ->
     total = queue + random + policer
     share = queue / total
     trials = _where(rows, everywhere)
+    dropped = _dropped_in(queue, random, policer)
     if policer >= MOST * total:
-        claim = (
-            f"the emulated link's policer drops, at {counted(policer, 'moment')} ({queue} at a full queue, "
-            f"{random} at random), in {trials}: nothing waits for it. Sending at its rate loses less"
-        )
+        claim = f"the emulated link's policer drops what exceeds its rate, in {trials}: {dropped}"
+        claim += ". Sending at its rate loses less"
     elif share >= MOST:
         added_ms = _median_added_ms(rows)
-        claim = (
-            f"the emulated link's queue overflowed in {trials}: drops at "
-            f"{counted(queue, 'moment')} ({random} at random)"
-        )
+        claim = f"the emulated link's queue overflowed in {trials}: {dropped}"
         if added_ms is not None:
-            claim += f"; round trips are {format_milliseconds(added_ms)} longer then than the least"
+            claim += f"; round trips then are {format_milliseconds(added_ms)} longer than the least"
     elif random >= MOST * total:
-        claim = f"the emulated link loses packets at random, at {counted(random, 'moment')}"
-        claim += f" ({queue} at a full queue), in {trials}"
+        claim = f"the emulated link loses packets at random, in {trials}: {dropped}"
     else:
-        claim = (
-            f"the emulated link drops at a full queue ({counted(queue, 'moment')}) and at random ({random})"
-        )
-        claim += f", and its policer drops ({policer})" if policer else ""
-        claim += f", in {trials}"
+        claim = f"the emulated link drops packets for more than one reason, in {trials}: {dropped}"
     return _Answer(claim, _METHOD_LINKS, rows, share, "1")
+
+
+def _dropped_in(queue: int, random: int, policer: int) -> str:
+    """Say in how many intervals of the links' counters each cause dropped packets, most frequent first."""
+    causes = [(queue, "at a full queue"), (random, "at random")]
+    causes += [(policer, "by the policer")] if policer else []
+    (most, first), *others = sorted(causes, key=lambda cause: -cause[0])
+    intervals = f"{counted(most, 'interval')} of {format_duration(LAB_EMULATOR_REPORT_NS)}"
+    rest = [f"{how} in {count or 'none'}" for count, how in others]
+    return ", ".join([f"packets were dropped {first} in {intervals}", *rest])
 
 
 def _of_queue(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> _Answer:
@@ -192,7 +197,7 @@ def _of_signature(found: Signature, rows: Sequence[ObservedRow], of: int) -> _An
     claims = {
         "any rate": (
             f"packets are lost at any goodput, and no queue stands: at random, or at a buffer that single "
-            f"bursts overflow ({seen}, 0.5 is any). More window gains nothing"
+            f"bursts overflow ({seen}; 0.5 is that of losses at any rate). More window gains nothing"
         ),
         "shallow buffer": (
             f"packets are dropped when goodput is highest, and round trips hardly grow: a shallow buffer, or "

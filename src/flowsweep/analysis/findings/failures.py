@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import scipy
@@ -19,6 +19,10 @@ from flowsweep.wording import counted, format_share
 
 _FEWEST_OF_A_POINT = 3
 _FEWEST_TO_TEST = 2
+_FEW = 0.05
+"""Share of slow trials up to which the others are what there is to describe."""
+_WITHOUT_FAILED = "is of the trials that ended well, and too high if the slow ones fail"
+_TWO_KINDS = "is of two kinds of trials, which no mean describes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,18 @@ class _Event:
     kind: FindingKind
     verb: str
     consequence: str
-    """For goodput; of where more of them are, and of all if it is not known where."""
+    """For goodput, where more of them are."""
+    everywhere: str
+    """For goodput, if it is not known where."""
     trials: tuple[str, ...]
     """Their trial_id."""
-    of: int
-    """Trials altogether."""
+    among: tuple[ObservedRow, ...]
+    """Those to which it may have happened."""
+
+    @property
+    def of(self) -> int:
+        """How many these are."""
+        return len(self.among)
 
 
 def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -61,18 +72,23 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
     failed = _Event(
         kind="failures",
         verb="failed",
-        consequence="is of the trials that ended well, and too high if the slow ones fail",
+        consequence=_WITHOUT_FAILED,
+        everywhere=_WITHOUT_FAILED,
         trials=tuple(row["trial_id"] for row in rows if row["status"] != "ok"),
-        of=len(rows),
+        among=tuple(rows),
     )
-    slow = _Event(
+    slow, ended = _slow(rows), tuple(row for row in rows if row["status"] == "ok")
+    stalled = _Event(
         kind="stalls",
         verb=f"carried less than {format_share(SLOW_SHARE)} of the median of their point",
-        consequence="is of two kinds of trials, which no mean describes",
-        trials=_slow(rows),
-        of=sum(row["status"] == "ok" for row in rows),
+        consequence=_TWO_KINDS,
+        everywhere=_TWO_KINDS
+        if len(slow) > _FEW * len(ended)
+        else "in the mean over repeats is lower for that",
+        trials=slow,
+        among=ended,
     )
-    return failed, slow
+    return failed, stalled
 
 
 def _slow(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
@@ -94,7 +110,7 @@ def _hypothesis(observed: Observations, event: _Event) -> Hypothesis:
     hit = frozenset(event.trials)
     uneven = None
     if _FEWEST_TO_TEST <= len(hit) < event.of:
-        uneven = most_uneven(design(observed), lambda row: row["trial_id"] in hit)
+        uneven = most_uneven(design(replace(observed, rows=event.among)), lambda row: row["trial_id"] in hit)
     make = partial(
         Hypothesis,
         kind=event.kind,
@@ -130,16 +146,19 @@ def _counts(event: _Event) -> str:
 
 
 def _described(event: _Event) -> str:
-    rest = f"; goodput {event.consequence}" if len(event.trials) < event.of else ""
+    rest = f"; goodput {event.everywhere}" if len(event.trials) < event.of else ""
     return f"{_counts(event)}{rest}."
 
 
 def _say(event: _Event, uneven: Uneven, decision: Decision) -> str:
     (here, elsewhere), (size, other_size) = uneven.counts, uneven.sizes
-    counts = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
-    if decision != "effect":
-        where = f"whether more at some level is undecided ({counts})"
-        return f"{_counts(event)}, {where}; goodput {event.consequence}."
     more = here * other_size > elsewhere * size
+    if decision != "effect":
+        chance = f"that there were {'more' if more else 'fewer'} at {uneven.words} may be chance"
+        return (
+            f"{_counts(event)}; {chance} ({here} of {size} there, {elsewhere} of {other_size} elsewhere); "
+            f"goodput {event.everywhere}."
+        )
+    counts = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
     where, place = ("more", "there") if more else ("fewer", "elsewhere")
     return f"{_counts(event)}, {where} at {uneven.words} ({counts}): goodput {place} {event.consequence}."

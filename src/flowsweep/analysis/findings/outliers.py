@@ -8,18 +8,21 @@ import numpy as np
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import name_point, percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
+from flowsweep.analysis.statistics.extremes import chance_of_one
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
-from flowsweep.defaults import SLOW_SHARE
-from flowsweep.wording import counted, format_number
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE, SLOW_SHARE
+from flowsweep.wording import counted, format_margin, format_number
 
 NAMED = 3
 """Trials that a sentence names, at most."""
 _SLOW = math.log(SLOW_SHARE)
 _PAIR = 2
+_EVEN = 0.5
+"""What is likelier than this is to be expected."""
 _WHOLE_LINK = 0.97
 """Share of what a link carries in full packets, from which on nothing can be said to be too fast."""
 
@@ -64,8 +67,8 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
 def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
         return (
-            f"No trial is shown to stand out from its repeats: the one that differs most, "
-            f"{_trial(observed, noise.rows[found.farthest])}, has "
+            f"No trial stands out from its repeats: {_expected(found)}. Farthest off is "
+            f"{_trial(observed, noise.rows[found.farthest])}, with "
             f"{_difference(float(found.deviations[found.farthest]))} goodput than its point and its repeat "
             "let expect."
         )
@@ -87,6 +90,23 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
         stand = "stands" if len(named) == 1 else "stand"
         sentences.append(f"{counted(len(named), 'trial')} {stand} out from the repeats: {_list(named)}.")
     return " ".join(sentences)
+
+
+def _expected(found: RobustFit) -> str:
+    """Say why the farthest trial does not stand out."""
+    margin, own = math.log1p(EQUIVALENCE_MARGIN), abs(float(found.deviations[found.farthest]))
+    if float(np.max(np.abs(found.deviations))) <= margin:
+        return f"none differs by more than {format_margin(EQUIVALENCE_MARGIN)}"
+    chance = chance_of_one(found.reach, found.told)
+    of_all = counted(found.told, "trial")
+    if chance < SIGNIFICANCE and own <= margin:
+        return f"the clearest difference is less than the margin of {format_margin(EQUIVALENCE_MARGIN)}"
+    if chance < SIGNIFICANCE:
+        return "too many are far off for any to be the exception"
+    if chance > _EVEN:
+        return f"of {of_all} that scatter as these do, one as far off as the farthest is to be expected"
+    likely = format_number(chance)
+    return f"of {of_all} that scatter as these do, one is as far off by chance (p up to {likely})"
 
 
 def _list(named: Sequence[str]) -> str:

@@ -15,7 +15,14 @@ from flowsweep.analysis.axes import (
 from flowsweep.analysis.findings.finding import Decision, FindingKind
 from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
-from flowsweep.wording import counted, format_change, format_margin, format_number, format_percent
+from flowsweep.wording import (
+    counted,
+    format_change,
+    format_margin,
+    format_number,
+    format_percent,
+    rounds_to_nothing,
+)
 
 A_MULTIPLE = math.log(3)
 """From here on a change is stated as a multiple, not in percent."""
@@ -63,7 +70,9 @@ def _without(effect: AxisEffect) -> str:
 def _said(effect: AxisEffect, decision: Decision) -> str:
     change = format_change(*(percent(value) for value in effect.estimate))
     if decision == "effect":
-        return f"{_subject(effect)} matters: {_difference(effect, change)}{_where(effect)}{_small(effect)}"
+        small = _small(effect)
+        matters = "" if small else " matters"
+        return f"{_subject(effect)}{matters}: {_difference(effect, change)}{_where(effect)}{small}"
     first, second = _words(effect, effect.first), _words(effect, effect.second)
     if decision == "no practical effect" and effect.in_order:
         return f"{_subject(effect)} {first} … {second} changes goodput by {change}: no practical effect"
@@ -90,10 +99,14 @@ def format_multiple(estimate: tuple[float, float, float], unit: str) -> str:
 
 
 def name_point(observed: Observations, row: ObservedRow) -> str:
-    """Name the point of a trial by what varies in its sweep: "a → b, window sum 64 KiB, flows 2"."""
+    """Name the point of a trial by what varies in its sweep: "a → b, window sum 64 KiB, flows 2".
+
+    What the file of an imported trial does not say is left out: it need not be the host's default.
+    """
     axes = [name for name in observed.factors if name in AXIS_NAMES and name not in _FOLLOWING]
     axes += axes_needed(observed.rows, lambda row: (row[DIRECTION], *(level_of(row, name) for name in axes)))
-    levels = (f"{AXIS_NAMES[name]} {levels_apart(name, observed.rows)(row)}" for name in axes)
+    told = [name for name in axes if level_of(row, name) is not None or not row.get("imported_from")]
+    levels = (f"{AXIS_NAMES[name]} {levels_apart(name, observed.rows)(row)}" for name in told)
     return ", ".join([row[DIRECTION], *levels])
 
 
@@ -120,6 +133,8 @@ def _in_sentence(subject: str) -> str:
 def _difference(effect: AxisEffect, change: str) -> str:
     estimate = effect.estimate[0]
     first, second = _words(effect, effect.first), _words(effect, effect.second)
+    if rounds_to_nothing(*map(percent, effect.estimate)):
+        return f"between {first} and {second} goodput differs by {change}"
     if effect.in_order:
         if estimate >= A_MULTIPLE:
             return f"from {first} to {second} goodput rises {format_multiple(effect.estimate, '-fold')}"
@@ -127,10 +142,17 @@ def _difference(effect: AxisEffect, change: str) -> str:
     if effect.axis in UNORDERED:
         count = len(effect.levels)
         slowest = f", the slowest of {count}" if count > 2 and effect.extremes else ""
-        return f"with {second} goodput is {change} higher than with {first}{slowest}"
+        return f"with {second} goodput is {_higher(effect, change)} with {first}{slowest}"
     if effect.extremes:
-        return f"goodput is highest at {second}, {change} higher than at {first}, where it is lowest"
-    return f"at {second} goodput is {change} higher than at {first}"
+        return f"goodput is highest at {second}, {_higher(effect, change)} at {first}, where it is lowest"
+    return f"at {second} goodput is {_higher(effect, change)} at {first}"
+
+
+def _higher(effect: AxisEffect, change: str) -> str:
+    """By how much the second level's goodput is above the first's, up to the name of the first."""
+    if effect.estimate[0] >= A_MULTIPLE:
+        return f"{format_multiple(effect.estimate, ' times')} that"
+    return f"{change} higher than"
 
 
 def _size(effect: AxisEffect) -> str:
@@ -143,12 +165,14 @@ def _where(effect: AxisEffect) -> str:
     spread = effect.spread()
     if spread is None:
         return ""
-    places = (f"{_shift(value)} at {_point(point)}" for value, point in spread)
+    several = any(abs(value) >= A_MULTIPLE for value, _ in spread)
+    places = (f"{_shift(value, several=several)} at {_point(point)}" for value, point in spread)
     return f" on average ({', '.join(places)})"
 
 
-def _shift(value: float) -> str:
-    if value >= A_MULTIPLE:
+def _shift(value: float, *, several: bool) -> str:
+    """A change; as a multiple where it, or what it stands beside, is one."""
+    if several:
         return f"{format_number(math.exp(value))}-fold"
     return format_percent(percent(value))
 
@@ -165,7 +189,7 @@ def _point(point: tuple[tuple[str, Level], ...]) -> str:
 def _small(effect: AxisEffect) -> str:
     """Significant is not important."""
     inside = max(abs(value) for value in effect.estimate) <= math.log1p(effect.margin)
-    return f", which is less than the margin of {format_margin(effect.margin)}" if inside else ""
+    return f", beyond chance, but less than the margin of {format_margin(effect.margin)}" if inside else ""
 
 
 def _words(effect: AxisEffect, level: Level) -> str:

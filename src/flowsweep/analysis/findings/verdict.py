@@ -26,7 +26,7 @@ from flowsweep.analysis.verdicts import (
 )
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.tests import facts_of
-from flowsweep.wording import counted, format_rate, format_share
+from flowsweep.wording import all_of, counted, format_rate, format_share
 
 _AT_SENDER = "what the sender's own device drops"
 _QUEUE_DROPS = "the path's queue, which drops before the path is full,"
@@ -76,8 +76,7 @@ def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str], trial
 
 
 def _part(verdict: str, count: int, where: Regions | None, own: Sequence[TrialRow], trials: int) -> str:
-    of_all = counted(trials, "trial")
-    many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
+    many = all_of(count, "trial") if count == trials else f"{count} of {counted(trials, 'trial')}"
     unclear = verdict == NOT_CLEAR
     if verdict in STAGES:
         part = f"{many} waited for {VERDICTS[verdict].subject}"
@@ -155,13 +154,17 @@ def _reached(own: Sequence[TrialRow]) -> str:
     goodputs = sorted(map(goodput_of, own))
     links = [link_bps for row in own if (link_bps := row.get("link_payload_bps")) is not None]
     if len(links) == len(own) and not _alike(links):
-        share = median(goodput_of(row) / known(row["link_payload_bps"]) for row in own)
+        share = min(1.0, median(goodput_of(row) / known(row["link_payload_bps"]) for row in own))
         between = f"{format_rate(goodputs[0])} to {format_rate(goodputs[-1])}"
-        return f", at {between}, in the median {format_share(share)} of what the links of each carry"
+        return f", at {between}: in the median {format_share(share)} of what the links of a trial carry"
     middle = "" if _alike(goodputs) else "a median of "
     link_bps = path_payload_bps(own) if own[0].get("link_payload_bps") is not None else None
-    goodput = f", at {middle}{format_rate(median(goodputs))}"
-    return goodput if link_bps is None else f"{goodput} of {format_rate(link_bps)}"
+    goodput = format_rate(median(goodputs))
+    if link_bps is None:
+        return f", at {middle}{goodput}"
+    if goodput == format_rate(link_bps) or median(goodputs) > link_bps:
+        return f", at the {format_rate(link_bps)} that the link carries"
+    return f", at {middle}{goodput} of {format_rate(link_bps)}"
 
 
 def _alike(values: Sequence[float]) -> bool:

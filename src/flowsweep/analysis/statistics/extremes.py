@@ -36,6 +36,16 @@ def standing_out(sizes: Floats) -> int:
     return max(int(np.sum(p_values < SIGNIFICANCE / 2)), _beyond_gap(sizes))
 
 
+def chance_of_one(size: float, of: int) -> float:
+    """Bound the probability that one of some values is so large: noise with the heaviest tail, Bonferroni.
+
+    Args:
+        size: An absolute residual in units of its standard error.
+        of: How many values it is the largest of.
+    """
+    return min(1.0, 2 * float(scipy.stats.t.sf(size, _HEAVIEST)) * of)
+
+
 def _beyond_gap(sizes: Floats) -> int:
     """How many of the largest values lie beyond a gap.
 

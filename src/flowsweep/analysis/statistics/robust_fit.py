@@ -37,6 +37,10 @@ class RobustFit:
     """Places of all values of each cell in which it is not known which are the unusual ones."""
     farthest: int
     """Place of the value that differs most, by its standard error."""
+    reach: float
+    """Of that value: by how many standard errors."""
+    told: int
+    """Of how many values it is the farthest: those whose residuals tell something of their own."""
 
     @property
     def unusual(self) -> tuple[int, ...]:
@@ -87,7 +91,12 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) ->
     undecided = _undecided(deviations, cells, outside)
     unknown = {place for found in undecided for place in found}
     return RobustFit(
-        deviations, tuple(place for place in outside if place not in unknown), undecided, int(order[0])
+        deviations,
+        tuple(place for place in outside if place not in unknown),
+        undecided,
+        farthest=int(order[0]),
+        reach=float(sizes[order[0]]),
+        told=len(order),
     )
 
 

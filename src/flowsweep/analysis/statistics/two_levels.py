@@ -12,6 +12,9 @@ from flowsweep.defaults import SIGNIFICANCE
 _APART = (4.0, 5.0, 6.5, 9.0, 15.0, 30.0)
 """Distances of the two levels that are considered, in standard deviations of each: of nearer ones no one can
 tell whether they are two, or noise of one level with a flat or skewed distribution."""
+_FARTHEST = 60.0
+"""Standard deviations that levels are apart at most: of values that are two numbers, as in a rounded table,
+the likelihood grows without end as these get more, and so does what has to be integrated."""
 _SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Of the lower level."""
 _SCALES = (0.85, 1.15)
@@ -101,7 +104,7 @@ def _greatest(
     """Spread, distance and share of the greatest likelihood, and the standard error of the distance."""
 
     def unlikely(place: Floats) -> float:
-        return -sample.two(math.exp(place[0]), math.exp(place[1]), float(scipy.special.expit(place[2])))
+        return -sample.two(*_bounded(place), float(scipy.special.expit(place[2])))
 
     start = np.array([math.log(spread), math.log(apart), float(scipy.special.logit(share))])
     found = scipy.optimize.minimize(
@@ -119,9 +122,15 @@ def _greatest(
             for one in steps
         ]
     ) / (4 * _STEP**2)  # fmt: skip
-    spread, apart = math.exp(place[0]), math.exp(place[1])
+    spread, apart = _bounded(place)
     variance = max(float(np.linalg.pinv(curvature)[1, 1]), 0.0)
     return spread, apart, float(scipy.special.expit(place[2])), apart * math.sqrt(variance)
+
+
+def _bounded(place: Floats) -> tuple[float, float]:
+    """Standard deviation and distance of two levels, of their logarithms."""
+    apart = math.exp(place[1])
+    return max(math.exp(place[0]), apart / _FARTHEST), apart
 
 
 def _two(apart: float, share: float, scale: float) -> tuple[float, float]:

@@ -72,6 +72,6 @@ def format_range(lowest_bps: float, highest_bps: float) -> str:
     """Write the spread of rates: "93.1 to 93.6 Mbit/s", "940 kbit/s to 1.20 Mbit/s"."""
     low, high = format_rate(lowest_bps), format_rate(highest_bps)
     if low == high:
-        return f"all {high}"
+        return f"each {high}"
     low_number, low_unit = low.split(" ")
     return f"{low_number} to {high}" if high.endswith(f" {low_unit}") else f"{low} to {high}"

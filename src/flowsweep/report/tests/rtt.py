@@ -17,7 +17,7 @@ def round_trip_words(row: TrialRow) -> str:
 
 def _range_of_times(low_ms: float, high_ms: float) -> str:
     low, high = format_milliseconds(low_ms), format_milliseconds(high_ms)
-    return f"all {high}" if low == high else f"{low} to {high}"
+    return f"each {high}" if low == high else f"{low} to {high}"
 
 
 MEDIAN_ROUND_TRIP = Headline("rtt_probe_median_ms", "median round trip", format_milliseconds, _range_of_times)

@@ -57,6 +57,17 @@ def test_goodput_that_is_taken_away_is_harm() -> None:
     assert finding.claim.endswith("(equal shares by flow of a full path: 0.200).")
 
 
+def test_beside_traffic_with_a_rate_of_its_own_equal_shares_are_no_measure() -> None:
+    summary = rows(20e6) + rows(12e6, beside="datagrams")
+    paced = {row["trial_id"]: 8_000_000 for row in summary if row["background"]}
+    (finding,) = decided(harm_hypotheses(observations(summary), asked_bps=paced))
+    assert finding.effect == pytest.approx(0.4)
+    assert "equal shares" not in finding.claim
+    greedy = dict.fromkeys(paced, 60_000_000)
+    (finding,) = decided(harm_hypotheses(observations(summary), asked_bps=greedy))
+    assert "equal shares" in finding.claim
+
+
 def test_round_trips_and_losses_are_worse_where_they_are_higher() -> None:
     alone = rows(20e6, rtt_median_ms=10.0, loss_share=0.001)
     beside = rows(20e6, beside="bbr", rtt_median_ms=40.0, loss_share=0.004)
@@ -66,14 +77,14 @@ def test_round_trips_and_losses_are_worse_where_they_are_higher() -> None:
     assert rtt.effect == pytest.approx(0.75)
     assert "the round trip goes from 10 ms to 40 ms" in rtt.claim
     assert loss.effect == pytest.approx(0.75)
-    assert "what is lost goes from 0.100 % to 0.400 %" in loss.claim
+    assert "loss goes from 0.100 % to 0.400 %" in loss.claim
 
 
 def test_without_losses_alone_there_is_no_ratio_and_nothing_is_tested() -> None:
     alone = rows(20e6, loss_share=0.0)
     *_, loss = told(alone + rows(12e6, beside="bbr", loss_share=0.004))
     assert (loss.decision, loss.effect) == ("described", 1.0)
-    assert "what is lost of cubic goes from 0 % to 0.400 %" in loss.claim
+    assert "loss of cubic goes from 0 % to 0.400 %" in loss.claim
 
 
 def test_trials_of_other_settings_are_no_reference() -> None:

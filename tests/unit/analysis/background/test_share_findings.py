@@ -6,6 +6,7 @@ import pytest
 
 from figures_support import figures, of_kind
 from flowsweep.analysis.background.findings import share_hypotheses
+from flowsweep.analysis.background.words import place_of
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.statistics.observations import observations
 from report_support import make_row
@@ -53,8 +54,8 @@ def test_a_single_trial_has_no_interval() -> None:
 
 def test_each_point_has_its_own_sentence_and_many_have_one() -> None:
     one, two = told(rows(flows=(1, 2)))
-    assert "shares with cubic (flows 1)" in one.claim
-    assert "shares with cubic (flows 2)" in two.claim
+    assert "shares with cubic (1 flow)" in one.claim
+    assert "shares with cubic (2 flows)" in two.claim
     (finding,) = told(rows((0.2, 0.9), flows=tuple(range(1, 9))))
     assert "takes 20.0 % to 90.0 % of the goodput that it shares with cubic, over 8 points" in finding.claim
 
@@ -107,3 +108,13 @@ def test_many_points_leave_no_room_for_shares_below_them() -> None:
 
 def test_without_shares_there_is_no_such_figure() -> None:
     assert of_kind(figures(rows((None,))), "shares") == []
+
+
+def test_a_place_has_names_and_units_of_its_levels() -> None:
+    levels = (("flows", 4), ("flows_per_pair", 4), ("window_sum_bytes", 1 << 20), ("window_bytes", 1 << 18))
+    assert (
+        place_of((*levels, ("congestion_asked", "bbr")))
+        == " (4 flows, window sum 1 MiB, congestion control bbr)"
+    )
+    assert place_of((("flows", 8), ("flows_per_pair", 4))) == " (8 flows, flows per pair of hosts 4)"
+    assert place_of(()) == ""

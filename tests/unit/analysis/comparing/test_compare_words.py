@@ -30,7 +30,7 @@ def test_a_whole_comparison_has_no_cautions() -> None:
     assert said(comparison).startswith("B is slower, −10.0 % [−10.")
     assert said(comparison).endswith("]: 1 point, 3 repeats in A, 3 in B")
     assert cautions(comparison) == ()
-    assert nothing_missing(comparison) == "All 3 trials of A and 3 of B ended ok, at points that both have."
+    assert nothing_missing(comparison) == "All trials ended ok, 3 of A and 3 of B, at points that both have."
 
 
 def test_what_took_no_part_is_a_caution_after_the_remarks() -> None:

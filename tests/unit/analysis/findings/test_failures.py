@@ -1,5 +1,7 @@
 """Trials that fail or stall at some level: found where it is so, not claimed where it is chance."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,28 @@ def test_a_direction_that_fails_is_named() -> None:
     [found] = decided(list(failure_hypotheses(rows)))
     assert found.decision == "effect"
     assert "more at b → a" in found.claim
+
+
+def test_a_few_slow_trials_are_no_second_kind_and_more_of_them_somewhere_may_be_chance() -> None:
+    rows = campaign(Grid(directions=(("a", "b"), ("b", "a")), repeats=3), 8)
+    for place in (0, 40):
+        rows[place]["goodput_bps"] /= 10
+    [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "stalls"]
+    assert found.decision == "undecided"
+    assert found.claim.startswith(
+        "2 of 120 trials carried less than 50.0 % of the median of their point (1.67 %)"
+    )
+    assert "; that there were more at " in found.claim
+    assert found.claim.endswith(" elsewhere); goodput in the mean over repeats is lower for that.")
+    fail(rows[1])
+    [_, found] = decided(list(failure_hypotheses(rows)))
+    assert found.claim.startswith("2 of 119 trials")
+    sizes = [int(size) for size in re.findall(r"\d of (\d+) (?:there|elsewhere)", found.claim)]
+    assert sum(sizes) == 118, "what failed was not slow, and the other direction beside it is not compared"
+    for row in rows[:40:2]:
+        row["goodput_bps"] /= 10
+    [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "stalls"]
+    assert "is of two kinds of trials" in found.claim
 
 
 def test_a_single_failure_is_described_with_its_interval() -> None:

@@ -38,7 +38,7 @@ def test_the_plateau_is_told_per_number_of_flows_where_it_differs() -> None:
         "a → b, 1 flow: 48 KiB is too small; which window sum is enough is undecided: 96 KiB looks like the "
         "smallest, with a mean of 14."
     )
-    assert one.claim.endswith(" Mbit/s from there on, but none is shown to be.")
+    assert one.claim.endswith(" Mbit/s from there on, but none is shown to be enough.")
     linked, _ = plateaus_of([row | {"link_payload_bps": 15e6} for row in campaign(flows_apart(), 1)])
     assert re.search(
         r"a → b, 1 flow: 96 KiB sufficed, since it has 9\d\.\d % of the 15\.0 Mbit/s that the link carries, "
@@ -81,7 +81,7 @@ def test_directions_are_compared_by_their_plateaus() -> None:
     assert told.decision == "effect"
     assert told.effect == pytest.approx(150, abs=12)
     assert told.claim.startswith("a → b is 14")
-    assert re.search(r"; without \d+ of \d+ trials, which windows or few flows hold back; up to ", told.claim)
+    assert re.search(r"; this rests on the \d+ of \d+ trials on the plateau, with up to ", told.claim)
 
 
 def test_window_limited_points_make_no_direction_faster() -> None:

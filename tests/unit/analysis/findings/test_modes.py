@@ -146,3 +146,13 @@ def test_the_distance_by_hand() -> None:
     assert told.apart == pytest.approx(1.0, abs=0.01)
     assert told.share == pytest.approx(0.4, abs=0.01)
     assert (told.low > 0.5).tolist() == [True, True, False, False, False] * 8
+
+
+def test_values_that_are_two_numbers_are_two_levels_and_end() -> None:
+    """As in a table of rounded rates: the nearer the spread came to 0, the more there was to integrate."""
+    cells = np.repeat(np.arange(40), 4)
+    found = two_levels(np.log(np.tile([94.0, 94.1], 80)), cells)
+    assert found is not None
+    assert found.apart == pytest.approx(math.log(94.1 / 94.0), rel=1e-3)
+    assert 0 < found.spread <= found.apart / 50
+    assert found.share == pytest.approx(0.5, abs=0.01)

@@ -69,6 +69,20 @@ def test_sixty_hours_of_a_daily_cycle_are_told_as_a_day() -> None:
     assert first < 18 <= last
 
 
+def test_hours_of_business_are_no_more_than_their_means_differ_by() -> None:
+    """Two harmonics overshoot a square by a quarter: from 8 to 16 UTC log goodput is 0.21 lower."""
+    hours = np.arange(4 * 24)
+    busy = np.isin((STARTED_AT.hour + hours) % 24, range(8, 16))
+    noise = np.random.default_rng(3).standard_normal(len(hours))
+    cycle = one(watched(noise - 7 * busy), "cycle")
+    assert cycle.decision == "effect"
+    assert cycle.effect == pytest.approx(100 * math.expm1(3.5 * NOISE), abs=1.6)
+    assert cycle.interval_low < 100 * math.expm1(3.5 * NOISE) < cycle.interval_high
+    quiet = one(watched(0.1 * noise - 7 * busy), "cycle")
+    assert quiet.effect == pytest.approx(100 * math.expm1(3.5 * NOISE), abs=0.4), "13.8 by harmonics alone"
+    assert "] between the best hour and the worst, least from " in quiet.claim
+
+
 def test_a_campaign_of_a_day_and_a_half_cannot_tell_a_cycle() -> None:
     cycle = one(watched(daily(36, 3.0)), "cycle")
     assert cycle.decision == "undecided"

@@ -91,20 +91,24 @@ def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -
 def test_links_that_count_their_drops_are_believed() -> None:
     small = trial(1, verdict=QUEUE, rtt_at_loss_ms=21.2, link_queue_drops=54, link_random_drops=0)
     assert said(drop_hypotheses(observed(small), {})) == (
-        "a → b: the emulated link's queue overflowed in 1 trial: drops at 54 moments (0 at random); "
-        "round trips are 1 ms longer then than the least."
+        "a → b: the emulated link's queue overflowed in 1 trial: packets were dropped at a full queue in 54 "
+        "intervals of 100 ms, at random in none; round trips then are 1 ms longer than the least."
     )
     [found] = drop_hypotheses(observed(small, trial(2, verdict=QUEUE, recoveries=1)), {})
     assert found.evidence == (small["trial_id"],), "the one whose link did not drop is no evidence"
     unknown = small | {"rtt_at_loss_ms": None}
     assert said(drop_hypotheses(observed(unknown), {})).endswith(
-        "in 1 trial: drops at 54 moments (0 at random)."
+        "in 1 trial: packets were dropped at a full queue in 54 intervals of 100 ms, at random in none."
     )
     random = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40)
-    assert "loses packets at random, at 40 moments" in said(drop_hypotheses(observed(random), {}))
+    assert said(drop_hypotheses(observed(random), {})).endswith(
+        "loses packets at random, in 1 trial: packets were dropped at random in 40 intervals of 100 ms, at a "
+        "full queue in 1."
+    )
     both = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=20)
-    assert "drops at a full queue (20 moments) and at random (20), in 1 trial" in said(
-        drop_hypotheses(observed(both), {})
+    assert said(drop_hypotheses(observed(both), {})).endswith(
+        "drops packets for more than one reason, in 1 trial: packets were dropped at a full queue in 20 "
+        "intervals of 100 ms, at random in 20."
     )
 
 
@@ -124,13 +128,15 @@ def test_a_policer_of_a_link_is_called_so_and_no_samples_are_asked() -> None:
     assert lossy_trials([policed]) == []
     [found] = drop_hypotheses(observed(policed), {})
     assert found.say("described") == (
-        "a → b: the emulated link's policer drops, at 40 moments (1 at a full queue, 0 at "
-        "random), in 1 trial: nothing waits for it. Sending at its rate loses less."
+        "a → b: the emulated link's policer drops what exceeds its rate, in 1 trial: packets were dropped by "
+        "the policer in 40 intervals of 100 ms, at a full queue in 1, at random in none. Sending at its rate "
+        "loses less."
     )
     assert found.estimate.effect == pytest.approx(1 / 41)
     mixed = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=0, link_policer_drops=20)
-    assert "full queue (20 moments) and at random (0), and its policer drops (20), in 1 trial" in said(
-        drop_hypotheses(observed(mixed), {})
+    assert said(drop_hypotheses(observed(mixed), {})).endswith(
+        "in 1 trial: packets were dropped at a full queue in 20 intervals of 100 ms, by the policer in 20, "
+        "at random in none."
     )
 
 

@@ -95,7 +95,8 @@ def test_a_plateau_in_words() -> None:
     assert plateau.claim.startswith(
         "a → b: 440 KB was the smallest tested window sum that sufficed, 237 KB did not; "
     )
-    assert "] (usable: 4" in plateau.claim
+    assert " KB, between the tested 237 KB and 440 KB (usable: 4" in plateau.claim
+    assert "[" not in plateau.claim, "levels that were tested are no interval"
     assert "; goodput reaches its plateau of 88." in plateau.claim
     assert plateau.claim.endswith("at this goodput and 40 ms.")
     assert (plateau.n, plateau.figure.kind, plateau.direction) == (36, "product", "a → b")
@@ -107,7 +108,7 @@ def test_a_plateau_above_what_the_link_carries_is_marked() -> None:
     )
     [told] = found(carried, "plateau")
     assert "Mbit/s (short intervals gave " in told.claim
-    assert "more than the 80.0 Mbit/s that the link carries) at an estimated " in told.claim
+    assert "more than the 80.0 Mbit/s that the link carries: data that waited " in told.claim
     assert "short intervals" not in found(unknown, "plateau")[0].claim
 
 

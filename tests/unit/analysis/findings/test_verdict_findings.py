@@ -166,7 +166,7 @@ def test_traffic_beside_trials_is_named_where_the_path_limits(beside: Row, said:
     full = trial(verdict="congestion window: queue", goodput_bps=57e6, **beside)
     [hypothesis] = verdict_hypotheses(observed(full))
     assert hypothesis.say("described") == (
-        f"slac → in2p3: the path itself limits 1 of 1 trial, at 57.0 Mbit/s of 96.5 Mbit/s{said}."
+        f"slac → in2p3: the path itself limits the only trial, at 57.0 Mbit/s of 96.5 Mbit/s{said}."
     )
     [theory] = theory_hypotheses(observed(full))
     assert (", goodput beside " in theory.say("described")) == bool(said)
@@ -202,7 +202,7 @@ def test_a_queue_that_drops_before_the_path_is_full_is_named() -> None:
     row = trial(verdict="congestion window: queue", goodput_bps=6.2e6, link_queue_drops=9)
     [hypothesis] = verdict_hypotheses(observed(row, row))
     assert hypothesis.say("described") == (
-        "slac → in2p3: the path's queue, which drops before the path is full, limits all 2 trials, at 6.20 "
+        "slac → in2p3: the path's queue, which drops before the path is full, limits both trials, at 6.20 "
         "Mbit/s of 96.5 Mbit/s."
     )
 
@@ -211,12 +211,12 @@ def test_a_policer_that_links_counted_is_named_and_others_beside_it_are_not_take
     policed = trial(verdict="congestion window: loss", link_policer_drops=8, link_queue_drops=4)
     [hypothesis] = verdict_hypotheses(observed(policed, policed))
     assert hypothesis.say("described").startswith(
-        "slac → in2p3: the congestion window, held down by what a policer drops, limits all 2 trials"
+        "slac → in2p3: the congestion window, held down by what a policer drops, limits both trials"
     )
     mixed = trial(verdict="congestion window: loss", link_policer_drops=8, link_queue_drops=5)
     for other in (mixed, trial(verdict="congestion window: loss", link_policer_drops=None)):
         [hypothesis] = verdict_hypotheses(observed(policed, other))
-        assert "held down by loss, limits all 2 trials" in hypothesis.say("described")
+        assert "held down by loss, limits both trials" in hypothesis.say("described")
 
 
 def test_how_much_was_lost_is_said_where_losses_limit() -> None:
@@ -241,7 +241,7 @@ def test_a_queue_that_background_traffic_fills_does_not_drop_early(share: float 
     )
     [hypothesis] = verdict_hypotheses(observed(row, row))
     assert hypothesis.say("described").startswith(
-        "slac → in2p3: the path itself limits all 2 trials, at 6.20 "
+        "slac → in2p3: the path itself limits both trials, at 6.20 "
     )
 
 
@@ -249,7 +249,7 @@ def test_hosts_whose_cores_are_all_in_use_are_named_where_nothing_is_clear() -> 
     busy = trial(verdict="not clear", cores_busy_send=1.0, cores_busy_recv=0.99)
     [hypothesis] = verdict_hypotheses(observed(busy, busy))
     assert hypothesis.say("described").endswith(
-        "it is not clear what limits all 2 trials, all cores of the sender and the receiver were in use."
+        "it is not clear what limits both trials, all cores of the sender and the receiver were in use."
     )
 
 
@@ -267,7 +267,7 @@ def test_datagrams_that_their_own_source_held_back_are_told_from_the_path() -> N
 
 def test_what_is_not_clear_is_said() -> None:
     [hypothesis] = verdict_hypotheses(observed(trial(verdict="not clear"), trial(verdict="not clear")))
-    assert hypothesis.say("described") == "slac → in2p3: it is not clear what limits all 2 trials."
+    assert hypothesis.say("described") == "slac → in2p3: it is not clear what limits both trials."
 
 
 def test_goodput_is_compared_with_theory_over_repeats() -> None:
@@ -314,7 +314,7 @@ def test_a_theory_is_asked_only_where_it_applies() -> None:
 
 
 def test_trials_without_a_verdict_are_counted() -> None:
-    """Of a kernel that tells too little, say: "all 2 trials" of 3 that ended well would hide one."""
+    """Of a kernel that tells too little, say: "both trials" of 3 that ended well would hide one."""
     rows = [trial(), trial(), trial(verdict=None)]
     [told] = verdict_hypotheses(observed(*rows))
     assert told.say("described") == (
@@ -332,7 +332,7 @@ def test_theory_says_of_how_many_limited_trials_it_speaks() -> None:
 def test_losses_of_a_sender_that_paces_itself_are_not_put_on_its_congestion_window() -> None:
     rows = [trial(verdict="congestion window: loss", limit_cwnd_share=0.0, loss_share=0.0015)] * 2
     [told] = verdict_hypotheses(observed(*rows))
-    assert told.say("described").startswith("slac → in2p3: loss limits all 2 trials, with 0.150 % of all ")
+    assert told.say("described").startswith("slac → in2p3: loss limits both trials, with 0.150 % of all ")
 
 
 def test_goodputs_that_differ_are_not_put_into_one_number_without_a_word() -> None:
@@ -343,8 +343,9 @@ def test_goodputs_that_differ_are_not_put_into_one_number_without_a_word() -> No
         trial(goodput_bps=share * link_bps, link_payload_bps=link_bps, **full)
         for link_bps, share in ((38.6e6, 0.99), (77.2e6, 0.98), (77.2e6, 1.0))
     ]
-    assert ", at 38.2 Mbit/s to 77.2 Mbit/s, in the median 99.0 % of what the links of each carry" in said_of(
-        one_and_two
+    assert (
+        ", at 38.2 Mbit/s to 77.2 Mbit/s: in the median 99.0 % of what the links of a trial carry"
+        in said_of(one_and_two)
     )
 
 

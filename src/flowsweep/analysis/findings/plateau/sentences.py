@@ -124,9 +124,10 @@ def _reached(plateau: Plateau) -> str:
     if knee is None:
         return said
     binary = all(size % SIZE_UNITS["KiB"] == 0 for size in plateau.means.levels)  # as they were asked for
-    said += f" at an estimated {_interval(knee.requested, knee.low, knee.high, binary=binary)}"
+    (requested,) = format_sizes(round(knee.requested), binary=binary)
+    said += f" at an estimated {requested}{_between_tested(plateau)}"
     if knee.usable is not None:
-        said += f" (usable: {_interval(knee.usable, knee.usable_low, knee.usable_high, binary=False)})"
+        said += f" (usable: {_bounded(knee.usable, knee.usable_low, knee.usable_high)})"
     return f"{said}{_theory(plateau)}"
 
 
@@ -143,7 +144,7 @@ def _not_shown(plateau: Plateau, plateau_is: str) -> str:
     looks = "look" if _several(plateau) else "looks"
     return (
         f"{known}which {name} is enough is undecided: {first} {looks} like the smallest, with a mean of "
-        f"{plateau_is} {_over(plateau)}, but {shown} shown to be{_theory(plateau)}"
+        f"{plateau_is} {_over(plateau)}, but {shown} shown to be enough{_theory(plateau)}"
     )
 
 
@@ -197,13 +198,23 @@ def _theory(plateau: Plateau) -> str:
     return said
 
 
-def _interval(size: float, low: float | None, high: float | None, *, binary: bool) -> str:
-    if low is None and high is None:
-        return format_size(round(size))
-    middle, *ends = format_sizes(*(round(end) for end in (size, low, high) if end is not None), binary=binary)
-    first = "no lower bound" if low is None else ends.pop(0)
-    last = "no upper bound" if high is None else ends.pop(0)
-    return f"{middle} [{first}, {last}]"
+def _between_tested(plateau: Plateau) -> str:
+    """Between which levels an estimate lies: they are what was tested, and no interval of its error."""
+    below, above = excluded(plateau.found), shown_enough(plateau.means, plateau.found)
+    if below is not None and above is not None:
+        return f", between the tested {_tried(plateau, below)} and {_tried(plateau, above)}"
+    return "" if above is None else f", at most the tested {_tried(plateau, above)}"
+
+
+def _bounded(size: float, low: float | None, high: float | None) -> str:
+    """A size in bytes with the bounds that are known of it."""
+    known = [round(end) for end in (size, low, high) if end is not None]
+    middle, *ends = format_sizes(*known, binary=False)
+    if low is not None and high is not None:
+        return f"{middle}, between {ends[0]} and {ends[1]}"
+    if not ends:
+        return middle
+    return f"{middle}, {'at least' if high is None else 'at most'} {ends[0]}"
 
 
 def _short(size: float) -> str:

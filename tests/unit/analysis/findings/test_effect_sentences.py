@@ -1,0 +1,81 @@
+"""Sentences about an axis: a multiple where percent would be hundreds, nothing that is more by 0.0 %."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from flowsweep.analysis.findings.sentences import AxisEffect, say_effect
+from flowsweep.analysis.findings.topics import findings
+from synthetic_campaigns import KIB, Grid, Row, campaign
+
+PEAK = AxisEffect(
+    kind="effect",
+    axis="window_sum_bytes",
+    levels=(64 * KIB, 128 * KIB, 256 * KIB),
+    first=64 * KIB,
+    second=128 * KIB,
+    in_order=False,
+    extremes=True,
+    estimate=(math.log(7.6), math.log(7.4), math.log(7.8)),
+    margin=0.03,
+    uneven=False,
+    left_out=0,
+    spread=lambda: None,
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "goodput is highest at 128 KiB, 7.60 times [7.40, 7.80] that at 64 KiB, where it is lowest."),
+        ({"extremes": False}, "at 128 KiB goodput is 7.60 times [7.40, 7.80] that at 64 KiB."),
+        (
+            {"axis": "congestion_asked", "first": "cubic", "second": "bbr", "levels": ("cubic", "bbr")},
+            "with bbr goodput is 7.60 times [7.40, 7.80] that with cubic.",
+        ),
+        (
+            {"estimate": (math.log(1.5), math.log(1.4), math.log(1.6))},
+            "goodput is highest at 128 KiB, 50.0 % [40.0, 60.0] higher than at 64 KiB, where it is lowest.",
+        ),
+    ],
+)
+def test_several_times_as_much_is_a_multiple(changes: dict[str, object], said: str) -> None:
+    assert say_effect(replace(PEAK, **changes), "effect").endswith(f" matters: {said}")  # type: ignore[arg-type]
+
+
+def test_changes_beside_a_multiple_are_multiples_too() -> None:
+    spread = ((math.log(6.56), (("flows", 2),)), (math.log(1.38), (("flows", 16),)))
+    claim = say_effect(replace(PEAK, spread=lambda: spread), "effect")
+    assert claim.endswith(" on average (6.56-fold at 2 flows, 1.38-fold at 16 flows).")
+
+
+def test_what_is_no_difference_to_the_digit_is_not_higher() -> None:
+    nothing = replace(PEAK, estimate=(0.0004, 0.0002, 0.0006))
+    assert say_effect(nothing, "effect") == (
+        "Window sum: between 64 KiB and 128 KiB goodput differs by 0.0 % [0.0, 0.1], beyond chance, but less "
+        "than the margin of 3 %."
+    )
+
+
+def claim_of(kind: str, rows: list[Row]) -> str:
+    (claim,) = (one.claim for one in findings(rows) if one.kind == kind)
+    return claim
+
+
+def test_directions_that_differ_by_nothing_are_not_called_faster() -> None:
+    rows = campaign(Grid(repeats=4, noise=0.003), 1)
+    for row in rows:
+        row["goodput_bps"] = 1e8 * (1 + 0.001 * (row["src"] == "a") * (-1) ** row["repeat"])
+    claim = claim_of("direction", rows)
+    assert claim.startswith("Both directions are alike to within 3 %: ")
+    assert " differs by 0.0 % [0.0, 0.0] from " in claim
+    assert "faster" not in claim
+
+
+def test_levels_that_differ_by_nothing_neither_rise_nor_fall() -> None:
+    rows = campaign(Grid(repeats=10, noise=0.003), 1)
+    for number, row in enumerate(rows):
+        row["goodput_bps"] = 1e8 * (1 + 0.0003 * (row["flows"] == 16) + 0.00002 * (number % 2))
+    claim = claim_of("flows", rows)
+    assert "goodput differs by 0.0 % [0.0, 0.0], beyond chance, but less than the margin of 3 %." in claim
