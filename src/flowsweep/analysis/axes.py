@@ -71,13 +71,15 @@ def setting_axes(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def setting_words(row: Mapping[str, object], axes: Iterable[str]) -> str:
-    """Name a trial's setting by its levels of some axes: "8 flows, congestion control bbr"."""
+    """Name a trial's setting by its levels of some axes: "8 flows, bbr"."""
     return ", ".join(_level_named(axis, level_of(row, axis)) for axis in axes)
 
 
 def _level_named(axis: str, level: Hashable) -> str:
     if axis == "flows" and isinstance(level, int):
         return counted(level, "flow")
+    if axis == "congestion_asked" and level is not None:
+        return str(level)  # names that stand for themselves
     return f"{AXIS_NAMES[axis]} {level_words(axis, level)}"
 
 

@@ -142,7 +142,7 @@ def _claim(search: BestSearched) -> str:
     if search.end == "precise":
         by = f" by over {format_share(most)}" if most >= _LEAST_SAID else ""
         sure = f"none of the others has more{by}"
-        return f"{best}: the best of {settings}, with {rate}; {sure}, by {trials}{others}."
+        return f"{best}: the best of {settings}, with {rate}; {sure} ({trials}){others}."
     still = "too few trials of it tell how surely"
     if found.open:
         others_open = counted(len(found.open), "other")
