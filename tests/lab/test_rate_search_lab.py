@@ -28,6 +28,14 @@ drain = "200ms"
 rate_search = { low = "4Mbit/s", high = "32Mbit/s", resolution = "4Mbit/s", loss_max = "1%" }
 """
 STEPS = 4
+# Two seconds of the link: nothing is lost, whatever is sent.
+DEEP_LINK = f'rate = "{LINK_BPS}bit/s"\nqueue = "5MB"'
+DELAY_SWEEP = """
+duration = "1.8s"
+interval = "600ms"
+drain = "3s"
+rate_search = { low = "4Mbit/s", high = "32Mbit/s", resolution = "4Mbit/s", delay_max = "50ms" }
+"""
 
 QUICK_SWEEP = """
 duration = "1.2s"
@@ -49,6 +57,19 @@ def test_the_rate_of_a_link_lies_between_the_two_rates_that_are_found(tmp_path: 
     assert found.estimate.high is not None
     assert found.estimate.effect <= CARRIES_BPS < found.estimate.high
     assert found.estimate.high - found.estimate.effect <= 4_000_000
+
+
+def test_a_deep_queue_that_loses_nothing_is_told_by_its_delay(tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, link=DEEP_LINK, sweep=DELAY_SWEEP, test="udp")
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive")
+    rows = archive_rows(read_archive(tmp_path / "archive"))
+    assert {row["status"] for row in rows} == {"ok"}
+    assert {row["loss"] for row in rows} == {0.0}
+    assert [row["rate_carried"] for row in rows] == [row["rate_sum_bps"] <= CARRIES_BPS for row in rows]
+    (found,) = rate_search_hypotheses(rows)
+    assert found.claim.endswith(
+        " and 99 % delayed by at most 50 ms, 20.0 Mbit/s is not, since a queue delays them by more."
+    )
 
 
 def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:

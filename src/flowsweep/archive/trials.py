@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.axes import MODE, SETTINGS
+from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
-from flowsweep.plan.searching.model import RateSearch, SearchInRounds
+from flowsweep.plan.searching.model import RateSearch, Search, SearchInRounds
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
@@ -57,6 +58,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("expected_bins", pa.int64(), nullable=False),
         pa.field("rate_sum_bps", pa.int64()),
         pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
+        pa.field("rate_search_delay_max_ms", pa.float64()),  # likewise, where it has such a limit
         pa.field("search_precision", pa.float64()),  # likewise, of one in rounds
         pa.field("searched_for", pa.string()),  # likewise: plateau or best; null of a rate
         *(pa.field(axis.column, _TYPES[axis.kind], nullable=axis.default != ()) for axis in SETTINGS),
@@ -187,6 +189,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "path_rate_bps": path_rate_bps(links, trial.pairs, trial.parameters.paths),
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs, trial.parameters.paths),
         "rate_search_loss_max": search.loss_max if isinstance(search, RateSearch) else None,
+        "rate_search_delay_max_ms": _delay_max_ms(search),
         "search_precision": search.precision if isinstance(search, SearchInRounds) else None,
         "searched_for": getattr(search, "find", None),
         "rate_carried": record.carried,
@@ -199,6 +202,11 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "goodput_method": "job_mean" if facts_of(trial.test).job else "receiver_median",
         **_reported(record),
     }
+
+
+def _delay_max_ms(search: Search | None) -> float | None:
+    limit_ns = search.delay_max_ns if isinstance(search, RateSearch) else None
+    return None if limit_ns is None else limit_ns / MILLISECOND_NS
 
 
 def _decided(record: TrialRecord) -> dict[str, Any]:

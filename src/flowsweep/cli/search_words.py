@@ -11,6 +11,7 @@ from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
     counted,
     direction,
+    format_duration,
     format_margin,
     format_rate,
     format_seconds,
@@ -100,7 +101,10 @@ def _rate_search_words(search: RateSearch) -> str:
     bounds = f"{format_rate(search.low_bps)} to {format_rate(search.high_bps)} of all flows"
     resolution = format_rate(search.resolution_bps)
     steps = counted(search.trials, "step")
-    return f"{bounds}, to {resolution}, at most {format_share(search.loss_max)} lost: {steps} each"
+    limits = f"at most {format_share(search.loss_max)} lost"
+    if search.delay_max_ns is not None:
+        limits += f", 99 % delayed by at most {format_duration(search.delay_max_ns)}"
+    return f"{bounds}, to {resolution}, {limits}: {steps} each"
 
 
 def _plateau_search_words(search: PlateauSearch, trial_ns: int) -> str:

@@ -63,7 +63,9 @@ def _told(trial: Trial, data: Data, status: Status) -> dict[str, object]:
     """What a step of a search tells."""
     if isinstance(trial.search, SearchInRounds):
         return {"searched_bps": searched_bps(trial, data.samples) if status == "ok" else 0.0}
-    return {"carried": carried(trial, data.flows) if status == "ok" else None}
+    return {
+        "carried": carried(trial, data.flows, data.of_tests.get("histograms")) if status == "ok" else None
+    }
 
 
 def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
@@ -87,12 +89,13 @@ def simultaneous(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:
     ]
 
 
-def carried(trial: Trial, flows: pa.Table) -> bool | None:
-    """Judge a trial that is whole: its source offered the rate, and no more than the limit was lost.
+def carried(trial: Trial, flows: pa.Table, histograms: pa.Table | None = None) -> bool | None:
+    """Judge a trial that is whole: its source offered the rate, and loss and delay were within their limits.
 
     Args:
         trial: Of any kind.
         flows: What its ends reported, in FLOWS_SCHEMA.
+        histograms: Likewise (schema/histograms.json), if they did.
 
     Returns:
         None for a trial that is no step of a search.
@@ -110,7 +113,33 @@ def carried(trial: Trial, flows: pa.Table) -> bool | None:
     sent_bits = sent * parameters.length_bytes * _BITS_PER_BYTE
     asked_bits = Fraction(parameters.rate_sum_bps * (parameters.duration_ns + trial.pad_ns), SECOND_NS)
     offered = sent_bits >= Fraction(str(OFFERED_SHARE_MIN)) * asked_bits
-    return sent > 0 and offered and sent - came <= Fraction(str(search.loss_max)) * sent
+    within_loss = sent - came <= Fraction(str(search.loss_max)) * sent
+    return sent > 0 and offered and within_loss and _in_time(search.delay_max_ns, trial, histograms)
+
+
+_IN_TIME_PERCENT = 99
+
+
+def _in_time(delay_max_ns: int | None, trial: Trial, histograms: pa.Table | None) -> bool:
+    """Whether the 99th percentile of delays above the least of their flow is no larger, as summed up later.
+
+    So no rate is carried at which nothing came, or of which no delays are known.
+    """
+    if delay_max_ns is None:
+        return True
+    if histograms is None:
+        return False
+    delays = [
+        row
+        for row in histograms.to_pylist()
+        if row["quantity"] == "delay" and row["role"] == "sink" and row["flow"] < trial.total_flows
+    ]
+    total, reached = sum(row["count"] for row in delays), 0
+    for row in sorted(delays, key=lambda row: row["low"]):
+        reached += row["count"]
+        if reached * 100 >= total * _IN_TIME_PERCENT:
+            return bool((row["low"] + row["high"] - 1) / 2 <= delay_max_ns)
+    return False
 
 
 def _left_alone(outcome: TrialOutcome, broken: TrialRecord) -> TrialOutcome:

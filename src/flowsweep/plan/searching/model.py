@@ -17,6 +17,8 @@ class RateSearch(Frozen):
     """The two rates that a search ends between are no further apart."""
     loss_max: float
     """The largest share of lost datagrams with which a rate counts as carried."""
+    delay_max_ns: int | None = Field(default=None, exclude_if=lambda most: most is None)
+    """The largest 99th percentile of delays above the least of their flow with which it does, if any does."""
 
     @property
     def trials(self) -> int:

@@ -91,7 +91,11 @@ def _rate_search(sweep: SweepTable) -> RateSearch | None:
     if asked is None:
         return None
     return RateSearch(
-        low_bps=asked.low, high_bps=asked.high, resolution_bps=asked.resolution, loss_max=asked.loss_max
+        low_bps=asked.low,
+        high_bps=asked.high,
+        resolution_bps=asked.resolution,
+        loss_max=asked.loss_max,
+        delay_max_ns=asked.delay_max,
     )
 
 

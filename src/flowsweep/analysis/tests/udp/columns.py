@@ -64,6 +64,7 @@ class RateSearchColumns(TypedDict):
     """A step of a search for the highest rate."""
 
     rate_search_loss_max: float | None
+    rate_search_delay_max_ms: float | None
     rate_carried: bool | None
 
 

@@ -11,8 +11,8 @@ from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words, varies
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import OFFERED_SHARE_MIN
-from flowsweep.wording import counted, format_rate, format_share, format_size
+from flowsweep.defaults import MILLISECOND_NS, OFFERED_SHARE_MIN
+from flowsweep.wording import counted, format_duration, format_rate, format_share, format_size
 
 RATE: Final = "rate_sum_bps"
 _ALWAYS_NAMED = ("flows", "flows_per_pair", "length_bytes")
@@ -20,11 +20,12 @@ _OF_STEPS = (RATE, "rate_bps")
 """What differs from step to step."""
 _METHOD = (
     "search by halving as of throughput in RFC 2544, 26.1, with a limit in place of no loss: a rate is "
-    f"carried if the source sent at least {OFFERED_SHARE_MIN:.0%} of it and no more than the limit was lost; "
-    "medians over the repeats, the interval is from the highest rate that was carried to the lowest that was "
-    "not"
+    f"carried if the source sent at least {OFFERED_SHARE_MIN:.0%} of it and no more than the limit was lost"
+    "{}; medians over the repeats, the interval is from the highest rate that was carried to the lowest that "
+    "was not"
 )
-_described = partial(Hypothesis, "rate", method=_METHOD, axis=RATE, figure="rate_search")
+_IN_TIME = ", with the 99th percentile of delays above the least of their flow within its limit"
+_described = partial(Hypothesis, "rate", axis=RATE, figure="rate_search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class PointSearched:
     name: str
     """What tells it from the others of its sweep and direction: "4 flows of 1470 B"."""
     loss_max: float
+    delay_max_ms: float | None
+    """Of the 99th percentile of delays above the least of their flow, if it has a limit."""
     repeats: tuple[RateSearched, ...]
 
     @property
@@ -89,10 +92,23 @@ def rate_of(row: TrialRow) -> float:
 
 
 def was_not_sent(row: TrialRow) -> bool:
-    """Whether a step failed without losing too much: then its source sent less than was asked for."""
+    """Whether a step failed within its limits: then its source sent less than was asked for."""
+    return not row["rate_carried"] and _lost_little(row) and not _is_late(row)
+
+
+def was_late(row: TrialRow) -> bool:
+    """Whether a step failed because its datagrams were delayed, and not for their loss."""
+    return not row["rate_carried"] and _lost_little(row) and _is_late(row)
+
+
+def _lost_little(row: TrialRow) -> bool:
     loss, most = row["loss"], row["rate_search_loss_max"]
-    within = loss is not None and most is not None and loss <= most
-    return not row["rate_carried"] and within
+    return loss is not None and most is not None and loss <= most
+
+
+def _is_late(row: TrialRow) -> bool:
+    delay_ms, most_ms = row["delay_variation_ms"], row.get("rate_search_delay_max_ms")
+    return most_ms is not None and (delay_ms is None or delay_ms > most_ms)
 
 
 def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -111,7 +127,8 @@ def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         between = (None, None) if highest is None or beyond is None else (highest, beyond)
         scope = Scope(point.sweep, point.mode, point.direction)
         claim = f"{point.direction}, {point.name}: {_claim(point)}."
-        yield _described(scope, claim, trial_ids(steps), Estimate(highest, "bit/s", *between))
+        method = _METHOD.format("" if point.delay_max_ms is None else _IN_TIME)
+        yield _described(scope, claim, trial_ids(steps), Estimate(highest, "bit/s", *between), method=method)
 
 
 def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
@@ -130,6 +147,7 @@ def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
             direction=wording.direction(first["src"], first["dst"]),
             name=_name(first, varying),
             loss_max=first["rate_search_loss_max"] or 0.0,
+            delay_max_ms=first.get("rate_search_delay_max_ms"),
             repeats=tuple(_searched(repeat, repeats[repeat]) for repeat in sorted(repeats)),
         )
 
@@ -151,6 +169,8 @@ def _searched(repeat: int, steps: Sequence[TrialRow]) -> RateSearched:
 def _claim(point: PointSearched) -> str:
     limit = point.loss_max
     within = f"no more than {format_share(limit)} of the datagrams lost" if limit else "no datagram lost"
+    if point.delay_max_ms is not None:
+        within += f" and 99 % delayed by at most {format_duration(point.delay_max_ms * MILLISECOND_NS)}"
     highest, beyond = point.highest_bps, point.beyond_bps
     if highest is None:
         lowest = min(rate_of(row) for one in point.repeats for row in one.steps)
@@ -173,18 +193,25 @@ def _claim(point: PointSearched) -> str:
 
 
 def _why_not(point: PointSearched) -> str:
-    """Say where it was the source that ended a search, and not a loss."""
+    """Say where it was the source or the delay that ended a search, and not a loss."""
     ends = [
         row
         for one in point.repeats
         for row in one.steps
         if row[RATE] == one.beyond_bps and not row["rate_carried"]
     ]
-    unsent = sum(was_not_sent(row) for row in ends)
-    if not unsent:
-        return ""
-    where = "" if unsent == len(ends) else f" in {unsent} of {len(point.repeats)} repeats"
-    return f", since the source does not send that much{where}"
+    late, unsent = (sum(map(reason, ends)) for reason in (was_late, was_not_sent))
+    reasons = [
+        (late, "since a queue delays them by more"),
+        (unsent, "since the source does not send that much"),
+    ]
+    return "".join(
+        f", {reason}{_where(count, len(ends), len(point.repeats))}" for count, reason in reasons if count
+    )
+
+
+def _where(count: int, ends: int, repeats: int) -> str:
+    return "" if count == ends else f" in {count} of {repeats} repeats"
 
 
 def _median(rates: Sequence[float | None]) -> float | None:

@@ -21,7 +21,7 @@ from flowsweep.wording import format_rate, format_share
 
 _CAPTION = (
     "The rates of each search in the order in which they were tried, a line for each repeat. A full mark: "
-    "the rate was sent, and lost no more than the limit; an open one: it was not carried."
+    "the rate was sent, and lost and delayed no more than the limits; an open one: it was not carried."
 )
 
 

@@ -22,6 +22,12 @@ class RateSearchTable(Table):
         written=defaults.LOSS_LIMIT,
         examples=["0.1%"],
     )
+    delay_max: fields.DelayLimit | None = key(
+        "With it a rate counts as carried only if 99 % of the datagrams are delayed by no more than this "
+        "above the least delay of their flow: the knee of latency, from which on a queue stands.",
+        None,
+        examples=["10ms"],
+    )
 
 
 class UdpKeys(Table):
@@ -38,7 +44,7 @@ class UdpKeys(Table):
         examples=["120us", ["12us", "24us"]],
     )
     rate_search: RateSearchTable | None = key(
-        "Search for the highest rate at which few datagrams are lost, in place of a rate.",
+        "Search for the highest rate at which few datagrams are lost, or delayed, in place of a rate.",
         None,
         examples=[{"low": "10Mbit/s", "high": "1Gbit/s", "resolution": "5Mbit/s"}],
     )

@@ -11,6 +11,7 @@ from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from fake_engine import FakeNetwork, access
 from flowsweep.analysis import cells
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import tables_of
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
@@ -130,6 +131,26 @@ def test_what_counts_as_carried(stream, expected):
     assert carried(trial, make_udp_outcome(trial, [stream]).flows) is expected
 
 
+@pytest.mark.parametrize(
+    ("delays", "expected"),
+    [
+        ([(0, 1_000_000, 3960), (60_000_000, 61_000_000, 40)], True),
+        ([(0, 1_000_000, 3959), (60_000_000, 61_000_000, 41)], False),
+        ([(9_000_000, 10_000_000, 4000)], True),
+        ([(10_000_000, 11_000_000, 4000)], False),
+        ([], False),
+    ],
+    ids=["1 % is late", "more is", "all are just in time", "all are late", "nothing is known"],
+)
+def test_with_a_limit_of_delay_no_rate_is_carried_at_which_a_queue_stands(delays, expected):
+    trial = search_trial(8 * MBIT)
+    limited = trial.search.model_copy(update={"delay_max_ns": 10_000_000})
+    outcome = make_udp_outcome(trial, [Stream()], delays=delays)
+    of_search = trial.model_copy(update={"search": limited})
+    assert carried(of_search, outcome.flows, outcome.of_tests.get("histograms")) is expected
+    assert carried(trial, outcome.flows) is True
+
+
 def test_other_trials_are_not_judged():
     trial = make_udp_trial()
     assert carried(trial, make_udp_outcome(trial, [Stream()]).flows) is None
@@ -217,3 +238,22 @@ def test_the_figure_has_a_line_for_each_repeat(rows, archive):
     assert list(first.marker.symbol) == ["circle", "circle-open", "circle"]
     assert list(second.marker.symbol) == ["circle"] * 3
     assert len(one.rows) == 9
+
+
+def test_a_limit_of_delay_is_said_and_why_a_rate_was_not_carried(rows):
+    limited = [
+        row
+        | {
+            "rate_search_delay_max_ms": 10.0,
+            "loss": 0.0,
+            "delay_variation_ms": 4.0 if row["rate_carried"] else 60.0,
+        }
+        for row in rows
+    ]
+    (one,) = rate_search_hypotheses(limited)
+    assert "no more than 1.00 % of the datagrams lost and 99 % delayed by at most 10 ms" in one.claim
+    assert one.claim.endswith(", 48.0 Mbit/s is not, since a queue delays them by more.")
+    assert "99th percentile of delays" in one.method
+    unsent = [row | {"delay_variation_ms": 4.0} for row in limited]
+    (one,) = rate_search_hypotheses(unsent)
+    assert "since the source does not send that much" in one.claim
