@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
 
+import numpy as np
+
 from flowsweep.analysis.statistics.uncertain import mean_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL, SIGNIFICANCE
 from flowsweep.tuning.rounds import Stage, Tried
@@ -103,9 +105,33 @@ def log_ratios(tried: Iterable[Tried]) -> dict[Setting, list[float]]:
 
 
 def ranked(tried: Iterable[Tried]) -> list[tuple[Setting, float]]:
-    """The settings of one direction with their mean log ratios, the largest first."""
-    means = {setting: fmean(values) for setting, values in log_ratios(tried).items()}
-    return sorted(means.items(), key=lambda item: (-item[1], item[0].trouble))
+    """The settings of one direction with the logarithms of their goodput over today's, the largest first.
+
+    Least squares with an effect of each block, as not all settings were in each: they are compared where they
+    ran side by side. Today's setting has no part in that: its goodput may scatter by a factor, and a mean of
+    ratios to it would favour those that were only in blocks in which it had bad luck.
+    """
+    known = [one for one in tried if one.goodput_bps > 0]
+    others = [one for one in known if one.setting != TODAY]
+    if not others:
+        return []
+    settings = list(dict.fromkeys(one.setting for one in others))
+    blocks = list(dict.fromkeys((one.stage, one.block) for one in others))
+    design = np.zeros((len(others), len(settings) + len(blocks)))
+    for row, one in enumerate(others):
+        design[row, settings.index(one.setting)] = 1
+        design[row, len(settings) + blocks.index((one.stage, one.block))] = 1
+    solved = np.linalg.lstsq(design, np.array([math.log(one.goodput_bps) for one in others]), rcond=None)[0]
+    effects = dict(zip(blocks, solved[len(settings) :], strict=True))
+    today = [
+        math.log(one.goodput_bps) - float(effects[one.stage, one.block])
+        for one in known
+        if one.setting == TODAY and (one.stage, one.block) in effects
+    ]
+    if not today:
+        return []
+    over = ((one, float(value) - fmean(today)) for one, value in zip(settings, solved, strict=False))
+    return sorted(over, key=lambda item: (-item[1], item[0].trouble))
 
 
 def latency_ms(tried: Iterable[Tried], setting: Setting) -> tuple[float | None, float | None]:

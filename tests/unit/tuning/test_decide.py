@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import scipy
 
-from flowsweep.tuning.decide import Decision, decide, latency_ms
+from flowsweep.tuning.decide import Decision, decide, latency_ms, ranked
 from flowsweep.tuning.rounds import Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from tuned_paths import VirtualPath, tried
@@ -47,6 +48,23 @@ def test_a_gain_is_that_within_blocks_with_students_interval() -> None:
 def test_two_settings_share_the_error() -> None:
     alone, both = decided(eight=[1.4, 1.5, 1.6]), decided(eight=[1.4, 1.5, 1.6], two=[1.1, 1.1, 1.1])
     assert both.gains[0].low_percent < alone.gains[0].low_percent  # type: ignore[operator]
+
+
+def test_settings_are_ranked_where_they_ran_side_by_side() -> None:
+    # Two ran once, while today's setting had bad luck; eight, which carries more, ran again when it had not.
+    goodputs = [
+        ("screening", {TODAY: 5e6, TWO: 36e6, EIGHT: 48e6}),
+        ("narrowing", {TODAY: 24e6, EIGHT: 48e6}),
+    ]
+    rounds = [
+        replace(tried(Way.out, setting, goodput_bps, PATH, block=0), stage=stage)
+        for stage, of_stage in goodputs
+        for setting, goodput_bps in of_stage.items()
+    ]
+    order = ranked(rounds)
+    assert [setting for setting, _ in order] == [EIGHT, TWO]
+    assert order[0][1] - order[1][1] == pytest.approx(math.log(48 / 36))
+    assert ranked([one for one in rounds if one.setting != TODAY]) == []
 
 
 def test_the_least_trouble_is_chosen_among_equals() -> None:
