@@ -11,7 +11,7 @@ from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts, Progress
 from flowsweep.hosts.opening import open_session
-from flowsweep.plan.searching.model import SearchInRounds
+from flowsweep.plan.searching.model import BestSearch, SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import POINT_BUSY, Deadlines
 from flowsweep.run.engines import HostSession
@@ -242,14 +242,14 @@ class _Conductor:
 
     def _tell_belief(self, slot: Slot) -> None:
         """Say once after each round what a search in rounds believes."""
-        first = slot.trials[0]
+        first, search = slot.trials[0], slot.search
         event: SearchBelieves | BestBelieved | None = None
         if (state := plateau_state(slot, self._learned)) is not None and state.belief is not None:
             event = SearchBelieves(first, state.belief, state.windows, state.end, state.left)
-        if (best := best_state(slot, self._learned)) is not None and best.belief is not None:
-            event = BestBelieved(
-                slot.planned, best.precision, best.belief, best.settings, best.end, best.left
-            )
+        best = best_state(slot, self._learned)
+        if isinstance(search, BestSearch) and best is not None and best.belief is not None:
+            told = (best.belief, best.settings, best.end, best.left)
+            event = BestBelieved(slot.planned, search.precision, *told)
         if event is not None and self._believed.get(first.trial_id) != event:
             self._believed[first.trial_id] = event
             self._events(event)

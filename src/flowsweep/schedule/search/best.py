@@ -20,7 +20,7 @@ from flowsweep.defaults import (
 )
 from flowsweep.moderated_variances import moderated
 from flowsweep.plan.searching.model import BestSearch, Left
-from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats, Levels, levels_of
+from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats, Levels, in_agreement, levels_of
 from flowsweep.schedule.search.tried import Tried
 
 BestEnd = Literal["precise", "budget", "failures"]
@@ -56,8 +56,6 @@ class BestBelief:
 class BestDecision:
     """What a search does after a round."""
 
-    precision: float
-    """That was asked for."""
     settings: tuple[int, ...]
     """Numbers of those to be tried in the next round; none at its end."""
     end: BestEnd | None
@@ -107,17 +105,17 @@ def decide_best(
     if due:
         if trials and (left.bytes == 0 or len(due) > left.trials):
             belief, _ = best_of(tried, search.precision)
-            return BestDecision(search.precision, (), "budget", belief, left)
-        return BestDecision(search.precision, due, None, None, left)
+            return BestDecision((), "budget", belief, left)
+        return BestDecision(due, None, None, left)
     if len({one.level for one in tried}) < _FEWEST_SETTINGS:
-        return BestDecision(search.precision, (), "failures", None, left)
+        return BestDecision((), "failures", None, left)
     belief = _believed(tried, search.precision)
     if not belief.open and _enough(tried, belief):
-        return BestDecision(search.precision, (), "precise", belief, left)
+        return BestDecision((), "precise", belief, left)
     next_ones = _next(belief, given_up)
     if left.bytes == 0 or len(next_ones) > left.trials:
-        return BestDecision(search.precision, (), "budget", belief, left)
-    return BestDecision(search.precision, next_ones, None, belief, left)
+        return BestDecision((), "budget", belief, left)
+    return BestDecision(next_ones, None, belief, left)
 
 
 _FEWEST_SETTINGS = 2
@@ -125,7 +123,8 @@ _FEWEST_SETTINGS = 2
 
 def _believed(tried: Sequence[Tried], precision: float) -> BestBelief:
     """Compare all settings with the one that has the highest mean."""
-    kept = _without_odd_ones(tried)
+    # Settings scatter unlike each other.
+    kept = in_agreement(tried, fewest=_FEWEST_WITH_ODD_ONE, own=True)
     levels = levels_of(kept)
     often = levels.counts >= min(BEST_TRIES_MIN, levels.counts.max())
     best = int(np.where(often, levels.means, -math.inf).argmax())
@@ -187,28 +186,6 @@ def _noise(levels: Levels, squares: Floats) -> tuple[Floats, float]:
 
 _FEWEST_WITH_ODD_ONE = 4
 """Trials of a setting that show which of them is the odd one, however much they scatter."""
-_FAR = 0.03
-"""From the others, natural logarithm: a trial that is nearer does no harm."""
-
-
-def _without_odd_ones(tried: Sequence[Tried]) -> tuple[Tried, ...]:
-    """Leave out trials that the others of their setting contradict: a host that stalled tells nothing of it.
-
-    Those further from the median than by six times the median distance, as a standard deviation (Rousseeuw
-    and Croux 1993, Alternatives to the median absolute deviation, JASA 88). Settings scatter unlike each
-    other, so that each is judged by its own trials.
-    """
-    own: dict[int, list[float]] = {}
-    for one in tried:
-        own.setdefault(one.level, []).append(one.log_goodput)
-    middle = {level: float(np.median(logs)) for level, logs in own.items()}
-    limit = {
-        level: max(_FAR, 6 * 1.4826 * float(np.median(np.abs(np.array(logs) - middle[level]))))
-        if len(logs) >= _FEWEST_WITH_ODD_ONE
-        else math.inf
-        for level, logs in own.items()
-    }
-    return tuple(one for one in tried if abs(one.log_goodput - middle[one.level]) <= limit[one.level])
 
 
 def _residuals(tried: Sequence[Tried], levels: Levels, column: NDArray[np.intp]) -> Floats:

@@ -83,22 +83,40 @@ def levels_of(tried: Sequence[Tried]) -> Levels:
     )
 
 
-def in_agreement(tried: Sequence[Tried]) -> tuple[Tried, ...]:
+def in_agreement(tried: Sequence[Tried], *, fewest: int = _FEWEST, own: bool = False) -> tuple[Tried, ...]:
     """Leave out trials that most others of their level contradict: a host that stalled tells nothing of it.
 
-    Of levels with three trials and more, those further from the median than by `_FAR` and by six times the
-    median distance of all such trials, as a standard deviation (Rousseeuw and Croux 1993, Alternatives to the
-    median absolute deviation, JASA 88).
+    Of levels with enough trials, those further from the median than by `_FAR` and by six times the median
+    distance, as a standard deviation (Rousseeuw and Croux 1993, Alternatives to the median absolute
+    deviation, JASA 88).
+
+    Args:
+        tried: Trials that were whole.
+        fewest: Trials of a level that show which of them is the odd one.
+        own: The median distance is that of the level's trials, where levels scatter unlike each other; else
+            of all such trials.
     """
-    own: dict[int, list[float]] = {}
+    logs: dict[int, list[float]] = {}
     for one in tried:
-        own.setdefault(one.level, []).append(one.log_goodput)
-    middle = {level: float(np.median(logs)) for level, logs in own.items() if len(logs) >= _FEWEST}
-    if not middle:
+        logs.setdefault(one.level, []).append(one.log_goodput)
+    away = {
+        level: np.abs(np.array(values) - np.median(values))
+        for level, values in logs.items()
+        if len(values) >= fewest
+    }
+    if not away:
         return tuple(tried)
-    away = {one: abs(one.log_goodput - middle[one.level]) for one in tried if one.level in middle}
-    limit = max(_FAR, 6 * 1.4826 * float(np.median(list(away.values()))))
-    return tuple(one for one in tried if away.get(one, 0.0) <= limit)
+    common = np.concatenate(list(away.values()))
+    limits = {
+        level: max(_FAR, 6 * 1.4826 * float(np.median(distances if own else common)))
+        for level, distances in away.items()
+    }
+    return tuple(
+        one
+        for one in tried
+        if one.level not in limits
+        or abs(one.log_goodput - float(np.median(logs[one.level]))) <= limits[one.level]
+    )
 
 
 @dataclass(frozen=True, slots=True)
