@@ -13,6 +13,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 from ibis.backends import BaseBackend
+from ibis.util import gen_name
 
 from flowsweep.archive.file_paths import without_patterns
 from flowsweep.archive.spill import spill_folder
@@ -70,6 +71,14 @@ def keep_with(table: ir.Table, name: str, rows: pa.Table) -> ir.Table:
         session.createDataFrame(rows).createOrReplaceTempView(name)
         return connection.table(name)
     return connection.create_table(name, rows, temp=True, overwrite=True)
+
+
+def computed_by_spark(table: ir.Table) -> ir.Table:
+    """Compute a table now; what starts from it is planned as from rows that are there."""
+    connection = table.get_backend()
+    name = gen_name("computed")
+    connection.raw_sql(connection.compile(table)).localCheckpoint().createOrReplaceTempView(name)
+    return connection.table(name)
 
 
 def kept_by_duckdb(connection: BaseBackend, name: str, table: pa.Table) -> ir.Table:

@@ -3,13 +3,16 @@
 from dataclasses import fields
 
 import ibis
+import ibis.expr.types as ir
 import pyarrow as pa
 import pytest
 
 from analysis_support import make_campaign
-from flowsweep.analysis import balance, bins, cells, durations_cut, flow_states, intervals, points, summary
+from flowsweep.analysis import balance, bins, cells, durations_cut, flow_states, intervals, points
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.expressions import quotient, share
+from flowsweep.analysis.summarising.samples import sampled
+from flowsweep.analysis.summarising.summary import concluded
 from flowsweep.analysis.tests.path import path_facts
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables, tables_of
@@ -19,16 +22,24 @@ pytestmark = pytest.mark.whole
 
 @pytest.mark.parametrize("dialect", ["duckdb", "clickhouse"])
 def test_the_whole_analysis_compiles(dialect: str) -> None:
+    """The summary in steps, as a backend other than DuckDB takes them."""
     bound = tables_of(make_campaign(flows=(1,), window_sums=(1 << 18,)))
     names = [field.name for field in fields(Tables)]
     tables = Tables(**{name: ibis.table(getattr(bound, name).schema(), name=name) for name in names})
-    asked = points(summary(tables, paths=path_facts(bound)), tables.trials)
+    kept: list[ir.Table] = []
+
+    def keep(name: str, table: ir.Table) -> ir.Table:
+        kept.append(table)
+        return ibis.table(table.schema(), name=name)
+
+    summary = concluded(tables, sampled(tables, None, keep), path_facts(bound), keep)
+    asked = points(keep("summary", summary), tables.trials)
     checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials, tables.flows))
     states = flow_states(tables.samples, tables.trials, tables.flows)
     totals = intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)
     cut = durations_cut(totals, tables.trials)
     reached = slow_starts(tables.samples, tables.trials, kept_starts(tables), asked)
-    for expression in (asked, cells(asked), checked, states, cut, reached):
+    for expression in (*kept, asked, cells(asked), checked, states, cut, reached):
         sql = ibis.to_sql(expression, dialect=dialect)
         assert "SELECT" in sql
         assert "FLOOR" not in sql.upper(), "a floored quotient of floats is not exact"

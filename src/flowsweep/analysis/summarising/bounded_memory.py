@@ -12,9 +12,10 @@ from ibis.util import gen_name
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.expressions import getvariable
 from flowsweep.analysis.summarising.samples import Sampled, sampled
-from flowsweep.analysis.summarising.summary import concluded, summary
+from flowsweep.analysis.summarising.summary import concluded
 from flowsweep.analysis.tests.path import path_facts
 from flowsweep.archive import Tables
+from flowsweep.archive.backends import computed_by_spark
 
 ROWS_AT_A_TIME = 25_000_000
 """Rows of samples that are summed up together. Fewer would take less memory and more planning."""
@@ -31,8 +32,7 @@ def summarised(
         tables: In any backend.
         paths: From `path_facts`; if absent it is computed.
         rows_at_a_time: How many samples DuckDB sums up together. Trials are summed up one by one, so that it
-            does not matter which of them are together. Other backends have ways of their own to go beyond
-            their memory.
+            does not matter which of them are together. Spark has ways of its own to go beyond its memory.
 
     Returns:
         As `flowsweep.analysis.summary`, in the backend of `tables`.
@@ -40,7 +40,7 @@ def summarised(
     paths = path_facts(tables) if paths is None else paths
     connection = tables.trials.get_backend()
     if connection.name != "duckdb":
-        return summary(tables, paths=paths).cache()
+        return _in_steps(tables, paths)
     found, sum_up = _prepared(tables, rows_at_a_time)
     with ThreadPoolExecutor(1) as pool:
         summing = pool.submit(sum_up)
@@ -56,6 +56,15 @@ def summarised(
     rows = connection.create_table(name, schema=whole.schema())
     connection.raw_sql(f'INSERT INTO "{name}" BY NAME {statement}')
     return rows
+
+
+def _in_steps(tables: Tables, paths: ir.Table) -> ir.Table:
+    """Sum up, table by table: in one query, most would be computed for each that starts from them."""
+
+    def keep(_: str, table: ir.Table) -> ir.Table:
+        return computed_by_spark(table)
+
+    return computed_by_spark(concluded(tables, sampled(tables, None, keep), paths, keep))
 
 
 def _prepared(tables: Tables, rows_at_a_time: int) -> tuple[Sampled, Callable[[], None]]:

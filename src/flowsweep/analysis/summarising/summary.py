@@ -1,5 +1,7 @@
 """The summary: one row per trial, what a person wants to know of it."""
 
+from collections.abc import Sequence
+
 import ibis
 import ibis.expr.types as ir
 
@@ -82,12 +84,22 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.
     joined = tables.trials.rename(echo_planned="echo")
-    joined = columns_added(joined, parts, ["trial_id"])
+    joined = columns_added(joined, [_side_by_side(tables.trials, parts)], ["trial_id"])
     judged = with_predictions(with_connections(with_subflows(with_jobs(_judged(_settled(joined))))))
     judged = keep("judged", with_sender_drops(with_rate_sum(judged)))
     judged = with_quic_verdict(with_subflow_verdict(with_datagram_verdict(with_verdict(judged))))
     judged = with_file_verdict(judged)
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
+
+
+def _side_by_side(trials: ir.Table, parts: Sequence[ir.Table]) -> ir.Table:
+    """Put all parts into one table, the wider the later.
+
+    A database carries each column through all joins that come after it: those of `trials`, by far the most,
+    come last.
+    """
+    narrow_first = sorted(parts, key=lambda part: len(part.columns))
+    return columns_added(trials.select("trial_id"), narrow_first, ["trial_id"])
 
 
 def _volume(flows: ir.Table) -> ir.Table:
