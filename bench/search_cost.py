@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from against.machine import Machine
 from against.page import write_into_page
 from flowsweep.defaults import SECOND_NS
-from flowsweep.plan.searching.model import PlateauSearch
+from flowsweep.plan.searching.model import WindowSearch
 from flowsweep.schedule.search.plateau import decide
 from flowsweep.schedule.search.tried import Tried
 
@@ -76,7 +76,7 @@ def main() -> int:
 
 def _searched() -> tuple[tuple[Tried, ...], Callable[[], object]]:
     """Trials of a search, and what chooses the windows after them."""
-    search = PlateauSearch(
+    search = WindowSearch(
         of="window_sum_bytes", low_bytes=64 << 10, high_bytes=64 << 20, precision=0.01, trials_max=2 * TRIALS
     )
     generator = np.random.default_rng(SEED)
@@ -84,7 +84,7 @@ def _searched() -> tuple[tuple[Tried, ...], Callable[[], object]]:
     round_ = 0
     while len(tried) < TRIALS:
         round_ += 1
-        windows = decide.__wrapped__(search, SECOND_NS, tried).windows
+        windows = decide.__wrapped__(search, SECOND_NS, tried).levels
         if not windows:
             raise ValueError(f"the search ended after {len(tried)} trials")
         tried += tuple(Tried(window, round_, _log_goodput(window, generator)) for window in windows)

@@ -79,6 +79,8 @@ BEST_ROUND_MAX = 6
 SEARCH_BYTES_MAX = 1 << 60
 SEARCH_RANGE_MIN = 16
 """Between the largest and the smallest window of a search, as a factor."""
+SEARCH_FLOWS_RANGE_MIN = 4
+"""Between the most and the fewest flows of a search."""
 FEWEST_FOR_INTERVAL = 3
 """Repeats of one point from which an interval is stated: of two it is as wide as chance will have it."""
 STALLED_SHARE = 0.5

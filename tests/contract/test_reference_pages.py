@@ -25,7 +25,9 @@ def test_every_kind_of_figure_has_its_row() -> None:
 
 def test_keys_are_told_with_their_types_and_tests() -> None:
     page = write_reference.plan_keys()
-    assert "| `flows` | whole number, 1 to 1024, *axis* | `1` | tcp, udp, quic, mptcp, file |" in page
+    assert (
+        "| `flows` | whole number, 1 to 1024 or table, *axis* | `1` | tcp, udp, quic, mptcp, file |" in page
+    )
     assert '| `duration` | duration or table, *axis* | `"10s"` | all |' in page
     assert "| `loss` | number, 0 to below 1 or percentage |" in page
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
-from flowsweep.analysis.findings.plateau.searched import plateau_searches
+from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses, plateau_searches
 from flowsweep.archive import read_archive
 from flowsweep.archive.campaign import JOURNAL_FILE
 from summary_support import archive_rows
@@ -28,6 +28,16 @@ omit = "800ms"
 interval = "400ms"
 """
 ENOUGH_BYTES = (150_000, 215_000)
+# Of 80 KiB asked for some 100 kB are usable: 2.5 flows fill the path.
+OF_FLOWS = """
+find = "plateau"
+flows = { from = 1, to = 8 }
+window = "80KiB"
+at_most = { trials = 30 }
+duration = "2s"
+omit = "800ms"
+interval = "400ms"
+"""
 
 
 def test_a_search_finds_the_window_goes_on_after_a_kill_and_is_over_then(tmp_path: Path) -> None:
@@ -48,11 +58,23 @@ def test_a_search_finds_the_window_goes_on_after_a_kill_and_is_over_then(tmp_pat
     assert len(search.steps) < 40
     assert search.end == "precise"
     assert search.belief is not None
-    assert ENOUGH_BYTES[0] <= search.belief.enough_bytes <= ENOUGH_BYTES[1]
+    assert ENOUGH_BYTES[0] <= search.belief.enough <= ENOUGH_BYTES[1]
     assert search.belief.plateau_bps == pytest.approx(50e6 * 1448 / 1500, rel=0.03)
 
     flowsweep_here("run", plan, "--archive", archive, "--resume")
     assert archive_rows(read_archive(archive)) == rows
+
+
+def test_a_search_finds_how_many_flows_of_a_small_window_are_enough(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    flowsweep_here("run", write_plan(tmp_path, link=LINK, sweep=OF_FLOWS, repeats=1), "--archive", archive)
+    rows = archive_rows(read_archive(archive))
+    (search,) = plateau_searches(rows)
+    assert search.end == "precise"
+    assert search.belief is not None
+    assert search.belief.in_whole == (3, 3, 3)
+    (finding,) = (one for one in plateau_search_hypotheses(rows))
+    assert ": from 3 flows on goodput is within 3 % of 48." in finding.say("described")
 
 
 def _begun(archive: Path) -> int:

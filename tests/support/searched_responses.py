@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.plan.searching.model import PlateauSearch
+from flowsweep.plan.searching.model import FlowsSearch, OfPlateau, WindowSearch
 from flowsweep.schedule.search.plateau import Belief, End, decide
 from flowsweep.schedule.search.response import ALLOWED
 from flowsweep.schedule.search.tried import Tried
@@ -21,14 +21,21 @@ Response = Callable[[float], float]
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 
 
-def asked(precision: float = 0.1, trials: int = 60) -> PlateauSearch:
+def asked(precision: float = 0.1, trials: int = 60) -> WindowSearch:
     """A search over 64 KiB to 64 MiB."""
-    return PlateauSearch(
+    return WindowSearch(
         of="window_sum_bytes",
         low_bytes=LOW_BYTES,
         high_bytes=HIGH_BYTES,
         precision=precision,
         trials_max=trials,
+    )
+
+
+def asked_flows(most: int = 32, precision: float = 0.1, trials: int = 60) -> FlowsSearch:
+    """A search over 1 to `most` flows."""
+    return FlowsSearch(
+        low_flows=1, high_flows=most, window_shared=False, precision=precision, trials_max=trials
     )
 
 
@@ -105,7 +112,7 @@ def searched(
     case: Case,
     noise: Noise,
     generator: np.random.Generator,
-    search: PlateauSearch,
+    search: OfPlateau,
     fails: Callable[[float], bool] = lambda _: False,
 ) -> Searched:
     """Carry a search out; noise is drawn for all its trials at once, in the order in which they run."""
@@ -115,10 +122,10 @@ def searched(
     round_ = 0
     while True:
         decision = decide.__wrapped__(search, SECOND_NS, tuple(tried), tuple(failed))
-        if not decision.windows:
+        if not decision.levels:
             return Searched(len(tried) + len(failed), decision.end, decision.belief)
         round_ += 1
-        for window in generator.permutation(decision.windows).tolist():
+        for window in generator.permutation(decision.levels).tolist():
             if fails(window):
                 failed.append(window)
             else:
@@ -160,7 +167,7 @@ def holds(found: Searched, case: Case) -> bool | None:
     """Whether the interval holds the truth; None where none was claimed, or there is none to hold."""
     if found.belief is None or case.enough_bytes is None:
         return None
-    low, high = found.belief.low_bytes, found.belief.high_bytes
+    low, high = found.belief.low, found.belief.high
     slack = 1.006  # half a step of the grid on which the estimate lies
     return (low is None or low <= case.enough_bytes * slack) and (
         high is None or high * slack >= case.enough_bytes

@@ -64,13 +64,13 @@ def _result(setting: Setting, archive: Path) -> dict[str, Any]:
     (search,) = plateau_searches(rows)
     product_bytes = bandwidth_delay_bytes(setting)
     belief = search.belief
-    usable = None if belief is None else belief.enough_bytes * _usable_per_requested(search)
+    usable = None if belief is None else belief.enough * _usable_per_requested(search)
     seconds = len(rows) / (GRID_WINDOWS * GRID_OTHERS)
     return {
         **setting,
         "product_bytes": product_bytes,
-        "requested_bytes": None if belief is None else belief.enough_bytes,
-        "interval_bytes": None if belief is None else [belief.low_bytes, belief.high_bytes],
+        "requested_bytes": None if belief is None else belief.enough,
+        "interval_bytes": None if belief is None else [belief.low, belief.high],
         "usable_bytes": usable,
         "error": None if usable is None else usable / product_bytes - 1,
         "end": search.end,
@@ -84,7 +84,7 @@ def _result(setting: Setting, archive: Path) -> dict[str, Any]:
 
 def _usable_per_requested(search: PlateauSearched) -> float:
     """At the windows below the estimate, where flights fill them."""
-    enough_bytes = 0.0 if search.belief is None else search.belief.enough_bytes
+    enough_bytes = 0.0 if search.belief is None else search.belief.enough
     below = [row for row in search.whole if (row["window_sum_bytes"] or 0) < enough_bytes]
     nearest = sorted(below, key=lambda row: row["window_sum_bytes"] or 0)[-4:]
     return float(

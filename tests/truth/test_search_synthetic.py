@@ -1,5 +1,6 @@
 """Ten thousand searches in virtual time: false plateaus, what intervals hold, how many trials they take."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -8,10 +9,12 @@ from typing import Any
 import numpy as np
 from truth_support import NOTES, fill_table, table, write_result
 
+from flowsweep.schedule.search.response import ALLOWED
 from searched_responses import (
     CASES,
     Noise,
     asked,
+    asked_flows,
     correlated,
     drifting,
     false_plateau,
@@ -19,9 +22,11 @@ from searched_responses import (
     holds,
     independent,
     searched,
+    smooth,
 )
 
 WHAT = "searches for the plateau over responses whose truth is known, in virtual time"
+WHAT_OF_FLOWS = "searches for the fewest flows that are enough, over responses whose truth is known"
 PROCESSES = 2
 EACH = 200
 FALSE_SHARE = 0.05
@@ -73,6 +78,64 @@ def test_searches_over_known_responses() -> None:
             assert row["trials_median"] <= 0.15 * GRID, row
 
 
+FLOWS_SHARPNESS = (60.0, 8.0, 4.0)
+MOST_ENOUGH = 20.0
+"""Of 1 to 32 flows that are searched."""
+
+
+def test_searches_for_the_fewest_flows() -> None:
+    names = [(sharpness, noise) for sharpness in FLOWS_SHARPNESS for noise in NOISE]
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        rows = list(pool.map(_flows_searched, names))
+    write_result("search-flows", WHAT_OF_FLOWS, {"searches_each": EACH, "rows": rows})
+    headings = ("sharpness", "noise", "trials, median", "90 %", "wrong", "the fewest named", "ends")
+    fill_table(NOTES / "search.md", "flows", table(headings, [_flows_cells(row) for row in rows]))
+    assert sum(row["wrong"] for row in rows) <= FALSE_SHARE * EACH * len(rows)
+    for row in rows:
+        assert row["wrong"] <= 2 * FALSE_SHARE * EACH, row
+
+
+def _flows_searched(names: tuple[float, str]) -> dict[str, Any]:
+    sharpness, noise_name = names
+    generator = np.random.default_rng([int(sharpness), sum(map(ord, noise_name))])
+    ends, trials, wrong, named = Counter[str](), [], 0, 0
+    for _ in range(EACH):
+        enough = generator.uniform(1.05, MOST_ENOUGH)
+        corner = math.log(enough) + math.log(math.expm1(sharpness * ALLOWED)) / sharpness
+        found = searched(smooth(sharpness, corner), NOISE[noise_name], generator, asked_flows())
+        ends[str(found.end)] += 1
+        trials.append(found.trials)
+        assert found.belief is not None
+        fewest, low, high = found.belief.in_whole
+        truth = math.ceil(enough)
+        if found.end in ("level", "rising"):
+            wrong += 1
+        else:
+            wrong += (low is not None and truth < low) or (high is not None and truth > high)
+            named += fewest == truth
+    return {
+        "sharpness": sharpness,
+        "noise": noise_name,
+        "trials_median": float(np.median(trials)),
+        "trials_90": float(np.percentile(trials, 90)),
+        "wrong": wrong,
+        "named": named / EACH,
+        "ends": dict(ends),
+    }
+
+
+def _flows_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        f"{row['sharpness']:.0f}",
+        row["noise"],
+        f"{row['trials_median']:.0f}",
+        f"{row['trials_90']:.0f}",
+        f"{row['wrong']} of {EACH}",
+        f"{row['named']:.0%}",
+        ", ".join(f"{count} {end}" for end, count in sorted(row["ends"].items())),
+    )
+
+
 def _searched(names: tuple[str, str]) -> dict[str, Any]:
     case_name, noise_name = names
     generator = np.random.default_rng([len(case_name), sum(map(ord, case_name + noise_name))])
@@ -86,7 +149,7 @@ def _searched(names: tuple[str, str]) -> dict[str, Any]:
         false += false_plateau(found, case)
         if (holding := holds(found, case)) is not None and found.belief is not None:
             held.append(holding)
-            errors.append(abs(found.belief.enough_bytes / (case.enough_bytes or 1.0) - 1))
+            errors.append(abs(found.belief.enough / (case.enough_bytes or 1.0) - 1))
     return {
         "response": case_name,
         "noise": noise_name,

@@ -60,7 +60,9 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
         pa.field("rate_search_delay_max_ms", pa.float64()),  # likewise, where it has such a limit
         pa.field("search_precision", pa.float64()),  # likewise, of one in rounds
-        pa.field("searched_for", pa.string()),  # likewise: plateau or best; null of a rate
+        pa.field(
+            "searched_for", pa.string()
+        ),  # likewise: plateau (of windows), flows or best; null of a rate
         *(pa.field(axis.column, _TYPES[axis.kind], nullable=axis.default != ()) for axis in SETTINGS),
         pa.field("mode", pa.string()),  # of TCP; the part of the way of files; null for other tests
         pa.field("echo", pa.string()),  # what a round trip is to consist of

@@ -18,7 +18,7 @@ from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refu
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import EXIT_CODES
 from flowsweep.cli.options import Against, load_both
-from flowsweep.cli.search_words import search_rows
+from flowsweep.cli.search_words import flows_words, search_rows
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.defaults import SPACE_FACTOR
@@ -243,7 +243,7 @@ def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
     """Flows; where groups of hosts take part, between how many hosts, and how many that makes."""
     trials = [trial for point in points for trial in point.trials(repeat=1)]
     hosts = dict.fromkeys(hosts_of_groups(len(trial.sources), len(trial.sinks)) for trial in trials)
-    flows = ("flows", ", ".join(map(str, sweep.flows)))
+    flows = ("flows", flows_words(sweep))
     if not any(hosts):
         return [flows]
     return [

@@ -1,12 +1,12 @@
 """Searches in words: what they look for, and what one believes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flowsweep.analysis.axes import setting_axes, setting_words
 from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.plan.model import Sweep
-from flowsweep.plan.searching.model import BestSearch, Left, PlateauSearch, RateSearch
+from flowsweep.plan.searching.model import BestSearch, FlowsSearch, Left, OfPlateau, RateSearch
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
     counted,
@@ -22,11 +22,12 @@ from flowsweep.wording import (
 
 if TYPE_CHECKING:
     from flowsweep.run.events import BestBelieved, SearchBelieves
+    from flowsweep.schedule.search.plateau import Belief
 
 _ENDS: Mapping[str, str] = {
     "precise": "known as precisely as was asked",
-    "level": "the smallest window is enough: begin with a smaller one to find where goodput falls",
-    "rising": "goodput rises up to the largest window: end with a larger one",
+    "level": "the least that was tried is enough: begin with less to find where goodput falls",
+    "rising": "goodput rises up to the most that was tried: end with more",
     "budget": "no trial is left within `at_most`",
     "failures": "too many trials failed",
 }
@@ -42,19 +43,32 @@ _BEST_ENDS: Mapping[str, str] = {
 def belief_words(event: "SearchBelieves") -> str:
     """Say what is believed and what comes next: "left → right: enough is 1.21 MiB, +4 % −3 %; next …"."""
     found = event.belief
-    (size, *windows) = format_sizes(round(found.enough_bytes), *event.windows_bytes, binary=True)
-    if found.low_bytes is None or found.high_bytes is None:
-        known = f"enough is about {size}, not yet bounded"
+    search = event.trial.search
+    if isinstance(search, FlowsSearch):
+        known, then = _flows_known(found, search), ", ".join(map(str, event.levels)) + " flows"
     else:
-        more, less = (
-            format_share(end)
-            for end in (found.high_bytes / found.enough_bytes - 1, 1 - found.low_bytes / found.enough_bytes)
-        )
-        known = f"enough is {size}, +{more} −{less}"
+        known, then = _window_known(found, event.levels)
     plateau = f"plateau {format_rate(found.plateau_bps)}"
-    then = ", ".join(windows)
     what = f"over: {_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
     return f"search {direction(event.trial.src, event.trial.dst)}: {known}, {plateau}; {what}"
+
+
+def _window_known(found: "Belief", levels: Sequence[int]) -> tuple[str, str]:
+    """The window that is enough, and those that come next."""
+    (size, *windows) = format_sizes(round(found.enough), *levels, binary=True)
+    then = ", ".join(windows)
+    if found.low is None or found.high is None:
+        return f"enough is about {size}, not yet bounded", then
+    more, less = (format_share(end) for end in (found.high / found.enough - 1, 1 - found.low / found.enough))
+    return f"enough is {size}, +{more} −{less}", then
+
+
+def _flows_known(found: "Belief", search: FlowsSearch) -> str:
+    fewest, low, high = found.in_whole
+    flows = counted(fewest, "flow")
+    if low is None or high is None or high > search.high_flows:
+        return f"enough is about {flows}, not yet bounded"
+    return f"enough is {flows}" if low == high else f"enough is {flows}, {low} to {high}"
 
 
 def best_words(event: "BestBelieved") -> str:
@@ -84,6 +98,16 @@ def _left_words(left: Left) -> str:
     return f"at most {listed} left"
 
 
+def flows_words(sweep: Sweep) -> str:
+    """List a sweep's numbers of flows, of a search its range."""
+    search = sweep.plateau_search
+    return (
+        f"{search.low} to {search.high}"
+        if isinstance(search, FlowsSearch)
+        else ", ".join(map(str, sweep.flows))
+    )
+
+
 def search_rows(sweep: Sweep, points: int) -> list[tuple[str, str]]:
     """What `check` says of a sweep's search, if it has one; the sweep has so many points on all its paths."""
     if sweep.rate_search is not None:
@@ -107,18 +131,22 @@ def _rate_search_words(search: RateSearch) -> str:
     return f"{bounds}, to {resolution}, {limits}: {steps} each"
 
 
-def _plateau_search_words(search: PlateauSearch, trial_ns: int) -> str:
-    """Say which windows are searched, how precisely, what that may take, and what it probably will."""
+def _plateau_search_words(search: OfPlateau, trial_ns: int) -> str:
+    """Say what is searched, how precisely, what that may take, and what it probably will."""
     # It needs NumPy and SciPy, which no other plan needs.
     from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed
 
-    whose = "of all flows" if search.of == "window_sum_bytes" else "of each flow"
-    bounds = f"{format_size(search.low_bytes)} to {format_size(search.high_bytes)} {whose}"
     most = counted(search.trials_max, "trial")
-    wanted = f"the smallest window that is enough, {bounds}, to {format_share(search.precision)}"
+    if isinstance(search, FlowsSearch):
+        axis, bounds = "number of flows", f"the fewest flows that are enough, {search.low} to {search.high}"
+    else:
+        whose = "of all flows" if search.of == "window_sum_bytes" else "of each flow"
+        bounds = f"{format_size(search.low)} to {format_size(search.high)} {whose}"
+        axis, bounds = "window", f"the smallest window that is enough, {bounds}"
+    wanted = f"{bounds}, to {format_share(search.precision)}"
     took = rehearsed(search, trial_ns)
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
-    if_so = f"if goodput rises with the window up to a corner and repeats scatter by {format_margin(SCATTER)}"
+    if_so = f"if goodput rises with the {axis} up to a corner and repeats scatter by {format_margin(SCATTER)}"
     return f"{wanted}: at most {most} each, probably about {took.median}{spread}, {if_so}"
 
 

@@ -31,7 +31,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "rtt_size": "Round-trip time against the size of a message",
     "effects": "What makes a difference",
     "rate_search": "Search for the highest rate",
-    "search": "Search for the smallest window that is enough",
+    "search": "Search for what is enough",
     "best": "Search for the best setting",
     "offered": "Goodput and loss against the rate that was asked for",
     "jitter": "Jitter and delay variation against the rate",

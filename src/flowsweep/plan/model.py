@@ -16,7 +16,7 @@ from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.plan.retain.model import Retain
-from flowsweep.plan.searching.model import BestSearch, PlateauSearch, RateSearch, Search
+from flowsweep.plan.searching.model import BestSearch, OfPlateau, RateSearch, Search
 from flowsweep.plan.until.model import Until
 from flowsweep.tests import TESTS, TIMED_TESTS
 
@@ -335,8 +335,8 @@ class Sweep(Frozen):
     spacing_ns: tuple[int, ...] | None = None
     """At most one of these, `rate_bps` and `rate_search`."""
     rate_search: RateSearch | None = None
-    plateau_search: PlateauSearch | None = Field(default=None, exclude_if=lambda search: search is None)
-    """In place of `window_bytes` and `window_sum_bytes`."""
+    plateau_search: OfPlateau | None = Field(default=None, exclude_if=lambda search: search is None)
+    """In place of windows, or of more than one number of `flows`."""
     best_search: BestSearch | None = Field(default=None, exclude_if=lambda search: search is None)
     """Among the points that its axes span."""
     gso: tuple[bool, ...] = (True,)

@@ -22,7 +22,7 @@ from flowsweep.plan.links.table import (
 from flowsweep.plan.monitors.keys import MonitorTable
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.retain.keys import RetainTable
-from flowsweep.plan.searching.keys import WINDOW_TAGS, AtMostTable, WindowRange
+from flowsweep.plan.searching.keys import RANGE_TAGS, AtMostTable, FlowsRange, WindowRange
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.udp.keys import RateSearchTable
 from flowsweep.plan.until.keys import DURATION_TAGS, UntilTable
@@ -97,6 +97,8 @@ def _missing(path: KeyPath) -> str:
         return 'missing: a search is { low = "RATE", high = "RATE", resolution = "RATE" }'
     if path[2:3] in {("window",), ("window_sum",)}:
         return 'missing: a range is { from = "SIZE", to = "SIZE" }'
+    if path[2:3] == ("flows",):
+        return "missing: a range is { from = 1, to = 32 }"
     if path[2:3] == ("duration",):
         return 'missing: a duration that may end early is { until = "2%", at_most = "30s" } at least'
     if "cross" in path[3:]:
@@ -122,7 +124,7 @@ _EXPECTED = {
 }
 
 
-_TAGS = frozenset({*WINDOW_TAGS, *DURATION_TAGS})
+_TAGS = frozenset({*RANGE_TAGS, *DURATION_TAGS})
 """Parts of locations that no document has."""
 
 
@@ -203,6 +205,8 @@ def _model_within_sweep(keys: Sequence[str | int]) -> type[Table]:
             return RateSearchTable
         case (int(), "window" | "window_sum"):
             return WindowRange
+        case (int(), "flows"):
+            return FlowsRange
         case (int(), "duration"):
             return UntilTable
         case (int(), "at_most"):

@@ -245,7 +245,7 @@ class _Conductor:
         first, search = slot.trials[0], slot.search
         event: SearchBelieves | BestBelieved | None = None
         if (state := plateau_state(slot, self._learned)) is not None and state.belief is not None:
-            event = SearchBelieves(first, state.belief, state.windows, state.end, state.left)
+            event = SearchBelieves(first, state.belief, state.levels, state.end, state.left)
         best = best_state(slot, self._learned)
         if isinstance(search, BestSearch) and best is not None and best.belief is not None:
             told = (best.belief, best.settings, best.end, best.left)

@@ -120,8 +120,8 @@ class SearchBelieves:
     """Its first step."""
     belief: "Belief"
     """As of its last whole round."""
-    windows_bytes: tuple[int, ...]
-    """Of the round that runs or comes next; none at the end."""
+    levels: tuple[int, ...]
+    """Windows in bytes, or numbers of flows, of the round that runs or comes next; none at the end."""
     end: "End | None"
     """Why it is over."""
     left: "Left"

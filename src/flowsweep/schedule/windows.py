@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from flowsweep.plan.model import Sweep
-from flowsweep.plan.searching.model import PlateauSearch
+from flowsweep.plan.searching.model import WindowSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ NO_WINDOW = Window(size_bytes=None, sums_asked_bytes=(), capped=False)
 
 def windows_of(sweep: Sweep, flows: int) -> list[Window]:
     """Work out the window of one of some flows for every window or window sum of the sweep."""
-    if sweep.plateau_search is not None:
+    if isinstance(sweep.plateau_search, WindowSearch):
         return [_first(sweep.plateau_search, flows)]
     if sweep.window_sum_bytes is not None:
         return [_capped(asked // flows, asked, sweep.window_max_bytes) for asked in sweep.window_sum_bytes]
@@ -29,7 +29,7 @@ def windows_of(sweep: Sweep, flows: int) -> list[Window]:
     return [NO_WINDOW]
 
 
-def _first(search: PlateauSearch, flows: int) -> Window:
+def _first(search: WindowSearch, flows: int) -> Window:
     """The smallest window of a search; its steps have their own."""
     whole = search.of == "window_sum_bytes"
     window = search.low_bytes // flows if whole else search.low_bytes

@@ -12,6 +12,7 @@ from flowsweep.plan.searching.model import Left
 from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
 from flowsweep.schedule.search.best import BestBelief, BestEnd
 from flowsweep.schedule.search.plateau import Belief, End
+from searched_responses import asked_flows
 
 TRIAL = make_trial(flows=4, window_bytes=262_144)
 
@@ -38,6 +39,25 @@ def test_what_a_search_believes_is_said_after_each_round(
     assert first == "at most 60 of 60 trials to run, 20 s"
     assert second.strip().startswith("search a → b: ")
     assert words in second
+
+
+@pytest.mark.parametrize(
+    ("belief", "flows", "words"),
+    [
+        (Belief(2.4, None, None, 1e9), (2, 3, 8), "enough is about 3 flows, not yet bounded, plateau"),
+        (Belief(2.4, 2.0, 3.0, 1e9), (2, 3), "enough is 3 flows, plateau 1.00 Gbit/s; next: 2, 3 flows; "),
+        (Belief(2.4, 1.0, 5.2, 1e9), (2, 3, 8), "enough is 3 flows, 2 to 6, plateau"),
+    ],
+)  # fmt: skip
+def test_what_a_search_for_flows_believes_is_said_in_whole_flows(
+    belief: Belief, flows: tuple[int, ...], words: str
+) -> None:
+    trial = TRIAL.model_copy(update={"search": asked_flows()})
+    output = io.StringIO()
+    with progress_view(Screen(file=output, width=300)) as show:
+        show(CampaignStarted(trials=60, done=0, left_ns=20 * SECOND_NS, at_most=True))
+        show(SearchBelieves(trial, belief, flows, None, Left(21, None, None)))
+    assert words in output.getvalue().splitlines()[1]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ STABLE_COLUMNS = tuple(StableColumns.__annotations__)
 
 
 class SearchColumns(TypedDict):
-    """A step of a search in rounds: for the plateau, or for the best setting."""
+    """A step of a search in rounds: for the plateau, of windows or flows, or for the best setting."""
 
     search_precision: float | None
     searched_for: str | None

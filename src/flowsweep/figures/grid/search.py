@@ -1,20 +1,33 @@
-"""Searches for the plateau, trial by trial: which windows were tried in which round, and what they gave."""
+"""Searches for the plateau, trial by trial: what was tried in which round, and what it gave."""
 
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.plateau.searched import PlateauSearched, plateau_searches, window_of
+from flowsweep.analysis.findings.plateau.searched import (
+    FLOWS,
+    WINDOW,
+    PlateauSearched,
+    level_of_step,
+    plateau_searches,
+)
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, PLATEAU_SHADE, scaled_axis
 from flowsweep.figures.theme import figure, series_colours, symbol
-from flowsweep.wording import format_rate, format_size
+from flowsweep.wording import counted, format_rate, format_size
 
-_AXIS = DrawnAxis("window_sum_bytes", "window × flows", format_size)
+_AXES = {
+    WINDOW: DrawnAxis(WINDOW, "window × flows", format_size),
+    FLOWS: DrawnAxis("flows_per_pair", "flows", str),
+}
+_SEARCHED = {
+    WINDOW: ("windows", "smallest window that is enough"),
+    FLOWS: ("numbers of flows", "fewest flows that are enough"),
+}
 _CAPTION = (
-    "The windows of each search in the order in which they were tried; faint lines part its rounds. An open "
-    "mark: the trial failed. Shaded: the 95 % interval of the smallest window that is enough."
+    "The {tried} of each search in the order in which they were tried; faint lines part its rounds. An open "
+    "mark: the trial failed. Shaded: the 95 % interval of the {found}."
 )
 _ROUND_LINE = "rgba(122,130,138,0.35)"
 
@@ -25,11 +38,11 @@ def drawn_searches(data: FigureData) -> list[Drawn]:
 
 
 def _drawn(search: PlateauSearched) -> Drawn:
-    windows = [window_of(row) for row in search.steps]
+    tried, found = _SEARCHED[search.axis]
     return Drawn(
         FigureKey("search", search.sweep, search.mode, direction=search.direction),
         f"{search.direction}, {search.name}",
-        _CAPTION,
+        _CAPTION.format(tried=tried, found=found),
         file_stem(search.sweep, search.direction, search.name, "search"),
         figure(
             [_marks(search)],
@@ -39,9 +52,9 @@ def _drawn(search: PlateauSearched) -> Drawn:
             shapes=[*_interval(search), *_rounds(search)],
             xaxis={
                 "title": {"text": "trial of the search", "standoff": 8},
-                "range": [0.5, len(windows) + 0.5],
+                "range": [0.5, len(search.steps) + 0.5],
             },
-            yaxis=scaled_axis(_AXIS, windows),
+            yaxis=scaled_axis(_AXES[search.axis], search.levels),
         ),
         tuple(_row(search, row, number) for number, row in enumerate(search.steps, start=1)),
     )
@@ -52,7 +65,7 @@ def _marks(search: PlateauSearched) -> go.Scatter:
     whole = search.whole
     return go.Scatter(
         x=list(range(1, len(search.steps) + 1)),
-        y=[position(window_of(row)) for row in search.steps],
+        y=[position(level) for level in search.levels],
         mode="markers",
         name=search.name,
         showlegend=False,
@@ -61,21 +74,16 @@ def _marks(search: PlateauSearched) -> go.Scatter:
             "size": 9,
             "symbol": [mark if row in whole else f"{mark}-open" for row in search.steps],
         },
-        text=[_hover(row) for row in search.steps],
+        text=[_hover(search, row) for row in search.steps],
         hovertemplate="%{text}<extra></extra>",
     )
 
 
 def _interval(search: PlateauSearched) -> list[dict[str, object]]:
     found = search.belief
-    if (
-        found is None
-        or found.low_bytes is None
-        or found.high_bytes is None
-        or search.end in ("level", "rising")
-    ):
+    if found is None or found.low is None or found.high is None or search.end in ("level", "rising"):
         return []
-    ends = {"y0": position(found.low_bytes), "y1": position(found.high_bytes)}
+    ends = {"y0": position(found.low), "y1": position(found.high)}
     shade = {"fillcolor": PLATEAU_SHADE, "line": {"width": 0}, "layer": "below"}
     return [{"type": "rect", "xref": "paper", "x0": 0, "x1": 1, **ends, **shade}]
 
@@ -90,10 +98,12 @@ def _rounds(search: PlateauSearched) -> list[dict[str, object]]:
     ]
 
 
-def _hover(row: TrialRow) -> str:
+def _hover(search: PlateauSearched, row: TrialRow) -> str:
     goodput_bps = row["goodput_mean_bps"]
     goodput = row["error"] or row["status"] if goodput_bps is None else format_rate(goodput_bps)
-    return f"<b>{format_size(window_of(row))}</b>: {goodput}<br>round {row['repeat']}"
+    level = level_of_step(row, search.axis)
+    tried = counted(level, "flow") if search.axis == FLOWS else format_size(level)
+    return f"<b>{tried}</b>: {goodput}<br>round {row['repeat']}"
 
 
 def _row(search: PlateauSearched, row: TrialRow, number: int) -> dict[str, object]:
@@ -103,6 +113,7 @@ def _row(search: PlateauSearched, row: TrialRow, number: int) -> dict[str, objec
         "point": search.name,
         "round": row["repeat"],
         "step": number,
+        "flows_per_pair": row["flows_per_pair"],
         "window_sum_bytes": row["window_sum_bytes"],
         "goodput_mean_bps": row["goodput_mean_bps"],
         "status": row["status"],

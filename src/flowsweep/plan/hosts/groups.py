@@ -8,6 +8,7 @@ from flowsweep.plan.expansion import HostPair, host_pairs, members
 from flowsweep.plan.hosts.checks import known_hosts, unknown_host
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.searching.keys import levels_of
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.wording import counted
 
@@ -42,9 +43,9 @@ def total_flows(file: PlanFile, sweep: SweepTable) -> list[int]:
         (len(pairs_of_path(file, path, pairs)) if path.mesh is None else 1) * flows
         for path in sweep.paths
         for pairs in sweep.pairs or (None,)
-        for flows in sweep.flows
+        for flows in levels_of(sweep.flows)
     }
-    return sorted(counts - {0}) or sorted(sweep.flows)
+    return sorted(counts - {0}) or sorted(levels_of(sweep.flows))
 
 
 def _pairs_problems(
@@ -97,7 +98,7 @@ def _host_limit_problems(
     if not peers:
         return
     ((host, most),) = peers.most_common(1)
-    flows = max(sweep.flows)
+    flows = max(levels_of(sweep.flows))
     if most * flows > defaults.FLOWS_MAX and most > 1:
         message = (
             f"found {counted(flows, 'flow')} from each source to each sink, which are {most * flows} at "

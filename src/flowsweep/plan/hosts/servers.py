@@ -139,10 +139,9 @@ def _perf_problems(sweep: SweepTable, servers: _Servers, at: KeyPath) -> Iterato
 
 def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     server = "an iperf3 server"
-    if max(sweep.flows) > defaults.IPERF3_FLOWS_MAX:
-        message = (
-            f"found {max(sweep.flows)}, {server} takes at most {defaults.IPERF3_FLOWS_MAX} flows at once"
-        )
+    flows = max(levels_of(sweep.flows))
+    if flows > defaults.IPERF3_FLOWS_MAX:
+        message = f"found {flows}, {server} takes at most {defaults.IPERF3_FLOWS_MAX} flows at once"
         yield Problem((*at, "flows"), message)
     if sweep.test in MODE.tests and any(mode != "copy" for mode in sweep.mode):
         yield Problem((*at, "mode"), f'{server} reads and writes as "copy" does; leave the others out')

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
-from flowsweep.plan.searching.keys import FindKeys, WindowRange
+from flowsweep.plan.searching.keys import FindKeys, FlowsRange, WindowRange
 from flowsweep.plan.sweeps.table import SweepTable, points_of_axes
 from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration, write_size
 
-_RANGES = ("window", "window_sum")
+_WINDOWS = ("window", "window_sum")
+_RANGES = (*_WINDOWS, "flows")
 _OF_ENDS = ("window_send", "window_recv", "window_max")
 NO_SETTINGS = ("pairs", "duration")
 """Lists that make no settings: other hosts and other durations have a search of their own."""
@@ -19,9 +20,12 @@ _FEWEST_SETTINGS = 2
 
 def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     """Find what contradicts itself in a sweep that searches, or has keys of one that does."""
-    ranges = [key for key in _RANGES if isinstance(getattr(sweep, key), WindowRange)]
+    ranges = _ranges(sweep)
     if sweep.find is None:
-        yield from _without_search(sweep, ranges, at)
+        yield from range_problems(sweep, at)
+        for key in FindKeys.model_fields.keys() & sweep.model_fields_set - {"find"}:
+            message = 'has no effect without find = "plateau"; leave it out, or search'
+            yield Problem((*at, key), message, about=((*at, "find"),))
         return
     if sweep.find == "best":
         yield from _best_problems(sweep, ranges, at)
@@ -39,17 +43,35 @@ def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
         yield Problem((*at, "find"), message, about=tuple(times))
 
 
+def range_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    """Find ranges in a sweep that does not search."""
+    for key in _ranges(sweep):
+        kinds = "a number or a list of numbers" if key == "flows" else "a size or a list of sizes"
+        message = f'found a range, expected {kinds}: a range is searched, with find = "plateau"'
+        yield Problem((*at, key), message, about=((*at, "find"),))
+
+
+def _ranges(sweep: SweepTable) -> list[str]:
+    return [key for key in _RANGES if isinstance(getattr(sweep, key), WindowRange | FlowsRange)]
+
+
 def _plateau_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
     if not ranges:
         example = 'window_sum = { from = "64KiB", to = "64MiB" }'
         message = f'found "{sweep.find}" without a range, expected one, such as {example}'
         yield Problem((*at, "find"), message, about=tuple((*at, key) for key in _RANGES))
-    for key in ranges:
-        yield from _range_problems((*at, key), getattr(sweep, key))
-    for key in _OF_ENDS:
+    if "flows" in ranges:
+        yield from _flows_problems(sweep, ranges, at)
+        ends: tuple[str, ...] = ("window_max",)
+        why = "found beside a search for flows, whose windows are as given; leave it out"
+    else:
+        for key in ranges:
+            yield from _window_problems((*at, key), getattr(sweep, key))
+        ends = _OF_ENDS
+        why = "found beside a search, whose range says which windows both ends get; leave it out"
+    for key in ends:
         if getattr(sweep, key) is not None:
-            message = "found beside a search, whose range says which windows both ends get; leave it out"
-            yield Problem((*at, key), message, about=((*at, "find"),))
+            yield Problem((*at, key), why, about=((*at, "find"),))
     yield from _budget_problems(sweep, defaults.SEARCH_TRIALS_MIN, at)
 
 
@@ -87,18 +109,30 @@ def _budget_problems(sweep: SweepTable, trials: int, at: KeyPath) -> Iterator[Pr
         yield Problem((*at, "at_most", "duration"), message, about=((*at, "duration"),))
 
 
-def _without_search(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+def _flows_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+    flows = sweep.flows
     for key in ranges:
+        if key != "flows":
+            message = (
+                "found a range beside one of flows, expected one range: list the numbers of flows, such as "
+                "flows = [1, 4, 16], and each has a search of its own"
+            )
+            yield Problem((*at, key), message, about=((*at, "flows"),))
+    for key in (*_WINDOWS, "window_send", "window_recv"):
+        levels = getattr(sweep, key)
+        if isinstance(levels, list) and len(levels) > 1:
+            message = "found a list beside a range of flows, expected one size: name a sweep for each"
+            yield Problem((*at, key), message, about=((*at, "flows"),))
+    if isinstance(flows, FlowsRange) and flows.high < defaults.SEARCH_FLOWS_RANGE_MIN * flows.low:
+        least = defaults.SEARCH_FLOWS_RANGE_MIN * flows.low
         message = (
-            'found a range, expected a size or a list of sizes: a range is searched, with find = "plateau"'
+            f"found {flows.high}, expected at least {least}, {defaults.SEARCH_FLOWS_RANGE_MIN} times `from`: "
+            "a plateau shows beside what is below it"
         )
-        yield Problem((*at, key), message, about=((*at, "find"),))
-    for key in FindKeys.model_fields.keys() & sweep.model_fields_set - {"find"}:
-        message = 'has no effect without find = "plateau"; leave it out, or search'
-        yield Problem((*at, key), message, about=((*at, "find"),))
+        yield Problem((*at, "flows", "to"), message, about=((*at, "flows", "from"),))
 
 
-def _range_problems(here: KeyPath, windows: WindowRange) -> Iterator[Problem]:
+def _window_problems(here: KeyPath, windows: WindowRange) -> Iterator[Problem]:
     if windows.high < defaults.SEARCH_RANGE_MIN * windows.low:
         least = write_size(defaults.SEARCH_RANGE_MIN * windows.low)
         message = (

@@ -22,12 +22,19 @@ class WindowRange(Table):
     )
 
 
+class FlowsRange(Table):
+    """Numbers of flows between which a search looks."""
+
+    low: fields.Flows = Field(alias="from", description="The fewest flows that are tried.", examples=[1])
+    high: fields.Flows = Field(alias="to", description="The most flows that are tried.", examples=[32])
+
+
 def _written_as(value: object) -> str:
-    return "range" if isinstance(value, dict | WindowRange) else "levels"
+    return "range" if isinstance(value, dict | WindowRange | FlowsRange) else "levels"
 
 
-WINDOW_TAGS = ("levels", "range")
-"""How pydantic names the two ways in which a window may be written."""
+RANGE_TAGS = ("levels", "range")
+"""How pydantic names the two ways in which an axis that is searched may be written."""
 Windows = Annotated[
     Annotated[fields.Axis[fields.Window], Tag("levels")] | Annotated[WindowRange, Tag("range")],
     Discriminator(_written_as),
@@ -38,11 +45,17 @@ WindowSums = Annotated[
 ]
 
 
-def levels_of(windows: Sequence[int] | WindowRange | None) -> list[int]:
-    """List the windows that a plan names, of a range its two ends."""
-    if isinstance(windows, WindowRange):
-        return [windows.low, windows.high]
-    return list(windows or ())
+FlowNumbers = Annotated[
+    Annotated[fields.Axis[fields.Flows], Tag("levels")] | Annotated[FlowsRange, Tag("range")],
+    Discriminator(_written_as),
+]
+
+
+def levels_of(axis: Sequence[int] | WindowRange | FlowsRange | None) -> list[int]:
+    """List the windows or numbers of flows that a plan names, of a range its two ends."""
+    if isinstance(axis, WindowRange | FlowsRange):
+        return [axis.low, axis.high]
+    return list(axis or ())
 
 
 _Trials = Annotated[int, whole(defaults.SEARCH_TRIALS_MIN, defaults.SEARCH_TRIALS_MAX)]
@@ -62,17 +75,18 @@ class FindKeys(Table):
     """What is searched for, how precisely, and what that may take."""
 
     find: Annotated[Literal["plateau", "best"], one_of("plateau", "best")] | None = key(
-        "Search in place of a grid. plateau: the smallest window with which goodput is on its plateau, "
-        "within a range of `window` or `window_sum`; a search for each direction and each combination of the "
-        "other axes. best: which combination of the levels of all axes has the highest goodput; a search for "
-        "each direction. Its trials come in rounds, which take the place of `repeats`.",
+        "Search in place of a grid. plateau: the smallest window, or the fewest flows, with which goodput "
+        "is on its plateau, within a range of `window`, `window_sum` or `flows`; a search for each direction "
+        "and each combination of the other axes. best: which combination of the levels of all axes has the "
+        "highest goodput; a search for each direction. Its trials come in rounds, which take the place of "
+        "`repeats`.",
         None,
         examples=["plateau", "best"],
     )
     precision: fields.Precision = key(
         "A search for the plateau ends when the 95 % interval of what it looks for reaches no further from "
-        "the estimate than this share of it; one for the best when no other setting can have more goodput by "
-        "more than this share.",
+        "the estimate than this share of it, or has no other number of flows; one for the best when no other "
+        "setting can have more goodput by more than this share.",
         defaults.SEARCH_PRECISION,
         written="10%",
         examples=["5%"],

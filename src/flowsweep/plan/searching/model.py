@@ -62,16 +62,61 @@ class SearchInRounds(Frozen):
 
 
 class PlateauSearch(SearchInRounds):
-    """A search for the smallest window from which on goodput is on its plateau.
+    """A search for the smallest window, or the fewest flows, from which on goodput is on its plateau.
 
-    It ends when the 95 % interval reaches no further from the estimate than `precision`, a share of it.
+    It ends when the 95 % interval reaches no further from the estimate than `precision`, a share of it, or
+    has no other whole number.
     """
+
+    @property
+    def low(self) -> int:
+        """The least that is tried, in bytes or flows."""
+        raise NotImplementedError
+
+    @property
+    def high(self) -> int:
+        """The most that is tried."""
+        raise NotImplementedError
+
+
+class WindowSearch(PlateauSearch):
+    """A search for the smallest window."""
 
     find: Literal["plateau"] = "plateau"
     of: Literal["window_bytes", "window_sum_bytes"]
     """Whether windows are of one flow or of all of a trial."""
     low_bytes: int
     high_bytes: int
+
+    @property
+    def low(self) -> int:
+        """The smallest window."""
+        return self.low_bytes
+
+    @property
+    def high(self) -> int:
+        """The largest."""
+        return self.high_bytes
+
+
+class FlowsSearch(PlateauSearch):
+    """A search for the fewest flows, between each pair of hosts."""
+
+    find: Literal["flows"] = "flows"
+    low_flows: int
+    high_flows: int
+    window_shared: bool
+    """Whether all flows share a window sum, as far as they are asked for windows; else each has its own."""
+
+    @property
+    def low(self) -> int:
+        """The fewest flows that are tried."""
+        return self.low_flows
+
+    @property
+    def high(self) -> int:
+        """The most."""
+        return self.high_flows
 
 
 class BestSearch(SearchInRounds):
@@ -83,4 +128,5 @@ class BestSearch(SearchInRounds):
     find: Literal["best"] = "best"
 
 
-Search = RateSearch | PlateauSearch | BestSearch
+OfPlateau = WindowSearch | FlowsSearch
+Search = RateSearch | OfPlateau | BestSearch

@@ -10,8 +10,8 @@ from flowsweep.plan.campaign import Timing
 from flowsweep.plan.expansion import mesh_pairs
 from flowsweep.plan.model import Background, Path, Sweep
 from flowsweep.plan.probing import Echo, Probe
-from flowsweep.plan.searching.keys import WindowRange
-from flowsweep.plan.searching.model import BestSearch, PlateauSearch, RateSearch
+from flowsweep.plan.searching.keys import FlowsRange, WindowRange
+from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, RateSearch, WindowSearch
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.until.keys import UntilTable, longest_of
@@ -63,7 +63,8 @@ def _paths(path: PathTable, groups: Mapping[str, Sequence[str]]) -> Iterator[Pat
 
 def _bulk(sweep: SweepTable) -> dict[str, Any]:
     return {
-        "flows": tuple(sweep.flows),
+        # The first step of a search has the fewest.
+        "flows": (sweep.flows.low,) if isinstance(sweep.flows, FlowsRange) else tuple(sweep.flows),
         "window_max_bytes": sweep.window_max,
         "clip_allowed": sweep.clip == "allow",
         "length_bytes": _lengths(sweep),
@@ -99,12 +100,19 @@ def _rate_search(sweep: SweepTable) -> RateSearch | None:
     )
 
 
-def _plateau_search(sweep: SweepTable) -> PlateauSearch | None:
+def _plateau_search(sweep: SweepTable) -> OfPlateau | None:
+    if isinstance(sweep.flows, FlowsRange):
+        return FlowsSearch(
+            low_flows=sweep.flows.low,
+            high_flows=sweep.flows.high,
+            window_shared=sweep.window_sum is not None,
+            **_until_known(sweep),
+        )
     per_flow = isinstance(sweep.window, WindowRange)
     windows = sweep.window if per_flow else sweep.window_sum
     if not isinstance(windows, WindowRange):
         return None
-    return PlateauSearch(
+    return WindowSearch(
         of="window_bytes" if per_flow else "window_sum_bytes",
         low_bytes=windows.low,
         high_bytes=windows.high,

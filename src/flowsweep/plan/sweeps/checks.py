@@ -9,7 +9,7 @@ from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
-from flowsweep.plan.searching.checks import NO_SETTINGS, search_problems
+from flowsweep.plan.searching.checks import NO_SETTINGS, range_problems, search_problems
 from flowsweep.plan.searching.keys import levels_of
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, points_of_axes, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
@@ -32,6 +32,8 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from _window_problems(sweep, at)
         if "find" in PLAN_TESTS[sweep.test].keys:
             yield from search_problems(file, sweep, at)
+        else:
+            yield from range_problems(sweep, at)
         yield from until_problems(file, sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
         yield from PLAN_TESTS[sweep.test].check(file, sweep, flows, at)

@@ -6,17 +6,17 @@ from flowsweep import defaults, units
 from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
-from flowsweep.plan.searching.keys import Windows, WindowSums
+from flowsweep.plan.searching.keys import FlowNumbers, Windows, WindowSums
 
 
 class BulkKeys(Table):
     """What can be asked of TCP and UDP alike."""
 
-    flows: fields.Axis[fields.Flows] = key(
+    flows: FlowNumbers = key(
         "Parallel connections, or streams of datagrams, in one trial, from each source to each sink.",
         [defaults.FLOWS],
         written=defaults.FLOWS,
-        examples=[[1, 2, 4, 8]],
+        examples=[[1, 2, 4, 8], {"from": 1, "to": 32}],
     )
     window: Windows | None = key(
         "Socket buffer per flow, both ends, of QUIC the window of a connection; the kernel's autotuning, "

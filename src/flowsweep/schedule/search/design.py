@@ -22,7 +22,7 @@ _CANDIDATES = np.arange(-6, 7) * 0.35
 def most_telling(
     tried: Sequence[Tried],
     response: Response,
-    reference_bytes: int,
+    of_reference: int,
     *,
     count: int,
     reach: float,
@@ -33,7 +33,7 @@ def most_telling(
     Args:
         tried: Trials that count.
         response: What is believed.
-        reference_bytes: A window on the plateau that is in the round anyway.
+        of_reference: A window on the plateau that is in the round anyway.
         count: How many to choose.
         reach: The precision wanted: natural logarithm.
         bounds: The smallest and the largest window that may be chosen.
@@ -52,12 +52,12 @@ def most_telling(
 
     def variance(one: int) -> float:
         """Of the estimate, with one window more in the round."""
-        windows = [*chosen, one, reference_bytes]
+        windows = [*chosen, one, of_reference]
         more = _information(_slopes(windows, response), [0] * len(windows))
         return float(np.linalg.inv(so_far + more)[0, 0])
 
     for _ in range(min(count, len(candidates) - 1)):
-        left = [one for one in candidates if one not in (*chosen, reference_bytes)]
+        left = [one for one in candidates if one not in (*chosen, of_reference)]
         chosen.append(min(left, key=variance))
     return chosen
 

@@ -1,4 +1,8 @@
-"""The search for the smallest window that is enough: which windows are tried next, and when it ends."""
+"""The search for the least that is enough: which windows, or numbers of flows, are tried next, and its end.
+
+What it says of windows holds of numbers of flows alike, whose steps are wide: neighbours may be further apart
+than the precision.
+"""
 
 import math
 from collections.abc import Sequence
@@ -53,10 +57,10 @@ _FAILURES_MAX = 3
 class Belief:
     """What a search believes."""
 
-    enough_bytes: float
-    """The smallest window that is enough."""
-    low_bytes: float | None
-    high_bytes: float | None
+    enough: float
+    """The smallest window that is enough, in bytes; or a number of flows, of which the next whole one is."""
+    low: float | None
+    high: float | None
     """Ends of its 95 % interval; None where it is open."""
     plateau_bps: float
     """Goodput of windows beyond, a geometric mean."""
@@ -64,36 +68,41 @@ class Belief:
     @property
     def reach(self) -> float | None:
         """The farther end of the interval from the estimate, as a share of it."""
-        if self.low_bytes is None or self.high_bytes is None:
+        if self.low is None or self.high is None:
             return None
-        return max(self.high_bytes / self.enough_bytes, self.enough_bytes / self.low_bytes) - 1
+        return max(self.high / self.enough, self.enough / self.low) - 1
+
+    @property
+    def in_whole(self) -> tuple[int, int | None, int | None]:
+        """The fewest flows that are enough, and the ends of the interval of that; None where it is open."""
+        low = None if self.low is None else _whole_above(self.low)
+        high = None if self.high is None else whole_from(self.high)
+        return max(whole_from(self.enough), low or 1), low, high
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What a search does after a round."""
 
-    windows: tuple[int, ...]
-    """To be tried in the next round; none at its end."""
+    levels: tuple[int, ...]
+    """Windows in bytes, or numbers of flows, to be tried in the next round; none at its end."""
     end: End | None
     belief: Belief | None
     """None before the first round, and where too little is known."""
     left: Left
-    """Of its budget, before these windows."""
+    """Of its budget, before these levels."""
 
 
-def belief_of(
-    tried: Sequence[Tried], low_bytes: int, high_bytes: int, precision: float
-) -> tuple[Belief, End]:
+def belief_of(tried: Sequence[Tried], low: int, high: int, precision: float) -> tuple[Belief, End]:
     """Say what the trials of a search that is over show, and why it ended.
 
     Args:
         tried: Those that were whole; three windows at least.
-        low_bytes: The smallest window of its range.
-        high_bytes: The largest.
+        low: The smallest window of its range.
+        high: The largest.
         precision: That was asked for.
     """
-    seen = _Seen.of(tried, low_bytes, high_bytes)
+    seen = _Seen.of(tried, low, high)
     return seen.belief, seen.end(precision) or "budget"
 
 
@@ -107,7 +116,7 @@ def decide(
         search: What is wanted.
         trial_ns: How long a trial sends.
         tried: All trials so far that were whole.
-        failed: Windows, in bytes, of those that were not.
+        failed: Levels of those that were not.
 
     Returns:
         A first round of windows over the whole range; then, in each round, a window on the plateau as
@@ -121,17 +130,17 @@ def decide(
         return Decision(_spread(search), None, None, left)
     if len(failed) >= _FAILURES_MAX or len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return Decision((), "failures", None, left)
-    seen = _Seen.of(tried, search.low_bytes, search.high_bytes)
+    seen = _Seen.of(tried, search.low, search.high)
     if left.bytes == 0:
         return Decision((), "budget", seen.belief, left)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
         return Decision((), end, seen.belief, left)
     largest = seen.levels.values[-1]
-    highest = min([search.high_bytes + 1, *(window for window in failed if window > largest)]) - 1
-    windows = _next(seen, search.precision, (search.low_bytes, highest))
-    if len(windows) > left.trials:
+    highest = min([search.high + 1, *(level for level in failed if level > largest)]) - 1
+    levels = _next(seen, search.precision, (search.low, highest))
+    if len(levels) > left.trials:
         return Decision((), "budget", seen.belief, left)
-    return Decision(windows, None, seen.belief, left)
+    return Decision(levels, None, seen.belief, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,28 +154,40 @@ class _Seen:
     """Its interval is narrowed to what windows show themselves."""
     reference: tuple[int, ...]
     """Numbers of windows on the plateau."""
-    high_bytes: int
+    high: int
+    """The largest of the range."""
 
     @classmethod
-    def of(cls, tried: Sequence[Tried], low_bytes: int, high_bytes: int) -> "_Seen":
+    def of(cls, tried: Sequence[Tried], low: int, high: int) -> "_Seen":
         kept = in_agreement(tried)
         levels = levels_of(kept)
         counting = _counting(levels)
         counted = tuple(one for one in kept if one.level in counting)
-        response = fitted(counted, low_bytes, high_bytes, CONFIDENCE)
+        response = fitted(counted, low, high, CONFIDENCE)
         if _misfits(levels, response):
             response = _between_windows(levels, response)
         reference = _reference(levels, response)
-        return cls(levels, counted, _within_shown(levels, response, reference), reference, high_bytes)
+        return cls(levels, counted, _within_shown(levels, response, reference), reference, high)
 
     @property
     def belief(self) -> Belief:
-        """In bytes and bit/s."""
+        """In bytes, or flows, and bit/s."""
         low, high = (
             None if end is None else math.exp(end) for end in (self.response.low, self.response.high)
         )
         plateau_bps = math.exp(float(self.levels.means[list(self.reference)].mean()))
         return Belief(math.exp(self.response.enough), low, high, plateau_bps)
+
+    @property
+    def only_whole(self) -> set[int] | None:
+        """The one whole number in the interval, and the one below, as far as both are in the range.
+
+        None where there are several.
+        """
+        _, low, high = self.belief.in_whole
+        if low is None or low != high:
+            return None
+        return {number for number in (low - 1, low) if number >= self.levels.values[0]}
 
     def end(self, precision: float) -> End | None:
         """Why nothing more needs to be tried; None where something does."""
@@ -175,21 +196,35 @@ class _Seen:
             return "level"
         low, high = self.response.low, self.response.high
         reach = math.log1p(precision)
-        if low is not None and low >= math.log(self.high_bytes) - reach and high is None:
+        if low is not None and low >= math.log(self.high) - reach and high is None:
             return "rising"
+        if (only := self.only_whole) is not None:
+            return "precise" if only <= set(self.levels.values) else None
         near = (end is not None and abs(end - self.response.enough) <= reach for end in (low, high))
         return "precise" if all(near) else None
 
 
+_NEARLY = 1e-9
+"""What a whole number loses as a logarithm and back, as a share of it."""
+
+
+def _whole_above(low: float) -> int:
+    """The first whole number that is more than what is known not to be enough."""
+    return math.floor(low * (1 + _NEARLY)) + 1
+
+
+def whole_from(enough: float) -> int:
+    """The first whole number that is no less than what is known to be enough."""
+    return math.ceil(enough * (1 - _NEARLY))
+
+
 def _spread(search: PlateauSearch) -> tuple[int, ...]:
     """Windows over the whole range, evenly spaced on a logarithmic scale."""
-    range_ = math.log(search.high_bytes / search.low_bytes)
+    range_ = math.log(search.high / search.low)
     least, most = _FIRST_WINDOWS
     count = min(max(math.ceil(range_ / _FIRST_STEP) + 1, least), most)
-    between = [
-        rounded(search.low_bytes * math.exp(range_ * step / (count - 1))) for step in range(1, count - 1)
-    ]
-    return tuple(sorted({search.low_bytes, *between, search.high_bytes}))
+    between = [rounded(search.low * math.exp(range_ * step / (count - 1))) for step in range(1, count - 1)]
+    return tuple(sorted({search.low, *between, search.high}))
 
 
 def _misfits(levels: Levels, response: Response) -> bool:
@@ -276,15 +311,27 @@ def _next(seen: _Seen, precision: float, bounds: tuple[int, int]) -> tuple[int, 
     reach = math.log1p(precision)
     at = min(max(response.enough, math.log(bounds[0])), math.log(bounds[1]))
     usual = max(seen.reference, key=lambda number: (levels.counts[number], levels.means[number]))
-    reference_bytes = levels.values[usual]
+    of_reference = levels.values[usual]
     low, high = response.low, response.high
-    if low is None or high is None or high - low > _WIDE * reach:
-        about = [_near(levels, math.exp(at + step), reach) for step in (-0.9 * reach, 0.9 * reach)]
+    if seen.only_whole is not None:
+        about = sorted(seen.only_whole)
+    elif low is None or high is None or high - low > _WIDE * reach:
+        about = [_near(levels, window, reach) for window in _about(at, reach)]
     else:
         about = most_telling(
-            seen.counted, replace(response, enough=at), reference_bytes, count=2, reach=reach, bounds=bounds
+            seen.counted, replace(response, enough=at), of_reference, count=2, reach=reach, bounds=bounds
         )
-    return tuple(sorted({one for one in (*about, reference_bytes) if bounds[0] <= one <= bounds[1]}))
+    chosen = {one for one in (*about, of_reference) if bounds[0] <= one <= bounds[1]}
+    if len(chosen) == 1:  # which tells nothing in a round by itself
+        others = [number for number, level in enumerate(levels.values) if level not in chosen]
+        chosen.add(levels.values[max(others, key=lambda number: (number in seen.reference, number))])
+    return tuple(sorted(chosen))
+
+
+def _about(at: float, reach: float) -> tuple[float, float]:
+    """What is nearly as far from the estimate, a logarithm, as is wanted; its whole neighbours at least."""
+    above = whole_from(math.exp(at))
+    return max(1, min(math.exp(at - 0.9 * reach), above - 1)), max(math.exp(at + 0.9 * reach), above)
 
 
 def _near(levels: Levels, window: float, reach: float) -> int:

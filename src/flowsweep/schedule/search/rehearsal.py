@@ -38,7 +38,7 @@ def rehearsed(search: PlateauSearch, trial_ns: int) -> Rehearsed:
     """
     wanted = search.model_copy(update={"bytes_max": None})
     generator = np.random.default_rng(_SEED)
-    low, high = math.log(search.low_bytes), math.log(search.high_bytes)
+    low, high = math.log(search.low), math.log(search.high)
     counts = sorted(
         _trials(wanted, trial_ns, low + (high - low) * float(share), generator) for share in _CORNERS
     )
@@ -51,7 +51,7 @@ def _trials(search: PlateauSearch, trial_ns: int, corner: float, generator: np.r
 
     tried: tuple[Tried, ...] = ()
     number = 0
-    while windows := decide(search, trial_ns, tried).windows:
+    while windows := decide(search, trial_ns, tried).levels:
         number += 1
         logs = math.log(_PLATEAU_BPS) + np.minimum(np.log(windows) - corner, 0.0)
         logs += generator.normal(0, SCATTER, len(windows))

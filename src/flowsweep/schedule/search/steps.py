@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from flowsweep.plan.searching.model import BestSearch, PlateauSearch, RateSearch
+from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, RateSearch, WindowSearch
 from flowsweep.schedule.search.halving import next_rate_bps
 from flowsweep.schedule.search.rate import at_rate
 from flowsweep.schedule.search.tried import Tried
@@ -30,8 +30,8 @@ def followed(slot: Slot, learned: Mapping[str, Learned]) -> tuple[int, Slot | No
     (first,) = slot.trials
     if isinstance(first.search, RateSearch):
         return _rates(first, first.search, learned)
-    if isinstance(first.search, PlateauSearch):
-        return _windows(first, first.search, learned)[:2]
+    if isinstance(first.search, OfPlateau):
+        return _levels(first, first.search, learned)[:2]
     if isinstance(first.search, BestSearch):
         return _settings(slot, first.search, learned)[:2]
     raise TypeError(f"trial {first.trial_id} is no step of a search")
@@ -39,13 +39,21 @@ def followed(slot: Slot, learned: Mapping[str, Learned]) -> tuple[int, Slot | No
 
 def largest_step(trial: Trial) -> Trial:
     """The step of its search that may send most, if it is one of a search."""
-    return at_rate(trial, trial.search.high_bps) if isinstance(trial.search, RateSearch) else trial
+    match trial.search:
+        case RateSearch() as search:
+            return at_rate(trial, search.high_bps)
+        case FlowsSearch() as search:
+            return at_flows(trial, search, search.high_flows, trial.repeat)
+        case _:
+            return trial
 
 
 def plateau_state(slot: Slot, learned: Mapping[str, Learned]) -> "Decision | None":
     """What a search for the plateau decided after its last whole round; None of other slots."""
     search = slot.search
-    return _windows(slot.trials[0], search, learned)[2] if isinstance(search, PlateauSearch) else None
+    if not isinstance(search, OfPlateau):
+        return None
+    return _levels(slot.trials[0], search, learned)[2]
 
 
 def best_state(slot: Slot, learned: Mapping[str, Learned]) -> "BestDecision | None":
@@ -64,17 +72,22 @@ def _rates(first: Trial, search: RateSearch, learned: Mapping[str, Learned]) -> 
     return len(rates), None
 
 
-def _windows(
-    first: Trial, search: PlateauSearch, learned: Mapping[str, Learned]
+def _levels(
+    first: Trial, search: OfPlateau, learned: Mapping[str, Learned]
 ) -> tuple[int, Slot | None, "Decision"]:
+    def at_level(level: int, round_: int) -> Trial:
+        if isinstance(search, FlowsSearch):
+            return at_flows(first, search, level, round_)
+        return at_window(first, search, level, round_)
+
     # It needs NumPy, which only campaigns that search load.
     from flowsweep.schedule.search.plateau import decide
 
     return _in_rounds(
         first,
         lambda tried, failed: decide(search, first.parameters.duration_ns, tried, failed),
-        lambda decision: decision.windows,
-        lambda window, round_: at_window(first, search, window, round_),
+        lambda decision: decision.levels,
+        at_level,
         learned,
     )
 
@@ -125,7 +138,7 @@ def _in_rounds(
             return len(tried) + len(failed), None, decision
 
 
-def at_window(trial: Trial, search: PlateauSearch, window_bytes: int, round_: int) -> Trial:
+def at_window(trial: Trial, search: WindowSearch, window_bytes: int, round_: int) -> Trial:
     """Return a trial with another window, as one of a round of its search."""
     whole = search.of == "window_sum_bytes"
     of_flow = window_bytes // trial.total_flows if whole else window_bytes
@@ -136,6 +149,22 @@ def at_window(trial: Trial, search: PlateauSearch, window_bytes: int, round_: in
             "parameters": trial.parameters.model_copy(update=windows),
             "window_sums_asked_bytes": (of_flow * trial.total_flows if not whole else window_bytes,),
         }
+    )
+
+
+def at_flows(trial: Trial, search: FlowsSearch, flows: int, round_: int) -> Trial:
+    """Return a trial with another number of flows between each pair, as one of a round of its search."""
+    parameters = trial.parameters.model_copy(update={"flows": flows})
+    (whole,) = trial.window_sums_asked_bytes or (None,)
+    total = len(trial.pairs) * flows
+    sums = trial.window_sums_asked_bytes
+    if whole is not None and search.window_shared:
+        windows = {"window_send_bytes": whole // total, "window_recv_bytes": whole // total}
+        parameters = parameters.model_copy(update=windows)
+    elif whole is not None:
+        sums = (whole // trial.total_flows * total,)
+    return trial.model_copy(
+        update={"repeat": round_, "parameters": parameters, "window_sums_asked_bytes": sums}
     )
 
 

@@ -14,7 +14,7 @@ from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.grid.search import drawn_searches
 from flowsweep.schedule.search.plateau import decide
 from flowsweep.schedule.search.tried import Tried
-from searched_responses import LOW_BYTES, asked
+from searched_responses import LOW_BYTES, asked, asked_flows
 
 BDP_BYTES = 2_000_000
 
@@ -24,16 +24,17 @@ def steps(
     *,
     fails: Callable[[int], bool] = lambda _: False,
     trials: int = 60,
+    of_flows: bool = False,
     **more: Any,
 ) -> list[Any]:
-    """Rows of a summary of a whole search; goodput in bit/s."""
+    """Rows of a summary of a whole search; goodput in bit/s of a window of four flows, or of flows."""
     generator = np.random.default_rng(4)
-    search = asked(trials=trials)
+    search = asked_flows(trials=trials) if of_flows else asked(trials=trials)
     rows: list[dict[str, Any]] = []
     tried: list[Tried] = []
     failed: list[int] = []
     round_ = 0
-    while windows := decide(search, SECOND_NS, tuple(tried), tuple(failed)).windows:
+    while windows := decide(search, SECOND_NS, tuple(tried), tuple(failed)).levels:
         round_ += 1
         for window in windows:
             goodput_bps = response(window) * math.exp(generator.normal(0, 0.0001))
@@ -46,10 +47,11 @@ def steps(
                     "src": "left",
                     "dst": "right",
                     "repeat": round_,
-                    "flows": 4,
-                    "flows_per_pair": 4,
-                    "window_sum_bytes": window,
-                    "window_bytes": window // 4,
+                    "flows": window if of_flows else 4,
+                    "flows_per_pair": window if of_flows else 4,
+                    "window_sum_bytes": window << 16 if of_flows else window,
+                    "window_bytes": 1 << 16 if of_flows else window // 4,
+                    "searched_for": search.find,
                     "status": "ok" if whole else "failed",
                     "error": None if whole else "refused",
                     "goodput_mean_bps": goodput_bps if whole else None,
@@ -120,6 +122,44 @@ def test_searches_of_other_axes_and_directions_are_told_apart() -> None:
         ("left → right", "4 flows, congestion control bbr"),
         ("right → left", "4 flows, congestion control cubic"),
     ]
+
+
+def test_the_fewest_flows_that_are_enough_are_a_whole_number() -> None:
+    rows = steps(lambda flows: 1e9 * min(1.0, flows / 5.5), of_flows=True)
+    found = only(rows)
+    assert (found.estimate.effect, found.estimate.unit) == (6, "flows")
+    assert found.estimate.low == found.estimate.high == 6
+    assert found.axis == "flows"
+    assert found.say("described") == (
+        f"left → right, number of flows: from 6 flows on goodput is within 3 % of 1.00 Gbit/s, found in "
+        f"{len(rows)} trials."
+    )
+
+
+def test_a_range_of_flows_without_the_beginning_of_a_plateau_has_no_estimate() -> None:
+    level = only(steps(lambda _: 1e9, of_flows=True))
+    assert level.estimate.effect is None
+    assert ": 1 flow, the fewest that were tried, is enough for 1.00 Gbit/s (" in level.say("described")
+    rising = only(steps(lambda flows: flows * 1e7, of_flows=True))
+    assert rising.estimate.effect is None
+    assert ": goodput rises up to 32 flows, the most that were tried (" in rising.say("described")
+
+
+def test_flows_of_groups_are_those_of_a_pair_of_hosts() -> None:
+    rows = steps(lambda flows: 1e9 * min(1.0, flows / 5.5), of_flows=True)
+    for row in rows:
+        row["flows"] *= 3
+    assert ": from 6 flows per pair of hosts on goodput" in only(rows).say("described")
+
+
+def test_a_search_for_flows_is_drawn_over_flows() -> None:
+    rows = steps(lambda flows: 1e9 * min(1.0, flows / 5.5), of_flows=True)
+    (drawn,) = drawn_searches(FigureData(trials=rows, cells=()))
+    (marks,) = drawn.figure.data
+    assert drawn.figure.layout.yaxis.title.text.startswith("flows")
+    assert marks.text[0].startswith("<b>1 flow</b>") or "flows</b>" in marks.text[0]
+    assert [row["flows_per_pair"] for row in drawn.rows] == [row["flows_per_pair"] for row in rows]
+    assert "numbers of flows" in drawn.caption
 
 
 def test_each_step_is_drawn_with_its_round_and_failed_ones_are_open() -> None:

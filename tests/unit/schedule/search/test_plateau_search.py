@@ -8,7 +8,7 @@ import pytest
 
 from flowsweep import defaults
 from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
-from flowsweep.schedule.search.plateau import decide
+from flowsweep.schedule.search.plateau import decide, whole_from
 from flowsweep.schedule.search.tried import Tried
 from searched_responses import (
     CASES,
@@ -16,6 +16,7 @@ from searched_responses import (
     LOW_BYTES,
     Noise,
     asked,
+    asked_flows,
     correlated,
     drifting,
     false_plateau,
@@ -23,6 +24,7 @@ from searched_responses import (
     holds,
     independent,
     searched,
+    smooth,
 )
 
 GRID = 90
@@ -47,7 +49,7 @@ def test_the_smallest_window_that_is_enough_is_found_in_a_fraction_of_a_grid(kin
     assert np.median([one.trials for one in found]) <= 0.15 * GRID
     assert max(one.trials for one in found) <= 0.35 * GRID
     errors = [
-        abs(one.belief.enough_bytes / case.enough_bytes - 1)
+        abs(one.belief.enough / case.enough_bytes - 1)
         for one, case in zip(found, cases, strict=True)
         if one.belief is not None and case.enough_bytes is not None
     ]
@@ -102,9 +104,47 @@ def test_windows_that_fail_are_not_tried_again_and_those_below_are() -> None:
 )
 def test_the_first_round_spans_the_range(low: int, high: int) -> None:
     search = asked().model_copy(update={"low_bytes": low, "high_bytes": high})
-    windows = decide(search, SECOND_NS, ()).windows
+    windows = decide(search, SECOND_NS, ()).levels
     assert (windows[0], windows[-1]) == (low, high)
     assert all(below < above for below, above in pairwise(windows))
+
+
+@pytest.mark.parametrize("noise", KINDS_OF_NOISE.values(), ids=KINDS_OF_NOISE)
+def test_the_fewest_flows_that_are_enough_are_found(noise: Noise) -> None:
+    generator = np.random.default_rng(29)
+    wrong = 0
+    for _ in range(SEARCHES):
+        # Between two numbers of flows: at one of them the plateau's beginning cannot be told in noise.
+        fewest = int(generator.integers(2, 12))
+        case = smooth(60.0, math.log(fewest - generator.uniform(0.3, 0.7)))
+        found = searched(case, noise, generator, asked_flows())
+        assert found.belief is not None
+        assert found.end == "precise"
+        fewest, low, high = found.belief.in_whole
+        assert low is not None
+        assert high is not None
+        assert found.trials <= 0.35 * GRID
+        assert low <= fewest <= high <= math.ceil(1.1 * fewest)
+        truth = whole_from(case.enough_bytes or 0)
+        wrong += not low <= truth <= high
+    assert wrong <= 2
+
+
+def test_one_flow_may_be_enough_and_the_most_may_not() -> None:
+    generator = np.random.default_rng(31)
+    quiet = independent(0.003)
+    enough, rising = (smooth(60.0, math.log(corner)) for corner in (0.5, 40.0))
+    assert {searched(enough, quiet, generator, asked_flows()).end for _ in range(8)} == {"level"}
+    assert {searched(rising, quiet, generator, asked_flows()).end for _ in range(8)} == {"rising"}
+
+
+@pytest.mark.parametrize("most", [4, 5, 7, 16, 1000])
+def test_searches_for_flows_end_over_any_range(most: int) -> None:
+    generator = np.random.default_rng(37)
+    for corner in np.geomspace(0.4, 2.0 * most, 12):
+        found = searched(smooth(60.0, math.log(corner)), independent(0.01), generator, asked_flows(most))
+        assert found.end in ("precise", "level", "rising", "budget")
+        assert found.trials <= 60
 
 
 def test_budgets_of_time_and_bytes_end_a_search() -> None:

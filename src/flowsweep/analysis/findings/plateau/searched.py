@@ -1,7 +1,7 @@
-"""What searches for the plateau came to."""
+"""What searches for the plateau came to, of windows and of flows."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,8 +16,11 @@ from flowsweep.schedule.search.tried import Tried
 from flowsweep.wording import counted, format_margin, format_rate, format_size, format_sizes
 
 WINDOW: Final = "window_sum_bytes"
-_OF_STEPS = (WINDOW, "window_bytes", "window_send_bytes", "window_recv_bytes")
-"""What differs from step to step."""
+FLOWS: Final = "flows"
+_WINDOWS = (WINDOW, "window_bytes", "window_send_bytes", "window_recv_bytes")
+_FLOWS = (FLOWS, "flows_per_pair")
+_OF_STEPS: Mapping[str, Collection[str]] = {WINDOW: _WINDOWS, FLOWS: (*_WINDOWS, *_FLOWS)}
+"""What differs from step to step, by what is searched: one for flows has one window."""
 _METHOD = (
     "adaptive search in rounds, each a block with a window of reference; least squares of the generalised "
     "mean of window and plateau (Churchill and Usagi 1972) with an effect of each round; profile likelihood "
@@ -28,8 +31,10 @@ _METHOD = (
 
 @dataclass(frozen=True, slots=True)
 class PlateauSearched:
-    """One search: one point of a sweep without its window, in one direction."""
+    """One search: one point of a sweep without what is searched, in one direction."""
 
+    axis: str
+    """WINDOW or FLOWS: what is searched."""
     sweep: str
     mode: str | None
     direction: str
@@ -39,7 +44,7 @@ class PlateauSearched:
     """As they ran, failed ones among them."""
     precision: float
     belief: Belief | None
-    """Windows of all flows together; None where too few trials were whole."""
+    """Of windows of all flows together, or flows of a pair of hosts; None where too few trials were whole."""
     end: End
     """Why nothing more is tried; "budget" of one that was broken off, too."""
 
@@ -47,6 +52,11 @@ class PlateauSearched:
     def whole(self) -> tuple[TrialRow, ...]:
         """Its trials that count."""
         return tuple(row for row in self.steps if _goodput_bps(row) is not None)
+
+    @property
+    def levels(self) -> list[int]:
+        """What each step tried."""
+        return [level_of_step(row, self.axis) for row in self.steps]
 
 
 def is_step(row: TrialRow) -> bool:
@@ -68,14 +78,14 @@ def plateau_searches(summary: Sequence[TrialRow]) -> list[PlateauSearched]:
 
 
 def plateau_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
-    """Say of each search which window is enough; only describes.
+    """Say of each search which window, or how many flows, is enough; only describes.
 
     Args:
         summary: Rows of a campaign.
 
     Yields:
         One for each search; the effect is the smallest window that is enough, of all flows together (unit
-        "bytes"), none where the range that was searched has none.
+        "bytes"), or the fewest flows (unit "flows"); none where the range that was searched has none.
     """
     for search in plateau_searches(summary):
         yield Hypothesis(
@@ -85,19 +95,20 @@ def plateau_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesi
             trial_ids(search.steps),
             _estimate(search),
             method=_METHOD,
-            axis=WINDOW,
+            axis=search.axis,
             figure="search",
         )
 
 
-def window_of(row: TrialRow) -> int:
-    """Take the window of all flows of a step, in bytes."""
-    return row[WINDOW] or 0
+def level_of_step(row: TrialRow, axis: str) -> int:
+    """Take the window of all flows of a step, in bytes, or its flows between each pair of hosts."""
+    return (row["flows_per_pair"] if axis == FLOWS else row[WINDOW]) or 0
 
 
 def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
     """The searches of one sweep."""
-    axes = [name for name in AXIS_NAMES if name not in _OF_STEPS and name in rows[0]]
+    axis = FLOWS if rows[0].get("searched_for") == FLOWS else WINDOW
+    axes = [name for name in AXIS_NAMES if name not in _OF_STEPS[axis] and name in rows[0]]
     points: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         point = (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
@@ -105,15 +116,16 @@ def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
     varying = [name for name in axes if varies(rows, name)]
     for steps in points.values():
         first = steps[0]
-        others = [name for name in varying if name not in ("flows", "flows_per_pair")]
+        others = [name for name in varying if name not in _FLOWS]
         words = [f"{AXIS_NAMES[name]} {level_words(name, level_of(first, name))}" for name in others]
         precision = first["search_precision"] or 0.0
-        belief, end = _believed(steps, precision)
+        belief, end = _believed(steps, axis, precision)
         yield PlateauSearched(
+            axis=axis,
             sweep=first["sweep"],
             mode=first["mode"],
             direction=wording.direction(first["src"], first["dst"]),
-            name=", ".join([counted(first["flows"], "flow"), *words]),
+            name=", ".join(["number of flows" if axis == FLOWS else counted(first["flows"], "flow"), *words]),
             steps=tuple(steps),
             precision=precision,
             belief=belief,
@@ -121,16 +133,16 @@ def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
         )
 
 
-def _believed(steps: Sequence[TrialRow], precision: float) -> tuple[Belief | None, End]:
+def _believed(steps: Sequence[TrialRow], axis: str, precision: float) -> tuple[Belief | None, End]:
     tried = [
-        Tried(window_of(row), row["repeat"], math.log(goodput_bps))
+        Tried(level_of_step(row, axis), row["repeat"], math.log(goodput_bps))
         for row in steps
         if (goodput_bps := _goodput_bps(row)) is not None
     ]
-    windows = [window_of(row) for row in steps]
+    levels = [level_of_step(row, axis) for row in steps]
     if len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return None, "failures"
-    return belief_of(tried, min(windows), max(windows), precision)
+    return belief_of(tried, min(levels), max(levels), precision)
 
 
 def _goodput_bps(row: TrialRow) -> float | None:
@@ -140,30 +152,63 @@ def _goodput_bps(row: TrialRow) -> float | None:
 
 def _estimate(search: PlateauSearched) -> Estimate:
     found = search.belief
+    unit = "flows" if search.axis == FLOWS else "bytes"
     if found is None or search.end in ("level", "rising"):
-        return Estimate(None, "bytes")
-    return Estimate(found.enough_bytes, "bytes", found.low_bytes, found.high_bytes)
+        return Estimate(None, unit)
+    if search.axis == FLOWS:
+        fewest, low, high = found.in_whole
+        return Estimate(fewest, unit, low, high)
+    return Estimate(found.enough, unit, found.low, found.high)
 
 
 def _claim(search: PlateauSearched) -> str:
-    found, windows = search.belief, [window_of(row) for row in search.steps]
+    found = search.belief
     trials = counted(len(search.steps), "trial")
     if found is None:
         return f"nothing was found in {trials}, of which {len(search.whole)} were whole."
+    claim = _of_flows if search.axis == FLOWS else _of_windows
+    return claim(search, found, trials)
+
+
+def _of_windows(search: PlateauSearched, found: Belief, trials: str) -> str:
     plateau = format_rate(found.plateau_bps)
     if search.end == "level":
-        least = format_size(min(windows))
+        least = format_size(min(search.levels))
         return f"a window sum of {least}, the smallest that was tried, is enough for {plateau} ({trials})."
     if search.end == "rising":
-        most = format_size(max(windows))
+        most = format_size(max(search.levels))
         return f"goodput rises up to a window sum of {most}, the largest that was tried ({trials})."
-    within = f"goodput is within {format_margin(EQUIVALENCE_MARGIN)} of {plateau}"
-    if found.low_bytes is None or found.high_bytes is None:
-        size = format_size(round(found.enough_bytes))
+    within = _within(plateau)
+    if found.low is None or found.high is None:
+        size = format_size(round(found.enough))
         return f"from a window sum of about {size} on {within}, by {trials}; no interval can be told."
-    size, low, high = format_sizes(
-        *map(round, (found.enough_bytes, found.low_bytes, found.high_bytes)), binary=True
-    )
+    size, low, high = format_sizes(*map(round, (found.enough, found.low, found.high)), binary=True)
     ends = f"[{low}, {high}], as requested,"
-    missed = "" if search.end == "precise" else ", less precise than was asked for"
-    return f"from a window sum of {size} {ends} on {within}, found in {trials}{missed}."
+    return f"from a window sum of {size} {ends} on {within}, found in {trials}{_missed(search)}."
+
+
+def _of_flows(search: PlateauSearched, found: Belief, trials: str) -> str:
+    first, plateau = search.steps[0], format_rate(found.plateau_bps)
+    of_pair = "" if first["flows"] == first["flows_per_pair"] else " per pair of hosts"
+    if search.end == "level":
+        least = min(search.levels)
+        are = "is" if least == 1 else "are"
+        named = f"{counted(least, 'flow')}{of_pair}, the fewest that were tried,"
+        return f"{named} {are} enough for {plateau} ({trials})."
+    if search.end == "rising":
+        most = f"{counted(max(search.levels), 'flow')}{of_pair}"
+        return f"goodput rises up to {most}, the most that were tried ({trials})."
+    fewest, low, high = found.in_whole
+    enough = f"{counted(fewest, 'flow')}{of_pair}"
+    if low is None or high is None:
+        return f"from about {enough} on {_within(plateau)}, by {trials}; no interval can be told."
+    ends = "" if low == high else f" [{low}, {high}]"
+    return f"from {enough}{ends} on {_within(plateau)}, found in {trials}{_missed(search)}."
+
+
+def _within(plateau: str) -> str:
+    return f"goodput is within {format_margin(EQUIVALENCE_MARGIN)} of {plateau}"
+
+
+def _missed(search: PlateauSearched) -> str:
+    return "" if search.end == "precise" else ", less precise than was asked for"
