@@ -68,6 +68,7 @@ DATAGRAM_DRAIN_NS = 500 * MILLISECOND_NS
 # Findings
 SEARCH_PRECISION = 0.1
 SEARCH_PRECISIONS = (0.02, 0.5)
+SEARCH_CONFIDENCES = (0.5, 0.99)
 SEARCH_TRIALS = 60
 SEARCH_TRIALS_MIN = 12
 """Fewer give no interval: a first round over the whole range, and two more."""

@@ -60,9 +60,8 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
         pa.field("rate_search_delay_max_ms", pa.float64()),  # likewise, where it has such a limit
         pa.field("search_precision", pa.float64()),  # likewise, of one in rounds
-        pa.field(
-            "searched_for", pa.string()
-        ),  # likewise: plateau (of windows), flows or best; null of a rate
+        pa.field("search_confidence", pa.float64()),  # likewise
+        pa.field("searched_for", pa.string()),  # likewise: plateau, flows or best
         *(pa.field(axis.column, _TYPES[axis.kind], nullable=axis.default != ()) for axis in SETTINGS),
         pa.field("mode", pa.string()),  # of TCP; the part of the way of files; null for other tests
         pa.field("echo", pa.string()),  # what a round trip is to consist of
@@ -193,6 +192,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "rate_search_loss_max": search.loss_max if isinstance(search, RateSearch) else None,
         "rate_search_delay_max_ms": _delay_max_ms(search),
         "search_precision": search.precision if isinstance(search, SearchInRounds) else None,
+        "search_confidence": search.confidence if isinstance(search, SearchInRounds) else None,
         "searched_for": getattr(search, "find", None),
         "rate_carried": record.carried,
         "status": record.status,

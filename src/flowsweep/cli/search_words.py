@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 from flowsweep.analysis.axes import setting_axes, setting_words
 from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.plan.model import Sweep
-from flowsweep.plan.searching.model import BestSearch, FlowsSearch, Left, OfPlateau, RateSearch
+from flowsweep.plan.searching.model import (
+    BestSearch,
+    FlowsSearch,
+    Left,
+    OfPlateau,
+    RateSearch,
+    SearchInRounds,
+)
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
     counted,
@@ -143,11 +150,15 @@ def _plateau_search_words(search: OfPlateau, trial_ns: int) -> str:
         whose = "of all flows" if search.of == "window_sum_bytes" else "of each flow"
         bounds = f"{format_size(search.low)} to {format_size(search.high)} {whose}"
         axis, bounds = "window", f"the smallest window that is enough, {bounds}"
-    wanted = f"{bounds}, to {format_share(search.precision)}"
+    wanted = f"{bounds}, {_wanted(search)}"
     took = rehearsed(search, trial_ns)
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     if_so = f"if goodput rises with the {axis} up to a corner and repeats scatter by {format_margin(SCATTER)}"
     return f"{wanted}: at most {most} each, probably about {took.median}{spread}, {if_so}"
+
+
+def _wanted(search: SearchInRounds) -> str:
+    return f"to {format_share(search.precision)} with {format_margin(search.confidence)} confidence"
 
 
 def _best_search_words(search: BestSearch, settings: int, trial_ns: int) -> str:
@@ -158,7 +169,7 @@ def _best_search_words(search: BestSearch, settings: int, trial_ns: int) -> str:
     took = rehearsed_best(search, settings, trial_ns)
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     return (
-        f"the one of {settings} settings with the most goodput, to {format_share(search.precision)}: "
+        f"the one of {settings} settings with the most goodput, {_wanted(search)}: "
         f"at most {most} each, probably about {took.median}{spread}, "
         f"if repeats scatter by {format_margin(SCATTER)}"
     )

@@ -158,11 +158,16 @@ def each_once(values: list[Item]) -> list[Item]:
     return values
 
 
-def _precise(value: float) -> float:
-    least, most = defaults.SEARCH_PRECISIONS
-    if not least <= value <= most:
-        raise ValueError(f"found {value:.3g}, expected {least:.0%} to {most:.0%}")
-    return value
+def _within(bounds: tuple[float, float]) -> AfterValidator:
+    """Refuse shares that are not between two."""
+    least, most = bounds
+
+    def within(value: float) -> float:
+        if not least <= value <= most:
+            raise ValueError(f"found {value:.3g}, expected {least:.0%} to {most:.0%}")
+        return value
+
+    return AfterValidator(within)
 
 
 class _AxisSchema:
@@ -213,7 +218,8 @@ DelayLimit = Annotated[int, duration(defaults.MICROSECOND_NS, defaults.LINK_DELA
 LinkDelay = Annotated[int, duration(0, defaults.LINK_DELAY_MAX_NS)]
 IcmpInterval = Annotated[int, Reader(_read_icmp_interval, _ICMP_INTERVAL.schema)]
 Chance = Annotated[float, probability()]
-Precision = Annotated[float, probability(), AfterValidator(_precise)]
+Precision = Annotated[float, probability(), _within(defaults.SEARCH_PRECISIONS)]
+Confidence = Annotated[float, probability(), _within(defaults.SEARCH_CONFIDENCES)]
 Mtu = Annotated[int, size(defaults.MTU_MIN_BYTES, defaults.MTU_MAX_BYTES)]
 Rate = Annotated[int, rate(1)]
 RateResolution = Annotated[int, rate(defaults.RATE_RESOLUTION_MIN_BPS)]

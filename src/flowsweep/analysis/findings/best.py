@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flowsweep import wording
 from flowsweep.analysis.axes import level_of, level_words, setting_axes, setting_words
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
+from flowsweep.analysis.findings.plateau.searched import confidence_of, method_of, trials_words
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.schedule.search.best import BestBelief, BestEnd, best_of
@@ -16,7 +17,7 @@ from flowsweep.wording import counted, format_rate, format_share
 _METHOD = (
     "adaptive search in rounds, each a block with the best setting so far; least squares of log goodput with "
     "an effect of each round; differences from the best by Student's t with Bonferroni's correction over all "
-    "settings, 98 % at each look, for 95 % after all of them; noise is taken as independent within a round"
+    "settings, {look} at each look, for {end} after all of them; noise is taken as independent within a round"
 )
 
 
@@ -40,6 +41,7 @@ class BestSearched:
     numbers: tuple[int, ...]
     """Of the setting of each step."""
     precision: float
+    confidence: float
     belief: BestBelief | None
     """None where fewer than two settings ran."""
     end: BestEnd
@@ -77,7 +79,7 @@ def best_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
             f"{search.name}: {_claim(search)}",
             trial_ids(search.steps),
             _estimate(search),
-            method=_METHOD,
+            method=method_of(_METHOD, search.confidence),
             figure="best",
         )
 
@@ -98,8 +100,8 @@ def _searched(rows: Sequence[TrialRow]) -> BestSearched:
         for number, row in zip(numbers, rows, strict=True)
         if (goodput_bps := goodput_of_step(row)) is not None
     ]
-    precision = first["search_precision"] or 0.0
-    belief, end = best_of(tried, precision)
+    precision, confidence = first["search_precision"] or 0.0, confidence_of(first)
+    belief, end = best_of(tried, precision=precision, confidence=confidence)
     direction = wording.direction(first["src"], first["dst"])
     modes = {row["mode"] for row in rows}
     return BestSearched(
@@ -111,6 +113,7 @@ def _searched(rows: Sequence[TrialRow]) -> BestSearched:
         settings=tuple(setting_words(rows[levels.index(level)], axes) for level in distinct),
         numbers=tuple(numbers),
         precision=precision,
+        confidence=confidence,
         belief=belief,
         end=end,
     )
@@ -130,7 +133,7 @@ def _percent_less(log_ratio: float) -> float:
 
 
 def _claim(search: BestSearched) -> str:
-    found, trials = search.belief, counted(len(search.steps), "trial")
+    found, trials = search.belief, trials_words(search.steps, search.confidence)
     if found is None:
         whole = sum(goodput_of_step(row) is not None for row in search.steps)
         return f"no settings could be compared: of {trials} {whole} were whole."

@@ -60,7 +60,7 @@ class Finding:
     """"%" (relative change of goodput), "bytes", "flows", "s", "s/GB", "bit/s", "ns/byte", "1" (a share or a
     coefficient)."""
     interval_low: float | None
-    """Ends of the 95 % interval of `effect`."""
+    """Ends of the 95 % interval of `effect`; of a search as sure as it was asked to be."""
     interval_high: float | None
     p_value: float | None
     """Of "there is no effect", corrected for the levels that the finding was chosen from and not for other

@@ -52,6 +52,7 @@ class SearchColumns(TypedDict):
     """A step of a search in rounds: for the plateau, of windows or flows, or for the best setting."""
 
     search_precision: float | None
+    search_confidence: float | None
     searched_for: str | None
 
 

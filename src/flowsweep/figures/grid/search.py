@@ -15,7 +15,7 @@ from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, PLATEAU_SHADE, scaled_axis
 from flowsweep.figures.theme import figure, series_colours, symbol
-from flowsweep.wording import counted, format_rate, format_size
+from flowsweep.wording import counted, format_margin, format_rate, format_size
 
 _AXES = {
     WINDOW: DrawnAxis(WINDOW, "window × flows", format_size),
@@ -27,7 +27,7 @@ _SEARCHED = {
 }
 _CAPTION = (
     "The {tried} of each search in the order in which they were tried; faint lines part its rounds. An open "
-    "mark: the trial failed. Shaded: the 95 % interval of the {found}."
+    "mark: the trial failed. Shaded: the {sure} interval of the {found}."
 )
 _ROUND_LINE = "rgba(122,130,138,0.35)"
 
@@ -42,7 +42,7 @@ def _drawn(search: PlateauSearched) -> Drawn:
     return Drawn(
         FigureKey("search", search.sweep, search.mode, direction=search.direction),
         f"{search.direction}, {search.name}",
-        _CAPTION.format(tried=tried, found=found),
+        _CAPTION.format(tried=tried, found=found, sure=format_margin(search.confidence)),
         file_stem(search.sweep, search.direction, search.name, "search"),
         figure(
             [_marks(search)],

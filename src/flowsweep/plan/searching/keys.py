@@ -84,12 +84,18 @@ class FindKeys(Table):
         examples=["plateau", "best"],
     )
     precision: fields.Precision = key(
-        "A search for the plateau ends when the 95 % interval of what it looks for reaches no further from "
+        "A search for the plateau ends when the interval of what it looks for reaches no further from "
         "the estimate than this share of it, or has no other number of flows; one for the best when no other "
         "setting can have more goodput by more than this share.",
         defaults.SEARCH_PRECISION,
         written="10%",
         examples=["5%"],
+    )
+    confidence: fields.Confidence = key(
+        "How sure a search in rounds has to be: how often intervals such as its own hold what is true.",
+        defaults.CONFIDENCE,
+        written="95%",
+        examples=["90%"],
     )
     at_most: AtMostTable = key(
         "What each search may take.",

@@ -4,6 +4,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from flowsweep.defaults import CONFIDENCE
 from flowsweep.plan.expansion import halvings
 from flowsweep.plan.frozen import Frozen
 
@@ -40,6 +41,8 @@ class SearchInRounds(Frozen):
     """A search that tries levels round by round, until it knows enough or has spent what it may."""
 
     precision: float
+    confidence: float = Field(default=CONFIDENCE, exclude_if=lambda share: share == CONFIDENCE)
+    """Of what is said after all rounds."""
     trials_max: int
     duration_max_ns: int | None = Field(default=None, exclude_if=lambda most: most is None)
     """What its trials may take one after the other, with what each needs beside its duration."""
@@ -64,7 +67,7 @@ class SearchInRounds(Frozen):
 class PlateauSearch(SearchInRounds):
     """A search for the smallest window, or the fewest flows, from which on goodput is on its plateau.
 
-    It ends when the 95 % interval reaches no further from the estimate than `precision`, a share of it, or
+    It ends when the interval reaches no further from the estimate than `precision`, a share of it, or
     has no other whole number.
     """
 

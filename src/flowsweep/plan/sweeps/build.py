@@ -124,6 +124,7 @@ def _until_known(sweep: SweepTable) -> dict[str, Any]:
     """How precisely a search in rounds wants to know, and what it may take."""
     return {
         "precision": sweep.precision,
+        "confidence": sweep.confidence,
         "trials_max": sweep.at_most.trials,
         "duration_max_ns": sweep.at_most.duration,
         "bytes_max": sweep.at_most.bytes,

@@ -20,15 +20,20 @@ from flowsweep.defaults import (
 )
 from flowsweep.moderated_variances import moderated
 from flowsweep.plan.searching.model import BestSearch, Left
-from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats, Levels, in_agreement, levels_of
+from flowsweep.schedule.search.levels import (
+    LEAST_ERROR,
+    Blocks,
+    Floats,
+    Levels,
+    at_each_look,
+    in_agreement,
+    levels_of,
+)
 from flowsweep.schedule.search.tried import Tried
 
 BestEnd = Literal["precise", "budget", "failures"]
 """precise: no other setting can be better by more than was asked. budget: no trial is left. failures: fewer
 than two settings can be compared."""
-
-CONFIDENCE = 0.98
-"""Of a look at all differences together: what is said after all looks holds with 95 %, as for the plateau."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +70,13 @@ class BestDecision:
     """Of its budget, before these trials."""
 
 
-def best_of(tried: Sequence[Tried], precision: float) -> tuple[BestBelief | None, BestEnd]:
-    """Say what the trials of a search that is over show, and why it ended."""
+def best_of(
+    tried: Sequence[Tried], *, precision: float, confidence: float
+) -> tuple[BestBelief | None, BestEnd]:
+    """Say what the trials of a search that is over show, and why it ended; as was asked for."""
     if len({one.level for one in tried}) < _FEWEST_SETTINGS:
         return None, "failures"
-    found = _believed(tried, precision)
+    found = _believed(tried, precision, confidence)
     return found, "budget" if found.open or not _enough(tried, found) else "precise"
 
 
@@ -104,12 +111,12 @@ def decide_best(
     due = tuple(setting for setting in taking_part if tries[setting] < BEST_TRIES_MIN)
     if due:
         if trials and (left.bytes == 0 or len(due) > left.trials):
-            belief, _ = best_of(tried, search.precision)
+            belief, _ = best_of(tried, precision=search.precision, confidence=search.confidence)
             return BestDecision((), "budget", belief, left)
         return BestDecision(due, None, None, left)
     if len({one.level for one in tried}) < _FEWEST_SETTINGS:
         return BestDecision((), "failures", None, left)
-    belief = _believed(tried, search.precision)
+    belief = _believed(tried, search.precision, search.confidence)
     if not belief.open and _enough(tried, belief):
         return BestDecision((), "precise", belief, left)
     next_ones = _next(belief, given_up)
@@ -121,7 +128,7 @@ def decide_best(
 _FEWEST_SETTINGS = 2
 
 
-def _believed(tried: Sequence[Tried], precision: float) -> BestBelief:
+def _believed(tried: Sequence[Tried], precision: float, confidence: float) -> BestBelief:
     """Compare all settings with the one that has the highest mean."""
     # Settings scatter unlike each other.
     kept = in_agreement(tried, fewest=_FEWEST_WITH_ODD_ONE, own=True)
@@ -129,7 +136,7 @@ def _believed(tried: Sequence[Tried], precision: float) -> BestBelief:
     often = levels.counts >= min(BEST_TRIES_MIN, levels.counts.max())
     best = int(np.where(often, levels.means, -math.inf).argmax())
     below: Floats = levels.means[best] - levels.means
-    low, high = _ends(kept, levels, best)
+    low, high = _ends(kept, levels, best, at_each_look(confidence))
     others = sorted((number for number in range(len(below)) if number != best), key=lambda one: below[one])
     behind = tuple(
         (levels.values[one], float(below[one]), float(low[one]), float(high[one])) for one in others
@@ -138,7 +145,7 @@ def _believed(tried: Sequence[Tried], precision: float) -> BestBelief:
     return BestBelief(levels.values[best], math.exp(float(levels.means[best])), behind, open_)
 
 
-def _ends(tried: Sequence[Tried], levels: Levels, best: int) -> tuple[Floats, Floats]:
+def _ends(tried: Sequence[Tried], levels: Levels, best: int, confidence: float) -> tuple[Floats, Floats]:
     """How far each setting is below the best, at least and at most: natural logarithms.
 
     Bonferroni's correction makes all of them hold together. Settings scatter unlike each other: each has its
@@ -159,7 +166,7 @@ def _ends(tried: Sequence[Tried], levels: Levels, best: int) -> tuple[Floats, Fl
     covariance = levels.covariance
     spread = np.diag(covariance) + covariance[best, best] - 2 * covariance[best]
     plain = 1 / levels.counts + 1 / levels.counts[best]
-    confidence = 1 - (1 - CONFIDENCE) / max(1, len(below) - 1)
+    confidence = 1 - (1 - confidence) / max(1, len(below) - 1)
     half = stdtrit(freedom, confidence) * np.sqrt(together * np.maximum(spread, 0) / plain)
     highest = np.full(len(below), -math.inf)
     np.maximum.at(highest, column, off)

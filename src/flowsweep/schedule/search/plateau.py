@@ -15,7 +15,7 @@ import numpy as np
 from flowsweep.defaults import FEWEST_FOR_INTERVAL, SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.plan.searching.model import Left, PlateauSearch
 from flowsweep.schedule.search.design import most_telling, rounded
-from flowsweep.schedule.search.levels import Floats, Levels, in_agreement, levels_of
+from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import Tried
 
@@ -23,9 +23,6 @@ End = Literal["precise", "level", "rising", "budget", "failures"]
 """precise: as was asked. level: the smallest window is enough. rising: the largest is not. budget: no trial
 is left. failures: too many trials failed."""
 
-CONFIDENCE = 0.98
-"""Of a look at the interval. A search looks after each round and ends at the first that is narrow enough,
-which one that is narrow by chance is, too: what is said in the end holds with 95 % (docs/truth/search.md)."""
 _FIRST_STEP = math.log(4)
 """Between two windows of the first round, at most, if as many as there may be reach so far."""
 _FIRST_WINDOWS = (4, 8)
@@ -61,7 +58,7 @@ class Belief:
     """The smallest window that is enough, in bytes; or a number of flows, of which the next whole one is."""
     low: float | None
     high: float | None
-    """Ends of its 95 % interval; None where it is open."""
+    """Ends of its interval; None where it is open."""
     plateau_bps: float
     """Goodput of windows beyond, a geometric mean."""
 
@@ -93,7 +90,9 @@ class Decision:
     """Of its budget, before these levels."""
 
 
-def belief_of(tried: Sequence[Tried], low: int, high: int, precision: float) -> tuple[Belief, End]:
+def belief_of(
+    tried: Sequence[Tried], low: int, high: int, *, precision: float, confidence: float
+) -> tuple[Belief, End]:
     """Say what the trials of a search that is over show, and why it ended.
 
     Args:
@@ -101,8 +100,9 @@ def belief_of(tried: Sequence[Tried], low: int, high: int, precision: float) -> 
         low: The smallest window of its range.
         high: The largest.
         precision: That was asked for.
+        confidence: Likewise.
     """
-    seen = _Seen.of(tried, low, high)
+    seen = _Seen.of(tried, low, high, confidence)
     return seen.belief, seen.end(precision) or "budget"
 
 
@@ -130,7 +130,7 @@ def decide(
         return Decision(_spread(search), None, None, left)
     if len(failed) >= _FAILURES_MAX or len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return Decision((), "failures", None, left)
-    seen = _Seen.of(tried, search.low, search.high)
+    seen = _Seen.of(tried, search.low, search.high, search.confidence)
     if left.bytes == 0:
         return Decision((), "budget", seen.belief, left)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
@@ -156,18 +156,22 @@ class _Seen:
     """Numbers of windows on the plateau."""
     high: int
     """The largest of the range."""
+    confidence: float
+    """Of this look."""
 
     @classmethod
-    def of(cls, tried: Sequence[Tried], low: int, high: int) -> "_Seen":
+    def of(cls, tried: Sequence[Tried], low: int, high: int, confidence: float) -> "_Seen":
+        confidence = at_each_look(confidence)
         kept = in_agreement(tried)
         levels = levels_of(kept)
         counting = _counting(levels)
         counted = tuple(one for one in kept if one.level in counting)
-        response = fitted(counted, low, high, CONFIDENCE)
+        response = fitted(counted, low, high, confidence)
         if _misfits(levels, response):
             response = _between_windows(levels, response)
         reference = _reference(levels, response)
-        return cls(levels, counted, _within_shown(levels, response, reference), reference, high)
+        shown = _within_shown(levels, response, reference, confidence)
+        return cls(levels, counted, shown, reference, high, confidence)
 
     @property
     def belief(self) -> Belief:
@@ -191,7 +195,7 @@ class _Seen:
 
     def end(self, precision: float) -> End | None:
         """Why nothing more needs to be tried; None where something does."""
-        _, at_most = _below(self.levels, self.response, self.reference)
+        _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
         if at_most[0] <= ALLOWED:
             return "level"
         low, high = self.response.low, self.response.high
@@ -273,13 +277,15 @@ def _reference(levels: Levels, response: Response) -> tuple[int, ...]:
     return beyond or (int(levels.means.argmax()),)
 
 
-def _within_shown(levels: Levels, response: Response, reference: Sequence[int]) -> Response:
+def _within_shown(
+    levels: Levels, response: Response, reference: Sequence[int], confidence: float
+) -> Response:
     """Narrow the interval to what the windows themselves show, whatever the response.
 
     It begins above the largest window that is shown not to be enough, and ends at the smallest that is shown
     to be.
     """
-    at_least, at_most = _below(levels, response, reference)
+    at_least, at_most = _below(levels, response, reference, confidence)
     # Beyond the largest of all goodput may rise.
     enough = [number for number in range(max(reference)) if at_most[number] <= ALLOWED]
     high = None if not enough else math.log(levels.values[enough[0]])
@@ -295,13 +301,15 @@ def _within_shown(levels: Levels, response: Response, reference: Sequence[int]) 
     return replace(response, low=low, high=high, enough=at if high is None else min(at, high))
 
 
-def _below(levels: Levels, response: Response, reference: Sequence[int]) -> tuple[Floats, Floats]:
+def _below(
+    levels: Levels, response: Response, reference: Sequence[int], confidence: float
+) -> tuple[Floats, Floats]:
     """How far each window is below the plateau, at least and at most: natural logarithms.
 
     A window of reference is itself a little below it, where the response bends softly.
     """
     lacking = shortfall(response, [levels.values[number] for number in reference])
-    at_least, at_most = levels.below(reference, 1 - (1 - CONFIDENCE) / 2)
+    at_least, at_most = levels.below(reference, 1 - (1 - confidence) / 2)
     return at_least + lacking, at_most + lacking
 
 

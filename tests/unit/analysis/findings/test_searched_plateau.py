@@ -136,6 +136,15 @@ def test_the_fewest_flows_that_are_enough_are_a_whole_number() -> None:
     )
 
 
+def test_an_unusual_confidence_is_said() -> None:
+    found = only(steps(corner, search_confidence=0.9))
+    assert found.say("described").endswith(" trials with 90 % confidence.")
+    assert "96 % at each look, for 90 % after all of them" in found.method
+    usual = only(steps(corner, search_confidence=0.95))
+    assert usual.say("described") == only(steps(corner)).say("described")
+    assert "98 % at each look, for 95 % after all of them" in usual.method
+
+
 def test_a_range_of_flows_without_the_beginning_of_a_plateau_has_no_estimate() -> None:
     level = only(steps(lambda _: 1e9, of_flows=True))
     assert level.estimate.effect is None

@@ -13,6 +13,8 @@ from flowsweep.schedule.search.tried import Tried
 from searched_responses import Noise, independent
 from searched_settings import LEVELS, NOISE, PRECISION, UNLIKE, asked, searched, shortfall
 
+ASKED = {"precision": PRECISION, "confidence": 0.95}
+
 SEARCHES = 12
 
 
@@ -90,9 +92,9 @@ def test_a_budget_ends_a_search_that_cannot_tell(search: BestSearch) -> None:
 def test_what_was_tried_says_the_same_once_it_is_over() -> None:
     generator = np.random.default_rng(5)
     found = searched([-0.2, 0.0, -0.3], independent(0.02), generator, asked())
-    assert best_of(found.tried, PRECISION) == (found.decided.belief, "precise")
-    assert best_of(found.tried[:1], PRECISION) == (None, "failures")
-    broken_off, end = best_of(found.tried[:4], PRECISION)
+    assert best_of(found.tried, **ASKED) == (found.decided.belief, "precise")
+    assert best_of(found.tried[:1], **ASKED) == (None, "failures")
+    broken_off, end = best_of(found.tried[:4], **ASKED)
     assert end == "budget"
     assert broken_off is not None
 
@@ -100,7 +102,7 @@ def test_what_was_tried_says_the_same_once_it_is_over() -> None:
 @pytest.mark.parametrize("count", [2, 3])
 def test_nothing_is_known_of_noise_before_a_setting_was_tried_twice(count: int) -> None:
     tried = [Tried(setting, 1, 20.0 - setting) for setting in range(count)]
-    found, end = best_of(tried, PRECISION)
+    found, end = best_of(tried, **ASKED)
     assert end == "budget"
     assert found is not None
     assert (found.best, found.better_at_most, len(found.open)) == (0, None, count - 1)

@@ -147,6 +147,22 @@ def test_searches_for_flows_end_over_any_range(most: int) -> None:
         assert found.trials <= 60
 
 
+def test_who_wants_to_be_surer_takes_more_trials() -> None:
+    medians = []
+    for confidence in (0.8, 0.95, 0.99):
+        generator = np.random.default_rng(41)
+        search = asked(trials=200).model_copy(update={"confidence": confidence})
+        cases = [CASES["soft"](generator) for _ in range(12)]
+        found = [searched(case, independent(0.02), generator, search) for case in cases]
+        medians.append(np.median([one.trials for one in found]))
+    assert medians[0] < medians[1] < medians[2]
+
+
+def test_a_usual_confidence_is_not_written_so_that_trials_keep_their_names() -> None:
+    assert "confidence" not in asked().model_dump()
+    assert asked().model_copy(update={"confidence": 0.9}).model_dump()["confidence"] == 0.9
+
+
 def test_budgets_of_time_and_bytes_end_a_search() -> None:
     generator = np.random.default_rng(3)
     tried = tuple(

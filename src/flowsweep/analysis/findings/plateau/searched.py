@@ -10,7 +10,8 @@ from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words, varies
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.schedule.search.levels import at_each_look
 from flowsweep.schedule.search.plateau import Belief, End, belief_of
 from flowsweep.schedule.search.tried import Tried
 from flowsweep.wording import counted, format_margin, format_rate, format_size, format_sizes
@@ -22,10 +23,10 @@ _FLOWS = (FLOWS, "flows_per_pair")
 _OF_STEPS: Mapping[str, Collection[str]] = {WINDOW: _WINDOWS, FLOWS: (*_WINDOWS, *_FLOWS)}
 """What differs from step to step, by what is searched: one for flows has one window."""
 _METHOD = (
-    "adaptive search in rounds, each a block with a window of reference; least squares of the generalised "
-    "mean of window and plateau (Churchill and Usagi 1972) with an effect of each round; profile likelihood "
-    "with the lack of fit in its variance, narrowed to what windows show themselves by Student's t; 98 % at "
-    "each look, for 95 % after all of them; noise is taken as independent within a round"
+    "adaptive search in rounds, each a block with a {level} of reference; least squares of the generalised "
+    "mean of {level} and plateau (Churchill and Usagi 1972) with an effect of each round; profile likelihood "
+    "with the lack of fit in its variance, narrowed to what each {level} shows itself by Student's t; {look} "
+    "at each look, for {end} after all of them; noise is taken as independent within a round"
 )
 
 
@@ -43,6 +44,7 @@ class PlateauSearched:
     steps: tuple[TrialRow, ...]
     """As they ran, failed ones among them."""
     precision: float
+    confidence: float
     belief: Belief | None
     """Of windows of all flows together, or flows of a pair of hosts; None where too few trials were whole."""
     end: End
@@ -94,10 +96,13 @@ def plateau_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesi
             f"{search.direction}, {search.name}: {_claim(search)}",
             trial_ids(search.steps),
             _estimate(search),
-            method=_METHOD,
+            method=method_of(_METHOD, search.confidence, _LEVEL[search.axis]),
             axis=search.axis,
             figure="search",
         )
+
+
+_LEVEL = {WINDOW: "window", FLOWS: "number of flows"}
 
 
 def level_of_step(row: TrialRow, axis: str) -> int:
@@ -118,8 +123,8 @@ def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
         first = steps[0]
         others = [name for name in varying if name not in _FLOWS]
         words = [f"{AXIS_NAMES[name]} {level_words(name, level_of(first, name))}" for name in others]
-        precision = first["search_precision"] or 0.0
-        belief, end = _believed(steps, axis, precision)
+        precision, confidence = first["search_precision"] or 0.0, confidence_of(first)
+        belief, end = _believed(steps, axis, precision, confidence)
         yield PlateauSearched(
             axis=axis,
             sweep=first["sweep"],
@@ -128,12 +133,32 @@ def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
             name=", ".join(["number of flows" if axis == FLOWS else counted(first["flows"], "flow"), *words]),
             steps=tuple(steps),
             precision=precision,
+            confidence=confidence,
             belief=belief,
             end=end,
         )
 
 
-def _believed(steps: Sequence[TrialRow], axis: str, precision: float) -> tuple[Belief | None, End]:
+def confidence_of(step: TrialRow) -> float:
+    """What a search is asked to be sure by; of older archives, what all were."""
+    return step.get("search_confidence") or CONFIDENCE
+
+
+def method_of(method: str, confidence: float, level: str = "") -> str:
+    """Fill in how sure each look is, and what is said after all of them; and what is searched."""
+    look, end = format_margin(at_each_look(confidence)), format_margin(confidence)
+    return method.format(look=look, end=end, level=level)
+
+
+def trials_words(steps: Sequence[TrialRow], confidence: float) -> str:
+    """Say how many trials a search took, and how sure it was to be where that is not what all are."""
+    sure = "" if confidence == CONFIDENCE else f" with {format_margin(confidence)} confidence"
+    return f"{counted(len(steps), 'trial')}{sure}"
+
+
+def _believed(
+    steps: Sequence[TrialRow], axis: str, precision: float, confidence: float
+) -> tuple[Belief | None, End]:
     tried = [
         Tried(level_of_step(row, axis), row["repeat"], math.log(goodput_bps))
         for row in steps
@@ -142,7 +167,7 @@ def _believed(steps: Sequence[TrialRow], axis: str, precision: float) -> tuple[B
     levels = [level_of_step(row, axis) for row in steps]
     if len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return None, "failures"
-    return belief_of(tried, min(levels), max(levels), precision)
+    return belief_of(tried, min(levels), max(levels), precision=precision, confidence=confidence)
 
 
 def _goodput_bps(row: TrialRow) -> float | None:
@@ -156,14 +181,13 @@ def _estimate(search: PlateauSearched) -> Estimate:
     if found is None or search.end in ("level", "rising"):
         return Estimate(None, unit)
     if search.axis == FLOWS:
-        fewest, low, high = found.in_whole
-        return Estimate(fewest, unit, low, high)
+        return Estimate(found.in_whole[0], unit, *_ends_of_flows(search, found))
     return Estimate(found.enough, unit, found.low, found.high)
 
 
 def _claim(search: PlateauSearched) -> str:
     found = search.belief
-    trials = counted(len(search.steps), "trial")
+    trials = trials_words(search.steps, search.confidence)
     if found is None:
         return f"nothing was found in {trials}, of which {len(search.whole)} were whole."
     claim = _of_flows if search.axis == FLOWS else _of_windows
@@ -198,12 +222,18 @@ def _of_flows(search: PlateauSearched, found: Belief, trials: str) -> str:
     if search.end == "rising":
         most = f"{counted(max(search.levels), 'flow')}{of_pair}"
         return f"goodput rises up to {most}, the most that were tried ({trials})."
-    fewest, low, high = found.in_whole
-    enough = f"{counted(fewest, 'flow')}{of_pair}"
+    enough = f"{counted(found.in_whole[0], 'flow')}{of_pair}"
+    low, high = _ends_of_flows(search, found)
     if low is None or high is None:
         return f"from about {enough} on {_within(plateau)}, by {trials}; no interval can be told."
     ends = "" if low == high else f" [{low}, {high}]"
     return f"from {enough}{ends} on {_within(plateau)}, found in {trials}{_missed(search)}."
+
+
+def _ends_of_flows(search: PlateauSearched, found: Belief) -> tuple[int | None, int | None]:
+    """Ends of the interval in whole flows; None where it is open: one beyond what was tried is, too."""
+    _, low, high = found.in_whole
+    return low, None if high is None or high > max(search.levels) else high
 
 
 def _within(plateau: str) -> str:
