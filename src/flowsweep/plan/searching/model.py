@@ -64,26 +64,11 @@ class SearchInRounds(Frozen):
         )
 
 
-class PlateauSearch(SearchInRounds):
-    """A search for the smallest window, or the fewest flows, from which on goodput is on its plateau.
+class WindowSearch(SearchInRounds):
+    """A search for the smallest window from which on goodput is on its plateau.
 
-    It ends when the interval reaches no further from the estimate than `precision`, a share of it, or
-    has no other whole number.
+    It ends when the interval reaches no further from the estimate than `precision`, a share of it.
     """
-
-    @property
-    def low(self) -> int:
-        """The least that is tried, in bytes or flows."""
-        raise NotImplementedError
-
-    @property
-    def high(self) -> int:
-        """The most that is tried."""
-        raise NotImplementedError
-
-
-class WindowSearch(PlateauSearch):
-    """A search for the smallest window."""
 
     find: Literal["plateau"] = "plateau"
     of: Literal["window_bytes", "window_sum_bytes"]
@@ -102,8 +87,11 @@ class WindowSearch(PlateauSearch):
         return self.high_bytes
 
 
-class FlowsSearch(PlateauSearch):
-    """A search for the fewest flows, between each pair of hosts."""
+class FlowsSearch(SearchInRounds):
+    """A search for the fewest flows, between each pair of hosts, from which on goodput is on its plateau.
+
+    It ends as one for a window does, or when the interval has no other whole number.
+    """
 
     find: Literal["flows"] = "flows"
     low_flows: int
@@ -132,4 +120,5 @@ class BestSearch(SearchInRounds):
 
 
 OfPlateau = WindowSearch | FlowsSearch
+"""Searches for the least that is enough: from `low` to `high`, in bytes or flows."""
 Search = RateSearch | OfPlateau | BestSearch

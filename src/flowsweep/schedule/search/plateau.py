@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from flowsweep.defaults import FEWEST_FOR_INTERVAL, SECOND_NS, TRIAL_OVERHEAD_NS
-from flowsweep.plan.searching.model import Left, PlateauSearch
+from flowsweep.plan.searching.model import Left, OfPlateau
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
@@ -108,7 +108,7 @@ def belief_of(
 
 @lru_cache(maxsize=256)
 def decide(
-    search: PlateauSearch, trial_ns: int, tried: tuple[Tried, ...], failed: tuple[int, ...] = ()
+    search: OfPlateau, trial_ns: int, tried: tuple[Tried, ...], failed: tuple[int, ...] = ()
 ) -> Decision:
     """Decide what comes after some rounds.
 
@@ -222,7 +222,7 @@ def whole_from(enough: float) -> int:
     return math.ceil(enough * (1 - _NEARLY))
 
 
-def _spread(search: PlateauSearch) -> tuple[int, ...]:
+def _spread(search: OfPlateau) -> tuple[int, ...]:
     """Windows over the whole range, evenly spaced on a logarithmic scale."""
     range_ = math.log(search.high / search.low)
     least, most = _FIRST_WINDOWS

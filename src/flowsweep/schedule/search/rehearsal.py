@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flowsweep.plan.searching.model import BestSearch, PlateauSearch
+from flowsweep.plan.searching.model import BestSearch, OfPlateau
 from flowsweep.schedule.search.tried import Tried
 
 SCATTER = 0.03
@@ -25,7 +25,7 @@ class Rehearsed(NamedTuple):
     most: int
 
 
-def rehearsed(search: PlateauSearch, trial_ns: int) -> Rehearsed:
+def rehearsed(search: OfPlateau, trial_ns: int) -> Rehearsed:
     """Carry a search out a few times without traffic.
 
     Args:
@@ -45,7 +45,7 @@ def rehearsed(search: PlateauSearch, trial_ns: int) -> Rehearsed:
     return Rehearsed(counts[0], counts[len(counts) // 2], counts[-1])
 
 
-def _trials(search: PlateauSearch, trial_ns: int, corner: float, generator: np.random.Generator) -> int:
+def _trials(search: OfPlateau, trial_ns: int, corner: float, generator: np.random.Generator) -> int:
     # SciPy is loaded where a search decides, here as everywhere.
     from flowsweep.schedule.search.plateau import decide
 
