@@ -74,7 +74,10 @@ def keep_with(table: ir.Table, name: str, rows: pa.Table) -> ir.Table:
 
 
 def computed_by_spark(table: ir.Table) -> ir.Table:
-    """Compute a table now; what starts from it is planned as from rows that are there."""
+    """Compute a table now; what starts from it is planned as from rows that are there.
+
+    They are with the executors alone: one that is lost takes them with it, and what starts from them fails.
+    """
     connection = table.get_backend()
     name = gen_name("computed")
     connection.raw_sql(connection.compile(table)).localCheckpoint().createOrReplaceTempView(name)
