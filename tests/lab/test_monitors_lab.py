@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -207,11 +208,12 @@ def test_what_asks_ends_with_a_controller_that_is_killed(world: Router, tmp_path
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """Processes below one, with their command lines."""
-    found = {}
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (thread / "children").read_text().split()):
-            found |= {child: words_of(child)} | descendants(child)
+    """Processes below one, with their command lines; those that end meanwhile have none."""
+    found: dict[int, str] = {}
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (thread / "children").read_text().split()):
+                found |= {child: words_of(child)} | descendants(child)
     return found
 
 

@@ -8,11 +8,14 @@ from scipy import stats
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary
 from echo_support import answered, nearest_rank, times_ms
+from witness import judged
 
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
+BEARS_S = 0.1
+"""Of 4 s: a tenth of the probes may be late, and a queue of 50 ms may run empty twice."""
 
 
 def rows_of(folder: Path, link: str, sweep: str) -> list[dict[str, str]]:
@@ -96,14 +99,26 @@ def test_questions_are_asked_under_background_traffic(tmp_path: Path) -> None:
     congestion = "cubic"
     flows = 2
     """
-    rows = rows_of(tmp_path, 'rate = "20Mbit/s"\ndelay = "5ms"\nqueue = "125KB"', sweep)
+
+    def measure(attempt: int) -> Path:
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        rows_of(folder, 'rate = "20Mbit/s"\ndelay = "5ms"\nqueue = "125KB"', sweep)
+        return folder / "archive"
+
+    def check(archive: Path) -> None:
+        for row in summary(archive):
+            asked_ms = times_ms(answered(archive, row["trial_id"]), 0)
+            # The queue holds 50 ms, which cubic flows fill again and again.
+            assert 30 < float(row["rtt_probe_median_ms"]) < 61
+            assert nearest_rank(asked_ms, 0.9) == pytest.approx(60, rel=0.1)
+
+    archive = judged(measure, check, bears_s=BEARS_S)
+    rows = summary(archive)
     assert [row["background"] for row in rows] == ["bulk"] * 2
     for row in rows:
-        asked_ms = times_ms(answered(tmp_path / "archive", row["trial_id"]), 0)
+        asked_ms = times_ms(answered(archive, row["trial_id"]), 0)
         assert float(row["rtt_probe_p99_ms"]) == pytest.approx(nearest_rank(asked_ms, 0.99))
-        # The queue holds 50 ms, which cubic flows fill again and again.
-        assert 30 < float(row["rtt_probe_median_ms"]) < 61
-        assert nearest_rank(asked_ms, 0.9) == pytest.approx(60, rel=0.1)
         assert (row["goodput_bps"], row["share"]) == ("", "")
 
 

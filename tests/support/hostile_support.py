@@ -24,6 +24,7 @@ from run_support import ListRecorder
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
 DEADLINES = Deadlines(request_s=6, slack_s=0.5, stop_s=1)
 SIDE_BY_SIDE = 16
+TICK_S = 0.05
 HONEST = Misbehaviour("nowhere", "say")
 
 _WATCHED = """
@@ -48,11 +49,17 @@ class Ending:
     """Of a campaign that could not begin."""
     campaign_s: float
     """From the start of its engines until all sessions were closed."""
+    late: Sequence[tuple[float, float]]
+    """When the event loop was late, in seconds from that start, and by how much: others compute in it."""
 
     @property
     def trial_s(self) -> float | None:
         """The trial alone, if one began."""
         return None if self.record is None else self.record.elapsed_ns / SECOND_NS
+
+    def late_after(self, deadline_s: float) -> float:
+        """How late the event loop was, all in all, once a deadline from the start was over; in seconds."""
+        return sum(late_s for at_s, late_s in self.late if at_s > deadline_s)
 
     @property
     def reason(self) -> str:
@@ -79,21 +86,37 @@ def launcher(folder: Path, name: str, misbehaviour: Misbehaviour) -> tuple[str, 
 async def endings(folder: Path, misbehaviours: Mapping[str, Misbehaviour]) -> dict[str, Ending]:
     """Run a campaign for each of them, side by side, as far as the machine can do that."""
     places = asyncio.Semaphore(SIDE_BY_SIDE)
+    late: list[tuple[float, float]] = []
 
     async def one(hostile: tuple[str, ...]) -> Ending:
         async with places:
-            return await _ending(honest, hostile)
+            return await _ending(honest, hostile, late)
 
     honest = launcher(folder, "honest", HONEST)
     launchers = {
         name: launcher(folder, f"engine-{number}", misbehaviour)
         for number, (name, misbehaviour) in enumerate(misbehaviours.items())
     }
-    found = await asyncio.gather(*(one(hostile) for hostile in launchers.values()))
+    watching = asyncio.create_task(_watch(late))
+    try:
+        found = await asyncio.gather(*(one(hostile) for hostile in launchers.values()))
+    finally:
+        watching.cancel()
     return dict(zip(launchers, found, strict=True))
 
 
-async def _ending(honest: tuple[str, ...], hostile: tuple[str, ...]) -> Ending:
+async def _watch(late: list[tuple[float, float]]) -> None:
+    """Note when the event loop comes late to what is due, and by how much, in seconds; until cancelled."""
+    while True:
+        due = time.monotonic() + TICK_S
+        await asyncio.sleep(TICK_S)
+        now = time.monotonic()
+        late.append((now, now - due))
+
+
+async def _ending(
+    honest: tuple[str, ...], hostile: tuple[str, ...], late: list[tuple[float, float]]
+) -> Ending:
     addresses = (DataAddress("127.0.0.1", 4),)
     # `engine`: nothing has to be copied; not `shares_files`: the clock is asked for.
     accesses = {
@@ -109,7 +132,8 @@ async def _ending(honest: tuple[str, ...], hostile: tuple[str, ...]) -> Ending:
     except FlowsweepError as flowsweep_error:
         error = str(flowsweep_error)
     record = recorder.outcomes[0].record if recorder.outcomes else None
-    return Ending(record, error, time.monotonic() - begun)
+    taken_s = time.monotonic() - begun
+    return Ending(record, error, taken_s, [(at - begun, late_s) for at, late_s in late if at > begun])
 
 
 def command(folder: Path, name: str, misbehaviours: Sequence[Misbehaviour]) -> subprocess.Popen[str]:
