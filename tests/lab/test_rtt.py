@@ -8,7 +8,7 @@ from scipy import stats
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary
 from echo_support import answered, nearest_rank, times_ms
-from witness import judged
+from witness import cores_taken, judged
 
 pytestmark = [
     pytest.mark.lab,
@@ -113,7 +113,7 @@ def test_questions_are_asked_under_background_traffic(tmp_path: Path) -> None:
             assert 30 < float(row["rtt_probe_median_ms"]) < 61
             assert nearest_rank(asked_ms, 0.9) == pytest.approx(60, rel=0.1)
 
-    archive = judged(measure, check, bears_s=BEARS_S)
+    archive = judged(measure, check, bears_s=BEARS_S, busy=lambda archive: cores_taken(summary(archive)))
     rows = summary(archive)
     assert [row["background"] for row in rows] == ["bulk"] * 2
     for row in rows:

@@ -17,6 +17,7 @@ from flowsweep.figures.grid.goodput import (
     drawn_repeats,
 )
 from flowsweep.figures.grid.ratio import drawn_ratios
+from flowsweep.figures.grid.response import drawn_responses
 from flowsweep.figures.grid.search import drawn_searches
 from flowsweep.figures.tests.file.stages import drawn_stages
 from flowsweep.figures.tests.mptcp.path_rates import drawn_path_rates
@@ -34,6 +35,7 @@ _DRAWERS = (
     drawn_effects,
     drawn_rate_searches,
     drawn_searches,
+    drawn_responses,
     drawn_best_searches,
     drawn_offered,
     drawn_spacings,

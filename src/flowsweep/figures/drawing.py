@@ -32,6 +32,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "effects": "What makes a difference",
     "rate_search": "Search for the highest rate",
     "search": "Search for what is enough",
+    "response": "Goodput as the search knows it",
     "best": "Search for the best setting",
     "offered": "Goodput and loss against the rate that was asked for",
     "jitter": "Jitter and delay variation against the rate",

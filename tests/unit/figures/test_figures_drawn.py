@@ -17,7 +17,8 @@ ONE_WAY = (("starlight", "sara"),)
 NOT_OF_A_TCP_GRID = (
     "overlay", "shift", "line", "repeats", "prediction", "ratio", "offered", "jitter", "spacing", "shares",
     "hop_times", "hop_capacity", "trains", "streams", "rtt_time", "rtt_ecdf", "rtt_size", "rate_search",
-    "stages", "paths", "search", "best", "monitors",
+    "stages", "paths", "search", "response", "best",
+    "monitors",
 )  # fmt: skip
 
 

@@ -21,8 +21,8 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 FigureKind = Literal[
     "plane", "line", "repeats", "prediction", "ratio", "product", "per_flow", "time_series", "ecdf", "cpu",
     "limits", "stages", "paths", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
-    "search", "best", "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf",
-    "rtt_size", "overlay", "shift", "monitors",
+    "search", "response", "best", "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time",
+    "rtt_ecdf", "rtt_size", "overlay", "shift", "monitors",
 ]  # fmt: skip
 
 

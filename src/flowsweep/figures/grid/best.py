@@ -14,7 +14,9 @@ _CAPTION = (
     "twice, in which only those took part that might be best. Shaded: goodput within the precision asked for "
     "of the best mean."
 )
-_ROW_HEIGHT, _LEAST_HEIGHT = 26, 240
+_LINE_HEIGHT, _ROW_MARGIN, _LEAST_HEIGHT = 14, 12, 240
+_LONG = 14
+"""Letters of a name beyond which its parts have lines of their own: a phone is narrow."""
 _SMALL, _LARGE = 7, 11
 _ROUNDS_OF_ALL = 2
 
@@ -28,6 +30,8 @@ def _drawn(search: BestSearched) -> Drawn:
     goodputs = [goodput for row in search.steps if (goodput := goodput_of_step(row)) is not None]
     scale = rate_scale(max(goodputs, default=0.0))
     order = _worst_first(search)
+    names = [_broken(search.settings[setting]) for setting in order]
+    row_height = _LINE_HEIGHT * max(name.count("<br>") + 1 for name in names) + _ROW_MARGIN
     return Drawn(
         FigureKey("best", search.sweep, search.mode, direction=search.direction),
         search.name,
@@ -38,20 +42,24 @@ def _drawn(search: BestSearched) -> Drawn:
             hovermode="closest",
             showlegend=False,
             margin=MARGIN,
-            height=max(_LEAST_HEIGHT, _ROW_HEIGHT * len(order) + MARGIN["t"] + MARGIN["b"]),
+            height=max(_LEAST_HEIGHT, row_height * len(order) + MARGIN["t"] + MARGIN["b"]),
             shapes=_precision(search, scale),
             xaxis=rate_axis(scale, "mean goodput"),
             yaxis=named_axis(
                 "",
                 automargin=True,
                 tickvals=list(range(len(order))),
-                ticktext=[search.settings[setting] for setting in order],
+                ticktext=names,
                 range=[-0.6, len(order) - 0.4],
                 zeroline=False,
             ),
         ),
         tuple(_row(search, at) for at in range(len(search.steps))),
     )
+
+
+def _broken(name: str) -> str:
+    return name.replace(", ", ",<br>") if len(name) > _LONG else name
 
 
 def _worst_first(search: BestSearched) -> list[int]:

@@ -1,10 +1,13 @@
 """Searches for the plateau, trial by trial: what was tried in which round, and what it gave."""
 
+from collections.abc import Mapping
+
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.plateau.searched import (
     FLOWS,
+    LEVEL,
     WINDOW,
     PlateauSearched,
     level_of_step,
@@ -15,20 +18,27 @@ from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, PLATEAU_SHADE, scaled_axis
 from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.schedule.search.plateau import End
 from flowsweep.wording import counted, format_margin, format_rate, format_size
 
-_AXES = {
+SEARCHED_AXES = {
     WINDOW: DrawnAxis(WINDOW, "window × flows", format_size),
     FLOWS: DrawnAxis("flows_per_pair", "flows", str),
 }
-_SEARCHED = {
-    WINDOW: ("windows", "smallest window that is enough"),
-    FLOWS: ("numbers of flows", "fewest flows that are enough"),
-}
+"""Of what is searched for."""
+_FOUND = {WINDOW: "smallest window that is enough", FLOWS: "fewest flows that are enough"}
 _CAPTION = (
-    "The {tried} of each search in the order in which they were tried; faint lines part its rounds. An open "
-    "mark: the trial failed. Shaded: the {sure} interval of the {found}."
+    "The {level} of each trial of a search, in their order; faint lines part its rounds. An open "
+    "mark: the trial failed. {shaded}The search ended {ended}."
 )
+_SHADED = "Shaded: the {sure} interval of the {found}. "
+_ENDED: Mapping[End, str] = {
+    "precise": "since that is as narrow as was asked for",
+    "level": "since the least that was tried is enough",
+    "rising": "since goodput rises up to the most that was tried",
+    "budget": "before it was as sure as was asked for: no trial of its budget was left, or it was broken off",
+    "failures": "since too few trials were whole",
+}
 _ROUND_LINE = "rgba(122,130,138,0.35)"
 
 
@@ -38,11 +48,10 @@ def drawn_searches(data: FigureData) -> list[Drawn]:
 
 
 def _drawn(search: PlateauSearched) -> Drawn:
-    tried, found = _SEARCHED[search.axis]
     return Drawn(
         FigureKey("search", search.sweep, search.mode, direction=search.direction),
         f"{search.direction}, {search.name}",
-        _CAPTION.format(tried=tried, found=found, sure=format_margin(search.confidence)),
+        _CAPTION.format(level=LEVEL[search.axis], shaded=shaded_words(search), ended=_ENDED[search.end]),
         file_stem(search.sweep, search.direction, search.name, "search"),
         figure(
             [_marks(search)],
@@ -54,10 +63,17 @@ def _drawn(search: PlateauSearched) -> Drawn:
                 "title": {"text": "trial of the search", "standoff": 8},
                 "range": [0.5, len(search.steps) + 0.5],
             },
-            yaxis=scaled_axis(_AXES[search.axis], search.levels),
+            yaxis=scaled_axis(SEARCHED_AXES[search.axis], search.levels),
         ),
         tuple(_row(search, row, number) for number, row in enumerate(search.steps, start=1)),
     )
+
+
+def shaded_words(search: PlateauSearched) -> str:
+    """Say what is shaded, with a space behind it; nothing where nothing is."""
+    if search.interval is None:
+        return ""
+    return _SHADED.format(sure=format_margin(search.confidence), found=_FOUND[search.axis])
 
 
 def _marks(search: PlateauSearched) -> go.Scatter:
@@ -80,10 +96,10 @@ def _marks(search: PlateauSearched) -> go.Scatter:
 
 
 def _interval(search: PlateauSearched) -> list[dict[str, object]]:
-    found = search.belief
-    if found is None or found.low is None or found.high is None or search.end in ("level", "rising"):
+    found = search.interval
+    if found is None:
         return []
-    ends = {"y0": position(found.low), "y1": position(found.high)}
+    ends = {"y0": position(found[0]), "y1": position(found[1])}
     shade = {"fillcolor": PLATEAU_SHADE, "line": {"width": 0}, "layer": "below"}
     return [{"type": "rect", "xref": "paper", "x0": 0, "x1": 1, **ends, **shade}]
 

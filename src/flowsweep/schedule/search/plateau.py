@@ -22,6 +22,8 @@ from flowsweep.schedule.search.tried import Tried
 End = Literal["precise", "level", "rising", "budget", "failures"]
 """precise: as was asked. level: the smallest window is enough. rising: the largest is not. budget: no trial
 is left. failures: too many trials failed."""
+Shown = Literal["not enough", "undecided", "enough"]
+"""Of a level: whether goodput is within the margin of the plateau there."""
 
 _FIRST_STEP = math.log(4)
 """Between two windows of the first round, at most, if as many as there may be reach so far."""
@@ -102,7 +104,7 @@ def belief_of(
         precision: That was asked for.
         confidence: Likewise.
     """
-    seen = _Seen.of(tried, low, high, confidence)
+    seen = Seen.of(tried, low, high, confidence)
     return seen.belief, seen.end(precision) or "budget"
 
 
@@ -130,7 +132,7 @@ def decide(
         return Decision(_spread(search), None, None, left)
     if len(failed) >= _FAILURES_MAX or len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return Decision((), "failures", None, left)
-    seen = _Seen.of(tried, search.low, search.high, search.confidence)
+    seen = Seen.of(tried, search.low, search.high, search.confidence)
     if left.bytes == 0:
         return Decision((), "budget", seen.belief, left)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
@@ -144,12 +146,14 @@ def decide(
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Seen:
     """What trials show."""
 
     levels: Levels
     counted: tuple[Tried, ...]
     """Trials that say where the plateau begins."""
+    fit: Response | None
+    """Of the trials that count; None where goodput follows no such response."""
     response: Response
     """Its interval is narrowed to what windows show themselves."""
     reference: tuple[int, ...]
@@ -160,18 +164,20 @@ class _Seen:
     """Of this look."""
 
     @classmethod
-    def of(cls, tried: Sequence[Tried], low: int, high: int, confidence: float) -> "_Seen":
+    def of(cls, tried: Sequence[Tried], low: int, high: int, confidence: float) -> "Seen":
+        """From trials that were whole, the range of a search, and its confidence in the end."""
         confidence = at_each_look(confidence)
         kept = in_agreement(tried)
         levels = levels_of(kept)
         counting = _counting(levels)
         counted = tuple(one for one in kept if one.level in counting)
         response = fitted(counted, low, high, confidence)
-        if _misfits(levels, response):
+        fit = None if _misfits(levels, response) else response
+        if fit is None:
             response = _between_windows(levels, response)
         reference = _reference(levels, response)
         shown = _within_shown(levels, response, reference, confidence)
-        return cls(levels, counted, shown, reference, high, confidence)
+        return cls(levels, counted, fit, shown, reference, high, confidence)
 
     @property
     def belief(self) -> Belief:
@@ -181,6 +187,16 @@ class _Seen:
         )
         plateau_bps = math.exp(float(self.levels.means[list(self.reference)].mean()))
         return Belief(math.exp(self.response.enough), low, high, plateau_bps)
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """What is known of each level that was tried."""
+        at_least, at_most = _below(self.levels, self.response, self.reference, self.confidence)
+        short, enough = at_least > ALLOWED, at_most <= ALLOWED
+        return tuple(
+            "not enough" if no else "enough" if yes else "undecided"
+            for no, yes in zip(short, enough, strict=True)
+        )
 
     @property
     def only_whole(self) -> set[int] | None:
@@ -313,7 +329,7 @@ def _below(
     return at_least + lacking, at_most + lacking
 
 
-def _next(seen: _Seen, precision: float, bounds: tuple[int, int]) -> tuple[int, ...]:
+def _next(seen: Seen, precision: float, bounds: tuple[int, int]) -> tuple[int, ...]:
     """Choose the windows of a round, within bounds."""
     levels, response = seen.levels, seen.response
     reach = math.log1p(precision)

@@ -106,19 +106,19 @@ def _sharpest(quadratic: "_Quadratic", grid: Floats) -> Floats:
 def shortfall(response: Response, windows: Sequence[int]) -> float:
     """How far goodput at some windows is below p in the mean: natural logarithm."""
     sizes: Floats = np.log(windows)
-    return -float(_shape(sizes, np.asarray(response.enough), np.asarray(response.sharpness)).mean())
+    return -float(shape(sizes, np.asarray(response.enough), np.asarray(response.sharpness)).mean())
 
 
 def gradient(sizes: Floats, enough: float, sharpness: float) -> Floats:
     """(sizes, 2) derivatives of log goodput by `enough` and by the logarithm of the sharpness."""
     small = 1e-3
 
-    def shape(at: float, k: float) -> Floats:
-        return _shape(sizes, np.asarray(at), np.asarray(k))
+    def at(place: float, k: float) -> Floats:
+        return shape(sizes, np.asarray(place), np.asarray(k))
 
-    by_place = (shape(enough + small, sharpness) - shape(enough - small, sharpness)) / (2 * small)
+    by_place = (at(enough + small, sharpness) - at(enough - small, sharpness)) / (2 * small)
     more, less = sharpness * math.exp(small), sharpness * math.exp(-small)
-    return np.stack([by_place, (shape(enough, more) - shape(enough, less)) / (2 * small)], axis=-1)
+    return np.stack([by_place, (at(enough, more) - at(enough, less)) / (2 * small)], axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +155,13 @@ class _Quadratic:
 
     def left_over(self, sharpness: Floats, enough: Floats) -> Floats:
         """(m, n) of (m, n) sharpnesses and (n,) windows that are enough, natural logarithms."""
-        shape = _shape(self.sizes, enough[None, :, None], sharpness[:, :, None])
-        explained = np.einsum("mni,i->mn", shape, self.with_logs)
-        own = np.einsum("mni,mni->mn", shape @ self.inner, shape)
+        below = shape(self.sizes, enough[None, :, None], sharpness[:, :, None])
+        explained = np.einsum("mni,i->mn", below, self.with_logs)
+        own = np.einsum("mni,mni->mn", below @ self.inner, below)
         return np.asarray(np.maximum(self.total - 2 * explained + own, 0.0))
 
 
-def _shape(sizes: Floats, enough: Floats, sharpness: Floats) -> Floats:
+def shape(sizes: Floats, enough: Floats, sharpness: Floats) -> Floats:
     """Log goodput below p, of log windows."""
     corner = enough + np.log(np.expm1(sharpness * ALLOWED)) / sharpness
     return np.asarray(-np.logaddexp(0, -sharpness * (sizes - corner)) / sharpness)

@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses, plateau_searches
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.drawing import FigureData
+from flowsweep.figures.grid.response import drawn_responses
 from flowsweep.figures.grid.search import drawn_searches
 from flowsweep.schedule.search.plateau import decide
 from flowsweep.schedule.search.tried import Tried
@@ -168,7 +169,7 @@ def test_a_search_for_flows_is_drawn_over_flows() -> None:
     assert drawn.figure.layout.yaxis.title.text.startswith("flows")
     assert marks.text[0].startswith("<b>1 flow</b>") or "flows</b>" in marks.text[0]
     assert [row["flows_per_pair"] for row in drawn.rows] == [row["flows_per_pair"] for row in rows]
-    assert "numbers of flows" in drawn.caption
+    assert "The number of flows of each trial" in drawn.caption
 
 
 def test_each_step_is_drawn_with_its_round_and_failed_ones_are_open() -> None:
@@ -182,3 +183,41 @@ def test_each_step_is_drawn_with_its_round_and_failed_ones_are_open() -> None:
     shapes = [shape.type for shape in drawn.figure.layout.shapes]
     assert shapes == ["rect", *["line"] * (rows[-1]["repeat"] - 1)]
     assert [row["round"] for row in drawn.rows] == [row["repeat"] for row in rows]
+
+
+def test_what_a_search_knows_is_drawn_by_level_with_the_response_it_believes() -> None:
+    rows = steps(corner)
+    (search,) = plateau_searches(rows)
+    (drawn,) = drawn_responses(FigureData(trials=rows, cells=()))
+    shown = {row["window_sum_bytes"]: row["shown"] for row in drawn.rows}
+    assert search.interval is not None
+    low, high = search.interval
+    assert all(shown[window] == "not enough" for window in shown if window < low / 1.5)
+    assert {shown[window] for window in shown if high * 1.5 < window} == {"enough"}
+    assert sum(row["trials"] for row in drawn.rows) == len(search.whole)
+    for row in drawn.rows:
+        assert row["goodput_low_bps"] <= row["goodput_mean_bps"] <= row["goodput_high_bps"]
+        assert row["goodput_mean_bps"] == pytest.approx(corner(row["window_sum_bytes"]), rel=0.001)
+    response = next(trace for trace in drawn.figure.data if trace.name == "response")
+    for place, rate in zip(response.x, response.y, strict=True):
+        # A corner has no soft shoulder: the sharpest response bends within a percent or two.
+        assert rate * 1e9 == pytest.approx(corner(round(2**place)), rel=0.03)
+    assert drawn.key.kind == "response"
+    assert "Line and band" in drawn.caption
+
+
+def test_no_line_is_drawn_through_means_that_no_response_fits() -> None:
+    rows = steps(lambda window: 1e9 if window > BDP_BYTES else 0.7e9 if window > BDP_BYTES / 30 else 1e8)
+    (drawn,) = drawn_responses(FigureData(trials=rows, cells=()))
+    assert "response" not in {trace.name for trace in drawn.figure.data}
+    assert "No line is drawn" in drawn.caption
+
+
+def test_why_a_search_ended_is_said_beside_its_steps() -> None:
+    (precise,) = drawn_searches(FigureData(trials=steps(corner), cells=()))
+    assert precise.caption.endswith("The search ended since that is as narrow as was asked for.")
+    generator = np.random.default_rng(1)
+    noisy = steps(lambda window: corner(window) * math.exp(generator.normal(0, 0.05)), trials=15)
+    (broken_off,) = drawn_searches(FigureData(trials=noisy, cells=()))
+    assert "no trial of its budget was left" in broken_off.caption
+    assert ("Shaded" in broken_off.caption) == (plateau_searches(noisy)[0].interval is not None)

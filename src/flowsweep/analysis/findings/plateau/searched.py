@@ -60,6 +60,19 @@ class PlateauSearched:
         """What each step tried."""
         return [level_of_step(row, self.axis) for row in self.steps]
 
+    @property
+    def tried(self) -> list[Tried]:
+        """What the trials that count gave."""
+        return _tried(self.steps, self.axis)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Of what is enough; None where the range has no such level, or the interval is open."""
+        found = self.belief
+        if found is None or found.low is None or found.high is None or self.end in ("level", "rising"):
+            return None
+        return found.low, found.high
+
 
 def is_step(row: TrialRow) -> bool:
     """Whether a trial is a step of a search for the plateau."""
@@ -96,13 +109,14 @@ def plateau_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesi
             f"{search.direction}, {search.name}: {_claim(search)}",
             trial_ids(search.steps),
             _estimate(search),
-            method=method_of(_METHOD, search.confidence, _LEVEL[search.axis]),
+            method=method_of(_METHOD, search.confidence, LEVEL[search.axis]),
             axis=search.axis,
             figure="search",
         )
 
 
-_LEVEL = {WINDOW: "window", FLOWS: "number of flows"}
+LEVEL = {WINDOW: "window", FLOWS: "number of flows"}
+"""What is searched, in words."""
 
 
 def level_of_step(row: TrialRow, axis: str) -> int:
@@ -159,15 +173,19 @@ def trials_words(steps: Sequence[TrialRow], confidence: float) -> str:
 def _believed(
     steps: Sequence[TrialRow], axis: str, precision: float, confidence: float
 ) -> tuple[Belief | None, End]:
-    tried = [
-        Tried(level_of_step(row, axis), row["repeat"], math.log(goodput_bps))
-        for row in steps
-        if (goodput_bps := _goodput_bps(row)) is not None
-    ]
+    tried = _tried(steps, axis)
     levels = [level_of_step(row, axis) for row in steps]
     if len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return None, "failures"
     return belief_of(tried, min(levels), max(levels), precision=precision, confidence=confidence)
+
+
+def _tried(steps: Sequence[TrialRow], axis: str) -> list[Tried]:
+    return [
+        Tried(level_of_step(row, axis), row["repeat"], math.log(goodput_bps))
+        for row in steps
+        if (goodput_bps := _goodput_bps(row)) is not None
+    ]
 
 
 def _goodput_bps(row: TrialRow) -> float | None:
