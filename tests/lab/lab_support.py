@@ -15,7 +15,8 @@ from flowsweep.lab.possible import lab_possible
 from flowsweep.lab.rootless import may_administer_networks
 from flowsweep.lab.topology import EmulatedLink
 from flowsweep.lab.wiring import device_up, router_neighbours
-from flowsweep.plan.model import Host, Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
+from flowsweep.plan.model import Host
 
 needs_lab = [
     pytest.mark.lab,
@@ -165,7 +166,7 @@ def controller(
     script = f"""
 import os, signal, subprocess, sys
 from flowsweep.lab import build_lab, enter_user_namespace_if_needed
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 enter_user_namespace_if_needed()
 way = LinkDirection({way})
 with build_lab([Link(name="l", between=("a", "b"), forward=way, backward=way)], []) as lab:

@@ -14,7 +14,7 @@ import campaign_support
 from flowsweep.archive import read_archive
 from flowsweep.errors import LabError
 from flowsweep.lab import build_lab, guard
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 from waiting import wait_until
 
 pytestmark = needs_lab

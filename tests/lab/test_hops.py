@@ -9,7 +9,7 @@ from lab_support import address_of, host, needs_lab, run, set_link, start
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.lab import Lab, build_lab
 from flowsweep.plan.build import in_series
-from flowsweep.plan.model import Hop, Link, LinkDirection
+from flowsweep.plan.links.model import Hop, Link, LinkDirection
 
 pytestmark = needs_lab
 

@@ -5,7 +5,7 @@ from lab_support import address_of, goodput_bps, host, link, needs_lab, run, set
 
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import build_lab
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 from witness import judged
 
 pytestmark = needs_lab

@@ -16,7 +16,7 @@ from lab_support import host, needs_lab, set_link
 from campaign_support import summary
 from flowsweep.archive import Tables, read_archive
 from flowsweep.lab import Lab, build_lab
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 from waiting import wait_until
 from witness import cores_taken, judged
 

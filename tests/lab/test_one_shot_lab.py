@@ -11,7 +11,7 @@ from lab_support import address_of, host, needs_lab
 
 from campaign_support import flowsweep_here
 from flowsweep.lab import Lab, build_lab
-from flowsweep.plan.model import Hop, Link, LinkDirection
+from flowsweep.plan.links.model import Hop, Link, LinkDirection
 
 pytestmark = needs_lab
 

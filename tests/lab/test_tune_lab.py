@@ -11,7 +11,7 @@ from lab_support import address_of, host, needs_lab
 
 from flowsweep.archive import read_archive
 from flowsweep.lab import Lab, build_lab
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 
 pytestmark = needs_lab
 

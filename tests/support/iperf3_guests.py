@@ -18,7 +18,8 @@ from typing import Any
 
 from flowsweep.hosts.engine import engine_path
 from flowsweep.lab import Lab, build_lab
-from flowsweep.plan.model import Host, Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
+from flowsweep.plan.model import Host
 from waiting import wait_until
 
 SERVER, CLIENTS = "b", "a"

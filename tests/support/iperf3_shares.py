@@ -11,7 +11,8 @@ from typing import Any
 
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import Lab, build_lab
-from flowsweep.plan.model import Host, Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
+from flowsweep.plan.model import Host
 from iperf3_guests import CLIENTS, SERVER, Case, ask_port, build_pair, serving
 
 FIRST_PORT = 5301

@@ -12,7 +12,7 @@ import pyarrow as pa
 from flowsweep.analysis import STABLE_COLUMNS, cells
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.figures.trial_data import TrialData, TrialLine, TrialPanel
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 from flowsweep.report.report_data import ReportData
 
 Row = dict[str, Any]

@@ -13,7 +13,8 @@ from typing import Any
 
 from flowsweep.archive import read_archive
 from flowsweep.lab import build_lab
-from flowsweep.plan.model import Host, Link, LinkDirection, Policer
+from flowsweep.plan.links.model import Link, LinkDirection, Policer
+from flowsweep.plan.model import Host
 from flowsweep.tuning.plans import round_plan, sweep_name
 from flowsweep.tuning.rounds import Round, timing
 from flowsweep.tuning.settings import TODAY, Setting, Way

@@ -14,7 +14,7 @@ from flowsweep.archive.format_2 import with_names_of_today
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
 from flowsweep.archive.trials import trials_table
-from flowsweep.plan.model import Link
+from flowsweep.plan.links.model import Link
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from flowsweep.archive.imported import ImportedTrial
 from flowsweep.axes import MODE, SETTINGS
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.errors import ArchiveError
-from flowsweep.plan.model import Link
+from flowsweep.plan.links.model import Link
 from flowsweep.plan.searching.model import RateSearch, Search, SearchInRounds
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps

@@ -16,7 +16,8 @@ from flowsweep.lab.owner import Owner
 from flowsweep.lab.servers import lab_servers
 from flowsweep.lab.signals import ended_in_order, signals_held
 from flowsweep.lab.topology import Topology, host_access, lay_out
-from flowsweep.plan.model import Host, Link
+from flowsweep.plan.links.model import Link
+from flowsweep.plan.model import Host
 
 IPV6_SETTINGS = Path("/proc/sys/net/ipv6")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from flowsweep import defaults
 from flowsweep.lab.topology import EmulatedLink
-from flowsweep.plan.model import CrossTraffic, LinkDirection
+from flowsweep.plan.links.model import CrossTraffic, LinkDirection
 
 SEED_BYTES = 8
 

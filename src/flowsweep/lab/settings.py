@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flowsweep import defaults
 from flowsweep.lab.command import command
-from flowsweep.plan.model import Link
+from flowsweep.plan.links.model import Link
 
 TCP_BUFFER_MINIMUM_BYTES = 4096
 TCP_RECEIVE_INITIAL_BYTES = 131_072

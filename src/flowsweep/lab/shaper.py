@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.plan.model import LinkDirection
+from flowsweep.plan.links.model import LinkDirection
 
 
 @dataclass(frozen=True, slots=True)

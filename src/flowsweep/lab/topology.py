@@ -10,7 +10,8 @@ from flowsweep.errors import LabError
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.lab.guard import LAB_VARIABLE
 from flowsweep.lab.owner import Owner
-from flowsweep.plan.model import Host, Link
+from flowsweep.plan.links.model import Link
+from flowsweep.plan.model import Host
 
 IPV4_BASE = IPv4Address("198.18.0.0")
 """198.18.0.0/15, reserved for benchmarks (RFC 2544, RFC 6890): in nobody's way. Four addresses an end."""

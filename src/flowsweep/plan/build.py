@@ -11,6 +11,7 @@ from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
 from flowsweep.plan.hosts.taking_part import hosts_taking_part
 from flowsweep.plan.input import HostTable, PlanFile
+from flowsweep.plan.links.model import CrossTraffic, Hop, Link, LinkDirection, Policer
 from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.links.table import (
     CrossTable,
@@ -20,18 +21,7 @@ from flowsweep.plan.links.table import (
     PolicerTable,
     WaysTable,
 )
-from flowsweep.plan.model import (
-    CrossTraffic,
-    Group,
-    Hop,
-    Host,
-    Iperf3Peer,
-    Link,
-    LinkDirection,
-    Plan,
-    Policer,
-    QuicPerfPeer,
-)
+from flowsweep.plan.model import Group, Host, Iperf3Peer, Plan, QuicPerfPeer
 from flowsweep.plan.monitors.checks import monitors_of
 from flowsweep.plan.retain.model import Retain
 from flowsweep.plan.sweeps.build import build_sweep

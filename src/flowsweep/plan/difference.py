@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from flowsweep.plan.model import Link, Plan, Sweep
+from flowsweep.plan.links.model import Link
+from flowsweep.plan.model import Plan, Sweep
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_rate, write_size

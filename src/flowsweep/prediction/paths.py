@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flowsweep.defaults import LAB_MTU_BYTES, SECOND_NS
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 from flowsweep.prediction.setting import PathModel
 from flowsweep.prediction.tests.row import NoModelError
 from flowsweep.schedule import Trial

@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flowsweep.plan.model import Link, Plan
+from flowsweep.plan.links.model import Link
+from flowsweep.plan.model import Plan
 from flowsweep.prediction.fluid import predicted
 from flowsweep.prediction.paths import KnownPath, path_of
 from flowsweep.prediction.setting import FlowSetting, PathModel, Prediction

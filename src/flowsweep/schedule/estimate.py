@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flowsweep import defaults
 from flowsweep.plan.expansion import HostPair
-from flowsweep.plan.model import Link
+from flowsweep.plan.links.model import Link
 from flowsweep.schedule.path import links_of
 from flowsweep.schedule.search.steps import largest_step
 from flowsweep.schedule.trial import Slot, Trial

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from flowsweep.plan.expansion import HostPair
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 
 
 def path_rate_bps(links: Sequence[Link], pairs: Sequence[HostPair], paths: int | None = 1) -> int | None:

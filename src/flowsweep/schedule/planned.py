@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from flowsweep import defaults
-from flowsweep.plan.model import Link, Plan, Sweep
+from flowsweep.plan.links.model import Link
+from flowsweep.plan.model import Plan, Sweep
 from flowsweep.plan.searching.model import SearchInRounds
 from flowsweep.schedule.grid import expand
 from flowsweep.schedule.timetable import has_times

@@ -15,7 +15,7 @@ from flowsweep.lab import emulator, leftovers, rootless
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.signals import ended_in_order, signals_held
 from flowsweep.lab.topology import EmulatedLink, lay_out
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 
 
 def test_a_namespace_names_its_owner() -> None:

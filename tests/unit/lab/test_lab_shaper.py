@@ -3,7 +3,7 @@
 import pytest
 
 from flowsweep.lab.shaper import shaper
-from flowsweep.plan.model import LinkDirection
+from flowsweep.plan.links.model import LinkDirection
 
 GSO_PIECE_BYTES = 65_536
 FRAME_BYTES = 1_514

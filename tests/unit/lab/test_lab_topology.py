@@ -18,7 +18,8 @@ from flowsweep.lab.emulation import emulation, seed_of
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import ENDS_MAX, EmulatedLink, host_access, lay_out
 from flowsweep.plan.build import in_parallel, in_series
-from flowsweep.plan.model import CrossTraffic, Hop, Host, Link, LinkDirection, Policer
+from flowsweep.plan.links.model import CrossTraffic, Hop, Link, LinkDirection, Policer
+from flowsweep.plan.model import Host
 from plan_support import ROOT
 
 IP = "/usr/sbin/ip"

@@ -2,7 +2,7 @@ import pytest
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, load_plan, parse_plan
-from flowsweep.plan.model import CrossTraffic, LinkDirection, Policer
+from flowsweep.plan.links.model import CrossTraffic, LinkDirection, Policer
 from flowsweep.wording import link_words
 from plan_support import EXAMPLE_PLANS, plan_of
 

@@ -1,6 +1,6 @@
 """What a plan's links carry between the hosts of a trial."""
 
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 from flowsweep.schedule import path_mtu_bytes, path_rate_bps, planned_links
 
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
+from flowsweep.plan.links.model import mean_bps
 from flowsweep.plan.links.table import CrossTable, DirectionTable, HopTable, LinkTable, WaysTable
-from flowsweep.plan.model import mean_bps
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_rate, write_size

@@ -21,7 +21,7 @@ from flowsweep.analysis import theory
 from flowsweep.analysis.hosts import host_load
 from flowsweep.archive import read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
-from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.plan.links.model import Link, LinkDirection
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.tables import COUNTERS_SCHEMA
 from summary_support import archive_rows, summed
