@@ -128,7 +128,9 @@ def test_a_trial_ends_in_time_with_a_reason(ended: dict[str, Ending], name: str)
     in_time(ended, name)
     ending, misbehaviour = ended[name], ALL[name]
     assert ending.record is None or ending.record.status in ("failed", "incomplete")
-    assert misbehaviour.reason in ending.reason
+    # A controller that is held up comes to the deadline before it has taken as much as is too much.
+    slow = misbehaviour.action == "forever" and ending.late_after(0.0) > BEYOND_S
+    assert misbehaviour.reason in ending.reason or (slow and "did not report the end" in ending.reason)
     assert len(ending.reason) < 2000
 
 

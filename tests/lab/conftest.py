@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from witness import ORDINARY, WAITED_S, witnesses
+from witness import ORDINARY, Seen, witnesses
 
 AGAIN_MAX = 3
 """So many failures at most are a matter of chance; of more none is run again."""
@@ -22,7 +22,7 @@ AGAIN_TIMEOUT_S = 900
 AGAIN = "AGAIN, alone,"
 ALONE = "FLOWSWEEP_TESTS_ALONE"
 """In the environment of tests that run again."""
-WAITED = "waited_s"
+WAITED = "waited"
 
 
 @dataclass
@@ -31,13 +31,12 @@ class Failures:
 
     session: pytest.Session | None = None
     tests: set[str] = field(default_factory=set)
-    waited_s: dict[str, float] = field(default_factory=dict)
-    """By test: how long a process of ordinary priority had to wait meanwhile, at most."""
+    waited: dict[str, str] = field(default_factory=dict)
+    """Those that failed while others had the processors: for how long a process had to wait, in words."""
 
     def are_chance(self) -> bool:
         """Whether all of them failed while others had the processors."""
-        waited = [self.waited_s.get(test, 0.0) > WAITED_S for test in self.tests]
-        return 0 < len(waited) <= AGAIN_MAX and all(waited)
+        return 0 < len(self.tests) <= AGAIN_MAX and self.tests <= self.waited.keys()
 
 
 FAILURES = pytest.StashKey[Failures]()
@@ -52,10 +51,10 @@ class Watched:
         self._ends = ExitStack()
         self._seen = self._ends.enter_context(witnesses((ORDINARY,)))
 
-    def end(self) -> float:
-        """End the witnesses; the longest wait that they saw, in seconds."""
+    def end(self) -> Seen:
+        """End the witnesses; what they saw."""
         self._ends.close()
-        return self._seen.longest_wait_s
+        return self._seen
 
 
 class Listener:
@@ -69,7 +68,7 @@ class Listener:
             self._failures.tests.add(report.nodeid)
         properties = dict(report.user_properties)
         if WAITED in properties:
-            self._failures.waited_s[report.nodeid] = float(str(properties[WAITED]))
+            self._failures.waited[report.nodeid] = str(properties[WAITED])
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -95,8 +94,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     watched = item.stash[WATCHED]
     watched.failed |= report.failed
-    if watched.failed and report.when == "teardown":
-        report.user_properties.append((WAITED, watched.end()))
+    if watched.failed and report.when == "teardown" and (seen := watched.end()).others_had_it:
+        waited = (
+            f"{1e3 * seen.longest_wait_s:.0f} ms at most, some process in {seen.pressure:.0%} of the time"
+        )
+        report.user_properties.append((WAITED, waited))
     return report
 
 
@@ -112,8 +114,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def run_again(session: pytest.Session, failures: Failures) -> int:
     """Run what failed again, alone; its exit code."""
     for test in sorted(failures.tests):
-        waited_ms = 1e3 * failures.waited_s[test]
-        sys.stdout.write(f"{AGAIN} {test}: an ordinary process waited for {waited_ms:.0f} ms at most\n")
+        sys.stdout.write(f"{AGAIN} {test}: an ordinary process waited for {failures.waited[test]}\n")
     sys.stdout.flush()
     words = [sys.executable, "-m", "pytest", "--quiet", *sorted(failures.tests)]
     environment = os.environ | {ALONE: "1"}

@@ -26,8 +26,10 @@ def outcome(folder: Path, *, bears_s: float, passes: str, tests: int = 1) -> sub
     witness = WITNESS.read_text(encoding="utf-8")
     # Of two looks at the clock the second one is always later.
     assert "WAITED_S = 0.05" in witness
+    assert "PRESSED = 0.5" in witness
     assert "ORDINARY: 0.015" in witness
     witness = witness.replace("WAITED_S = 0.05", f"WAITED_S = {bears_s}")
+    witness = witness.replace("PRESSED = 0.5", f"PRESSED = {bears_s}")
     (folder / "witness.py").write_text(witness.replace("ORDINARY: 0.015", "ORDINARY: 0.0"), encoding="utf-8")
     for number in range(tests):
         (folder / f"test_{number}.py").write_text(FAILS.format(passes=passes), encoding="utf-8")

@@ -9,6 +9,7 @@ from scipy.stats import binom
 from campaign_support import LAB_MISSING, flowsweep_here
 from flowsweep.archive import Archive, Tables, read_archive
 from summary_support import archive_rows
+from witness import judged
 
 pytestmark = [
     pytest.mark.lab,
@@ -66,6 +67,8 @@ PAYLOAD = {4: 1448 / 1500, 6: 1428 / 1500}
 RATE_BPS = {"left": 50e6, "plain": 20e6}
 """Of the plain link, by source."""
 BINOMIAL_TAIL = 0.0005
+BEARS_S = 0.012
+"""1 % of what a trial of the plain link measures."""
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +76,18 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     folder = tmp_path_factory.mktemp("emulated")
     sweeps = (SWEEP.format(name=name, keys=keys) for name, keys in SWEEPS.items())
     (folder / "plan.toml").write_text(PLAN + "".join(sweeps), encoding="utf-8")
-    flowsweep_here("run", folder / "plan.toml", "--archive", folder / "archive")
-    return read_archive(folder / "archive")
+
+    def measure(attempt: int) -> Archive:
+        archive = folder / f"archive-{attempt}"
+        flowsweep_here("run", folder / "plan.toml", "--archive", archive)
+        return read_archive(archive)
+
+    def check(archive: Archive) -> None:
+        for trial in rows_of(archive_rows(archive), "plain"):
+            expected_bps = RATE_BPS[trial["src"]] * PAYLOAD[trial["family"]]
+            assert trial["goodput_bps"] == pytest.approx(expected_bps, rel=0.01), trial["src"]
+
+    return judged(measure, check, bears_s=BEARS_S)
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +103,8 @@ def summed(archive: Archive) -> list[Row]:
 def test_rate_and_delay_are_those_of_the_plan_in_each_direction_and_ip_version(summed: list[Row]) -> None:
     trials = rows_of(summed, "plain")
     assert len(trials) == 4
+    # The goodput of each is what it was measured for: see `archive`.
     for trial in trials:
-        expected_bps = RATE_BPS[trial["src"]] * PAYLOAD[trial["family"]]
-        assert trial["goodput_bps"] == pytest.approx(expected_bps, rel=0.01), trial["src"]
         assert 20.0 <= trial["rtt_min_ms"] < 22.0
         assert trial["path_emulation"] in {"kept up", "late"}
 

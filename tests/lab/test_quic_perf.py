@@ -13,6 +13,7 @@ from lab_support import needs_lab
 from campaign_support import flowsweep_here, summary
 from flowsweep.archive import read_archive
 from flowsweep.hosts.engine import engine_path
+from witness import judged
 
 pytestmark = needs_lab
 
@@ -113,6 +114,16 @@ def test_a_lab_has_such_servers(tmp_path: Path) -> None:
     rate = "20Mbit/s"
     delay = "5ms"
     """
-    rows = summary(run(tmp_path, link + SWEEP.replace('rate = "20Mbit/s"', "")))
-    assert [row["status"] for row in rows] == ["ok", "ok"], rows
-    assert all(0 < float(row["goodput_mean_bps"]) < 20e6 for row in rows)
+
+    def measure(attempt: int) -> list[Row]:
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        rows = summary(run(folder, link + SWEEP.replace('rate = "20Mbit/s"', "")))
+        assert [row["status"] for row in rows] == ["ok", "ok"], rows
+        return rows
+
+    def check(rows: list[Row]) -> None:
+        # What waits in a host that is held up is read at once, and may come to more than the link carries.
+        assert all(0 < float(row["goodput_mean_bps"]) < 20e6 for row in rows)
+
+    judged(measure, check, bears_s=0.015)

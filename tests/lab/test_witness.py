@@ -11,7 +11,7 @@ import pytest
 from lab_support import needs_lab
 
 import witness
-from witness import ATTEMPTS, WAITED_S, Seen, judged, undisturbed, witnesses
+from witness import ATTEMPTS, PRESSED, PRESSURE, WAITED_S, Seen, judged, undisturbed, witnesses
 
 pytestmark = [*needs_lab, pytest.mark.quiet]
 
@@ -31,13 +31,14 @@ def pretend(
     absences_s: list[float],
     wait_s: float = 0.0,
     more: Sequence[tuple[float, float]] = (),
+    pressure: float = 0.0,
 ) -> None:
-    """Have the machine be away for so long in each attempt, and a process of ordinary priority wait."""
+    """Have the machine be away for so long in each attempt, and processes of ordinary priority wait."""
     left = iter(absences_s)
 
     @contextmanager
     def seen() -> Iterator[Seen]:
-        yield Seen([(0.0, next(left)), *more], [(0.0, wait_s)])
+        yield Seen([(0.0, next(left)), *more], [(0.0, wait_s)], pressure)
 
     monkeypatch.setattr(witness, "witnesses", seen)
 
@@ -82,6 +83,31 @@ def test_what_fails_while_others_have_their_turn_is_measured_again(monkeypatch: 
     pretend(monkeypatch, [0.0, 0.0], wait_s=0.9 * WAITED_S)
     with pytest.raises(AssertionError, match="assert 10 <= 9"):
         at_most(9)
+
+
+def test_so_is_what_fails_while_the_kernel_counts_that_others_had_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pretend(monkeypatch, [0.0, 0.0], pressure=1.1 * PRESSED)
+    assert at_most(9) == [0, 1]
+    pretend(monkeypatch, [0.0, 0.0], pressure=0.9 * PRESSED)
+    with pytest.raises(AssertionError, match="assert 10 <= 9"):
+        at_most(9)
+
+
+@pytest.mark.skipif(not PRESSURE.exists(), reason="the kernel counts no pressure")
+def test_more_processes_than_processors_press() -> None:
+    words = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(words) for _ in range(2 * len(os.sched_getaffinity(0)))]
+    try:
+        with witnesses() as seen:
+            time.sleep(0.5)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert seen.pressure > PRESSED
+    assert f"some process in {seen.pressure:.0%} of the time" in str(seen)
 
 
 def test_what_passes_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:

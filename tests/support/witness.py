@@ -4,16 +4,19 @@ A virtual machine is away whenever its host lets others run, and nothing that is
 time. A test whose figure depends on time asks `judged` or `undisturbed`: what was measured while a processor
 was away for longer than the figure bears is measured again, a few times at most. A product at fault fails
 each time. What fails while a process of ordinary priority had to wait for its turn, as engines have to where
-tests run beside others, is measured again, too.
+tests run beside others, is measured again, too: one that looked had to, or the kernel counted it of others
+(pressure stall information), since what only looks is let in sooner than what computes.
 """
 
 import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 ATTEMPTS = 4
@@ -28,6 +31,9 @@ AWAY_S = {FIRST: 0.003, ORDINARY: 0.015}
 """From one look to the next beyond which a processor was away, by the priority of who looks."""
 WAITED_S = 0.05
 """For its turn: a source that waits for so long lets the queue of a path run empty."""
+PRESSED = 0.5
+"""Of the time: beyond that some process waited for a processor oftener than not."""
+PRESSURE = Path("/proc/pressure/cpu")
 
 # Where real-time priority is not permitted the engine has none either.
 LOOK = """
@@ -59,6 +65,13 @@ class Seen:
     """Of any processor: from and to, in seconds of `time.monotonic`, sorted."""
     waits: list[tuple[float, float]] = field(default_factory=list)
     """Of a process of ordinary priority for any processor, likewise."""
+    pressure: float = 0.0
+    """The share of the time in which some process waited for a processor; 0 where the kernel does not say."""
+
+    @property
+    def others_had_it(self) -> bool:
+        """Whether what ran had to wait for its turn."""
+        return self.longest_wait_s > WAITED_S or self.pressure > PRESSED
 
     @property
     def longest_s(self) -> float:
@@ -84,7 +97,7 @@ class Seen:
         return (
             f"processors were away {len(self.absences)} times meanwhile, for {1e3 * self.longest_s:.1f} ms "
             f"at most and {1e3 * self.together_s:.1f} ms together; a process of ordinary priority waited for "
-            f"{1e3 * self.longest_wait_s:.1f} ms at most"
+            f"{1e3 * self.longest_wait_s:.1f} ms at most, some process in {self.pressure:.0%} of the time"
         )
 
 
@@ -101,9 +114,11 @@ def witnesses(priorities: Sequence[int] = (FIRST, ORDINARY)) -> Iterator[Seen]:
     kinds = {FIRST: seen.absences, ORDINARY: seen.waits}
     cpus = sorted(os.sched_getaffinity(0))
     watching = [(kinds[priority], _begin(cpu, priority)) for priority in priorities for cpu in cpus]
+    begun, waited_s = time.monotonic(), _pressed_s()
     try:
         yield seen
     finally:
+        seen.pressure = (_pressed_s() - waited_s) / (time.monotonic() - begun)
         for kept, process in watching:
             output, _ = process.communicate(timeout=END_TIMEOUT_S)
             kept += [(since, to) for since, to in json.loads(output)]
@@ -120,7 +135,7 @@ def judged(
 ) -> Measured:
     """Measure something and check it; once more where the check fails and the machine was away, or busy.
 
-    Busy is a machine on which a process of ordinary priority waited for longer than WAITED_S.
+    Busy is a machine on which processes had to wait for their turn: `Seen.others_had_it`.
 
     Args:
         measure: what is told the number of the attempt, from 0; raises AssertionError where a trial failed.
@@ -139,7 +154,7 @@ def judged(
         found, failure, seen = _tried(measure, attempt, check)
         if failure is None:
             break
-        away = seen.together_s > bears_s or seen.longest_wait_s > WAITED_S
+        away = seen.together_s > bears_s or seen.others_had_it
         excused = away or any(busy(measured) for measured in found)
         _bear(failure, seen, attempt, excused=excused)
     return found[0]
@@ -184,6 +199,15 @@ def _bear(failure: AssertionError, seen: Seen, attempt: int, *, excused: bool) -
 
 def _longest_s(spans: Iterable[tuple[float, float]]) -> float:
     return max((to - since for since, to in spans), default=0.0)
+
+
+def _pressed_s() -> float:
+    """For how long some process has waited for a processor so far; 0 where the kernel does not say."""
+    try:
+        some = PRESSURE.read_text(encoding="ascii").splitlines()[0]
+    except OSError:
+        return 0.0
+    return int(some.rpartition("total=")[2]) / 1e6
 
 
 def _begin(cpu: int, priority: int) -> subprocess.Popen[str]:
