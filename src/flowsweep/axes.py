@@ -212,6 +212,11 @@ SETTINGS = (
         note="when files are written to the disk",
     ),
     Axis(
+        "sendfile", "sendfile", "sendfile", _switch,
+        tests=_FILE, spans=_FILE, parameter="sendfile", quantity=False, default=False, kind="bool",
+        note="whether the source's kernel sends files from the page cache",
+    ),
+    Axis(
         "gso", "gso", "GSO", _switch,
         tests=_UDP | _QUIC, spans=_UDP | _QUIC, parameter="gso", quantity=False, kind="bool",
     ),
@@ -243,6 +248,7 @@ class SettingColumns(TypedDict):
     files: int | None
     cache: str | None
     sync: str | None
+    sendfile: bool | None
 
 
 OTHERS = (LENGTH, CONGESTION, DURATION, RATE, RATE_SUM, *SETTINGS[1:])

@@ -100,6 +100,20 @@ def test_bytes_and_files_agree_at_both_ends_in_every_part(tmp_path: Path) -> Non
     assert not [file for end in ("left", "right") for file in (tmp_path / end).iterdir()]
 
 
+def test_the_kernel_sends_what_is_compared_at_the_far_end(tmp_path: Path) -> None:
+    more = (
+        'sendfile = [false, true]\nfiles = 3\nfile_size = "1000001B"\nflows = 2\n'
+        'verify = "stored"\nduration = "20s"\ncache = ["dropped", "warm"]\n'
+    )
+    flowsweep_here("run", written(tmp_path, more, rate="500Mbit/s"), "--archive", tmp_path / "archive")
+    rows = summary(tmp_path / "archive")
+    assert {(row["sendfile"], row["cache"]) for row in rows} == {
+        (sendfile, cache) for sendfile in ("false", "true") for cache in ("dropped", "warm")
+    }
+    for row in rows:
+        assert (row["status"], row["bytes"], row["files_moved"]) == ("ok", "3000003", "3"), row
+
+
 def test_files_that_are_there_are_read_by_name_and_stay_as_they_are(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()

@@ -78,6 +78,7 @@ ALIKE: dict[str, tuple[str, ...]] = {
     "files": ("1", "2", "3"),
     "part": ('"whole"', '"read"', '"network"', '"write"'),
     "cache": ('"dropped"', '"warm"'),
+    "sendfile": ("true", "false"),
     "sync": ('"file"', '"write"', '"none"'),
     "datagram": ('"1200B"', '"1451B"', '"1452B"'),
     "echo": ('"icmp"', '"udp"', '"tcp-connect"'),

@@ -41,6 +41,9 @@ def file(
     overrides: Overrides = None,
     save: Save = None,
     *,
+    sendfile: Annotated[
+        bool, typer.Option("--sendfile", help="The source's kernel sends files; they are not compared then.")
+    ] = False,
     reverse: Reverse = False,
     as_json: AsJson = False,
 ) -> None:
@@ -53,6 +56,7 @@ def file(
         "flows": str(flows),
         "cache": cache,
         "sync": sync,
+        **({"sendfile": "true", "verify": "none"} if sendfile else {}),
         "duration": duration,
     }
     request = OneTrialRequest(

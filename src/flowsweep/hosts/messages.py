@@ -424,6 +424,11 @@ class FileTest(BaseModel):
     """
     What of the way is gone.
     """
+    sendfile: bool
+    """
+    Whether a source has its kernel send files from the page cache (`sendfile(2)`). It reads them itself all the same if
+    they are compared.
+    """
     sync: Sync
     """
     When a sink has files written to the disk.

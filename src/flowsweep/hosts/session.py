@@ -32,7 +32,7 @@ from flowsweep.hosts.messages import (
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.tables import read_table
 
-PROTOCOL = 8
+PROTOCOL = 9
 
 _READ_BYTES = 256 << 10
 _SHOWN_CHARACTERS = 400

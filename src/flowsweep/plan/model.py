@@ -176,6 +176,7 @@ class Sweep(Frozen):
     part: tuple[Part, ...] = ("whole",)
     cache: tuple[Cache | None, ...] = (None,)
     sync: tuple[SyncPolicy | None, ...] = (None,)
+    sendfile: tuple[bool, ...] = Field(default=(False,), exclude_if=lambda asked: asked == (False,))
     content: Content = "random"
     verify: Verify = "received"
     existing: str | None = None

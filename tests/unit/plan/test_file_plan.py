@@ -53,6 +53,7 @@ def test_keys_reach_the_engine() -> None:
     sync = "none"
     content = "zeros"
     verify = "stored"
+    sendfile = false
     congestion = "reno"
     length = "1MiB"
     """
@@ -63,11 +64,27 @@ def test_keys_reach_the_engine() -> None:
         "folder": "/data/left", "files": 8, "file_bytes": 64 * MIB, "part": "read", "cache": "direct",
         "sync": "none",
     }  # fmt: skip
-    assert (told["content"], told["verify"], told["existing"]) == ("zeros", "stored", None)
+    assert (told["content"], told["verify"], told["existing"], told["sendfile"]) == (
+        "zeros",
+        "stored",
+        None,
+        False,
+    )
     tcp = told["tcp"]
     assert (tcp["flows"], tcp["length_bytes"], tcp["congestion"], tcp["mode"]) == (2, MIB, "reno", "copy")
     assert (tcp["pad_us"], tcp["rate_bps"]) == (0, None)
     assert tcp["silence_timeout_us"] >= tcp["drain_timeout_us"]
+
+
+def test_a_kernel_that_sends_is_an_axis_and_needs_the_page_cache() -> None:
+    copied, sent = parameters_of('sendfile = [false, true]\nverify = "none"')
+    told = [
+        settings_of(asked, "source", 0, access("/data")).model_dump()["sendfile"] for asked in (copied, sent)
+    ]
+    assert told == [False, True]
+    assert "sendfile" not in copied.model_dump()
+    with pytest.raises(PlanError, match='sendfile: found together with cache = "direct"'):
+        parameters_of('sendfile = true\ncache = "direct"')
 
 
 def test_both_ends_wait_for_files_that_are_made_before_they_meet() -> None:

@@ -77,6 +77,7 @@ fn file() -> Test {
         part: Part::Whole,
         cache: Cache::Dropped,
         sync: Sync::None,
+        sendfile: false,
         verify: Verify::None,
     }))
 }

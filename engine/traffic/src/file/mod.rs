@@ -9,8 +9,10 @@ mod cpu;
 mod device;
 mod device_row;
 mod folder;
+mod reading;
 mod ring;
 mod sampler;
+mod sending;
 mod sink;
 mod source;
 mod storage_row;
@@ -81,6 +83,10 @@ fn check(settings: &FileSettings) -> Result<(), TrialError> {
         )));
     }
     let length = u64::from(settings.tcp.length_bytes);
+    if settings.cache == Cache::Direct && settings.sendfile {
+        let text = "found sendfile past the page cache, from which it sends".into();
+        return Err(TrialError::Settings(text));
+    }
     if settings.cache == Cache::Direct && !length.is_multiple_of(DIRECT_BYTES) {
         let text = format!("length_bytes is {length}, expected a multiple of {DIRECT_BYTES}, as O_DIRECT needs it");
         return Err(TrialError::Settings(text));

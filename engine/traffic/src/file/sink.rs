@@ -24,8 +24,9 @@ use super::{
     counters::{Counters, add, timed},
     cpu::{StorageCpu, sum},
     folder::{Folder, forget, whole_sectors},
+    reading::read_at_least,
     ring::{Block, Emptying, Filling, Passed, blocks, ring},
-    source::{joined, read_at_least},
+    source::joined,
 };
 use crate::{
     TrialError,

@@ -1,10 +1,10 @@
 //! The two threads of a flow that sends: one reads files, the other sends what was read.
 
 use std::{
-    io::{self, IoSlice, Read, Write},
+    fs::File,
+    io::{self, Read},
     mem::MaybeUninit,
-    net::{Shutdown, TcpStream},
-    os::unix::fs::FileExt,
+    net::Shutdown,
     sync::{Mutex, PoisonError},
     thread::{self, ScopedJoinHandle},
     time::Instant,
@@ -13,14 +13,16 @@ use std::{
 use rustix::net::RecvFlags;
 use socket2::SockRef;
 use sys::Pages;
-use wire::{BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Content, CpuTime, FileSettings, FlowEnd, Part, Verify};
+use wire::{BlockHeader, BlockKind, Content, CpuTime, FileSettings, FlowEnd, Part, Verify};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     counters::{Counters, add, timed},
     cpu::{StorageCpu, sum},
     folder::{SourceFile, whole_sectors},
+    reading::{cannot_read, fetch, read_at_least},
     ring::{Block, Emptying, Filling, Passed, blocks, ring},
+    sending::{passes, send_file, write_all},
 };
 use crate::{
     defaults::{EXTENT_BYTES, FLOW_STACK_BYTES, WORD_CHECK},
@@ -162,21 +164,33 @@ impl Source {
             // Past the cache only whole sectors can be read, also where the file ends in one.
             let whole = usize::try_from(whole_sectors(length as u64)).unwrap_or(length).min(buffer.len());
             let part = if self.direct() { &mut buffer[..whole] } else { &mut buffer[..length] };
-            timed(&counters.storage_call_ns, || read_at_least(handle, part, offset, length)).map_err(|error| {
-                io::Error::new(error.kind(), format!("cannot read file {file} from byte {offset} on: {error}"))
-            })?;
+            let got = timed(&counters.storage_call_ns, || {
+                let take = if self.settings.sendfile && !self.compares() { fetch } else { read_at_least };
+                take(handle, part, offset, length)
+            });
+            got.map_err(|error| cannot_read(file, offset, &error))?;
             add(&counters.storage_bytes, length as u64);
         }
-        let compares = self.settings.verify != Verify::None && self.settings.part == Part::Whole;
         let header = BlockHeader {
             kind: BlockKind::Data,
             file: u32::try_from(file).unwrap_or(u32::MAX),
             file_bytes: source.bytes,
             offset,
             length: length as u64,
-            digest: if compares { xxh3_64(&buffer[..length]) } else { 0 },
+            digest: if self.compares() { xxh3_64(&buffer[..length]) } else { 0 },
         };
         Ok(Block { bytes: buffer, header })
+    }
+
+    /// Whether bytes of files are looked at on their way.
+    fn compares(&self) -> bool {
+        self.settings.verify != Verify::None && self.settings.part == Part::Whole
+    }
+
+    /// The file that the kernel is to send a block of, if it is.
+    fn sent_by_kernel(&self, header: &BlockHeader) -> Option<&File> {
+        let asked = self.settings.sendfile && self.settings.part == Part::Whole && header.length > 0;
+        self.files.get(header.file as usize)?.file.as_ref().filter(|_| asked)
     }
 
     fn direct(&self) -> bool {
@@ -204,11 +218,13 @@ impl Source {
                 Ok(Passed::Block(Block { bytes, header })) => {
                     let length = usize::try_from(header.length).unwrap_or(usize::MAX).min(bytes.len());
                     let payload = if self.sends() { &bytes[..length] } else { &[] };
-                    timed(&counters.network_call_ns, || {
-                        write_all(connection, flows, header.encode(), payload, |count| {
-                            add(&counters.network_bytes, count as u64);
-                            flow.passed(count, flows.origin());
-                        })
+                    let passed = |count| {
+                        add(&counters.network_bytes, count as u64);
+                        flow.passed(count, flows.origin());
+                    };
+                    timed(&counters.network_call_ns, || match self.sent_by_kernel(&header) {
+                        Some(file) => send_file(connection, flows, header, file, passed),
+                        None => write_all(connection, flows, header.encode(), payload, passed),
                     })?;
                     if payload.is_empty() && length > 0 {
                         flow.passed(length, flows.origin());
@@ -230,54 +246,6 @@ impl Source {
 /// What a thread of files leaves behind.
 pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> io::Result<T> {
     thread.join().map_err(|_| io::Error::other("the thread of the files failed"))
-}
-
-/// Fills at least `length` bytes of `part`.
-pub fn read_at_least(file: &std::fs::File, part: &mut [u8], offset: u64, length: usize) -> io::Result<()> {
-    let mut filled = 0;
-    while filled < length {
-        match file.read_at(&mut part[filled..], offset + filled as u64) {
-            Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is shorter than it was")),
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Writes a header and what stands behind it, however long it takes; `passed` counts bytes of the latter.
-fn write_all(
-    mut connection: &TcpStream,
-    flows: &TcpFlows,
-    header: [u8; BLOCK_HEADER_BYTES],
-    payload: &[u8],
-    mut passed: impl FnMut(usize),
-) -> io::Result<()> {
-    let mut written = 0;
-    while written < header.len() + payload.len() {
-        let (rest, behind) = (header.get(written..).unwrap_or_default(), written.saturating_sub(header.len()));
-        let slices = [IoSlice::new(rest), IoSlice::new(&payload[behind..])];
-        match connection.write_vectored(&slices) {
-            Ok(count) => {
-                passed(count.saturating_sub(rest.len()));
-                written += count;
-            }
-            Err(error) if passes(&error) => {
-                if flows.aborted().is_some() {
-                    return Err(error);
-                }
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// A call that found nothing to do in time.
-fn passes(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
-        && error.raw_os_error() != Some(rustix::io::Errno::TIMEDOUT.raw_os_error())
 }
 
 /// The sink closes once it has written everything, to the disk if that is requested. Its word that it runs is the

@@ -36,6 +36,7 @@ pub fn settings() -> FileSettings {
         part: Part::Whole,
         cache: Cache::Dropped,
         sync: Sync::File,
+        sendfile: false,
         verify: Verify::Stored,
     }
 }

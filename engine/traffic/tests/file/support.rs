@@ -45,6 +45,7 @@ pub fn settings(folder: &Path) -> FileSettings {
         cache: Cache::Dropped,
         sync: Sync::File,
         verify: Verify::Stored,
+        sendfile: false,
     }
 }
 

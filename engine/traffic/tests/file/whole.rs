@@ -64,6 +64,23 @@ fn caches_syncs_and_contents_carry_the_same_bytes() {
 }
 
 #[test]
+fn the_kernel_sends_the_same_bytes_whether_they_are_compared_or_not() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for verify in [Verify::Stored, Verify::None] {
+        for part in [Part::Whole, Part::Read, Part::Network, Part::Write] {
+            let settings = FileSettings { sendfile: true, verify, part, ..settings(folder.path()) };
+            let [source, sink] = run(&settings);
+            assert_eq!((&source.0.incomplete, &sink.0.incomplete), (&None, &None), "{settings:?}");
+            assert_eq!([bytes(&source.0), bytes(&sink.0)], [ALL.cast_unsigned(); 2], "{settings:?}");
+            let reads = matches!(part, Part::Whole | Part::Read);
+            assert_eq!(total(&source.1, "storage", "storage_bytes"), if reads { ALL } else { 0 }, "{settings:?}");
+            let sends = matches!(part, Part::Whole | Part::Network);
+            assert_eq!(total(&source.1, "storage", "network_bytes"), if sends { ALL } else { 0 }, "{settings:?}");
+        }
+    }
+}
+
+#[test]
 fn files_that_are_there_already_are_sent_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let given = tempfile::tempdir().unwrap();

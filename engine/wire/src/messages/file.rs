@@ -31,6 +31,9 @@ pub struct FileSettings {
     pub sync: Sync,
     /// What is compared.
     pub verify: Verify,
+    /// Whether a source has its kernel send files from the page cache (`sendfile(2)`). It reads them itself all the same if
+    /// they are compared.
+    pub sendfile: bool,
 }
 
 /// What files consist of.

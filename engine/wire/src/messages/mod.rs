@@ -29,7 +29,7 @@ pub use tcp::{Decided, Encryption, HeldBy, Mode, TcpSettings, Until};
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// What the controller asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -40,6 +40,7 @@ def file_settings(parameters: FileParameters, role: EndRole, pad_ns: int) -> Fil
         cache=parameters.cache,
         sync=parameters.sync,
         verify=parameters.verify,
+        sendfile=parameters.sendfile,
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Self
 
+from pydantic import Field
+
 from flowsweep import defaults
 from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.model import Sweep
@@ -31,6 +33,7 @@ class FileParameters(Bulk):
     part: Part
     cache: Cache
     sync: SyncPolicy
+    sendfile: bool = Field(default=False, exclude_if=lambda asked: not asked)
     files: int | None
     """How many are made; of those that are there, at most so many: None for all."""
     file_size_bytes: int | None
@@ -112,7 +115,8 @@ class FileParameters(Bulk):
         many = "files that are there" if self.files is None else counted(self.files, "file")
         size = "" if self.file_size_bytes is None else f" of {format_size(self.file_size_bytes)}"
         part = "" if self.part == "whole" else f", {self.part} only"
-        return f"{many}{size}, {super().in_words(flows)}{part}"
+        sent = ", sendfile" if self.sendfile else ""
+        return f"{many}{size}, {super().in_words(flows)}{sent}{part}"
 
     def _of(self, pairs: int) -> int | None:
         return None if self.job_bytes is None else self.job_bytes * pairs

@@ -16,6 +16,11 @@ def file_problems(file: PlanFile, sweep: SweepTable, _: list[int], at: KeyPath) 
     """Find folders that are missing, and keys that contradict each other."""
     yield from _folder_problems(file, sweep, at)
     yield from _length_problems(sweep, at)
+    if _DIRECT in (sweep.cache or ()) and True in sweep.sendfile:
+        message = (
+            f'found together with cache = "{_DIRECT}", expected one of them: it sends from the page cache'
+        )
+        yield Problem((*at, "sendfile"), message, about=((*at, "cache"),))
     if sweep.read is not None:
         if sweep.file_size is not None:
             message = "found together with `read`, expected one of them: files that are there have a size"

@@ -50,6 +50,13 @@ class FileKeys(Table):
         None,
         examples=["none", ["file", "write"]],
     )
+    sendfile: fields.Axis[bool] = key(
+        "Whether the source has its kernel send files from the page cache (sendfile), and copies nothing "
+        "itself. It reads them all the same where they are compared: see `verify`.",
+        [False],
+        written=False,
+        examples=[True, [False, True]],
+    )
     content: Annotated[Content, one_of("random", "zeros")] = key(
         "Of files that are made. random: bytes that do not compress. zeros: zeros, all of which are written.",
         "random",
