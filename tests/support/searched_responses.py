@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import CONFIDENCE, SECOND_NS
 from flowsweep.plan.searching.model import FlowsSearch, OfPlateau, WindowSearch
 from flowsweep.schedule.search.plateau import Belief, End, decide
 from flowsweep.schedule.search.response import ALLOWED
@@ -21,13 +21,14 @@ Response = Callable[[float], float]
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 
 
-def asked(precision: float = 0.1, trials: int = 60) -> WindowSearch:
+def asked(precision: float = 0.1, trials: int = 60, confidence: float = CONFIDENCE) -> WindowSearch:
     """A search over 64 KiB to 64 MiB."""
     return WindowSearch(
         of="window_sum_bytes",
         low_bytes=LOW_BYTES,
         high_bytes=HIGH_BYTES,
         precision=precision,
+        confidence=confidence,
         trials_max=trials,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from truth_support import NOTES, fill_table, table, write_result
 
+from flowsweep.defaults import CONFIDENCE
 from flowsweep.schedule.search.response import ALLOWED
 from searched_responses import (
     CASES,
@@ -27,6 +28,7 @@ from searched_responses import (
 
 WHAT = "searches for the plateau over responses whose truth is known, in virtual time"
 WHAT_OF_FLOWS = "searches for the fewest flows that are enough, over responses whose truth is known"
+WHAT_OF_CONFIDENCE = "the same searches at other confidences than the usual one"
 PROCESSES = 2
 EACH = 200
 FALSE_SHARE = 0.05
@@ -76,6 +78,41 @@ def test_searches_over_known_responses() -> None:
             assert row["held"] >= 0.9, row
         if row["response"] in ("corner", "soft") and row["noise"].startswith(("0.3", "1 %")):
             assert row["trials_median"] <= 0.15 * GRID, row
+
+
+SURE = (0.8, 0.9, 0.99)
+"""Confidences beside the usual one."""
+SURE_CASES, SURE_NOISE = ("corner", "soft", "shoulder"), ("1 %", "3 %")
+CHANCE = 0.025
+"""Of a share that is the mean of a confidence's cells: three standard deviations or more."""
+
+
+def test_searches_are_as_sure_as_they_are_asked_to_be() -> None:
+    names = [(case, noise, sure) for sure in SURE for case in SURE_CASES for noise in SURE_NOISE]
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        rows = list(pool.map(_surely_searched, names))
+    write_result("search-confidence", WHAT_OF_CONFIDENCE, {"searches_each": EACH, "rows": rows})
+    headings = ("confidence", "response", "noise", "trials, median", "interval holds", "ends")
+    fill_table(NOTES / "search.md", "confidence", table(headings, [_sure_cells(row) for row in rows]))
+    for sure in SURE:
+        held = [row["held"] for row in rows if row["confidence"] == sure]
+        assert np.mean(held) >= sure - CHANCE, (sure, held)
+
+
+def _surely_searched(names: tuple[str, str, float]) -> dict[str, Any]:
+    case, noise, sure = names
+    return {"confidence": sure, **_searched((case, noise), sure)}
+
+
+def _sure_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        f"{row['confidence']:.0%}",
+        row["response"],
+        row["noise"],
+        f"{row['trials_median']:.0f}",
+        f"{row['held']:.1%}",
+        ", ".join(f"{count} {end}" for end, count in sorted(row["ends"].items())),
+    )
 
 
 FLOWS_SHARPNESS = (60.0, 8.0, 4.0)
@@ -136,14 +173,14 @@ def _flows_cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _searched(names: tuple[str, str]) -> dict[str, Any]:
+def _searched(names: tuple[str, str], confidence: float = CONFIDENCE) -> dict[str, Any]:
     case_name, noise_name = names
     generator = np.random.default_rng([len(case_name), sum(map(ord, case_name + noise_name))])
     held, errors, trials = [], [], []
     false, ends = 0, Counter[str]()
     for _ in range(EACH):
         case = CASES[case_name](generator)
-        found = searched(case, NOISE[noise_name], generator, asked())
+        found = searched(case, NOISE[noise_name], generator, asked(confidence=confidence))
         trials.append(found.trials)
         ends[str(found.end)] += 1
         false += false_plateau(found, case)

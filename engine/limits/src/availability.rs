@@ -162,9 +162,9 @@ impl fmt::Display for OfRule {
         let used = write_size(self.bytes_today);
         match (self.bytes_per_day, self.bytes_left) {
             (Some(most), Some(left)) => {
-                writeln!(formatter, "  {used} of {} today, {} left", write_size(most), write_size(left))
+                writeln!(formatter, "  {used} of {} today (UTC), {} left", write_size(most), write_size(left))
             }
-            _ => writeln!(formatter, "  {used} today, without a limit"),
+            _ => writeln!(formatter, "  {used} today (UTC), without a limit"),
         }
     }
 }
