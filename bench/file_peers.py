@@ -33,6 +33,7 @@ PORTS = {"nc": 15_001, "rsync": 15_002, "scp": 15_003}
 STARTS_IN_S = 0.5
 TIMEOUT_S = 120
 TARGET = 1.0
+FLOWSWEEP, SENDFILE = "flowsweep", "flowsweep, sendfile"
 Rates = Mapping[str, float]
 """bit/s, by name."""
 
@@ -46,13 +47,16 @@ def main() -> int:
     machine = Machine.now(engine_path())
     rounds = {name: measured(folder, arguments.rounds) for name, folder in FOLDERS.items()}
     ratios = {name: against_the_best(own) for name, own in rounds.items()}
-    print(
-        json.dumps(
-            {"ratios": ratios, "rates_bps": {name: medians(own) for name, own in rounds.items()}}, indent=1
-        )
-    )
+    sendfile = {name: of_sendfile(own) for name, own in rounds.items()}
+    rates = {name: medians(own) for name, own in rounds.items()}
+    print(json.dumps({"ratios": ratios, "sendfile_ratios": sendfile, "rates_bps": rates}, indent=1))
     if not arguments.quick:
-        found = {"machine": machine.model_dump(), "ratios": ratios, "rounds_bps": rounds}
+        found = {
+            "machine": machine.model_dump(),
+            "ratios": ratios,
+            "sendfile_ratios": sendfile,
+            "rounds_bps": rounds,
+        }
         RESULT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return int(any(ratio["median"] < TARGET for ratio in ratios.values()))
 
@@ -65,7 +69,8 @@ def measured(below: Path, rounds: int) -> list[Rates]:
         make(source)
         with rsync_server(Path(folder)), ssh_server(Path(folder)) as ssh:
             contenders: dict[str, Callable[[], float]] = {
-                "flowsweep": lambda: flowsweep(sink, "none"),
+                FLOWSWEEP: lambda: flowsweep(sink, "none"),
+                SENDFILE: lambda: flowsweep(sink, "none", "--sendfile"),
                 "flowsweep, digests compared": lambda: flowsweep(sink, "received"),
                 "nc": lambda: timed(sink, lambda copy: nc(source, copy)),
                 "rsync": lambda: timed(sink, lambda copy: rsync(source, copy)),
@@ -97,12 +102,12 @@ def timed(sink: Path, copy: Callable[[Path], None]) -> float:
     return FILE_BYTES * 8 / took_s
 
 
-def flowsweep(folder: Path, verify: str) -> float:
+def flowsweep(folder: Path, verify: str, *more: str) -> float:
     """Ours: the rate of the job, which the sync is part of."""
     command = [
         sys.executable, "-m", "flowsweep", "file", "local", "--folder", str(folder), "--size",
         f"{FILE_BYTES >> 20}MiB", "--duration", f"{TIMEOUT_S}s", "--cache", "warm", "--json",
-        "--set", 'sweep.part=["whole"]', "--set", f'sweep.verify="{verify}"',
+        "--set", 'sweep.part=["whole"]', "--set", f'sweep.verify="{verify}"', *more,
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     row = json.loads(done.stdout)
@@ -200,8 +205,13 @@ def run(command: list[str]) -> None:
 
 def against_the_best(rounds: list[Rates]) -> dict[str, float]:
     """Flowsweep's rate of a round by that of the fastest peer: median and quartiles."""
-    peers = [name for name in rounds[0] if not name.startswith("flowsweep")]
-    return spread([one["flowsweep"] / max(one[name] for name in peers) for one in rounds])
+    peers = [name for name in rounds[0] if not name.startswith(FLOWSWEEP)]
+    return spread([one[FLOWSWEEP] / max(one[name] for name in peers) for one in rounds])
+
+
+def of_sendfile(rounds: list[Rates]) -> dict[str, float]:
+    """Flowsweep's rate where the source's kernel sends by that where it does not, likewise."""
+    return spread([one[SENDFILE] / one[FLOWSWEEP] for one in rounds])
 
 
 def medians(rounds: list[Rates]) -> Rates:

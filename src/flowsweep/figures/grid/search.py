@@ -36,7 +36,7 @@ _ENDED: Mapping[End, str] = {
     "precise": "since that is as narrow as was asked for",
     "level": "since the least that was tried is enough",
     "rising": "since goodput rises up to the most that was tried",
-    "budget": "before it was as sure as was asked for: no trial of its budget was left, or it was broken off",
+    "budget": "before it was as sure as was asked for: its budget was used up, or it was broken off",
     "failures": "since too few trials were whole",
 }
 _ROUND_LINE = "rgba(122,130,138,0.35)"

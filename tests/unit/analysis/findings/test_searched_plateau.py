@@ -219,5 +219,5 @@ def test_why_a_search_ended_is_said_beside_its_steps() -> None:
     generator = np.random.default_rng(1)
     noisy = steps(lambda window: corner(window) * math.exp(generator.normal(0, 0.05)), trials=15)
     (broken_off,) = drawn_searches(FigureData(trials=noisy, cells=()))
-    assert "no trial of its budget was left" in broken_off.caption
+    assert "its budget was used up" in broken_off.caption
     assert ("Shaded" in broken_off.caption) == (plateau_searches(noisy)[0].interval is not None)
