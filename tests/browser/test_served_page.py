@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -203,6 +204,9 @@ def test_the_report_of_a_span(mesh, open_page):
     listed = page.locator("#trials tbody tr").count()
     page.get_by_role("link", name="Report of this span").click()
     page.wait_for_selector("#trial-table")
+    asked = parse_qs(urlsplit(page.url).query)
+    # Not a moment more: a trial may have begun in it.
+    assert float(asked["to"][0]) - float(asked["from"][0]) == pytest.approx(3600, abs=0.001)
     assert page.locator("#trial-table tbody tr").count() == listed
 
 

@@ -83,7 +83,11 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
         return read_archive(archive)
 
     def check(archive: Archive) -> None:
-        for trial in rows_of(archive_rows(archive), "plain"):
+        rows = archive_rows(archive)
+        # Of two delays of 5 to 15 ms; a source that sends little meets few of the short ones.
+        delays = [trial["rtt_min_ms"] for trial in rows_of(rows, "jittery")]
+        assert all(10.0 <= delay < 20.0 for delay in delays), delays
+        for trial in rows_of(rows, "plain"):
             expected_bps = RATE_BPS[trial["src"]] * PAYLOAD[trial["family"]]
             assert trial["goodput_bps"] == pytest.approx(expected_bps, rel=0.01), trial["src"]
 
@@ -127,11 +131,9 @@ def test_the_counters_add_up_and_cover_the_trial(tables: Tables, summed: list[Ro
         assert way["dropped_overload_packets"] == way["device_dropped_packets"] == 0
 
 
-def test_jitter_changes_the_order_only_where_it_may(tables: Tables, summed: list[Row]) -> None:
+def test_jitter_changes_the_order_only_where_it_may(tables: Tables) -> None:
     assert counted(tables, "jittery", "left")["reordered_packets"] == 0
     assert counted(tables, "jittery", "jittery")["reordered_packets"] > 0
-    delays = [trial["rtt_min_ms"] for trial in rows_of(summed, "jittery")]
-    assert all(10.0 <= delay < 20.0 for delay in delays), delays
 
 
 def test_a_queue_of_packets_holds_no_more(tables: Tables) -> None:

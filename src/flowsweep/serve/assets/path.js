@@ -71,7 +71,7 @@ function render() {
   for (const button of spans.querySelectorAll("button")) {
     button.ariaPressed = String(Math.abs(lengthOf(button) - (series.to - series.from)) < 2);
   }
-  const query = new URLSearchParams({ campaign, sweep, src, dst, from: Math.floor(series.from), to: Math.ceil(series.to) });
+  const query = new URLSearchParams({ campaign, sweep, src, dst, from: series.from, to: series.to });
   document.getElementById("report").href = `/report?${query}`;
 }
 
@@ -200,7 +200,7 @@ document.getElementById("copy").addEventListener("click", async (event) => {
   const query = asked();
   query.delete("last");
   // What was asked for a moment ago may not be shown yet: it counts nevertheless.
-  const span = query.has("to") ? {} : { from: Math.floor(series.from), to: Math.ceil(series.to) };
+  const span = query.has("to") ? {} : { from: series.from, to: series.to };
   for (const [name, value] of Object.entries({ campaign, show: query.get("show") ?? series.show, ...span })) query.set(name, value);
   const address = `${location.origin}${location.pathname}?${query}`;
   history.replaceState(null, "", `?${query}`);
