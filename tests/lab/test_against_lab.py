@@ -33,6 +33,7 @@ interval = "250ms"
 """
 WINDOWS = {"small": "16KiB", "large": "32KiB"}
 """Both below the path's 200 KB: with twice the window goodput is twice as much."""
+TIMES, TIMES_DUE = 'every = "5s"\nfor = "20s"', 4
 BEARS_S = 0.02
 """Of an absence of a processor: a fiftieth of what a trial counts."""
 
@@ -61,6 +62,30 @@ def test_a_larger_window_is_faster_and_a_window_is_no_faster_than_itself(tmp_pat
     folder = judged(measure, check, bears_s=BEARS_S)
     rows = sorted(summary(folder / "small"), key=lambda row: int(row["order_index"]))
     assert all(pair == {"bulk-A", "bulk-B"} for pair in side_by_side([row["sweep"] for row in rows]))
+
+
+def test_two_plans_with_times_take_turns_each_time(tmp_path: Path) -> None:
+    def measure(attempt: int) -> Path:
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        plans = {name: folder / f"{name}.toml" for name in WINDOWS}
+        for name, plan in plans.items():
+            text = PLAN.replace("repeats = 4", TIMES).replace("WINDOW", WINDOWS[name])
+            plan.write_text(text, encoding="utf-8")
+        run_together(folder, {"hours": [plans["small"], "--against", plans["large"]]})
+        return folder
+
+    def check(folder: Path) -> None:
+        rows = sorted(summary(folder / "hours"), key=lambda row: row["started_at"])
+        assert [row["status"] for row in rows] == ["ok"] * 2 * TIMES_DUE
+        assert all(pair == {"bulk-A", "bulk-B"} for pair in side_by_side([row["sweep"] for row in rows]))
+        assert [row["repeat"] for row in rows[::2]] == [row["repeat"] for row in rows[1::2]]
+        code, told = compared(folder / "hours", fail_if="different")
+        assert code == 1, told
+        assert "B is faster" in told
+        assert "No partner" not in told
+
+    judged(measure, check, bears_s=BEARS_S)
 
 
 def side_by_side(sweeps: list[str]) -> list[set[str]]:

@@ -1,12 +1,13 @@
 """What holds of the order of every two plans that are measured against each other."""
 
 from collections import Counter
+from itertools import islice
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from against_support import against
-from flowsweep.schedule import matched_trials, schedule
+from flowsweep.schedule import matched_trials, occasion_slots, occasions, points_by_sweep, schedule
 
 seeds = st.integers(0, 2**63 - 1)
 
@@ -54,3 +55,25 @@ def test_a_is_first_in_about_half_of_the_pairs(seed):
 @settings(max_examples=20, deadline=None)
 def test_a_seed_gives_one_order(plan, seed):
     assert schedule(plan, seed) == schedule(plan, seed)
+
+
+@given(
+    seeds, st.sampled_from(['every = "1h"', 'every = "10min"\njitter = "2min"', 'at = ["02:00", "14:00"]'])
+)
+@settings(max_examples=20, deadline=None)
+def test_a_and_b_are_due_together_and_either_is_first_in_about_half_of_the_times(seed, times):
+    """Of 400 drawn pairs fewer than 140 or more than 260 have a chance of 10⁻⁹."""
+    plan = against("flows = 1", "flows = 2", times, both='window = ["64KiB", "1MiB", "4MiB"]')
+    points = points_by_sweep(plan)
+    due = list(islice(occasions(plan, 0, seed), 800))
+    firsts = Counter(one.sweep for one in due[::2])
+    for one, other in zip(due[::2], due[1::2], strict=True):
+        assert {one.sweep, other.sweep} == {"grid-A", "grid-B"}
+        assert (one.number, one.due_unix_ns, one.latest_unix_ns) == (
+            other.number, other.due_unix_ns, other.latest_unix_ns,
+        )  # fmt: skip
+    assert 140 <= firsts["grid-A"] <= 260
+    for one, other in zip(due[:20:2], due[1:20:2], strict=True):
+        of_both = [occasion_slots(plan, points[of.sweep], of, seed) for of in (one, other)]
+        windows = [[slot.trials[0].parameters.window_bytes for slot in slots] for slots in of_both]
+        assert windows[0] == windows[1]

@@ -161,10 +161,10 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
 def _setting_rows(plan: Plan) -> list[Row]:
     """What is matched, and in what it differs."""
     points = sum(first.test in BULK_TESTS for first, _ in matched(plan))
-    turns = "in each repeat A and B one after the other, whichever first is drawn"
+    turns = "A and B one after the other, whichever first is drawn"
     changes = [(key, f"{in_a} in A, {in_b} in B") for key, in_a, in_b in setting_changes(plan)]
     return [
-        ("compared", f"{counted(points, 'point')}, {turns}"),
+        ("compared", f"{counted(points, 'point')}, each time {turns}"),
         *(changes or [("differ in", "nothing: A and B are the same setting")]),
     ]
 

@@ -20,6 +20,8 @@ _WRITERS: Mapping[str, Callable[[int], str]] = {
     "_bps": write_rate,
 }
 _WAYS = ("forward", "backward")
+_TIMES = "[times]"
+"""Where a frozen sweep has what a plan file has among its other keys; no sweep can be called so."""
 _KEYS = {"drain_timeout": "drain", "clip_allowed": "clip", "src": "from"}
 """Keys of a plan file that its frozen form calls otherwise."""
 
@@ -45,7 +47,8 @@ def sweep_changes(then: Sweep, now: Sweep) -> Iterator[tuple[str, str, str]]:
 
 def key_change(field: str, then: object, now: object) -> tuple[str, str, str]:
     """Write a field of a frozen sweep that differs as a plan file has it: its key, and both values."""
-    sides = ({field: _plain(value)} for value in (then, now))
+    key = _TIMES if field == "timing" else field
+    sides = ({key: _plain(value)} for value in (then, now))
     return next(_compared("", *sides))
 
 
@@ -87,7 +90,7 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
     beside = {one.name: one.model_dump(exclude={"name"}) for one in sweep.background}
     apart = {"name", "setting", "rtt_probing", "probing", "probe", "background", "timing"}
     rest = sweep.model_dump(exclude=apart)
-    return {**rest, "times": times, **rtt_probing, **probing, **probe, "background": beside}
+    return {**rest, _TIMES: times, **rtt_probing, **probing, **probe, "background": beside}
 
 
 def _link(link: Link) -> dict[str, Any]:
@@ -134,8 +137,7 @@ def _written(path: str) -> tuple[str, Callable[[int], str] | None]:
 
 
 def _file_key(path: str) -> str:
-    table, dot, key = path.rpartition(".")
-    table = table.removesuffix(".times")
+    table, dot, key = path.replace(f"{_TIMES}.", "").rpartition(".")
     return f"{table}{dot}{_KEYS.get(key, key)}"
 
 

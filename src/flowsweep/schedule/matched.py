@@ -1,21 +1,19 @@
 """The points of two plans that were joined, each of A beside the same of B."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from flowsweep.plan.against import setting_pairs
 from flowsweep.plan.model import Plan
 from flowsweep.schedule.grid import Point, expand
-from flowsweep.schedule.planned import planned_trials
+from flowsweep.schedule.planned import bounded_plan
 from flowsweep.schedule.trial import Trial
 
 
 def joined_plan(stored_plan: Mapping[str, Any]) -> Plan | None:
     """Take a plan of two settings, as JSON has it; None for any other, and for one of another version."""
-    if planned_trials(stored_plan) is None:
-        return None
-    plan = Plan.model_validate(stored_plan)
-    return plan if setting_pairs(plan) else None
+    plan = bounded_plan(stored_plan)
+    return plan if plan is not None and setting_pairs(plan) else None
 
 
 def matched(plan: Plan) -> tuple[tuple[Point, Point], ...]:
@@ -37,8 +35,14 @@ def matched(plan: Plan) -> tuple[tuple[Point, Point], ...]:
     )
 
 
-def matched_trials(plan: Plan) -> Iterator[tuple[str, tuple[tuple[Trial, Trial], ...]]]:
+def matched_trials(
+    plan: Plan, repeats: Iterable[int] | None = None
+) -> Iterator[tuple[str, tuple[tuple[Trial, Trial], ...]]]:
     """List what is compared: for each point and direction the trials of A and of B, repeat by repeat.
+
+    Args:
+        plan: That was joined.
+        repeats: Which ones; those that the campaign asks for, if absent.
 
     Yields:
         The name of the sweep in both plans, and the pairs.
@@ -47,10 +51,8 @@ def matched_trials(plan: Plan) -> Iterator[tuple[str, tuple[tuple[Trial, Trial],
         ValueError: As of `matched`.
     """
     names = {first.name: first.plain_name for first, _ in setting_pairs(plan)}
+    numbers = tuple(range(1, plan.campaign.repeats + 1) if repeats is None else repeats)
     for first, second in matched(plan):
-        repeats = [
-            zip(first.trials(repeat), second.trials(repeat), strict=True)
-            for repeat in range(1, plan.campaign.repeats + 1)
-        ]
-        for pairs in zip(*repeats, strict=True):
+        of_repeats = [zip(first.trials(repeat), second.trials(repeat), strict=True) for repeat in numbers]
+        for pairs in zip(*of_repeats, strict=True):
             yield names[first.sweep], pairs

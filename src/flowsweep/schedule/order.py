@@ -43,6 +43,8 @@ def schedule(plan: Plan, seed: int) -> tuple[Slot, ...]:
 def occasion_slots(plan: Plan, points: Sequence[Point], occasion: Occasion, seed: int) -> tuple[Slot, ...]:
     """Put the trials of one time that a sweep is due in order, as those of a repeat.
 
+    Of two plans that were joined, those of A and of B have the same order.
+
     Args:
         plan: With times.
         points: Of the sweep.
@@ -52,7 +54,8 @@ def occasion_slots(plan: Plan, points: Sequence[Point], occasion: Occasion, seed
     if plan.campaign.order == "listed":
         return tuple(slot for point in points for slot in _slots(point, occasion.number))
     together = [(point,) for point in points]
-    of_sweep = f"{seed}/{occasion.sweep}"
+    name = next(sweep.plain_name for sweep in plan.sweeps if sweep.name == occasion.sweep)
+    of_sweep = f"{seed}/{name}"
     drawn = _shuffled(together, occasion.number, of_sweep)
     return in_packed_order(drawn, sharing_of(plan), f"{of_sweep}/{occasion.number}")
 

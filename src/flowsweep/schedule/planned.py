@@ -26,21 +26,29 @@ def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
         searches until it knows enough; for one of another version, and for one that no file can have asked
         for: archives come from strangers, too, and the plan in one may never have been checked.
     """
+    plan = bounded_plan(stored_plan)
+    if plan is None or has_times(plan) or any(isinstance(one.search, SearchInRounds) for one in plan.sweeps):
+        return None
+    each = (
+        len(trials) * Slot(trials=trials[:1]).steps
+        for trials in (point.trials(repeat=1) for point in expand(plan))
+    )
+    return plan.campaign.repeats * sum(each)
+
+
+def bounded_plan(stored_plan: Mapping[str, Any]) -> Plan | None:
+    """Take a plan as JSON has it; None for one of another version, or that no file can have asked for."""
     try:
         plan = Plan.model_validate(stored_plan)
-        if has_times(plan) or any(isinstance(sweep.search, SearchInRounds) for sweep in plan.sweeps):
-            return None
         most = plan.campaign.repeats * sum(map(_most_points, plan.sweeps))
         ceiling = defaults.TRIALS_MAX * (2 if any(sweep.setting for sweep in plan.sweeps) else 1)
         if plan.campaign.repeats < 1 or most > ceiling:
             return None
-        each = (
-            len(trials) * Slot(trials=trials[:1]).steps
-            for trials in (point.trials(repeat=1) for point in expand(plan))
-        )
-        return plan.campaign.repeats * sum(each)
+        for point in expand(plan):
+            point.trials(repeat=1)
     except (ValidationError, ArithmeticError):
         return None
+    return plan
 
 
 def planned_links(stored_plan: Mapping[str, Any]) -> tuple[Link, ...]:

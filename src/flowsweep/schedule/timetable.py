@@ -44,6 +44,9 @@ def occasions(
 ) -> Iterator[Occasion]:
     """List when sweeps are due, as time goes on; at the same time in the order of the plan.
 
+    Of two plans that were joined, a sweep of A and the same of B are due at the same times; which of them
+    runs first is drawn each time.
+
     Args:
         plan: With times.
         begun_unix_ns: When the campaign began: `every` counts from then on.
@@ -55,13 +58,21 @@ def occasions(
     """
     after = after or {}
     ends_unix_ns = end_of(plan.campaign, begun_unix_ns)
+    names = list(dict.fromkeys(sweep.plain_name for sweep in plan.sweeps))
+    sweeps = {sweep.name: sweep for sweep in plan.sweeps}
+
+    def turn(occasion: Occasion) -> tuple[int, int, bool]:
+        sweep = sweeps[occasion.sweep]
+        a_is_first = _drawn(f"{seed}/{sweep.plain_name}/{occasion.number}/first") < 0.5
+        return occasion.due_unix_ns, names.index(sweep.plain_name), (sweep.setting == "A") != a_is_first
+
     return heapq.merge(
         *(
             _of_sweep(sweep, sweep.timing, begun_unix_ns, ends_unix_ns, seed, after.get(sweep.name, 0))
             for sweep in plan.sweeps
             if sweep.timing is not None
         ),
-        key=lambda occasion: occasion.due_unix_ns,
+        key=turn,
     )
 
 
@@ -93,7 +104,9 @@ def _of_sweep(
         number += 1
         next_ns = next(times, None)
         if number > after:
-            due_ns = at_ns + _drawn(timing.jitter_ns, f"{seed}/{sweep.plain_name}/{number}")
+            due_ns = at_ns
+            if timing.jitter_ns:
+                due_ns += round(_drawn(f"{seed}/{sweep.plain_name}/{number}") * timing.jitter_ns)
             latest_ns = due_ns + timing.slip_ns
             if next_ns is not None:
                 latest_ns = min(latest_ns, max(due_ns, next_ns - 1))
@@ -101,8 +114,9 @@ def _of_sweep(
         at_ns = next_ns
 
 
-def _drawn(jitter_ns: int, what: str) -> int:
-    return round(random.Random(what).random() * jitter_ns) if jitter_ns else 0
+def _drawn(what: str) -> float:
+    """A number from 0 to below 1."""
+    return random.Random(what).random()
 
 
 def _is_even(timing: Timing) -> bool:

@@ -96,7 +96,7 @@ def test_check_says_what_runs_and_what_is_matched(plans: dict[str, Path]) -> Non
     assert told.exit_code == 0, told.output
     for expected in (
         "12 (4 points × 3 repeats)",
-        "2 points, in each repeat A and B one after the other, whichever first is drawn",
+        "2 points, each time A and B one after the other, whichever first is drawn",
         'sweep.bulk.congestion  "cubic" in A, "reno" in B',
         "sweep bulk-A",
         "sweep bulk-B",

@@ -135,3 +135,11 @@ def test_hosts_and_links_are_shared() -> None:
         joined(a, b)
     with pytest.raises(PlanError, match=r"hosts\.left"):
         joined(plan_of(""), a)
+
+
+def test_times_are_those_of_both() -> None:
+    plan = against("flows = 1", "flows = 2", 'every = "1h"\nfor = "24h"')
+    assert joined_plan(plan.model_dump(mode="json")) == plan
+    assert planned_trials(plan.model_dump(mode="json")) is None
+    told = problems('every = "1h"', 'every = "2h"', "")
+    assert "sweep.grid.every: 1h in A, 2h in B, expected the same in both" in told

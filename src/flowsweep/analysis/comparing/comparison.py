@@ -4,11 +4,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from flowsweep.analysis.comparing.estimates import Estimates, logs, mean, of_campaigns, of_pairs
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed, trimmed_pairs
 from flowsweep.analysis.comparing.points import Point, Points, by_point, in_order, pairs, point_of
-from flowsweep.analysis.comparing.remarks import Shifts, late_left_out, remarks, times_apart
+from flowsweep.analysis.comparing.remarks import Shifts, late_left_out, remarks, times_apart, without_partner
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
@@ -18,10 +19,12 @@ _AT_POINTS = (
     "points; all intervals hold together with 95 %"
 )
 METHOD = f"overall, the wider of Welch's and Student's t over the repeats' means of log goodput; {_AT_POINTS}"
-METHOD_OF_PAIRS = (
+_PAIRS_OF_REPEATS = (
     "differences of log goodput within pairs of trials side by side; overall, Student's t over the repeats' "
-    f"means; {_AT_POINTS}"
+    "means"
 )
+METHOD_OF_PAIRS = f"{_PAIRS_OF_REPEATS}; {_AT_POINTS}"
+METHOD_OF_SPREAD_OUT = f"{_PAIRS_OF_REPEATS}, as far as they do not resemble their neighbours; {_AT_POINTS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,11 @@ def compare(
 
 
 def compare_settings(
-    a: Sequence[TrialRow], b: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN
+    a: Sequence[TrialRow],
+    b: Sequence[TrialRow],
+    *,
+    margin: float = EQUIVALENCE_MARGIN,
+    spread_out: bool = False,
 ) -> Comparison:
     """Compare two settings that were measured in one campaign, trial beside trial.
 
@@ -115,9 +122,13 @@ def compare_settings(
         a: Rows of the summary that are of A, as `both_settings` gives them: with the `pair` they are of.
         b: Those of B.
         margin: Share of goodput, above 0.
+        spread_out: Repeats ran at times that the plan gives, as over a day: by how much B differs may depend
+            on the hour, so that repeats may resemble their neighbours.
     """
     ended = by_point(a), by_point(b)
-    return _compared((a, b), ended, pairs(*ended), margin, _PAIRS)
+    design = _PAIRS_SPREAD_OUT if spread_out else _PAIRS
+    found = _compared((a, b), ended, pairs(*ended), margin, design)
+    return replace(found, remarks=found.remarks + without_partner(a, b))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,7 @@ class _Design:
 
 _CAMPAIGNS = _Design(of_campaigns, trimmed, METHOD)
 _PAIRS = _Design(of_pairs, trimmed_pairs, METHOD_OF_PAIRS)
+_PAIRS_SPREAD_OUT = _Design(partial(of_pairs, spread_out=True), trimmed_pairs, METHOD_OF_SPREAD_OUT)
 
 
 def _compared(

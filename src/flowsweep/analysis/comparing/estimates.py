@@ -27,7 +27,7 @@ class Estimates:
     deviations: Uncertain | None
     """Of each point from the overall shift; None where nothing tells chance, or there is one point only."""
     series: tuple[Sequence[float], ...]
-    """Repeats that may resemble their neighbours, in order of time, a value for each; none within pairs."""
+    """Repeats that may resemble their neighbours, in order of time, a value for each."""
 
 
 def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
@@ -51,16 +51,21 @@ def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Esti
     )
 
 
-def of_pairs(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
+def of_pairs(
+    first: Points, second: Points, common: Sequence[Point], *, spread_out: bool = False
+) -> Estimates:
     """Compare two settings of one campaign by the differences of trials that ran side by side.
 
     Which trial of a pair ran first was drawn: where A and B are alike, what trials have in common with those
-    before them comes into the differences with a sign that is drawn each time, and resembles nothing.
+    before them comes into the differences with a sign that is drawn each time, and resembles nothing. Where
+    they are not alike, by how much may depend on the hour: of repeats that are spread out over a day, the
+    mean is as sure as their resemblance leaves it.
 
     Args:
         first: Trials of A that ended well, by point.
         second: Their partners of B, in the same places.
         common: The points of both, at least one.
+        spread_out: Repeats are so far apart in time that differences may depend on it.
     """
     pairs = [
         (place, b["repeat"], math.log(goodput_of(b)) - math.log(goodput_of(a)))
@@ -75,10 +80,10 @@ def of_pairs(first: Points, second: Points, common: Sequence[Point]) -> Estimate
         deviations = point_deviations(side)
     return Estimates(
         shift=mean(of_repeats),
-        overall=mean_of(of_repeats),
+        overall=_mean(of_repeats) if spread_out else mean_of(of_repeats),
         counts=(len(of_repeats), len(of_repeats)),
         deviations=deviations,
-        series=(),
+        series=(of_repeats,) if spread_out else (),
     )
 
 
@@ -130,6 +135,12 @@ def _difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
     """Compare repeats; None where they resemble their neighbours so much that they tell next to nothing."""
     correlation = lag_one((a, b)) or 0.0
     return None if too_alike((a, b), correlation) else mean_difference(a, b, correlation)
+
+
+def _mean(values: Sequence[float]) -> Uncertain | None:
+    """Likewise of differences."""
+    correlation = lag_one((values,)) or 0.0
+    return None if too_alike((values,), correlation) else mean_of(values, correlation)
 
 
 def _side(points: Points, common: Sequence[Point]) -> Side:

@@ -56,8 +56,8 @@ def pairs(first: Points, second: Points) -> tuple[Points, Points]:
     """
     kept: tuple[Points, Points] = ({}, {})
     for point in first:
-        partners = {_pair_of(row): row for row in second.get(point, ())}
-        both = [(row, partners[_pair_of(row)]) for row in first[point] if _pair_of(row) in partners]
+        partners = {pair_of(row): row for row in second.get(point, ())}
+        both = [(row, partners[pair_of(row)]) for row in first[point] if pair_of(row) in partners]
         if both:
             both.sort(key=lambda one: one[0]["repeat"])
             kept[0][point], kept[1][point] = [one for one, _ in both], [other for _, other in both]
@@ -69,6 +69,6 @@ def point_of(row: Mapping[str, object]) -> Point:
     return tuple((name, level_of(row, name)) for name in POINT_COLUMNS if name in row)
 
 
-def _pair_of(row: Mapping[str, object]) -> object:
+def pair_of(row: Mapping[str, object]) -> object:
     """What `both_settings` has added to a row."""
     return row["pair"]

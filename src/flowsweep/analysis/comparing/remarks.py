@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from flowsweep.analysis.comparing.failures import Failures
-from flowsweep.analysis.comparing.points import Point
+from flowsweep.analysis.comparing.points import Point, pair_of
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
@@ -74,6 +74,22 @@ def late_left_out(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ..
         return ()
     counts = f"{late_a} of {counted(len(a), 'trial')} of A and {late_b} of {len(b)} of B"
     return (f"{counts} are left out: this machine could not keep up with their emulated path.",)
+
+
+def without_partner(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:
+    """Say how many trials take no part since the one beside them did not run.
+
+    Args:
+        a: Rows of A, with the `pair` they are of.
+        b: Those of B.
+    """
+    pairs_a, pairs_b = ({pair_of(row) for row in rows} for rows in (a, b))
+    alone = {"A": len(pairs_a - pairs_b), "B": len(pairs_b - pairs_a)}
+    if not any(alone.values()):
+        return ()
+    said = " and ".join(f"{counted(trials, 'trial')} of {name}" for name, trials in alone.items() if trials)
+    they = "it takes" if sum(alone.values()) == 1 else "they take"
+    return (f"No partner ran for {said}: {they} no part.",)
 
 
 def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.plan import Plan, setting_changes
-from flowsweep.schedule import joined_plan, matched_trials
+from flowsweep.schedule import has_times, joined_plan, matched_trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ def settings_compared(
         sides = both_settings(rows, plan)
     except ValueError:  # a plan that nobody joined: its sweeps do not match
         return None
-    return SettingsCompared(compare_settings(*sides, margin=margin), setting_changes(plan))
+    comparison = compare_settings(*sides, margin=margin, spread_out=has_times(plan))
+    return SettingsCompared(comparison, setting_changes(plan))
 
 
 def both_settings(rows: Sequence[TrialRow], plan: Plan) -> tuple[list[TrialRow], list[TrialRow]]:
@@ -61,7 +62,8 @@ def both_settings(rows: Sequence[TrialRow], plan: Plan) -> tuple[list[TrialRow],
     """
     by_id = {row["trial_id"]: row for row in rows}
     sides: tuple[list[TrialRow], list[TrialRow]] = ([], [])
-    for point, (sweep, trials) in enumerate(matched_trials(plan)):
+    repeats = sorted({row["repeat"] for row in rows})
+    for point, (sweep, trials) in enumerate(matched_trials(plan, repeats)):
         found = [
             (side, pair, by_id[trial.trial_id])
             for pair, both in enumerate(trials)

@@ -69,11 +69,12 @@ def mean_difference(a: Sequence[float], b: Sequence[float], correlation: float =
     return Uncertain(value, np.array(errors)[:, None], np.array(freedoms)[:, None])
 
 
-def mean_of(values: Sequence[float]) -> Uncertain | None:
+def mean_of(values: Sequence[float], correlation: float = 0.0) -> Uncertain | None:
     """Estimate the mean of some differences.
 
     Args:
-        values: Independent ones of a normal distribution, at least one; natural logarithms.
+        values: Of a normal distribution in order of time, at least one; natural logarithms.
+        correlation: Of neighbours; 0 takes all values to be independent.
 
     Returns:
         By Student's t of one sample; None with a single value.
@@ -81,5 +82,6 @@ def mean_of(values: Sequence[float]) -> Uncertain | None:
     count = len(values)
     if count < _FEWEST_DIFFERENCES:
         return None
-    error = float(np.std(values, ddof=1)) / np.sqrt(count)
-    return Uncertain(np.array([np.mean(values)]), np.array([[error]]), np.array([[count - 1.0]]))
+    alike = resemblance(count, correlation)
+    error = float(np.std(values, ddof=1)) / np.sqrt(count) * np.sqrt(alike.factor / alike.share)
+    return Uncertain(np.array([np.mean(values)]), np.array([[error]]), np.array([[alike.worth - 1.0]]))

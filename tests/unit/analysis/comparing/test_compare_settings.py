@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import scipy
 
-from against_support import Truth, against, on_two_days, rows_of, side_by_side
+from against_support import HOUR_S, Truth, against, on_two_days, rows_of, side_by_side
 from compared_campaigns import outcomes
 from flowsweep.analysis.comparing.comparison import Comparison, compare_settings
-from flowsweep.analysis.comparing.settings import both_settings
+from flowsweep.analysis.comparing.settings import both_settings, settings_compared
 from flowsweep.plan import Plan
+from flowsweep.schedule.grid import expand
 from plan_support import plan_of
 
 Row = dict[str, Any]
@@ -176,3 +177,64 @@ def test_a_campaign_that_was_stopped_compares_what_it_has() -> None:
     assert comparison.overall.outcome == "faster"
     assert comparison.overall.repeats_a == 3
     assert compared([row for row in rows if row["sweep"] == "grid-A"], plan).overall is None
+
+
+def at_times(rows: list[Row], plan: Plan) -> Comparison:
+    found = settings_compared(plan.model_dump(mode="json"), rows)
+    assert found is not None
+    return found.comparison
+
+
+def hours_of_a_day(effect: float, rng: np.random.Generator, days: int = 1) -> tuple[list[Row], Plan]:
+    """A campaign over days, hour by hour; by how much B is faster follows the hour, and is 0 in the mean."""
+    plan = against("flows = 1", "flows = 1", 'every = "1h"', both='window = "1MiB"')
+    rows = []
+    for point in expand(plan):
+        for hour in range(1, 24 * days + 1):
+            (trial,) = point.trials(hour)
+            cycle = effect * math.sin(2 * math.pi * hour / 24) * (point.sweep == "grid-B")
+            row = rows_of(same_setting("repeats = 1", 'window = "1MiB"'), Truth(), rng)[0]
+            of_trial = {"trial_id": trial.trial_id, "sweep": point.sweep, "repeat": hour}
+            rows.append(row | of_trial | {"goodput_bps": 1e8 * math.exp(cycle + rng.normal(0, 0.02))})
+    return rows, plan
+
+
+def test_times_are_paired_by_their_number_and_those_without_a_partner_are_said() -> None:
+    rows, plan = hours_of_a_day(0.0, np.random.default_rng(1))
+    for row in rows:
+        row["goodput_bps"] *= math.exp(0.5 * math.sin(row["repeat"])) * (
+            1.1 if row["sweep"] == "grid-B" else 1
+        )
+    kept = [row for row in rows if (row["sweep"], row["repeat"]) not in {("grid-B", 3), ("grid-A", 7)}]
+    found = at_times(kept, plan)
+    assert found.overall is not None
+    assert found.overall.outcome == "faster"
+    assert found.overall.percent == pytest.approx(10, abs=2)
+    assert (found.overall.repeats_a, found.overall.repeats_b) == (22, 22)
+    assert "No partner ran for 1 trial of A and 1 trial of B: they take no part." in found.remarks
+    assert not any("No partner" in remark for remark in at_times(rows, plan).remarks)
+
+
+def test_what_depends_on_the_hour_makes_the_mean_of_a_few_hours_less_sure() -> None:
+    """Fourteen hours of a day, in which B is faster by turns and slower: not of every day, so not decided."""
+    rows, plan = hours_of_a_day(0.1, np.random.default_rng(2))
+    part = [row for row in rows if row["repeat"] <= 14]
+    found = at_times(part, plan)
+    assert found.overall is not None
+    assert found.overall.outcome == "undecided"
+    assert any("resemble each other" in remark for remark in found.remarks)
+    by_turns = compared(part, plan).overall
+    assert by_turns is not None
+    assert by_turns.outcome == "faster"
+
+
+def test_equal_settings_over_a_day_are_rarely_called_different() -> None:
+    """Half an hour lies between the trials of a pair, while goodput follows the hour and days resemble it."""
+    rng = np.random.default_rng(8)
+    plan = same_setting("repeats = 24", 'window = "1MiB"')
+    truth = Truth(trial_s=HOUR_S / 2, correlation=0.7)
+    wrong = 0
+    for _ in range(COUNT):
+        sides = both_settings(rows_of(plan, truth, rng), plan)
+        wrong += bool(outcomes(compare_settings(*sides, spread_out=True)) & {"faster", "slower"})
+    assert wrong <= 0.05 * COUNT
