@@ -12,14 +12,13 @@ from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (
     LEGEND_ABOVE,
     MARGIN,
-    PLATEAU_SHADE,
     THEORY_COLOUR,
     RateScale,
     rate_axis,
     rate_scale,
     scaled_axis,
 )
-from flowsweep.figures.grid.search import SEARCHED_AXES, shaded_words
+from flowsweep.figures.grid.search import SEARCHED_AXES, shaded_interval, shaded_words
 from flowsweep.figures.theme import BLUE, GREEN, VERMILION, figure
 from flowsweep.schedule.search.curve import Curve, curve_of
 from flowsweep.wording import counted, format_margin, format_rate
@@ -78,7 +77,7 @@ def _drawn(search: PlateauSearched, curve: Curve) -> Drawn:
             legend=LEGEND_ABOVE,
             margin=MARGIN,
             shapes=[
-                *_interval(search),
+                *shaded_interval(search, "x"),
                 {
                     "type": "line",
                     "xref": "paper",
@@ -152,15 +151,6 @@ def _marks(
         text=[_hover(search, curve, number) for number in numbers],
         hovertemplate="%{text}<extra></extra>",
     )
-
-
-def _interval(search: PlateauSearched) -> list[dict[str, object]]:
-    found = search.interval
-    if found is None:
-        return []
-    ends = {"x0": position(found[0]), "x1": position(found[1])}
-    shade = {"fillcolor": PLATEAU_SHADE, "line": {"width": 0}, "layer": "below"}
-    return [{"type": "rect", "yref": "paper", "y0": 0, "y1": 1, **ends, **shade}]
 
 
 def _hover(search: PlateauSearched, curve: Curve, number: int) -> str:

@@ -1,6 +1,7 @@
 """Searches for the plateau, trial by trial: what was tried in which round, and what it gave."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import plotly.graph_objects as go
 
@@ -58,7 +59,7 @@ def _drawn(search: PlateauSearched) -> Drawn:
             hovermode="closest",
             legend=LEGEND_ABOVE,
             margin=MARGIN,
-            shapes=[*_interval(search), *_rounds(search)],
+            shapes=[*shaded_interval(search, "y"), *_rounds(search)],
             xaxis={
                 "title": {"text": "trial of the search", "standoff": 8},
                 "range": [0.5, len(search.steps) + 0.5],
@@ -95,13 +96,17 @@ def _marks(search: PlateauSearched) -> go.Scatter:
     )
 
 
-def _interval(search: PlateauSearched) -> list[dict[str, object]]:
+def shaded_interval(search: PlateauSearched, axis: Literal["x", "y"]) -> list[dict[str, object]]:
+    """Shade the interval of what was found, on the axis that levels have, across the figure."""
     found = search.interval
     if found is None:
         return []
-    ends = {"y0": position(found[0]), "y1": position(found[1])}
-    shade = {"fillcolor": PLATEAU_SHADE, "line": {"width": 0}, "layer": "below"}
-    return [{"type": "rect", "xref": "paper", "x0": 0, "x1": 1, **ends, **shade}]
+    across = "y" if axis == "x" else "x"
+    ends = {f"{axis}0": position(found[0]), f"{axis}1": position(found[1])}
+    whole = {f"{across}ref": "paper", f"{across}0": 0, f"{across}1": 1}
+    return [
+        {"type": "rect", **ends, **whole, "fillcolor": PLATEAU_SHADE, "line": {"width": 0}, "layer": "below"}
+    ]
 
 
 def _rounds(search: PlateauSearched) -> list[dict[str, object]]:
