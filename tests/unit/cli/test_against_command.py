@@ -161,7 +161,7 @@ def test_findings_and_report_open_with_how_the_settings_compare(
     campaigns(monkeypatch)
     run(plans, archive)
     told = " ".join(invoke("findings", archive).stdout.split())
-    assert "A against B B is slower, −10.0 % [−10.0, −10.0], trial beside trial, over 2 points, 3" in told
+    assert "A against B B is slower, −10.0 % [−10.0, −10.0], pair by pair, over 2 points, 3" in told
     assert 'They differ in sweep.bulk.congestion ("cubic" in A, "reno" in B).' in told
     page = tmp_path / "report.html"
     assert invoke("report", archive, "-o", page).exit_code == 0

@@ -20,7 +20,7 @@ _AT_POINTS = (
 )
 METHOD = f"overall, the wider of Welch's and Student's t over the repeats' means of log goodput; {_AT_POINTS}"
 _PAIRS_OF_REPEATS = (
-    "differences of log goodput within pairs of trials side by side; overall, Student's t over the repeats' "
+    "differences of log goodput within pairs of trials of one repeat; overall, Student's t over the repeats' "
     "means"
 )
 METHOD_OF_PAIRS = f"{_PAIRS_OF_REPEATS}; {_AT_POINTS}"
@@ -109,10 +109,10 @@ def compare_settings(
     margin: float = EQUIVALENCE_MARGIN,
     spread_out: bool = False,
 ) -> Comparison:
-    """Compare two settings that were measured in one campaign, trial beside trial.
+    """Compare two settings that were measured in one campaign, pair by pair.
 
     What counts are the differences of log goodput within pairs: of the trials of A and B at one point in one
-    repeat, which ran one after the other, whichever first. What the hour or the day changed is in both and
+    repeat, of which either ran first. What the hour or the day changed is in both and
     cancels. Repeats are blocks, as in `compare`: overall, the mean difference of a repeat is one observation
     (`uncertain.mean_of`); points deviate from the overall shift, and outcomes are decided, likewise. A trial
     whose partner failed takes no part; an outcome must hold, too, if the failed ones were the slow ones

@@ -96,7 +96,7 @@ def settings_line(
     over = f"{counted(len(compared.comparison.points), 'point')}, {counted(overall.repeats_a, 'repeat')}"
     keys = ", ".join(f"{key} ({in_a} in A, {in_b} in B)" for key, in_a, in_b in compared.changes)
     differ = f"They differ in {keys}." if keys else "They are the same setting."
-    return f"B is {verdict(overall, margin)}, trial beside trial, over {over}. {differ}"
+    return f"B is {verdict(overall, margin)}, pair by pair, over {over}. {differ}"
 
 
 def verdict(overall: Shift, margin: float) -> str:
