@@ -20,6 +20,7 @@ SECOND_NS = 1_000_000_000
 TWO_MINUTES = Budget(120 * SECOND_NS)
 ENDS = {Way.out: ("a", "b"), Way.back: ("b", "a")}
 _SEGMENT_BYTES = 1448
+_NOISE_OF_A_FULL_LINK = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ class VirtualPath:
     """Standard deviation of the logarithm of a trial's goodput."""
     drift: float = 0.0
     """Of that of a block."""
+    settles_s: float = 0.0
+    """In which a factor e is left of what slow start reached above what losses leave in the long run; then a
+    trial's noise is of one flow for a second, and falls with time and flows."""
 
     def goodput_bps(self, setting: Setting) -> float:
         """Without noise."""
@@ -59,6 +63,16 @@ class VirtualPath:
         total = min(flow * setting.flows, carried)
         crowded = max(1.0, setting.flows / self.cores) if self.cpu_bps < math.inf else 1.0
         return min(total, self.cpu_bps * self.cores) / crowded**0.3
+
+    def in_a_trial(self, setting: Setting, duration_s: float) -> tuple[float, float]:
+        """Mean goodput of a trial of some duration, and the standard deviation of its logarithm."""
+        settled = self.goodput_bps(setting)
+        if not self.settles_s:
+            return settled, self.noise
+        if self.verdict(setting) != LOSS:
+            return settled, _NOISE_OF_A_FULL_LINK
+        left = (0.95 * self.rate_bps - settled) * math.exp(-duration_s / self.settles_s)
+        return settled + left, self.noise / math.sqrt(duration_s) / setting.flows
 
     def verdict(self, setting: Setting) -> str:
         """What a trial of it says limits."""
@@ -94,6 +108,9 @@ PATHS = (
     VirtualPath("window that may be asked for", window_bytes=0.5e6),
     VirtualPath("far and lossy", rate_bps=200e6, rtt_ms=90, loss=1e-3, noise=0.08),
     VirtualPath("lossy, cubic only", rate_bps=100e6, rtt_ms=30, loss=1e-3, bbr=False, noise=0.05),
+    VirtualPath(
+        "lossy, near, settles late", rate_bps=50e6, rtt_ms=40, loss=2e-3, bbr=False, noise=0.6, settles_s=0.7
+    ),
     VirtualPath("short queue", rate_bps=500e6, rtt_ms=40, queue_share=0.6, noise=0.03),
     VirtualPath("two processors", rate_bps=1e11, rtt_ms=0.05, cpu_bps=12e9, noise=0.05),
     VirtualPath("far and windows", rate_bps=1e9, rtt_ms=140, window_bytes=3e6, noise=0.03),
@@ -136,7 +153,8 @@ class VirtualSearch:
                 path = self.paths[way]
                 common = chance.gauss(0, path.drift)
                 for setting in settings:
-                    goodput = path.goodput_bps(setting) * math.exp(common + chance.gauss(0, path.noise))
+                    goodput, noise = path.in_a_trial(setting, asked.timing.duration_ns / SECOND_NS)
+                    goodput *= math.exp(common + chance.gauss(0, noise))
                     yield tried(
                         way, setting, min(goodput, asked.cap_bps or math.inf), path, asked.stage, block
                     )
