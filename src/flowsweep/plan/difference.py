@@ -47,8 +47,9 @@ def sweep_changes(then: Sweep, now: Sweep) -> Iterator[tuple[str, str, str]]:
 
 def key_change(field: str, then: object, now: object) -> tuple[str, str, str]:
     """Write a field of a frozen sweep that differs as a plan file has it: its key, and both values."""
-    key = _TIMES if field == "timing" else field
-    sides = ({key: _plain(value)} for value in (then, now))
+    if field == "timing":
+        field, then, now = _TIMES, then or {}, now or {}
+    sides = ({field: _plain(value)} for value in (then, now))
     return next(_compared("", *sides))
 
 

@@ -143,3 +143,5 @@ def test_times_are_those_of_both() -> None:
     assert planned_trials(plan.model_dump(mode="json")) is None
     told = problems('every = "1h"', 'every = "2h"', "")
     assert "sweep.grid.every: 1h in A, 2h in B, expected the same in both" in told
+    told = problems("", 'every = "2h"', "")
+    assert "sweep.grid.every: not set in A, 2h in B, expected the same in both" in told

@@ -112,8 +112,8 @@ def compare_settings(
     """Compare two settings that were measured in one campaign, pair by pair.
 
     What counts are the differences of log goodput within pairs: of the trials of A and B at one point in one
-    repeat, of which either ran first. What the hour or the day changed is in both and
-    cancels. Repeats are blocks, as in `compare`: overall, the mean difference of a repeat is one observation
+    repeat, of which either ran first. What the hour or the day changed is in both and cancels. Repeats are
+    blocks, as in `compare`: overall, the mean difference of a repeat is one observation
     (`uncertain.mean_of`); points deviate from the overall shift, and outcomes are decided, likewise. A trial
     whose partner failed takes no part; an outcome must hold, too, if the failed ones were the slow ones
     (`comparing.failures.trimmed_pairs`).
