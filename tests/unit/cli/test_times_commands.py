@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
 from analysis_support import make_outcome
@@ -20,7 +19,6 @@ from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import FlowsweepError, PlanError
 from flowsweep.plan import Plan
-from flowsweep.plan.against import joined
 from flowsweep.plan.file import parse_plan
 from flowsweep.run.events import CampaignStarted, SweepMissed, TrialStarted, Waiting
 from flowsweep.run.outcome import Missed, TrialOutcome
@@ -123,9 +121,27 @@ def test_a_number_of_trials_is_not_known_where_sweeps_have_times() -> None:
     assert planned_trials(plan_of(HOURLY).model_dump(mode="json")) is None
 
 
-def test_two_settings_cannot_have_times() -> None:
-    with pytest.raises(PlanError, match="expected plans that run once"):
-        joined(plan_of(HOURLY), plan_of(HOURLY))
+def test_two_settings_have_the_same_times(tmp_path: Path) -> None:
+    plans = {
+        name: text_of(SWEEP.format(name="bulk", duration="5s", times=times))
+        for name, times in (
+            ("a", 'every = "1h"'),
+            ("b", 'every = "1h"\nflows = 2'),
+            ("others", 'every = "2h"'),
+            ("hurried", 'every = "1h"\nslip = "1s"'),
+        )
+    }
+    files = {name: tmp_path / f"{name}.toml" for name in plans}
+    for name, text in plans.items():
+        files[name].write_text(text, encoding="utf-8")
+    said = invoked("check", files["a"], "--against", files["b"])
+    due = dict(re.findall(r"bulk-([AB]) +every 1 h, at most 30 min late; if begun now: (\S+),", said))
+    assert due["A"] == due["B"]
+    said = invoked("check", files["a"], "--against", files["others"], code=2)
+    assert "sweep.bulk.every: 1h in A, 2h in B, expected the same in both" in said
+    said = " ".join(invoked("check", files["hurried"], "--against", files["hurried"], code=2).split())
+    assert "as when sweep bulk-A still runs" in said
+    assert 'slip = "6s" in sweep bulk-B' in said
 
 
 def missed(plan: Plan, first: int, last: int, begun: datetime) -> Missed:
