@@ -63,8 +63,11 @@ def occasions(
 
     def turn(occasion: Occasion) -> tuple[int, int, bool]:
         sweep = sweeps[occasion.sweep]
+        place = names.index(sweep.plain_name)
+        if sweep.setting is None:
+            return occasion.due_unix_ns, place, False
         a_is_first = _drawn(f"{seed}/{sweep.plain_name}/{occasion.number}/first") < 0.5
-        return occasion.due_unix_ns, names.index(sweep.plain_name), (sweep.setting == "A") != a_is_first
+        return occasion.due_unix_ns, place, (sweep.setting == "A") != a_is_first
 
     return heapq.merge(
         *(
