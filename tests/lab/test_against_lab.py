@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reaso
 PLAN = """
 [campaign]
 name = "against"
-repeats = 4
+HOW_OFTEN
 seed = 1
 
 [lab.links.path]
@@ -43,10 +43,7 @@ load(["summary"])
 def test_a_larger_window_is_faster_and_a_window_is_no_faster_than_itself(tmp_path: Path) -> None:
     def measure(attempt: int) -> Path:
         folder = tmp_path / str(attempt)
-        folder.mkdir()
-        plans = {name: folder / f"{name}.toml" for name in WINDOWS}
-        for name, plan in plans.items():
-            plan.write_text(PLAN.replace("WINDOW", WINDOWS[name]), encoding="utf-8")
+        plans = written(folder)
         run_together(folder, {name: [plan, "--against", plans["large"]] for name, plan in plans.items()})
         return folder
 
@@ -67,11 +64,7 @@ def test_a_larger_window_is_faster_and_a_window_is_no_faster_than_itself(tmp_pat
 def test_two_plans_with_times_take_turns_each_time(tmp_path: Path) -> None:
     def measure(attempt: int) -> Path:
         folder = tmp_path / str(attempt)
-        folder.mkdir()
-        plans = {name: folder / f"{name}.toml" for name in WINDOWS}
-        for name, plan in plans.items():
-            text = PLAN.replace("repeats = 4", TIMES).replace("WINDOW", WINDOWS[name])
-            plan.write_text(text, encoding="utf-8")
+        plans = written(folder, how_often=TIMES)
         run_together(folder, {"hours": [plans["small"], "--against", plans["large"]]})
         return folder
 
@@ -86,6 +79,16 @@ def test_two_plans_with_times_take_turns_each_time(tmp_path: Path) -> None:
         assert "No partner" not in told
 
     judged(measure, check, bears_s=BEARS_S)
+
+
+def written(folder: Path, how_often: str = "repeats = 4") -> dict[str, Path]:
+    """The plans, in a new folder."""
+    folder.mkdir()
+    plans = {name: folder / f"{name}.toml" for name in WINDOWS}
+    for name, plan in plans.items():
+        text = PLAN.replace("HOW_OFTEN", how_often).replace("WINDOW", WINDOWS[name])
+        plan.write_text(text, encoding="utf-8")
+    return plans
 
 
 def side_by_side(sweeps: list[str]) -> list[set[str]]:
