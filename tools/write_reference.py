@@ -44,7 +44,7 @@ _TABLES = (
     ("`[lab.links.NAME]`", "LinkTable"),
     ("`forward`, `backward` of a link", "DirectionTable"),
     ("`hops` of a link", "HopTable"),
-    ("`members` of a link", "WaysTable"),
+    ("`members` of a link", "MemberTable"),
     ("`policer` of a link", "PolicerTable"),
     ("`cross` of a link", "CrossTable"),
 )

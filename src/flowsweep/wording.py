@@ -269,7 +269,7 @@ def _way_words(link: Mapping[str, Any]) -> str:
 
 def _direction_words(way: Mapping[str, Any]) -> str:
     if members := way.get("members"):
-        numbered = (f"path {number}: {_direction_words(member)}" for number, member in enumerate(members, 1))
+        numbered = (f"path {number}: {_member_words(member)}" for number, member in enumerate(members, 1))
         return f"each flow on one of {len(members)} paths ({'; '.join(numbered)})"
     words = [f"{format_rate(way['rate_bps'])} of IP packets" if way["rate_bps"] else "unlimited rate"]
     if way["delay_ns"]:
@@ -291,6 +291,11 @@ def _direction_words(way: Mapping[str, Any]) -> str:
     if way["queue_packets"]:
         words.append(f"queue {counted(way['queue_packets'], 'packet')}")
     return ", ".join(words)
+
+
+def _member_words(member: Mapping[str, Any]) -> str:
+    dscp = member.get("dscp")
+    return _direction_words(member) if dscp is None else f"for DSCP {dscp}, {_direction_words(member)}"
 
 
 def _cross_words(cross: Mapping[str, Any]) -> str:

@@ -36,6 +36,8 @@ pub const CROSS_PACKETS_PER_S_MAX: u64 = 1_000_000;
 pub const PAUSE_US: std::ops::RangeInclusive<u64> = 1_000..=3_600_000_000;
 /// Most paths that flows are spread over.
 pub const PATHS_MAX: usize = 16;
+/// Largest DSCP (RFC 2474): six bits.
+pub const DSCP_MAX: u8 = 63;
 /// Longest delay.
 pub const DELAY_MAX: Duration = Duration::from_secs(60);
 /// Smallest and largest MTU, in bytes (RFC 791; the kernel's limit).

@@ -6,16 +6,32 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const IPV6_HEADER_BYTES: usize = 40;
 
-/// A number that all packets of a flow have: of addresses, protocol and, where every packet has them, ports. Fragments
-/// have no ports but the first, and what is behind IPv6 extension headers is not looked for.
-pub fn flow_of(ip: &[u8]) -> u64 {
-    let Some((addresses, protocol, transport)) = read(ip) else { return 0 };
+/// What all packets of a flow have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flow {
+    /// Of addresses, protocol and, where every packet has them, ports.
+    pub hash: u64,
+    /// RFC 2474.
+    pub dscp: u8,
+}
+
+/// Reads it from a packet. Fragments have no ports but the first, and what is behind IPv6 extension headers is not looked
+/// for. What is no whole packet has the default.
+pub fn flow_of(ip: &[u8]) -> Flow {
+    let Some((addresses, protocol, transport)) = read(ip) else { return Flow::default() };
     let ports = match (protocol, transport) {
         (TCP | UDP, [a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]),
         _ => 0,
     };
     let last = u64::from(protocol) << 32 | u64::from(ports);
-    addresses.chunks(8).map(number).chain([last]).fold(0, |flow, part| mixed(flow ^ part))
+    let hash = addresses.chunks(8).map(number).chain([last]).fold(0, |hash, part| mixed(hash ^ part));
+    Flow { hash, dscp: dscp_of(ip) }
+}
+
+/// The traffic class lies across the first two bytes of IPv6; its upper six bits are the DSCP.
+fn dscp_of(ip: &[u8]) -> u8 {
+    let class = if ip[0] >> 4 == 4 { ip[1] } else { ip[0] << 4 | ip[1] >> 4 };
+    class >> 2
 }
 
 /// The finalizer of `SplitMix64` (Steele, Lea and Flood 2014): every bit of the result depends on every bit.
@@ -82,6 +98,17 @@ mod tests {
     }
 
     #[test]
+    fn the_dscp_is_read_and_makes_no_other_hash() {
+        for (ipv6, bytes) in [(false, [0x45, 46 << 2 | 3]), (true, [0x6b, 0xb0])] {
+            let mut packet = ip(Sample { ipv6, ..Sample::tcp(100, 0) });
+            let Flow { hash, dscp } = flow_of(&packet);
+            assert_eq!(dscp, 0);
+            packet[..2].copy_from_slice(&bytes);
+            assert_eq!(flow_of(&packet), Flow { hash, dscp: 46 });
+        }
+    }
+
+    #[test]
     fn fragments_of_a_datagram_are_of_one_flow() {
         let mut fragments = [[0x20, 0], [0x20, 185], [0, 185]].map(|[high, low]| {
             let mut packet = ip(Sample { udp: true, ..Sample::tcp(100, 0) });
@@ -101,6 +128,6 @@ mod tests {
             flow_of(&packet[..length]);
         }
         let long_header = [&[0x4f], &packet[1..20]].concat();
-        assert_eq!(flow_of(&long_header), 0);
+        assert_eq!(flow_of(&long_header), Flow::default());
     }
 }

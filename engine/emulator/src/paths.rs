@@ -1,11 +1,11 @@
-//! One direction over one path or several, of which each flow takes one (equal-cost multipath,
-//! by the hash-threshold of RFC 2992).
+//! One direction over one path or several, of which each flow takes one: that of its DSCP, and of equal ones one by the
+//! hash-threshold of RFC 2992 (equal-cost multipath).
 
 use wire::DirectionCounters;
 
 use crate::{
     delay_line::Arrival,
-    flow::mixed,
+    flow::{Flow, mixed},
     link::{Link, Piece},
     packet::Packet,
 };
@@ -15,6 +15,8 @@ use crate::{
 pub struct Paths<B> {
     /// One at least.
     links: Vec<Link<B>>,
+    /// Of each link.
+    dscps: Vec<Option<u8>>,
     seed: u64,
 }
 
@@ -26,18 +28,18 @@ pub struct Delivery<B> {
 }
 
 impl<B: Copy> Paths<B> {
-    /// At least one link.
-    pub fn new(links: Vec<Link<B>>, seed: u64) -> Self {
-        Self { links, seed }
+    /// At least one link, and for each the DSCP that its flows have, if it is not for all others.
+    pub fn new(links: Vec<Link<B>>, dscps: Vec<Option<u8>>, seed: u64) -> Self {
+        Self { links, dscps, seed }
     }
 
     /// Takes a packet of a flow that arrived at `now`, see [`Link::arrive`].
-    pub fn arrive(&mut self, now: u64, packet: Packet, flow: u64, buffer: B) -> u32 {
+    pub fn arrive(&mut self, now: u64, packet: Packet, flow: Flow, buffer: B) -> u32 {
         self.link_of(flow).arrive(now, packet, buffer)
     }
 
     /// Counts a packet for which there was no memory.
-    pub fn overload(&mut self, packet: &Packet, flow: u64) {
+    pub fn overload(&mut self, packet: &Packet, flow: Flow) {
         self.link_of(flow).overload(packet);
     }
 
@@ -68,13 +70,14 @@ impl<B: Copy> Paths<B> {
         self.links.iter_mut().map(|link| link.report(now)).collect()
     }
 
-    fn path_of(&self, flow: u64) -> usize {
-        let paths = self.links.len() as u64;
-        let path = (u128::from(mixed(flow ^ self.seed)) * u128::from(paths)) >> 64;
-        usize::try_from(path).unwrap_or(0)
+    fn path_of(&self, flow: Flow) -> usize {
+        let own = Some(flow.dscp).filter(|_| self.dscps.contains(&Some(flow.dscp)));
+        let equal = || (0..self.links.len()).filter(|path| self.dscps[*path] == own);
+        let chosen = (u128::from(mixed(flow.hash ^ self.seed)) * equal().count() as u128) >> 64;
+        equal().nth(usize::try_from(chosen).unwrap_or(0)).unwrap_or(0)
     }
 
-    fn link_of(&mut self, flow: u64) -> &mut Link<B> {
+    fn link_of(&mut self, flow: Flow) -> &mut Link<B> {
         let path = self.path_of(flow);
         &mut self.links[path]
     }
@@ -82,6 +85,8 @@ impl<B: Copy> Paths<B> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -106,17 +111,19 @@ mod tests {
         Link::new(settings, fastrand::Rng::with_seed(3))
     }
 
+    fn path_of(dscps: &[Option<u8>], seed: u64, flow: Flow) -> usize {
+        let mut paths = Paths::new(dscps.iter().map(|_| link(FAST)).collect(), dscps.to_vec(), seed);
+        paths.arrive(0, Packet { bytes: 100, division: None }, flow, 0);
+        paths.take(u64::MAX).unwrap().path
+    }
+
     fn all_out(take: &mut impl FnMut() -> Option<(u64, usize)>) -> Vec<(u64, usize)> {
         std::iter::from_fn(take).collect()
     }
 
     #[test]
     fn flows_are_spread_evenly_and_otherwise_with_another_seed() {
-        let path_of = |seed, flow| {
-            let mut paths = Paths::new(vec![link(FAST), link(FAST), link(FAST)], seed);
-            paths.arrive(0, Packet { bytes: 100, division: None }, flow, 0);
-            paths.take(u64::MAX).unwrap().path
-        };
+        let path_of = |seed, hash| path_of(&[None; 3], seed, Flow { hash, dscp: 0 });
         let one: Vec<usize> = (0..9_000).map(|flow| path_of(1, mixed(flow))).collect();
         for path in 0..3 {
             let flows = one.iter().filter(|taken| **taken == path).count();
@@ -127,6 +134,19 @@ mod tests {
         assert!((2_885..=3_115).contains(&same), "{same}");
     }
 
+    #[test]
+    fn flows_take_the_paths_of_their_dscp_and_all_others_those_without() {
+        let taken = |dscp| -> HashSet<usize> {
+            let flows = (0..200).map(|hash| Flow { hash, dscp });
+            flows.map(|flow| path_of(&[None, Some(8), None, Some(46), Some(8)], 7, flow)).collect()
+        };
+        assert_eq!(taken(46), HashSet::from([3]));
+        assert_eq!(taken(8), HashSet::from([1, 4]));
+        for other in [0, 1, 63] {
+            assert_eq!(taken(other), HashSet::from([0, 2]));
+        }
+    }
+
     proptest! {
         /// Each path is a link that nothing but its own flows come to.
         #[test]
@@ -134,16 +154,17 @@ mod tests {
             arriving in prop::collection::vec((0..2_000_000_u64, 0..20_u64, 20..1500_u32), 1..100),
             seed in any::<u64>(),
         ) {
-            let mut paths = Paths::new(vec![link(FAST), link(SLOW)], seed);
+            let mut paths = Paths::new(vec![link(FAST), link(SLOW)], vec![None; 2], seed);
             let mut alone = [link(FAST), link(SLOW)];
             let mut path_of = std::collections::HashMap::new();
             let mut now = 0;
-            for (index, (gap, flow, bytes)) in arriving.iter().enumerate() {
+            for (index, (gap, hash, bytes)) in arriving.iter().enumerate() {
+                let flow = Flow { hash: *hash, dscp: 0 };
                 now += gap;
                 let packet = Packet { bytes: *bytes, division: None };
-                paths.arrive(now, packet, *flow, index);
-                let path = paths.path_of(*flow);
-                prop_assert_eq!(*path_of.entry(*flow).or_insert(path), path);
+                paths.arrive(now, packet, flow, index);
+                let path = paths.path_of(flow);
+                prop_assert_eq!(*path_of.entry(flow).or_insert(path), path);
                 alone[path].arrive(now, packet, index);
             }
             let mut found = [Vec::new(), Vec::new()];

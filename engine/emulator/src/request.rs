@@ -6,8 +6,8 @@ use wire::{EmulatedCrossTraffic, EmulatedDevice, EmulatedDirection, EmulatedPoli
 
 use crate::{
     defaults::{
-        BURST_MAX_BYTES, CROSS_PACKET_MIN_BYTES, CROSS_PACKETS_PER_S_MAX, DELAY_MAX, MTU_BYTES, PATHS_MAX, PAUSE_US,
-        RATE_BPS, REPORT_INTERVAL_US,
+        BURST_MAX_BYTES, CROSS_PACKET_MIN_BYTES, CROSS_PACKETS_PER_S_MAX, DELAY_MAX, DSCP_MAX, MTU_BYTES, PATHS_MAX,
+        PAUSE_US, RATE_BPS, REPORT_INTERVAL_US,
     },
     error::EmulationError,
 };
@@ -21,6 +21,8 @@ pub struct LinkRequest {
     pub report_interval: Duration,
     /// One at least, each both ways.
     pub paths: Vec<[DirectionSettings; 2]>,
+    /// Of each path.
+    pub dscps: Vec<Option<u8>>,
 }
 
 #[derive(Clone, Debug)]
@@ -84,7 +86,7 @@ impl LinkRequest {
     }
 
     fn check(emulation: Emulation) -> Result<Self, EmulationError> {
-        let Emulation { devices, mtu_bytes, seed, report_interval_us, directions, further } = emulation;
+        let Emulation { devices, mtu_bytes, seed, report_interval_us, directions, further, dscps } = emulation;
         within("mtu_bytes", mtu_bytes, MTU_BYTES)?;
         within("report_interval_us", report_interval_us, REPORT_INTERVAL_US)?;
         if further.len() >= PATHS_MAX {
@@ -104,8 +106,26 @@ impl LinkRequest {
         let devices =
             devices.map(|device| DeviceRequest { namespace: PathBuf::from(device.namespace), name: device.name });
         let report_interval = Duration::from_micros(report_interval_us);
-        Ok(Self { devices, mtu_bytes, seed, report_interval, paths })
+        let dscps = check_dscps(dscps, paths.len())?;
+        Ok(Self { devices, mtu_bytes, seed, report_interval, paths, dscps })
     }
+}
+
+/// One for each of so many paths, and a path for packets of any other.
+fn check_dscps(dscps: Vec<Option<u8>>, paths: usize) -> Result<Vec<Option<u8>>, EmulationError> {
+    if dscps.is_empty() {
+        return Ok(vec![None; paths]);
+    }
+    if dscps.len() != paths {
+        return Err(refuse("dscps", format!("{} paths", dscps.len()), format!("{paths}, or none")));
+    }
+    if !dscps.contains(&None) {
+        return Err(refuse("dscps", "a DSCP for each path", "a path without one, for all other packets"));
+    }
+    for (index, dscp) in dscps.iter().enumerate() {
+        within(&format!("dscps[{index}]"), dscp.unwrap_or(0), 0..=DSCP_MAX)?;
+    }
+    Ok(dscps)
 }
 
 fn check_device(index: usize, device: &EmulatedDevice) -> Result<(), EmulationError> {
@@ -258,6 +278,15 @@ mod tests {
     }
 
     #[test]
+    fn paths_have_the_dscps_that_are_asked_for_or_none() {
+        let of = |dscps: &[Option<u8>]| check_dscps(dscps.to_vec(), 2).map_err(|error| error.to_string());
+        assert_eq!(of(&[]), Ok(vec![None, None]));
+        assert_eq!(of(&[None, Some(63)]), Ok(vec![None, Some(63)]));
+        let refused = of(&[None, Some(64)]).unwrap_err();
+        assert!(refused.contains("dscps[1]") && refused.contains("0 to 63"), "{refused}");
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_what_is_there_and_what_should_be() {
         for (right, wrong, parts) in [
             ("\"loss\":0.0", "\"loss\":1.5", &["directions[0].loss", "1.5", "0 to 1"][..]),
@@ -292,6 +321,8 @@ mod tests {
             ("\"p\"}]", "\"sixteen-letters-\"}]", &["devices[1].name", "sixteen", "1 to 15"]),
             ("/run/netns/a", "", &["devices[0].namespace", "\"\"", "/run/netns/left"]),
             ("\"seed\"", "\"sead\"", &["sead", "expected one of", "`seed`"]),
+            ("}]}", "}],\"dscps\":[null,8]}", &["dscps", "2 paths", "1, or none"]),
+            ("}]}", "}],\"dscps\":[8]}", &["dscps", "a DSCP for each path", "a path without one"]),
             (GOOD, "", &["the request", "EOF"]),
             ("}]}", "}]} x", &["after the request", "trailing characters"]),
         ] {

@@ -157,7 +157,7 @@ fn paths_of(request: &LinkRequest) -> [Arc<SharedPaths>; 2] {
             links.push(Link::new(*settings, random.fork()));
         }
     }
-    links.map(|links| Arc::new(SharedPaths::new(Paths::new(links, random.u64(..)))))
+    links.map(|links| Arc::new(SharedPaths::new(Paths::new(links, request.dscps.clone(), random.u64(..)))))
 }
 
 /// Where events go.

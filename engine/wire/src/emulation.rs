@@ -21,6 +21,10 @@ pub struct Emulation {
     /// multipath): a hash with the seed over addresses, protocol and ports says which, for each direction by itself.
     #[serde(default)]
     pub further: Vec<[EmulatedDirection; 2]>,
+    /// The DSCP (RFC 2474) of each path, that of `directions` first; none has one if this is empty. Packets with the DSCP
+    /// of a path take that path, or by hash one of those that have it. All others take one of the paths without.
+    #[serde(default)]
+    pub dscps: Vec<Option<u8>>,
 }
 
 /// A TUN device that the emulator makes.

@@ -27,6 +27,7 @@ def emulation(layout: EmulatedLink, seed: int, namespaces: Path) -> dict[str, An
         "report_interval_us": defaults.LAB_EMULATOR_REPORT_NS // defaults.MICROSECOND_NS,
         "directions": directions,
         "further": further,
+        "dscps": [member.dscp for member in link.forward.members],
     }
 
 

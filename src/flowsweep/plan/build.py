@@ -88,7 +88,10 @@ def _link(name: str, link: LinkTable) -> Link:
 def _ways(hop: HopTable) -> dict[str, LinkDirection]:
     if not hop.members:
         return _ways_of_one(hop)
-    members = [_ways_of_one(member) for member in hop.members]
+    members = [
+        {way: one.model_copy(update={"dscp": member.dscp}) for way, one in _ways_of_one(member).items()}
+        for member in hop.members
+    ]
     return {way: in_parallel([member[way] for member in members]) for way in members[0]}
 
 

@@ -16,8 +16,8 @@ from flowsweep.plan.links.table import (
     DirectionTable,
     HopTable,
     LinkTable,
+    MemberTable,
     PolicerTable,
-    WaysTable,
 )
 from flowsweep.plan.monitors.keys import MonitorTable
 from flowsweep.plan.readers import did_you_mean, shown
@@ -188,7 +188,7 @@ def _model_within_link(keys: Sequence[str | int]) -> type[Table]:
         case (*_, "forward" | "backward"):
             return DirectionTable
         case (*_, "members", int()):
-            return WaysTable
+            return MemberTable
         case ("hops", *_):
             return HopTable
         case _:

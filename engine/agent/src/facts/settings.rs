@@ -53,6 +53,11 @@ const SYSCTLS: &[&str] = &[
     "net.ipv4.tcp_window_scaling",
     "net.ipv4.tcp_wmem",
     "net.ipv4.tcp_workaround_signed_windows",
+    "net.mptcp.available_schedulers",
+    "net.mptcp.blackhole_timeout",
+    "net.mptcp.checksum_enabled",
+    "net.mptcp.scheduler",
+    "net.mptcp.stale_loss_cnt",
 ];
 
 /// Kernel modules whose parameters belong to the settings, as `tcp_cubic.hystart`.

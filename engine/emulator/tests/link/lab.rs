@@ -64,6 +64,7 @@ impl Lab {
             report_interval_us: 5000,
             directions: directions.clone(),
             further: Vec::new(),
+            dscps: Vec::new(),
         };
         let request = serde_json::to_string(&emulation).unwrap();
         let (input, write_input) = pipe().unwrap();

@@ -1,7 +1,7 @@
 """Who gets more of what is shared, flow by flow, and how that goes with the number of flows and the path."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -35,6 +35,7 @@ _METHOD_CHANGE = (
 )
 _of_flows = partial(Hypothesis, "fairness", figure="shares")
 
+_DSCP = "dscp"
 _PER_PAIR = "flows_per_pair"
 """Says nothing beside `flows`, where trials are of one pair of hosts."""
 _Levels = tuple[tuple[str, object], ...]
@@ -89,9 +90,10 @@ def fairness_hypotheses(
         One for each direction and point: whether a flow of the trial's own gets more or less than one of what
         runs beside it, against equal shares; one for each direction with several numbers of flows, from the
         least to the most; one for each sweep whose paths have unlike round trips, from the nearest to the
-        furthest. The effect is a ratio (unit "1"): of no effect it is 1. Points at which either side sends at
-        a rate of its own, and gets it or asks for less than equal shares, are described and not compared
-        (max-min fairness: Bertsekas and Gallager, Data Networks, 1992, section 6.5.2).
+        furthest, and one for each direction in which those of several DSCPs have. The effect is a ratio (unit
+        "1"): of no effect it is 1. Points at which either side sends at a rate of its own, and gets it or asks
+        for less than equal shares, are described and not compared (max-min fairness: Bertsekas and Gallager,
+        Data Networks, 1992, section 6.5.2).
 
     Method:
         With share s of m flows beside k, y = ln(s / (1 − s)) − ln(m / k) is the log ratio of the goodput of
@@ -104,7 +106,8 @@ def fairness_hypotheses(
         *map(_not_compared, paced),
         *(_equal_share(place, margin=margin) for place in places),
         *_by_flows(places, margin=margin),
-        *_by_rtt(places, margin=margin),
+        *_by_path(places, margin=margin),
+        *_by_dscp(places, margin=margin),
     ]
 
 
@@ -211,27 +214,47 @@ def _by_flows(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis
 
 
 def _without_flows(place: _Place) -> _Levels:
-    return tuple(one for one in place.levels if one[0] not in ("flows", _PER_PAIR))
+    return _without(place, ("flows", _PER_PAIR))
 
 
-def _by_rtt(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis]:
+def _without(place: _Place, factors: Sequence[str]) -> _Levels:
+    return tuple(one for one in place.levels if one[0] not in factors)
+
+
+def _by_path(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis]:
     """From the nearest to the furthest path of a sweep, at the same levels of all factors."""
     groups: dict[tuple[object, ...], list[_Place]] = {}
     for place in places:
-        if place.rtt_ms is not None:
-            groups.setdefault((id(place.observed), place.levels, place.names), []).append(place)
-    for group in groups.values():
-        ordered = sorted(group, key=lambda place: known(place.rtt_ms))
-        first, last = ordered[0], ordered[-1]
-        if known(last.rtt_ms) < RTT_FACTOR * known(first.rtt_ms):
-            continue
-        over = [
-            f"over a round trip of {format_milliseconds(known(place.rtt_ms))} ({place.direction})"
-            for place in (first, last)
-        ]
-        yield _change(
-            (first, last), "", (over[0], over[1]), place_of(first.levels), axis=DIRECTION, margin=margin
+        groups.setdefault((id(place.observed), place.levels, place.names), []).append(place)
+    for first, last in _nearest_and_furthest(groups.values()):
+        over = (_over(first, first.direction), _over(last, last.direction))
+        yield _change((first, last), "", over, place_of(first.levels), axis=DIRECTION, margin=margin)
+
+
+def _by_dscp(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis]:
+    """Likewise where a network has another path for another DSCP, in each direction."""
+    groups: dict[tuple[object, ...], list[_Place]] = {}
+    for place in places:
+        key = (id(place.observed), place.direction, _without(place, (_DSCP,)), place.names)
+        groups.setdefault(key, []).append(place)
+    for ends in _nearest_and_furthest(groups.values()):
+        near, far = (_over(place, f"DSCP {place.rows[0].get(_DSCP)}") for place in ends)
+        where = place_of(_without(ends[0], (_DSCP,)))
+        yield _change(ends, f"{ends[0].direction}: ", (near, far), where, axis=_DSCP, margin=margin)
+
+
+def _nearest_and_furthest(groups: Iterable[Sequence[_Place]]) -> Iterator[tuple[_Place, _Place]]:
+    """Of each group whose least round trips differ."""
+    for group in groups:
+        ordered = sorted(
+            (place for place in group if place.rtt_ms is not None), key=lambda one: known(one.rtt_ms)
         )
+        if ordered and known(ordered[-1].rtt_ms) >= RTT_FACTOR * known(ordered[0].rtt_ms):
+            yield ordered[0], ordered[-1]
+
+
+def _over(place: _Place, which: str) -> str:
+    return f"over a round trip of {format_milliseconds(known(place.rtt_ms))} ({which})"
 
 
 def _change(

@@ -80,6 +80,12 @@ def _path_problems(link: HopTable, mtu: int, at: KeyPath) -> Iterator[Problem]:
         yield from _ways_problems(link, mtu, at)
         return
     yield from _beside_problems(link, WaysTable, "members", at)
+    if all(member.dscp is not None for member in link.members):
+        message = (
+            "each path has a `dscp`, expected one without: packets of any other DSCP would have no way; "
+            "leave it out of one"
+        )
+        yield Problem((*at, "members"), message)
     for index, member in enumerate(link.members):
         yield from _ways_problems(member, mtu, (*at, "members", index))
 

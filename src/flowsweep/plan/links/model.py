@@ -59,6 +59,8 @@ class LinkDirection(Frozen):
     """What packets pass before the queue; of hops together, the one of the least rate."""
     cross: CrossTraffic | None = None
     """What comes to the queue besides; of hops together, at the one that leaves least."""
+    dscp: int | None = None
+    """Of one of `members`: it carries packets of this DSCP only; without it, those whose DSCP no member has."""
     members: tuple["LinkDirection", ...] = ()
     """Paths side by side, of which every flow takes one; all else is of them together. Empty: one path."""
 
@@ -73,7 +75,8 @@ class LinkDirection(Frozen):
 
         None without a limit, and where it depends on the paths that flows take.
         """
-        return None if self.members else self._limited(self.rate_beside_bps)
+        depends = any(member.carried_bps is not None for member in self.members)
+        return None if depends else self._limited(self.rate_beside_bps)
 
     @property
     def queue_limit_bytes(self) -> int | None:

@@ -117,15 +117,26 @@ class WaysTable(DirectionTable):
         }
 
 
+class MemberTable(WaysTable):
+    """One of several paths side by side."""
+
+    dscp: fields.Dscp | None = key(
+        "This path is for packets of this DSCP (RFC 2474), and for no others; of one without, which one is "
+        "needed, for all whose DSCP no path has.",
+        None,
+        examples=[8],
+    )
+
+
 class HopTable(WaysTable):
     """What a link, or one hop of it, does to packets on both of its ways."""
 
     members: (
-        Annotated[list[WaysTable], Field(min_length=defaults.MEMBERS_MIN, max_length=defaults.MEMBERS_MAX)]
+        Annotated[list[MemberTable], Field(min_length=defaults.MEMBERS_MIN, max_length=defaults.MEMBERS_MAX)]
         | None
     ) = key(
-        "Paths side by side, each with a rate, queue, delay, … of its own; every flow takes one (ECMP). "
-        "One path if absent.",
+        "Paths side by side, each with a rate, queue, delay, … of its own; every flow takes one (ECMP), that "
+        "of its `dscp` if there is one. One path if absent.",
         None,
         examples=[[{"rate": "50Mbit/s", "delay": "5ms"}, {"rate": "20Mbit/s", "delay": "20ms"}]],
     )

@@ -99,6 +99,21 @@ def test_how_it_goes_with_the_round_trip() -> None:
     assert not [finding for finding in told(near + alike) if finding.axis == "direction"]
 
 
+def test_how_it_goes_with_the_round_trip_of_a_dscp() -> None:
+    noise = (-0.02, 0.0, 0.02)
+    near = rows(shares_of(1.0, 1, 1, noise), dscp=0, rtt_min_ms=10.0)
+    far = rows(shares_of(0.25, 1, 1, noise), dscp=8, rtt_min_ms=80.0)
+    (change,) = [finding for finding in told(near + far) if finding.axis == "dscp"]
+    assert (change.decision, change.direction) == ("effect", "starlight → sara")
+    assert change.claim.startswith(
+        "starlight → sara: a flow of bbr gets less, against one of cubic, over a round trip of 80 ms (DSCP "
+        "8) than over a round trip of 10 ms (DSCP 0): 1.00 times over"
+    )
+    assert change.effect == pytest.approx(0.25, rel=0.02)
+    alike = [row | {"rtt_min_ms": 11.0} for row in far]
+    assert not [finding for finding in told(near + alike) if finding.axis == "dscp"]
+
+
 def test_trials_that_got_nothing_or_all_take_no_part() -> None:
     assert told(rows([1.0, 1.0, 1.0])) == []
     assert told(rows([0.5, 0.5, 0.5], beside=0)) == []
