@@ -91,9 +91,9 @@ def fairness_hypotheses(
         runs beside it, against equal shares; one for each direction with several numbers of flows, from the
         least to the most; one for each sweep whose paths have unlike round trips, from the nearest to the
         furthest, and one for each direction in which those of several DSCPs have. The effect is a ratio (unit
-        "1"): of no effect it is 1. Points at which either side sends at a rate of its own, and gets it or asks
-        for less than equal shares, are described and not compared (max-min fairness: Bertsekas and Gallager,
-        Data Networks, 1992, section 6.5.2).
+        "1"): of no effect it is 1. Points at which either side sends at a rate of its own, and gets it or
+        asks for less than equal shares, are described and not compared (max-min fairness: Bertsekas and
+        Gallager, Data Networks, 1992, section 6.5.2).
 
     Method:
         With share s of m flows beside k, y = ln(s / (1 − s)) − ln(m / k) is the log ratio of the goodput of

@@ -60,7 +60,7 @@ class LinkDirection(Frozen):
     cross: CrossTraffic | None = None
     """What comes to the queue besides; of hops together, at the one that leaves least."""
     dscp: int | None = None
-    """Of one of `members`: it carries packets of this DSCP only; without it, those whose DSCP no member has."""
+    """Of one of `members`: it carries packets of this DSCP only; if absent, those that no other is for."""
     members: tuple["LinkDirection", ...] = ()
     """Paths side by side, of which every flow takes one; all else is of them together. Empty: one path."""
 
