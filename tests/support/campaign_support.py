@@ -134,10 +134,14 @@ def compared(*archives: Path, fail_if: str) -> tuple[int, str]:
     return result.exit_code, result.stdout
 
 
-def start(*arguments: str | Path) -> subprocess.Popen[str]:
+def start(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     """Start a command in the background; its output goes to pipes that hold a short campaign's lines."""
     return subprocess.Popen(
-        [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [*COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=None if environment is None else {**os.environ, **environment},
     )
 
 

@@ -17,8 +17,8 @@ from truth_support import NOTES, fill_table, table, write_result
 
 from campaign_support import start
 from flowsweep.archive import read_archive
-from flowsweep.archive.reader import Archive
 from flowsweep.errors import ArchiveError
+from settled_times import settled
 from ssh_support import SSHD, free_port, wait_for_port, write_configuration
 
 SEED = 20261126
@@ -157,35 +157,13 @@ class Told:
         for name, seen in self.trials.items():
             archive = read_archive(self.base / name)
             assert seen <= set(archive.records)
-            campaigns[name] = settled(archive, name, seconds // EVERY_S[name])
+            campaigns[name] = settled(archive, TRIALS[name], seconds // EVERY_S[name])
         return {
             "kills": KILLS,
             "done": dict(self.done.most_common()),
             "back_s": sorted(self.back_s),
             "campaigns": campaigns,
         }
-
-
-def settled(archive: Archive, name: str, occasions: int) -> dict[str, object]:
-    """Run with all of its trials, or missed with a reason and those there are."""
-    assert not archive.losses
-    ran = Counter(record.trial.repeat for record in archive.records.values())
-    missed = {number: one for one in archive.state.missed for number in range(one.first, one.last + 1)}
-    assert sum(one.count for one in archive.state.missed) == len(missed)
-    for number in range(1, occasions + 1):
-        run, why = ran.pop(number, 0), missed.get(number)
-        assert run == (TRIALS[name] if why is None else why.trials_run), (name, number, run, why)
-        assert why is None or (why.reason and why.trials_run < TRIALS[name])
-    assert all(record.status != "failed" or record.failure for record in archive.records.values())
-    reasons: Counter[str] = Counter()
-    for one in missed.values():
-        reasons[one.reason.partition(" (")[0]] += 1
-    return {
-        "times": occasions,
-        "missed": len(missed),
-        "reasons": dict(reasons.most_common()),
-        "trials": dict(Counter(record.status for record in archive.records.values()).most_common()),
-    }
 
 
 def kill_one(service: int, drawn: random.Random, *, is_emulator: bool) -> bool:
