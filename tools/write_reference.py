@@ -37,6 +37,7 @@ _TABLES = (
     ("`paths` of a sweep", "PathTable"),
     ("`rate_search` of a sweep", "RateSearchTable"),
     ("`window`, `window_sum` of a sweep that searches", "WindowRange"),
+    ("`rate_sum` of a sweep that searches", "RateRange"),
     ("`at_most` of a sweep that searches", "AtMostTable"),
     ("`duration` of a sweep that ends when it knows", "UntilTable"),
     ("`[[sweep.background]]`", "BackgroundTable"),

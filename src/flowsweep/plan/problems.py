@@ -1,6 +1,6 @@
 """What is wrong with a plan file: where, what was found, what is expected, what to do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from flowsweep.plan.links.table import (
 from flowsweep.plan.monitors.keys import MonitorTable
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.retain.keys import RetainTable
-from flowsweep.plan.searching.keys import RANGE_TAGS, AtMostTable, FlowsRange, WindowRange
+from flowsweep.plan.searching.keys import RANGE_TAGS, AtMostTable, FlowsRange, RateRange, WindowRange
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.udp.keys import RateSearchTable
 from flowsweep.plan.until.keys import DURATION_TAGS, UntilTable
@@ -86,6 +86,14 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
     return Problem(path, message)
 
 
+_RANGES: Mapping[str | int, str] = {
+    "window": '{ from = "SIZE", to = "SIZE" }',
+    "window_sum": '{ from = "SIZE", to = "SIZE" }',
+    "rate_sum": '{ from = "RATE", to = "RATE" }',
+    "flows": "{ from = 1, to = 32 }",
+}
+
+
 def _missing(path: KeyPath) -> str:
     if path[:2] == ("alarms", "mail"):
         return 'missing: mail is { to = ["WHO"], from = "SENDER", smtp = "SERVER:PORT" } at least'
@@ -95,10 +103,8 @@ def _missing(path: KeyPath) -> str:
         return "missing: what this traffic is called in the results"
     if "rate_search" in path:
         return 'missing: a search is { low = "RATE", high = "RATE", resolution = "RATE" }'
-    if path[2:3] in {("window",), ("window_sum",)}:
-        return 'missing: a range is { from = "SIZE", to = "SIZE" }'
-    if path[2:3] == ("flows",):
-        return "missing: a range is { from = 1, to = 32 }"
+    if path[0] == "sweep" and len(path) > 2 and (example := _RANGES.get(path[2])):
+        return f"missing: a range is {example}"
     if path[2:3] == ("duration",):
         return 'missing: a duration that may end early is { until = "2%", at_most = "30s" } at least'
     if "cross" in path[3:]:
@@ -207,6 +213,8 @@ def _model_within_sweep(keys: Sequence[str | int]) -> type[Table]:
             return WindowRange
         case (int(), "flows"):
             return FlowsRange
+        case (int(), "rate_sum"):
+            return RateRange
         case (int(), "duration"):
             return UntilTable
         case (int(), "at_most"):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
-from flowsweep.plan.searching.keys import FindKeys, FlowsRange, WindowRange
+from flowsweep.plan.searching.keys import KNEE, FindKeys, FlowsRange, WindowRange
 from flowsweep.plan.sweeps.table import SweepTable, points_of_axes
 from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration, write_size
@@ -26,6 +26,10 @@ def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
         for key in FindKeys.model_fields.keys() & sweep.model_fields_set - {"find"}:
             message = 'has no effect without find = "plateau"; leave it out, or search'
             yield Problem((*at, key), message, about=((*at, "find"),))
+        return
+    if sweep.find == KNEE:
+        message = f'found "{KNEE}" beside test = "{sweep.test}", expected "udp": datagrams are delayed singly'
+        yield Problem((*at, "find"), message, about=((*at, "test"),))
         return
     if sweep.find == "best":
         yield from _best_problems(sweep, ranges, at)

@@ -1,7 +1,7 @@
 """Keys of a sweep that searches, in place of a grid."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -29,10 +29,22 @@ class FlowsRange(Table):
     high: fields.Flows = Field(alias="to", description="The most flows that are tried.", examples=[32])
 
 
+class RateRange(Table):
+    """Rates between which a search looks, of payload of all flows."""
+
+    low: fields.Rate = Field(
+        alias="from", description="The lowest rate that is tried.", examples=["10Mbit/s"]
+    )
+    high: fields.Rate = Field(alias="to", description="The highest rate that is tried.", examples=["1Gbit/s"])
+
+
 def _written_as(value: object) -> str:
-    return "range" if isinstance(value, dict | WindowRange | FlowsRange) else "levels"
+    return "range" if isinstance(value, dict | WindowRange | FlowsRange | RateRange) else "levels"
 
 
+KNEE: Final = "knee of latency"
+SOUGHT = ("plateau", "best", KNEE)
+"""What a sweep may look for."""
 RANGE_TAGS = ("levels", "range")
 """How pydantic names the two ways in which an axis that is searched may be written."""
 Windows = Annotated[
@@ -47,6 +59,10 @@ WindowSums = Annotated[
 
 FlowNumbers = Annotated[
     Annotated[fields.Axis[fields.Flows], Tag("levels")] | Annotated[FlowsRange, Tag("range")],
+    Discriminator(_written_as),
+]
+RateSums = Annotated[
+    Annotated[fields.Axis[fields.Rate], Tag("levels")] | Annotated[RateRange, Tag("range")],
     Discriminator(_written_as),
 ]
 
@@ -74,19 +90,21 @@ class AtMostTable(Table):
 class FindKeys(Table):
     """What is searched for, how precisely, and what that may take."""
 
-    find: Annotated[Literal["plateau", "best"], one_of("plateau", "best")] | None = key(
+    find: Annotated[Literal["plateau", "best", "knee of latency"], one_of(*SOUGHT)] | None = key(
         "Search in place of a grid. plateau: the smallest window, or the fewest flows, with which goodput "
         "is on its plateau, within a range of `window`, `window_sum` or `flows`; a search for each direction "
         "and each combination of the other axes. best: which combination of the levels of all axes has the "
-        "highest goodput; a search for each direction. Its trials come in rounds, which take the place of "
-        "`repeats`.",
+        "highest goodput; a search for each direction. Trials of both come in rounds, which take the place "
+        "of `repeats`. knee of latency: the highest rate of datagrams, within a range of `rate_sum`, before "
+        "they are delayed by more than `delay_max`.",
         None,
-        examples=["plateau", "best"],
+        examples=["plateau", "best", "knee of latency"],
     )
     precision: fields.Precision = key(
         "A search for the plateau ends when the interval of what it looks for reaches no further from "
         "the estimate than this share of it, or has no other number of flows; one for the best when no other "
-        "setting can have more goodput by more than this share.",
+        "setting can have more goodput by more than this share; one for the knee of latency when the highest "
+        "rate carried and the lowest not carried are as close as this share of the lowest rate tried.",
         defaults.SEARCH_PRECISION,
         written="10%",
         examples=["5%"],

@@ -10,10 +10,11 @@ from flowsweep.plan.campaign import Timing
 from flowsweep.plan.expansion import mesh_pairs
 from flowsweep.plan.model import Background, Path, Sweep
 from flowsweep.plan.probing import Echo, Probe
-from flowsweep.plan.searching.keys import FlowsRange, WindowRange
-from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, RateSearch, WindowSearch
+from flowsweep.plan.searching.keys import FlowsRange, RateRange, WindowRange
+from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, WindowSearch
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
+from flowsweep.plan.tests.udp.search import rate_search_of
 from flowsweep.plan.until.keys import UntilTable, longest_of
 from flowsweep.plan.until.model import Until
 
@@ -39,9 +40,9 @@ def build_sweep(
         **_windows(sweep),
         **_bulk(sweep),
         **_axes(sweep),
-        rate_sum_bps=_set(sweep.rate_sum),
+        rate_sum_bps=None if isinstance(sweep.rate_sum, RateRange) else _set(sweep.rate_sum),
         spacing_ns=_set(sweep.spacing),
-        rate_search=_rate_search(sweep),
+        rate_search=rate_search_of(sweep),
         plateau_search=_plateau_search(sweep),
         best_search=BestSearch(**_until_known(sweep)) if sweep.find == "best" else None,
         probe=_probe(sweep),
@@ -85,19 +86,6 @@ def _axes(sweep: SweepTable) -> dict[str, Any]:
     taken = [axis for axis in (*AXES, MODE, PART) if axis.spans and axis not in _WORKED_OUT]
     values = ((axis, getattr(sweep, axis.key)) for axis in taken)
     return {axis.parameter: (axis.default,) if given is None else tuple(given) for axis, given in values}
-
-
-def _rate_search(sweep: SweepTable) -> RateSearch | None:
-    asked = sweep.rate_search
-    if asked is None:
-        return None
-    return RateSearch(
-        low_bps=asked.low,
-        high_bps=asked.high,
-        resolution_bps=asked.resolution,
-        loss_max=asked.loss_max,
-        delay_max_ns=asked.delay_max,
-    )
 
 
 def _plateau_search(sweep: SweepTable) -> OfPlateau | None:

@@ -4,15 +4,16 @@ from collections.abc import Iterator
 
 from flowsweep import defaults
 from flowsweep.plan.background.checks import background_problems
-from flowsweep.plan.expansion import halvings, host_pairs, members
+from flowsweep.plan.expansion import host_pairs, members
 from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
 from flowsweep.plan.searching.checks import NO_SETTINGS, range_problems, search_problems
-from flowsweep.plan.searching.keys import levels_of
+from flowsweep.plan.searching.keys import FindKeys, levels_of
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, points_of_axes, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
+from flowsweep.plan.tests.udp.search import rate_search_of
 from flowsweep.plan.until.checks import until_problems
 from flowsweep.plan.until.keys import longest_of
 from flowsweep.tests import TIMED_TESTS
@@ -30,7 +31,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         flows = total_flows(file, sweep)
         yield from _key_problems(sweep, at)
         yield from _window_problems(sweep, at)
-        if "find" in PLAN_TESTS[sweep.test].keys:
+        if FindKeys.model_fields.keys() <= PLAN_TESTS[sweep.test].keys:
             yield from search_problems(file, sweep, at)
         else:
             yield from range_problems(sweep, at)
@@ -167,9 +168,9 @@ def _trial_count(file: PlanFile, sweep: SweepTable) -> int:
 
 def _steps(sweep: SweepTable) -> int:
     """How many trials run in the place of one point, at most."""
-    search = sweep.rate_search
-    if search is not None and search.low < search.high:
-        return halvings(search.low, search.high, search.resolution)
+    search = rate_search_of(sweep)
+    if search is not None and search.low_bps < search.high_bps:
+        return search.trials
     return 1 if sweep.find is None else sweep.at_most.trials
 
 

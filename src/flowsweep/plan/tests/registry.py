@@ -32,7 +32,7 @@ _BULK = EVERY_TEST | BackgroundKeys.model_fields.keys() | BulkKeys.model_fields.
 PLAN_TESTS: Mapping[str, PlanTest] = {
     "tcp": PlanTest(_BULK | FindKeys.model_fields.keys() | TcpKeys.model_fields.keys(), tcp_problems),
     "udp": PlanTest(
-        _BULK | UdpKeys.model_fields.keys(),
+        _BULK | {"find", "precision"} | UdpKeys.model_fields.keys(),
         udp_problems,
         length_bytes=defaults.DATAGRAM_BYTES,
         drain_ns=defaults.DATAGRAM_DRAIN_NS,

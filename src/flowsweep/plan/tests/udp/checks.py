@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.searching.keys import KNEE, RateRange
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.units import write_rate, write_size
 from flowsweep.wording import counted
@@ -23,6 +24,7 @@ def udp_problems(_: PlanFile, sweep: SweepTable, flows: list[int], at: KeyPath) 
     """
     yield from _pace_problems(sweep, flows, at)
     yield from _search_problems(sweep, flows, at)
+    yield from _knee_problems(sweep, flows, at)
     for index, length in enumerate(sweep.length or ()):
         if defaults.DATAGRAM_MIN_BYTES <= length <= defaults.DATAGRAM_MAX_BYTES:
             continue
@@ -37,7 +39,7 @@ def _pace_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator
     for key in found[1:]:
         message = f"found together with `{found[0]}`, expected one of them: each says how fast a flow sends"
         yield Problem((*at, key), message, about=((*at, found[0]), (*at, "test")))
-    if sweep.rate_sum is not None and min(sweep.rate_sum) < max(flows):
+    if isinstance(sweep.rate_sum, list) and min(sweep.rate_sum) < max(flows):
         message = (
             f"found {write_rate(min(sweep.rate_sum))} for {counted(max(flows), 'flow')}, expected at least "
             "1bit/s per flow"
@@ -72,3 +74,43 @@ def _search_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterat
             f"{write_rate(search.high - search.low)}"
         )
         yield Problem((*here, "resolution"), message, about=(low, high))
+
+
+def _knee_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator[Problem]:
+    find, rates = (*at, "find"), sweep.rate_sum
+    if sweep.find != KNEE:
+        yield from _without_knee(sweep, at)
+        return
+    if sweep.delay_max is None:
+        yield Problem(find, f'found "{KNEE}" without a bound, expected one, such as delay_max = "10ms"')
+    if sweep.directions == "simultaneous":
+        message = 'found "simultaneous" beside a search, expected "one" or "both": each has one of its own'
+        yield Problem((*at, "directions"), message, about=(find,))
+    if not isinstance(rates, RateRange):
+        example = 'rate_sum = { from = "10Mbit/s", to = "1Gbit/s" }'
+        message = f'found "{KNEE}" without a range, expected one, such as {example}'
+        yield Problem(find, message, about=((*at, "rate_sum"),))
+        return
+    low, high = (*at, "rate_sum", "from"), (*at, "rate_sum", "to")
+    if rates.low < max(flows):
+        message = f"found {write_rate(rates.low)} for {counted(max(flows), 'flow')}, expected 1bit/s each"
+        yield Problem(low, message, about=((*at, "flows"), (*at, "paths"), (*at, "pairs")))
+    if rates.high < 2 * rates.low:
+        least = write_rate(2 * rates.low)
+        yield Problem(
+            high, f"found {write_rate(rates.high)}, expected at least {least}, twice `from`", (low,)
+        )
+
+
+def _without_knee(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    """Keys that only a search for the knee of latency has."""
+    find = (*at, "find")
+    if sweep.find is not None:
+        yield Problem(find, f'found "{sweep.find}" beside test = "udp", expected "{KNEE}"', ((*at, "test"),))
+    if isinstance(sweep.rate_sum, RateRange):
+        message = f'found a range, expected rates: a range is searched, with find = "{KNEE}"'
+        yield Problem((*at, "rate_sum"), message, about=(find,))
+    for key in ("delay_max", "precision"):
+        if key in sweep.model_fields_set:
+            message = f'has no effect without find = "{KNEE}"; leave it out, or search'
+            yield Problem((*at, key), message, about=(find,))

@@ -5,6 +5,7 @@ from pydantic import Field
 from flowsweep import defaults
 from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
+from flowsweep.plan.searching.keys import RateSums
 
 
 class RateSearchTable(Table):
@@ -33,10 +34,17 @@ class RateSearchTable(Table):
 class UdpKeys(Table):
     """What can be asked of UDP only."""
 
-    rate_sum: fields.Axis[fields.Rate] | None = key(
-        "Rate of payload of all flows together: each flow gets this divided by the number of flows.",
+    rate_sum: RateSums | None = key(
+        "Rate of payload of all flows together: each flow gets this divided by the number of flows. A range: "
+        "what is searched for the knee of latency.",
         None,
-        examples=["950Mbit/s", ["50Mbit/s", "100Mbit/s"]],
+        examples=["950Mbit/s", ["50Mbit/s", "100Mbit/s"], {"from": "10Mbit/s", "to": "1Gbit/s"}],
+    )
+    delay_max: fields.DelayLimit | None = key(
+        "Beyond the knee of latency 1 % of the datagrams are delayed by more than this above the least delay "
+        "of their flow.",
+        None,
+        examples=["10ms"],
     )
     spacing: fields.Axis[fields.Spacing] | None = key(
         "From the beginning of a datagram to that of the flow's next one, in place of a rate.",
