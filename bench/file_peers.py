@@ -1,27 +1,31 @@
-"""Flowsweep's files against nc, rsync and scp, on loopback: on a disk, and in memory.
+"""Flowsweep's files against nc, rsync, scp, XRootD and GridFTP, on loopback: on a disk, and in memory.
 
 Usage: python bench/file_peers.py [--rounds 7] [--quick]
 
 One file of 1 GiB, from one folder to another of the same file system, synced at the end by all of them, with
 the file in the page cache of the source (so that one disk does not read and write at once).
 Each round has all of them in turn. Ratios are of Flowsweep's rate and the best peer's in a round; medians and
-quartiles over the rounds. scp goes to a server of its own, with keys made for it. Writes
-bench/results/file-peers.json, unless with --quick. Needs nc (netcat-openbsd), rsync and sshd.
+quartiles over the rounds. A peer's time begins with its program, Flowsweep's with its first byte: so there
+are ratios, too, without what each peer takes for a file of one byte. Peers have servers of their own
+(`against/copiers.py`); one that is not installed is left out, and named. Writes
+bench/results/file-peers.json, unless with --quick.
 """
 
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
+from typing import NamedTuple
 
+from against.copiers import COPIERS, TIMEOUT_S, Copy
 from against.machine import Machine
 from flowsweep.hosts.engine import engine_path
 
@@ -29,13 +33,19 @@ RESULT = Path(__file__).parent / "results" / "file-peers.json"
 FOLDERS = {"disk": Path("/var/tmp"), "memory": Path("/dev/shm")}
 FILE_BYTES = 1 << 30
 CHUNK_BYTES = 1 << 20
-PORTS = {"nc": 15_001, "rsync": 15_002, "scp": 15_003}
-STARTS_IN_S = 0.5
-TIMEOUT_S = 120
+STARTS = 5
 TARGET = 1.0
 FLOWSWEEP, SENDFILE = "flowsweep", "flowsweep, sendfile"
 Rates = Mapping[str, float]
 """bit/s, by name."""
+
+
+class Measured(NamedTuple):
+    """All of them in one folder."""
+
+    starts_s: dict[str, float]
+    """What each peer takes for a file of one byte: the median."""
+    rounds: list[Rates]
 
 
 def main() -> int:
@@ -44,39 +54,57 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
+    left_out = {copier.name: copier.missing for copier in COPIERS if copier.missing}
+    for name, missing in left_out.items():
+        print(f"{name} is left out: {missing}", file=sys.stderr)
     machine = Machine.now(engine_path())
-    rounds = {name: measured(folder, arguments.rounds) for name, folder in FOLDERS.items()}
-    ratios = {name: against_the_best(own) for name, own in rounds.items()}
-    sendfile = {name: of_sendfile(own) for name, own in rounds.items()}
-    rates = {name: medians(own) for name, own in rounds.items()}
-    print(json.dumps({"ratios": ratios, "sendfile_ratios": sendfile, "rates_bps": rates}, indent=1))
+    measured = {name: measure(folder, arguments.rounds) for name, folder in FOLDERS.items()}
+    found = figures(measured)
+    print(
+        json.dumps(
+            found | {"rates_bps": {name: medians(own.rounds) for name, own in measured.items()}}, indent=1
+        )
+    )
     if not arguments.quick:
-        found = {
-            "machine": machine.model_dump(),
-            "ratios": ratios,
-            "sendfile_ratios": sendfile,
-            "rounds_bps": rounds,
-        }
-        RESULT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return int(any(ratio["median"] < TARGET for ratio in ratios.values()))
+        rounds = {name: own.rounds for name, own in measured.items()}
+        facts = {"machine": machine.model_dump(), "left_out": sorted(left_out), **found, "rounds_bps": rounds}
+        RESULT.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    return int(any(ratio["median"] < TARGET for ratio in found["ratios"].values()))
 
 
-def measured(below: Path, rounds: int) -> list[Rates]:
-    """The rates of all of them, round by round, in a folder of their own."""
-    with tempfile.TemporaryDirectory(dir=below) as folder:
-        source, sink = Path(folder, "source"), Path(folder, "sink")
-        sink.mkdir()
+def measure(below: Path, rounds: int) -> Measured:
+    """All of them, round by round, in a folder of their own."""
+    with tempfile.TemporaryDirectory(dir=below) as folder, ways_to_copy(Path(folder)) as copies:
+        source, one_byte, sink = (Path(folder, name) for name in ("source", "one-byte", "sink"))
         make(source)
-        with rsync_server(Path(folder)), ssh_server(Path(folder)) as ssh:
-            contenders: dict[str, Callable[[], float]] = {
-                FLOWSWEEP: lambda: flowsweep(sink, "none"),
-                SENDFILE: lambda: flowsweep(sink, "none", "--sendfile"),
-                "flowsweep, digests compared": lambda: flowsweep(sink, "received"),
-                "nc": lambda: timed(sink, lambda copy: nc(source, copy)),
-                "rsync": lambda: timed(sink, lambda copy: rsync(source, copy)),
-                "scp": lambda: timed(sink, lambda copy: scp(ssh, source, copy)),
-            }
-            return [{name: run() for name, run in contenders.items()} for _ in range(rounds)]
+        one_byte.write_bytes(b"1")
+        contenders: dict[str, Callable[[], float]] = {
+            FLOWSWEEP: lambda: flowsweep(sink, "none"),
+            SENDFILE: lambda: flowsweep(sink, "none", "--sendfile"),
+            "flowsweep, digests compared": lambda: flowsweep(sink, "received"),
+            **{name: partial(rate, copy, source, sink) for name, copy in copies.items()},
+        }
+        starts = {
+            name: median(timed(copy, one_byte, sink) for _ in range(STARTS)) for name, copy in copies.items()
+        }
+        return Measured(starts, [{name: run() for name, run in contenders.items()} for _ in range(rounds)])
+
+
+@contextmanager
+def ways_to_copy(folder: Path) -> Iterator[Mapping[str, Copy]]:
+    """All peers that are installed, with their servers; to `sink` in a folder that is made."""
+    sink, own = folder / "sink", folder / "servers"
+    folder.chmod(0o711)
+    sink.mkdir()
+    own.mkdir()
+    with ExitStack() as servers:
+        copies: dict[str, Copy] = {}
+        for copier in COPIERS:
+            if not copier.missing:
+                copies |= servers.enter_context(copier.serving(sink, own))
+        if not copies:
+            sys.exit("no peer is installed")
+        yield copies
 
 
 def make(path: Path) -> None:
@@ -87,19 +115,24 @@ def make(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def timed(sink: Path, copy: Callable[[Path], None]) -> float:
-    """A peer's rate until its copy is on the disk; the copy is removed."""
-    target = sink / "copy"
+def rate(copy: Copy, source: Path, sink: Path) -> float:
+    """A peer's."""
+    return FILE_BYTES * 8 / timed(copy, source, sink)
+
+
+def timed(copy: Copy, source: Path, sink: Path) -> float:
+    """How long a peer takes until its copy is on the disk; the copy is removed."""
+    target, due_bytes = sink / "copy", source.stat().st_size
     begin = time.monotonic()
-    copy(target)
+    copy(source, target)
     with target.open("rb") as file:
         os.fsync(file.fileno())
     took_s = time.monotonic() - begin
-    if target.stat().st_size != FILE_BYTES:
-        message = f"{target} has {target.stat().st_size} bytes, {FILE_BYTES} are due"
+    if target.stat().st_size != due_bytes:
+        message = f"{target} has {target.stat().st_size} bytes, {due_bytes} are due"
         raise ValueError(message)
     target.unlink()
-    return FILE_BYTES * 8 / took_s
+    return took_s
 
 
 def flowsweep(folder: Path, verify: str, *more: str) -> float:
@@ -117,90 +150,23 @@ def flowsweep(folder: Path, verify: str, *more: str) -> float:
     return float(row["goodput_mean_bps"])
 
 
-def nc(source: Path, copy: Path) -> None:
-    """Plain TCP from one program's input to another's output."""
-    port = str(PORTS["nc"])
-    with copy.open("wb") as file, source.open("rb") as given:
-        server = subprocess.Popen(
-            ["nc", "-N", "-l", "127.0.0.1", port], stdin=subprocess.DEVNULL, stdout=file
-        )
-        try:
-            until = time.monotonic() + TIMEOUT_S
-            while subprocess.run(["nc", "-N", "127.0.0.1", port], stdin=given, check=False).returncode:
-                if time.monotonic() > until:
-                    raise TimeoutError
-                time.sleep(0.001)
-            server.wait(TIMEOUT_S)
-        finally:
-            server.kill()
-            server.wait()
+def figures(measured: Mapping[str, Measured]) -> dict[str, dict[str, dict[str, float]]]:
+    """What is made of the rates, by folder."""
+    return {
+        "ratios": {name: against_the_best(own.rounds) for name, own in measured.items()},
+        "ratios_without_starts": {
+            name: against_the_best([without_starts(one, own.starts_s) for one in own.rounds])
+            for name, own in measured.items()
+        },
+        "sendfile_ratios": {name: of_sendfile(own.rounds) for name, own in measured.items()},
+        "starts_s": {name: own.starts_s for name, own in measured.items()},
+    }
 
 
-def rsync(source: Path, copy: Path) -> None:
-    """Whole files, to a daemon, without encryption."""
-    url = f"rsync://127.0.0.1:{PORTS['rsync']}/sink/{copy.name}"
-    run(["rsync", "--whole-file", "--inplace", str(source), url])
-
-
-def scp(ssh: Path, source: Path, copy: Path) -> None:
-    """Encrypted, as it always is."""
-    run(["scp", "-q", "-F", str(ssh), str(source), f"far:{copy}"])
-
-
-@contextmanager
-def rsync_server(folder: Path) -> Iterator[None]:
-    """A daemon that takes files into the sink's folder."""
-    config = folder / "rsyncd.conf"
-    config.write_text(
-        f"use chroot = no\n[sink]\npath = {folder / 'sink'}\nread only = no\nuid = {os.getuid()}\n",
-        encoding="utf-8",
-    )
-    command = ["rsync", "--daemon", "--no-detach", "--address=127.0.0.1", f"--port={PORTS['rsync']}"]
-    with running([*command, f"--config={config}"]):
-        yield
-
-
-@contextmanager
-def ssh_server(folder: Path) -> Iterator[Path]:
-    """A server with keys of its own; a client's configuration that knows it as `far`."""
-    for key in ("host", "user"):
-        run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)])
-    shutil.copy(folder / "user.pub", folder / "authorized")
-    server, client = folder / "sshd_config", folder / "ssh_config"
-    server.write_text(
-        f"Port {PORTS['scp']}\nListenAddress 127.0.0.1\nHostKey {folder / 'host'}\n"
-        f"AuthorizedKeysFile {folder / 'authorized'}\nStrictModes no\nUsePAM no\nPidFile none\n"
-        "Subsystem sftp internal-sftp\n",
-        encoding="utf-8",
-    )
-    client.write_text(
-        f"Host far\nHostName 127.0.0.1\nPort {PORTS['scp']}\nIdentityFile {folder / 'user'}\n"
-        "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n",
-        encoding="utf-8",
-    )
-    Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
-    sshd = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-    if sshd is None:
-        sys.exit("no sshd: `apt-get install openssh-server` brings it")
-    with running([sshd, "-D", "-f", str(server), "-E", str(folder / "sshd.log")]):
-        yield client
-
-
-@contextmanager
-def running(command: list[str]) -> Iterator[None]:
-    """Have a server run."""
-    process = subprocess.Popen(command)
-    try:
-        time.sleep(STARTS_IN_S)
-        yield
-    finally:
-        process.terminate()
-        process.wait(TIMEOUT_S)
-
-
-def run(command: list[str]) -> None:
-    """Run a program to its good end."""
-    subprocess.run(command, timeout=TIMEOUT_S, check=True)
+def without_starts(rates: Rates, starts_s: Mapping[str, float]) -> Rates:
+    """The rates without the time that a file of one byte takes, which Flowsweep's do not have."""
+    bits = FILE_BYTES * 8
+    return {name: bits / (bits / rate_bps - starts_s.get(name, 0)) for name, rate_bps in rates.items()}
 
 
 def against_the_best(rounds: list[Rates]) -> dict[str, float]:

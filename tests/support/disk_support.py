@@ -1,6 +1,7 @@
-"""Disks of a size and a speed that a test chooses: loop devices with ext4, held back by the kernel."""
+"""Storage of a speed that a test chooses: disks, held back by the kernel or in memory, and file systems."""
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from waiting import wait_until
+
 _LIMITS = Path("/sys/fs/cgroup/blkio")
 """Of the root of the block device controller, version 1: whoever is in no other group of it."""
+_MEMORY_DISKS = Path("/sys/class/zram-control")
 _BUSY_FOR_S = 10.0
 
 needs_disks = pytest.mark.skipif(
@@ -19,6 +23,13 @@ needs_disks = pytest.mark.skipif(
 needs_slow_disks = pytest.mark.skipif(
     not (_LIMITS / "blkio.throttle.read_bps_device").exists(),
     reason="holds loop devices back: needs the controller of block devices in control groups of version 1",
+)
+needs_memory_disks = pytest.mark.skipif(
+    not _MEMORY_DISKS.exists(), reason="makes a disk in memory: needs the kernel's zram"
+)
+needs_slow_file_systems = pytest.mark.skipif(
+    shutil.which("bindfs") is None or not Path("/dev/fuse").exists(),
+    reason="mounts a file system that is slow itself: needs bindfs and FUSE",
 )
 
 
@@ -44,16 +55,59 @@ def disk(
     mounted.mkdir()
     device = _run("losetup", "--find", "--show", str(image))
     try:
-        _run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", "-m", "0", device)
-        _run("mount", device, str(mounted))
-        try:
-            with _limits(device, read=read_bytes_per_s, write=write_bytes_per_s):
-                yield mounted
-        finally:
-            _until_free(mounted)
+        with _ext4(device, mounted), _limits(device, read=read_bytes_per_s, write=write_bytes_per_s):
+            yield mounted
     finally:
         _run("losetup", "--detach", device)
         image.unlink()
+
+
+@contextmanager
+def memory_disk(folder: Path, name: str, size_bytes: int) -> Iterator[Path]:
+    """Make a block device in memory (zram) with ext4, which takes what is written at once."""
+    mounted = folder / name
+    mounted.mkdir()
+    number = (_MEMORY_DISKS / "hot_add").read_text(encoding="ascii").strip()
+    about = Path(f"/sys/block/zram{number}")
+    try:
+        (about / "disksize").write_text(str(size_bytes), encoding="ascii")
+        with _ext4(f"/dev/zram{number}", mounted):
+            yield mounted
+    finally:
+        (about / "reset").write_text("1", encoding="ascii")
+        (_MEMORY_DISKS / "hot_remove").write_text(number, encoding="ascii")
+
+
+@contextmanager
+def slow_file_system(
+    folder: Path, name: str, *, read_bytes_per_s: int = 0, write_bytes_per_s: int = 0
+) -> Iterator[Path]:
+    """Mount a file system without a device that is slow itself; rates as of a disk."""
+    below, mounted = folder / f"{name}.below", folder / name
+    below.mkdir()
+    mounted.mkdir()
+    rates = {"read": read_bytes_per_s, "write": write_bytes_per_s}
+    options = [f"--{which}-rate={rate}" for which, rate in rates.items() if rate]
+    server = subprocess.Popen(["bindfs", "-f", *options, str(below), str(mounted)])
+    try:
+        wait_until(mounted.is_mount)
+        try:
+            yield mounted
+        finally:
+            _until_free(mounted)
+    finally:
+        server.terminate()
+        server.wait(_BUSY_FOR_S)
+
+
+@contextmanager
+def _ext4(device: str, mounted: Path) -> Iterator[None]:
+    _run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", "-m", "0", device)
+    _run("mount", device, str(mounted))
+    try:
+        yield
+    finally:
+        _until_free(mounted)
 
 
 @contextmanager

@@ -43,17 +43,23 @@ class Seen:
     """Share of each second that the storage thread waited; as of a stage that is much faster, if absent."""
     calls: tuple[float, float] | None = None
     """Share of each second in calls that read or write; all that the thread does not wait, if absent."""
+    syncs: float = 0.0
+    """Share of each second in which the sink syncs."""
     last_sync_s: int = 0
     """At the end, for how many of SECONDS nothing arrives any more."""
     device: str | None = "7:0"
     """Below the files of both ends."""
     device_bytes_per_byte: tuple[float, float] = (1.0, 1.0)
     """What it moved for each byte of a file."""
+    device_busy: tuple[float, float] = (0.9, 0.9)
+    """Share of each second that it had something to do."""
     cpu: tuple[float, float] = (0.1, 0.1)
     """Of both threads of a flow, as a share of one."""
     storage_cpu: tuple[float, float] = (0.05, 0.05)
     """Of the storage thread alone."""
     moved_bytes: int = JOB_BYTES
+    files: int = 1
+    """That are whole in the end."""
     seconds: float = SECONDS
     """How long it took."""
 
@@ -123,8 +129,8 @@ def _storage_row(seen: Seen, end: int, at: int) -> Row:
         "storage_bytes": share, "network_bytes": share,
         "storage_call_ns": round((seen.calls_of(end) if arrives else end) * seen.row_ns),
         "network_call_ns": round((1 - seen.waits[end]) * seen.row_ns) if arrives else 0,
-        "synced_bytes": seen.moved_bytes if last else 0, "files": int(last),
-        "sync_call_ns": seen.row_ns if of_sink and not arrives else 0,
+        "synced_bytes": seen.moved_bytes if last else 0, "files": seen.files if last else 0,
+        "sync_call_ns": round((seen.syncs if arrives else 1) * seen.row_ns) if of_sink else 0,
         "waits_for_storage_ns": round(seen.waits[end] * seen.row_ns) if arrives else 0,
         "waits_for_network_ns": round(seen.idle_of(end) * seen.row_ns) if arrives else 0,
         "storage_cpu_us": round(seen.storage_cpu[end] * seen.row_ns / 1000),
@@ -138,6 +144,7 @@ def _device_row(seen: Seen, end: int, row: Row) -> Row:
     moved = round(row["storage_bytes"] * seen.device_bytes_per_byte[end])
     return {
         **_HOSTS[end], **bounds, "device": seen.device, "file_system": "ext2/ext3/ext4",
-        "read_bytes": moved, "written_bytes": moved, "busy_us": round(seen.row_ns * 0.9 / 1000),
+        "read_bytes": moved, "written_bytes": moved,
+        "busy_us": round(seen.row_ns * seen.device_busy[end] / 1000),
         "queued_us": 0,
     }  # fmt: skip

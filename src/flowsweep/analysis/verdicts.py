@@ -145,10 +145,10 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "More goodput needs a faster disk at {sink}, or files that need not be on it yet.",
     ),
     SINK_FILE_SYSTEM: VerdictWords(
-        "Receiving waited for files that the sink's disk did not have to write: for its memory, its file "
+        "Receiving waited for files with which the sink's disk had little to do: for its memory, its file "
         "system or a server of files.",
         "the sink's file system",
-        "More goodput needs longer writes, more flows or another file system at {sink}.",
+        "More goodput needs longer writes, fewer syncs, more flows or another file system at {sink}.",
     ),
     NOT_CLEAR: VerdictWords("No cause accounts for enough of the trial to be named."),
 }

@@ -11,12 +11,15 @@ from flowsweep.analysis.verdicts import (
     RATE_REACHED,
     SINK_DISK,
     SINK_FILE_SYSTEM,
+    SOME,
     SOURCE_DISK,
     SOURCE_FILE_SYSTEM,
 )
 
 MOVED = 0.5
 """A device that moved less than this share of the files' bytes is not what they waited for."""
+SMALL_BYTES = 256 << 10
+"""What is synced in pieces of up to so much takes a file system more than a device that is free."""
 LEAST_WAITS = 0.05
 """Two stages that wait less for each other, as a share of the time, are as fast as each other."""
 
@@ -40,8 +43,9 @@ def with_file_verdict(rows: ir.Table) -> ir.Table:
         if it is slower than sending, read for at least half of the time, and the sink's storage is not
         slower than receiving; likewise the sink's; the network if it is the slower one at both ends.
         Where a thread of that stage was always busy it is the CPU of its host. Where it is storage, the
-        device below it moved at least half of the files' bytes, or it is the file system that took the
-        time: the page cache, memory, or one in the network. Else it is not clear.
+        device below it moved at least half of the files' bytes, and was not idle for most of the time while
+        small files were synced one by one; or it is the file system that took the time: the page cache,
+        memory, its journal, or one in the network. Else it is not clear.
     """
     pace_bps = rows.pacing_rate_bps.cast("float64") * rows.flows
     paced = (rows.goodput_bps >= pace_bps * RATE_REACHED).coalesce(False)
@@ -57,7 +61,7 @@ def with_file_verdict(rows: ir.Table) -> ir.Table:
     )
     between = fast_source & fast_sink
     from_disk = (rows.source_device_bytes_per_byte >= MOVED).coalesce(False)
-    to_disk = (rows.sink_device_bytes_per_byte >= MOVED).coalesce(False)
+    to_disk = (rows.sink_device_bytes_per_byte >= MOVED).coalesce(False) & ~_syncing(rows)
     found = ibis.cases(
         (rows.goodput_bps.isnull() | rows.network_share.isnull(), ibis.null("string")),
         (paced, "application rate"),
@@ -94,3 +98,15 @@ def _used(rows: ir.Table, end: str) -> ir.BooleanValue:
     """Whether storage of an end worked for most of the time, by its calls or by its thread's CPU time."""
     by_calls = (rows[f"{end}_storage_call_share"] >= LEAST_USED).coalesce(False)
     return by_calls | (rows[f"{end}_storage_cpu_share"] >= LEAST_USED).coalesce(False)
+
+
+def _syncing(rows: ir.Table) -> ir.BooleanValue:
+    """Whether the sink was busy with syncs of small files, of which its device had little to do.
+
+    Time in which a control group holds requests back is not a device's: of larger files, an idle device
+    says nothing.
+    """
+    idle = rows.sink_device_busy_share < SOME
+    most = rows.sync_share >= MOST * rows.sink_storage_call_share
+    file_bytes = rows.bytes.cast("float64") / rows.files_moved.nullif(0)
+    return (idle & most & (file_bytes <= SMALL_BYTES)).coalesce(False)

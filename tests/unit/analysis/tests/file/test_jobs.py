@@ -7,6 +7,9 @@ import pytest
 from file_support import JOB_BYTES, SECONDS, make_file_outcome, make_file_trial
 from flowsweep.cli.summary_rows import row_of_outcomes
 
+MANY_SYNCS = {"waits": (0.0, 0.9), "files": 4000, "syncs": 0.8, "device_busy": (0.9, 0.1)}
+"""Files of 10 kB, one after the other, on a disk that has little to do."""
+
 
 def row_of(*, asked: dict[str, Any] | None = None, **seen: Any) -> Any:
     """Of the summary, by the prepared statement, which a contract test compares with the analysis."""
@@ -75,6 +78,12 @@ def test_files_in_memory_have_no_device() -> None:
         ({"waits": (0.9, 0.0), "storage_cpu": (0.95, 0.1), "cpu": (1.0, 0.2)}, "sender CPU"),
         ({"waits": (0.0, 0.9)}, "sink disk"),
         ({"waits": (0.0, 0.9), "device_bytes_per_byte": (1.0, 0.1)}, "sink file system"),
+        (MANY_SYNCS, "sink file system"),
+        # Whoever waits for a device that has much to do waits for the device.
+        (MANY_SYNCS | {"device_busy": (0.9, 0.9)}, "sink disk"),
+        # Or for one that a control group holds back, whose time is not counted.
+        (MANY_SYNCS | {"files": 1}, "sink disk"),
+        (MANY_SYNCS | {"syncs": 0.2}, "sink disk"),
         ({"waits": (0.0, 0.9), "storage_cpu": (0.1, 0.95), "cpu": (0.2, 1.0)}, "receiver CPU"),
         ({"last_sync_s": 3}, "sink disk"),
         ({}, "network"),
