@@ -22,7 +22,7 @@ from disk_support import (
 )
 from flowsweep.wording import format_rate, format_share
 
-pytestmark = [needs_disks, needs_slow_disks, needs_memory_disks, needs_slow_file_systems]
+pytestmark = [needs_disks, needs_slow_disks]
 
 REPEATS = 10
 REPEATS_OF_PARTS = 5
@@ -165,6 +165,8 @@ def test_the_slowest_of_disks_and_network_is_named(tmp_path: Path) -> None:
     assert bounds == len(DISKS), judged
 
 
+@needs_memory_disks
+@needs_slow_file_systems
 def test_file_systems_and_what_the_cache_has_are_told_from_disks(tmp_path: Path) -> None:
     judged = {case: _judged(tmp_path, case) for case in FILE_SYSTEMS}
     columns = (
