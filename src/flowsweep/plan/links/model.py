@@ -1,5 +1,7 @@
 """The checked emulated links of a plan."""
 
+from pydantic import Field
+
 from flowsweep import defaults
 from flowsweep.plan.frozen import Frozen
 
@@ -59,7 +61,7 @@ class LinkDirection(Frozen):
     """What packets pass before the queue; of hops together, the one of the least rate."""
     cross: CrossTraffic | None = None
     """What comes to the queue besides; of hops together, at the one that leaves least."""
-    dscp: int | None = None
+    dscp: int | None = Field(default=None, exclude_if=lambda dscp: dscp is None)
     """Of one of `members`: it carries packets of this DSCP only; if absent, those that no other is for."""
     members: tuple["LinkDirection", ...] = ()
     """Paths side by side, of which every flow takes one; all else is of them together. Empty: one path."""
