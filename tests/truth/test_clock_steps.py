@@ -92,15 +92,17 @@ def test_each_time_is_settled_once_wherever_the_clock_is_set_to(tmp_path: Path) 
             time.sleep((FORWARD_S if forward else BACK_S) + (BEGINS_S if step.killed or not rows else 0))
             after = finished()
             assert seen <= before <= after
-            rows.append((step.hours, "killed before" if step.killed else "", len(after) - len(before)))
-            # What is under way when the clock is set back comes to its end.
-            assert (
-                len(after) - len(before) >= 2 * TRIALS if forward else len(after) - len(before) <= TRIALS
-            ), rows
+            ran = len(after) - len(before)
+            rows.append((step.hours, "killed before" if step.killed else "", ran))
+            if forward:
+                assert ran >= 2 * TRIALS, rows
+            else:
+                # What is under way when the clock is set back comes to its end.
+                assert ran <= TRIALS, rows
             furthest, seen = max(furthest, step.hours), after
         service.terminate()
         said, _ = service.communicate(timeout=60)
-        assert service.returncode in {0, 143, -15}, said
+        assert service.returncode == 0, said
     finally:
         service.kill()
     whole = read_archive(archive)
