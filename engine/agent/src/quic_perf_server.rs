@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Connections at once from one address (of IPv6: from one /64); a quarter of all places otherwise.
     #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
     connections_per_address: Option<usize>,
-    /// Streams of a connection at once.
+    /// Streams of a connection at once, of each kind.
     #[arg(long, value_name = "COUNT", default_value_t = defaults::STREAMS_MAX, value_parser = clap::value_parser!(u32).range(1..))]
     streams_max: u32,
     /// Most bytes of a stream in each direction.

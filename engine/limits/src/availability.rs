@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     Limits, Rule,
     ledger::{Ledger, day_of},
-    moment::{Moment, opens, within},
+    moment::Moment,
     state::Folder,
     test_name::TestName,
     turns::{Present, Turn},
@@ -112,13 +112,13 @@ impl OfTurn {
 impl OfRule {
     fn new(rule: &Rule, bytes_today: u64, now: Moment) -> Self {
         let texts = |networks: &Vec<iperf3_server::Network>| networks.iter().map(ToString::to_string).collect();
-        let open = within(&rule.between, now, now);
+        let open = rule.between.holds(now, now);
         Self {
             name: rule.name.clone(),
             peers: texts(&rule.peers),
             controllers: rule.controllers.as_ref().map(texts),
             open,
-            opens_at: opens(&rule.between, now).filter(|_| !open).map(Moment::rfc3339),
+            opens_at: rule.between.opens(now).filter(|_| !open).map(Moment::rfc3339),
             tests: rule.tests.iter().copied().map(TestName::text).collect(),
             duration_us: rule.duration_us,
             flows: rule.flows,

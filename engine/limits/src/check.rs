@@ -5,7 +5,7 @@ use wire::Role;
 use crate::{
     Rule,
     demand::{Demand, Rate},
-    moment::{Moment, opens, within},
+    moment::Moment,
     refusal::Refusal,
     test_name::TestName,
     units::write_rate,
@@ -73,12 +73,12 @@ impl Rule {
 
     fn check_hours(&self, demand: &Demand, now: Moment) -> Result<(), Refusal> {
         let end = Moment(now.0.saturating_add(demand.duration_us.saturating_add(demand.pad_us).div_ceil(1_000_000)));
-        if within(&self.between, now, end) {
+        if self.between.holds(now, end) {
             return Ok(());
         }
         let asked = format!("a trial from {} to {}", now.rfc3339(), end.rfc3339());
-        let allowed = format!("trials that lie within {} UTC", self.hours_text());
-        Err(Refusal::limit(&self.name, "between", asked, allowed, opens(&self.between, now)))
+        let allowed = format!("trials that lie within {}", self.between.text());
+        Err(Refusal::limit(&self.name, "between", asked, allowed, self.between.opens(now)))
     }
 
     fn grant_rate(&self, demand: &Demand, held: Held) -> Result<Grant, Refusal> {

@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use iperf3_server::Network;
 
-use crate::{moment::Hours, test_name::TestName};
+use crate::{moment::Between, test_name::TestName};
 
 /// Limits of a standing point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub struct Rule {
     pub flows: u32,
     /// Bytes that all trials of a day (UTC) carry; nothing: any.
     pub bytes_per_day: Option<u64>,
-    /// Times of the day (UTC) at which trials may run; none: all.
-    pub between: Vec<Hours>,
+    /// Times of the day at which trials may run.
+    pub between: Between,
 }
 
 impl Limits {
@@ -70,11 +70,5 @@ impl Rule {
     pub fn is_for(&self, controller: Option<IpAddr>) -> bool {
         let Some(networks) = &self.controllers else { return true };
         controller.is_some_and(|address| networks.iter().any(|network| network.contains(address)))
-    }
-
-    /// `between` as it was written.
-    #[must_use]
-    pub fn hours_text(&self) -> String {
-        self.between.iter().map(|hours| hours.text()).collect::<Vec<_>>().join(", ")
     }
 }

@@ -28,7 +28,7 @@ pub use admitted::Admitted;
 pub use availability::{Availability, OfRule, OfTurn};
 pub use config::{Limits, Rule};
 pub use gate::{Gate, Resolve};
-pub use moment::{Hours, Moment};
+pub use moment::{Between, Hours, Moment};
 pub use parse::{LimitsError, is_name};
 pub use refusal::Refusal;
 pub use test_name::TestName;

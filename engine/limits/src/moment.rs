@@ -1,8 +1,11 @@
-//! Moments of the wall clock as text, and times of the day. All of it is UTC: an engine is static and knows no time zones.
+//! Moments of the wall clock as text, in UTC, and times of the day, in the time zone that a limits file names.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jiff::{Timestamp, ToSpan as _, civil::Time, tz::TimeZone};
+
 const DAY_S: u64 = 86_400;
+const DAY_MINUTES: u16 = 1440;
 
 /// A moment, in whole seconds since 1970 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,15 +27,13 @@ impl Moment {
     /// `2026-11-26`.
     #[must_use]
     pub fn day(self) -> String {
-        let (year, month, day) = civil(self.0 / DAY_S);
-        format!("{year:04}-{month:02}-{day:02}")
+        self.timestamp().strftime("%Y-%m-%d").to_string()
     }
 
     /// `2026-11-26T05:17:09Z` (RFC 3339).
     #[must_use]
     pub fn rfc3339(self) -> String {
-        let second = self.0 % DAY_S;
-        format!("{}T{:02}:{:02}:{:02}Z", self.day(), second / 3600, second / 60 % 60, second % 60)
+        self.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
     /// When the next day begins.
@@ -41,16 +42,22 @@ impl Moment {
         Self((self.0 / DAY_S + 1).saturating_mul(DAY_S))
     }
 
-    fn minute_of_day(self) -> u64 {
-        self.0 % DAY_S / 60
+    fn minute_of_day(self, zone: &TimeZone) -> u16 {
+        let time = zone.to_datetime(self.timestamp()).time();
+        u16::from(time.hour().unsigned_abs()) * 60 + u16::from(time.minute().unsigned_abs())
+    }
+
+    /// The last one that can be written, of all that are later.
+    fn timestamp(self) -> Timestamp {
+        i64::try_from(self.0).ok().and_then(|second| Timestamp::from_second(second).ok()).unwrap_or(Timestamp::MAX)
     }
 }
 
 /// A part of every day, `22:00-06:00`: from the first minute to before the second one, over midnight too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hours {
-    from: u64,
-    to: u64,
+    from: u16,
+    to: u16,
 }
 
 impl Hours {
@@ -59,65 +66,86 @@ impl Hours {
     pub fn parse(text: &str) -> Option<Self> {
         let (from, to) = text.split_once('-')?;
         let (from, to) = (minute(from)?, minute(to)?);
-        (from != to && from < DAY_S / 60).then_some(Self { from, to: to % (DAY_S / 60) })
+        (from != to && from < DAY_MINUTES).then_some(Self { from, to: to % DAY_MINUTES })
     }
 
     /// As it was written.
     #[must_use]
     pub fn text(self) -> String {
-        let written = |minute: u64| format!("{:02}:{:02}", minute / 60, minute % 60);
+        let written = |minute: u16| format!("{:02}:{:02}", minute / 60, minute % 60);
         format!("{}-{}", written(self.from), written(self.to))
     }
 
-    fn holds(self, minute: u64) -> bool {
+    fn holds(self, minute: u16) -> bool {
         if self.from < self.to {
             (self.from..self.to).contains(&minute)
         } else {
             minute >= self.from || minute < self.to
         }
     }
+
+    /// When they begin next: where clocks skip that time, as much later as they jump.
+    fn begins_after(self, now: Moment, zone: &TimeZone) -> Option<Moment> {
+        let today = zone.to_datetime(now.timestamp()).date();
+        let (hour, minute) = (i8::try_from(self.from / 60).ok()?, i8::try_from(self.from % 60).ok()?);
+        let time = Time::new(hour, minute, 0, 0).ok()?;
+        (0..=2_i64)
+            .filter_map(|days| zone.to_timestamp(today.checked_add(days.days()).ok()?.to_datetime(time)).ok())
+            .filter_map(|begin| u64::try_from(begin.as_second()).ok().map(Moment))
+            .find(|begin| *begin > now)
+    }
 }
 
-/// Whether all of a time lies within some hours; without any, it does.
+/// Times of the day at which something may happen; without any, it always may.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Between {
+    /// The times, in any order.
+    pub hours: Vec<Hours>,
+    /// Whose they are.
+    pub zone: TimeZone,
+}
+
+impl Between {
+    /// Whether all of a time lies within them.
+    #[must_use]
+    pub fn holds(&self, begin: Moment, end: Moment) -> bool {
+        let open = |moment: Moment| self.hours.iter().any(|hours| hours.holds(moment.minute_of_day(&self.zone)));
+        let last = Moment(end.0.saturating_sub(1).max(begin.0));
+        // Every minute of it, of two days at most: what lasts longer has every minute of a day, even of one on
+        // which clocks are set.
+        let minutes = 1..=u64::from(2 * DAY_MINUTES);
+        let later = minutes.map(|minutes| Moment(begin.0 + minutes * 60)).take_while(|moment| *moment <= last);
+        self.hours.is_empty() || (open(begin) && open(last) && later.into_iter().all(open))
+    }
+
+    /// When the next of them begin.
+    #[must_use]
+    pub fn opens(&self, now: Moment) -> Option<Moment> {
+        self.hours.iter().filter_map(|hours| hours.begins_after(now, &self.zone)).min()
+    }
+
+    /// As they were written, with the time zone.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let hours = self.hours.iter().map(|hours| hours.text()).collect::<Vec<_>>().join(", ");
+        format!("{hours} {}", self.zone.iana_name().unwrap_or("UTC"))
+    }
+}
+
+/// Reads the name of a time zone.
 #[must_use]
-pub fn within(hours: &[Hours], begin: Moment, end: Moment) -> bool {
-    let open = |moment: Moment| hours.iter().any(|hours| hours.holds(moment.minute_of_day()));
-    let last = Moment(end.0.saturating_sub(1).max(begin.0));
-    // Every minute of it, of one day at most: what lasts longer has every minute of the day.
-    let later = (1..=DAY_S / 60).map(|minutes| Moment(begin.0 + minutes * 60)).take_while(|moment| *moment <= last);
-    hours.is_empty() || (open(begin) && open(last) && later.into_iter().all(open))
+pub fn zone(name: &str) -> Option<TimeZone> {
+    if name == "UTC" { Some(TimeZone::UTC) } else { TimeZone::get(name).ok() }
 }
 
-/// When the next of some hours begin.
-#[must_use]
-pub fn opens(hours: &[Hours], now: Moment) -> Option<Moment> {
-    let begins = |hours: &Hours| {
-        let day = now.0 - now.0 % DAY_S;
-        let today = day + hours.from * 60;
-        Moment(if today > now.0 { today } else { today + DAY_S })
-    };
-    hours.iter().map(begins).min()
-}
-
-fn minute(text: &str) -> Option<u64> {
+fn minute(text: &str) -> Option<u16> {
     let (hour, minute) = text.split_once(':')?;
-    let number = |text: &str, most: u64| {
+    let number = |text: &str, most: u16| {
         let digits = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<u64>().ok().filter(|number| digits && *number <= most)
+        text.parse::<u16>().ok().filter(|number| digits && *number <= most)
     };
     let (hour, minute) = (number(hour, 24)?, number(minute, 59)?);
     (hour < 24 || minute == 0).then_some(hour * 60 + minute)
-}
-
-/// Year, month and day of a number of days since 1970 (H. Hinnant, `civil_from_days`).
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, of_year - (153 * shifted + 2) / 5 + 1)
 }
 
 #[cfg(test)]
@@ -149,18 +177,47 @@ mod tests {
         }
     }
 
+    fn between(hours: &[&str], name: &str) -> Between {
+        let hours = hours.iter().map(|text| Hours::parse(text).unwrap()).collect();
+        Between { hours, zone: zone(name).unwrap() }
+    }
+
     #[test]
     fn a_trial_lies_within_hours_as_a_whole() {
-        let hours = [Hours::parse("05:00-05:18").unwrap()];
+        let morning = between(&["05:00-05:18"], "UTC");
         let end = Moment(NOW.0 - NOW.0 % 60 + 60);
-        assert!(within(&hours, NOW, end), "it ends when they do");
-        assert!(!within(&hours, NOW, Moment(end.0 + 1)));
-        assert!(!within(&hours, NOW, Moment(NOW.0 + 86_400)), "it begins and ends within them on two days");
-        let night = [Hours::parse("05:00-05:18").unwrap(), Hours::parse("05:18-03:00").unwrap()];
-        assert!(within(&night, NOW, Moment(end.0 + 3600)));
-        assert_eq!(opens(&hours, NOW).unwrap().rfc3339(), "2026-11-27T05:00:00Z");
-        assert_eq!(opens(&night, NOW).unwrap().rfc3339(), "2026-11-26T05:18:00Z");
-        assert!(within(&[Hours::parse("00:00-24:00").unwrap()], NOW, Moment(NOW.0 + 500_000)));
+        assert!(morning.holds(NOW, end), "it ends when they do");
+        assert!(!morning.holds(NOW, Moment(end.0 + 1)));
+        assert!(!morning.holds(NOW, Moment(NOW.0 + 86_400)), "it begins and ends within them on two days");
+        let night = between(&["05:00-05:18", "05:18-03:00"], "UTC");
+        assert!(night.holds(NOW, Moment(end.0 + 3600)));
+        assert_eq!(morning.opens(NOW).unwrap().rfc3339(), "2026-11-27T05:00:00Z");
+        assert_eq!(night.opens(NOW).unwrap().rfc3339(), "2026-11-26T05:18:00Z");
+        assert!(between(&["00:00-24:00"], "UTC").holds(NOW, Moment(NOW.0 + 500_000)));
+        assert!(between(&[], "UTC").holds(NOW, Moment(u64::MAX)));
+        assert_eq!(night.text(), "05:00-05:18, 05:18-03:00 UTC");
+    }
+
+    #[test]
+    fn hours_are_those_of_the_zone_in_summer_and_in_winter() {
+        let night = between(&["22:00-06:00"], "Europe/Vienna");
+        assert_eq!(night.text(), "22:00-06:00 Europe/Vienna");
+        let at = |text: &str| Moment(u64::try_from(text.parse::<Timestamp>().unwrap().as_second()).unwrap());
+        for (open, text) in [
+            (true, "2026-11-26T21:00:00Z"),
+            (false, "2026-11-26T20:59:59Z"),
+            (true, "2026-07-26T20:00:00Z"),
+            (false, "2026-07-26T19:59:59Z"),
+            (false, "2026-07-26T04:00:00Z"),
+        ] {
+            assert_eq!(night.holds(at(text), at(text)), open, "{text}");
+        }
+        assert_eq!(night.opens(at("2026-11-26T12:00:00Z")), Some(at("2026-11-26T21:00:00Z")));
+        assert_eq!(night.opens(at("2026-07-26T20:00:00Z")), Some(at("2026-07-27T20:00:00Z")));
+        // On 28 March 2027 clocks skip the hour from 02:00 on.
+        let skipped = between(&["02:30-04:00"], "Europe/Vienna");
+        assert_eq!(skipped.opens(at("2027-03-28T00:00:00Z")), Some(at("2027-03-28T01:30:00Z")));
+        assert_eq!(zone("Mars/Olympus_Mons"), None);
     }
 
     proptest! {

@@ -9,13 +9,14 @@ use std::{
 };
 
 use iperf3_server::Network;
+use jiff::tz::TimeZone;
 use thiserror::Error;
 use toml::{Table, Value};
 
 use crate::{
     Limits, Rule,
     defaults::{AT_ONCE_MAX, DURATION, FILE_BYTES_MAX, FLOWS, LIST_MAX, NAME_MAX, RULES_MAX, WAIT, WAIT_MAX},
-    moment::Hours,
+    moment::{Between, Hours, zone},
     test_name::TestName,
     units,
 };
@@ -31,7 +32,7 @@ pub struct LimitsError {
 /// What is wrong within a file.
 type Wrong = String;
 
-const KEYS: &[&str] = &["state", "audit", "at_once", "wait", "rule"];
+const KEYS: &[&str] = &["state", "audit", "at_once", "wait", "timezone", "rule"];
 const RULE_KEYS: &[&str] =
     &["name", "peers", "controllers", "tests", "rate", "duration", "flows", "bytes_per_day", "between"];
 
@@ -60,7 +61,12 @@ impl Limits {
             let most = units::write_duration(us(WAIT_MAX));
             return Err(keys.wrong("wait", &units::write_duration(us(wait)), &format!("at most {most}")));
         }
-        let rules = rules(&table)?;
+        let expected = "a time zone such as \"Europe/Vienna\"";
+        let zone = match keys.text("timezone", expected)? {
+            None => TimeZone::UTC,
+            Some(name) => zone(&name).ok_or_else(|| keys.wrong("timezone", &format!("{name:?}"), expected))?,
+        };
+        let rules = rules(&table, &zone)?;
         Ok(Self {
             state: keys.path("state", "/var/lib/flowsweep")?,
             audit: keys.path("audit", "/var/log/flowsweep/trials.jsonl")?,
@@ -92,7 +98,7 @@ fn not_toml(text: &str, error: &toml::de::Error) -> Wrong {
     format!("line {line} is no TOML: {}", error.message())
 }
 
-fn rules(table: &Table) -> Result<Vec<Rule>, Wrong> {
+fn rules(table: &Table, zone: &TimeZone) -> Result<Vec<Rule>, Wrong> {
     let expected = "one table [[rule]] or more: without one, nobody may measure";
     let found = match table.get("rule") {
         Some(Value::Array(found)) if !found.is_empty() => found,
@@ -107,7 +113,7 @@ fn rules(table: &Table) -> Result<Vec<Rule>, Wrong> {
         let Value::Table(table) = value else {
             return Err(format!("rule {number}: found {}, expected a table [[rule]]", written(value)));
         };
-        let rule = rule(&Keys { table, within: format!("rule {number}, ") })?;
+        let rule = rule(&Keys { table, within: format!("rule {number}, ") }, zone)?;
         if rules.iter().any(|other| other.name == rule.name) {
             return Err(format!("rule {number}, key `name`: found {:?} again, expected another name", rule.name));
         }
@@ -116,7 +122,7 @@ fn rules(table: &Table) -> Result<Vec<Rule>, Wrong> {
     Ok(rules)
 }
 
-fn rule(keys: &Keys<'_>) -> Result<Rule, Wrong> {
+fn rule(keys: &Keys<'_>, zone: &TimeZone) -> Result<Rule, Wrong> {
     keys.check(RULE_KEYS)?;
     let expected = format!("1 to {NAME_MAX} letters, digits, '.', '_', '-' or '@'");
     let name = keys.text("name", &expected)?.ok_or_else(|| keys.missing("name", &expected))?;
@@ -125,7 +131,7 @@ fn rule(keys: &Keys<'_>) -> Result<Rule, Wrong> {
     }
     let network = |text: &str| text.parse::<Network>().ok();
     let networks = "networks such as \"192.0.2.0/24\"";
-    let hours = "times such as \"22:00-06:00\", in UTC";
+    let hours = "times such as \"22:00-06:00\"";
     let tests = format!("some of {}", TestName::list(&TestName::ALL));
     let flows = keys.count("flows", u32::MAX.into())?;
     Ok(Rule {
@@ -137,7 +143,7 @@ fn rule(keys: &Keys<'_>) -> Result<Rule, Wrong> {
         duration_us: keys.quantity("duration", units::duration, "a duration such as \"60s\"")?.unwrap_or(us(DURATION)),
         flows: flows.and_then(|count| u32::try_from(count).ok()).unwrap_or(FLOWS),
         bytes_per_day: keys.quantity("bytes_per_day", units::size, "a size such as \"500GB\"")?,
-        between: keys.list("between", Hours::parse, hours)?.unwrap_or_default(),
+        between: Between { hours: keys.list("between", Hours::parse, hours)?.unwrap_or_default(), zone: zone.clone() },
     })
 }
 
@@ -248,6 +254,7 @@ mod test {
         audit = "/a"
         at_once = 2
         wait = "0s"
+        timezone = "Europe/Vienna"
         [[rule]]
         name = "partners"
         peers = ["192.0.2.0/24", "2001:db8::/32"]
@@ -272,6 +279,7 @@ mod test {
         assert_eq!(first.bytes_per_day, Some(500_000_000_000));
         assert_eq!((second.rate_bps, second.duration_us, second.flows), (None, 60_000_000, 128));
         assert_eq!(second.tests.len(), 5);
+        assert_eq!(first.between.text(), "22:00-06:00 Europe/Vienna");
         let address = |text: &str| Some(text.parse().unwrap());
         let rule =
             |peer: &str, controller| limits.rule(peer.parse().unwrap(), controller).map(|rule| rule.name.clone());
@@ -294,6 +302,12 @@ mod test {
             ("at_once = 2", "at_once = 0", "key `at_once`: found 0, expected a whole number from 1 to 1000"),
             ("at_once = 2", "at_once = \"2\"", "key `at_once`: found \"2\""),
             ("\"0s\"", "\"9s\"", "key `wait`: found 9 s, expected at most 8 s"),
+            (
+                "Europe/Vienna",
+                "Vienna",
+                "key `timezone`: found \"Vienna\", expected a time zone such as \"Europe/Vienna\"",
+            ),
+            ("\"Europe/Vienna\"", "1", "key `timezone`: found 1, expected a time zone"),
             ("wait", "waits", "found the key \"waits\", expected one of state, audit"),
             ("rate =", "rates =", "rule 1, found the key \"rates\", expected one of name, peers"),
             ("\"1Gbit/s\"", "1", "rule 1, key `rate`: found 1, expected a rate such as \"100Mbit/s\""),
@@ -308,7 +322,7 @@ mod test {
             ("\"partners\"", "\"all\"", "rule 2, key `name`: found \"all\" again"),
             ("\"partners\"", "\"a b\"", "rule 1, key `name`: found \"a b\", expected 1 to 64 letters"),
             ("peers = [\"0.0.0.0/0\"]", "", "rule 2, key `peers` is missing"),
-            ("flows = 16", "flows = 16\nflows = 17", "line 14 is no TOML: duplicate key"),
+            ("flows = 16", "flows = 16\nflows = 17", "line 15 is no TOML: duplicate key"),
             ("at_once = 2", "at_once = [", "is no TOML"),
         ] {
             let found = changed(from, to);

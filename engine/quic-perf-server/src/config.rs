@@ -15,7 +15,7 @@ pub struct Config {
     pub connections_max: usize,
     /// Of them from one address; of IPv6, from one /64.
     pub per_address_max: usize,
-    /// Streams of a connection at once.
+    /// Streams of a connection at once, of each kind.
     pub streams_max: u32,
     /// Bytes of a stream in each direction, the first 8 left out.
     pub bytes_max: u64,

@@ -90,10 +90,11 @@ impl Carried<'_> {
             tokio::select! {
                 () = self.stops() => break,
                 stream = connection.accept_bi() => match stream {
-                    Ok((answer, request)) => {
-                        self.streams.set(self.streams.get() + 1);
-                        streams.push(self.serve_stream(answer, request));
-                    }
+                    Ok((answer, request)) => streams.push(self.serve_stream(connection, request, Some(answer))),
+                    Err(error) => return ended(&error),
+                },
+                stream = connection.accept_uni() => match stream {
+                    Ok(request) => streams.push(self.serve_stream(connection, request, None)),
                     Err(error) => return ended(&error),
                 },
                 Some(()) = streams.next() => idle_until = Moment::now() + idle,
@@ -119,19 +120,27 @@ impl Carried<'_> {
     }
 
     /// A stream that is broken off says so to its client, and others go on.
-    async fn serve_stream(&self, mut answer: SendStream, mut request: RecvStream) {
+    ///
+    /// What only its client sends on has no `answer` yet: a stream that only the server sends on.
+    async fn serve_stream(&self, connection: &Connection, mut request: RecvStream, mut answer: Option<SendStream>) {
+        self.streams.set(self.streams.get() + 1);
         let answered = tokio::select! {
-            answered = self.answer(&mut answer, &mut request) => answered,
+            answered = self.answer(connection, &mut request, &mut answer) => answered,
             () = self.stops() => Err(BrokenOff::without_fault()),
         };
         let Err(BrokenOff { code, reason }) = answered else { return };
-        let _ = (answer.reset(code.into()), request.stop(code.into()));
+        let _ = (answer.map(|mut answer| answer.reset(code.into())), request.stop(code.into()));
         if let Some(reason) = reason {
             self.trouble.set(self.trouble.take().or(Some(reason)));
         }
     }
 
-    async fn answer(&self, answer: &mut SendStream, request: &mut RecvStream) -> Result<(), BrokenOff> {
+    async fn answer(
+        &self,
+        connection: &Connection,
+        request: &mut RecvStream,
+        answer: &mut Option<SendStream>,
+    ) -> Result<(), BrokenOff> {
         let most = self.config.bytes_max;
         let mut wanted = [0; 8];
         self.in_time(request.read_exact(&mut wanted)).await?;
@@ -140,6 +149,11 @@ impl Carried<'_> {
             return Err(BrokenOff::over(format!("a stream asked for {wanted} B, at most {most} B are sent")));
         }
         self.read(request).await?;
+        let answer = match answer {
+            Some(answer) => answer,
+            None if wanted == 0 => return Ok(()),
+            None => answer.insert(self.in_time(connection.open_uni()).await?),
+        };
         self.write(answer, wanted.min(most)).await?;
         // It is over once everything was acknowledged.
         answer.finish().map_err(|_| BrokenOff::without_fault())?;
@@ -213,7 +227,7 @@ macro_rules! by_client {
         })*
     };
 }
-by_client!(ReadError, ReadExactError, WriteError, quinn::StoppedError);
+by_client!(ReadError, ReadExactError, WriteError, ConnectionError, quinn::StoppedError);
 
 fn close(connection: &Connection, code: u8, status: &'static str, reason: String) -> Ended {
     connection.close(code.into(), reason.as_bytes());

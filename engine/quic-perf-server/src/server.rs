@@ -208,7 +208,7 @@ fn transport(config: &Config) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
         .max_concurrent_bidi_streams(config.streams_max.into())
-        .max_concurrent_uni_streams(0_u8.into())
+        .max_concurrent_uni_streams(config.streams_max.into())
         .receive_window(config.window_bytes.into())
         .stream_receive_window(config.window_bytes.into())
         .send_window(config.window_bytes.into())

@@ -88,6 +88,20 @@ async fn exchange(connection: &Connection, wanted: u64, sent: usize) -> Result<u
     Ok(came)
 }
 
+/// The same on streams that carry bytes one way only: the answer is another stream, if there is one.
+async fn exchange_one_way(connection: &Connection, wanted: u64, sent: usize) -> usize {
+    let mut request = connection.open_uni().await.unwrap();
+    request.write_all(&wanted.to_be_bytes()).await.unwrap();
+    request.write_all(&vec![7; sent]).await.unwrap();
+    request.finish().unwrap();
+    if wanted == 0 {
+        // The server takes no action, but to read all of it.
+        assert_eq!(request.stopped().await.unwrap(), None);
+        return 0;
+    }
+    connection.accept_uni().await.unwrap().read_to_end(usize::MAX).await.unwrap().len()
+}
+
 fn closed_with(error: &ConnectionError) -> Option<VarInt> {
     match error {
         ConnectionError::ApplicationClosed(closed) => Some(closed.error_code),
@@ -115,6 +129,39 @@ fn every_stream_gets_what_it_asked_for_and_is_read_to_its_end() {
     assert_eq!(lines[0]["sent_bytes"], asked.iter().map(|(wanted, _)| wanted).sum::<u64>());
     assert_eq!(lines[0]["received_bytes"], asked.iter().map(|(_, sent)| sent).sum::<usize>());
     assert_eq!(lines[0]["error"], Value::Null);
+}
+
+#[test]
+fn a_stream_of_one_way_is_answered_on_another_if_it_asks_for_anything() {
+    let server = Served::by(Config::default());
+    let asked = [(0, 0), (1, 0), (0, 200_001), (100_000, 7), (5_000_003, 300_000)];
+    client(b"perf", async |endpoint| {
+        let connection = connected(endpoint, server.address).await.unwrap();
+        for (wanted, sent) in asked {
+            assert_eq!(exchange_one_way(&connection, wanted, sent).await as u64, wanted);
+        }
+        assert_eq!(exchange(&connection, 5, 6).await.unwrap(), 5);
+    });
+    let lines = server.end();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!((lines[0]["status"].as_str(), &lines[0]["error"]), (Some("complete"), &Value::Null));
+    assert_eq!(lines[0]["streams"], asked.len() + 1);
+    assert_eq!(lines[0]["sent_bytes"], asked.iter().map(|(wanted, _)| wanted).sum::<u64>() + 5);
+    assert_eq!(lines[0]["received_bytes"], asked.iter().map(|(_, sent)| sent).sum::<usize>() + 6);
+}
+
+#[test]
+fn more_than_a_server_sends_is_refused_on_a_stream_of_one_way_too() {
+    let server = Served::by(Config { bytes_max: 1000, ..Config::default() });
+    client(b"perf", async |endpoint| {
+        let connection = connected(endpoint, server.address).await.unwrap();
+        let mut request = connection.open_uni().await.unwrap();
+        request.write_all(&1001_u64.to_be_bytes()).await.unwrap();
+        assert_eq!(request.stopped().await.unwrap(), Some(2_u8.into()));
+        assert_eq!(exchange_one_way(&connection, 1000, 1000).await, 1000);
+    });
+    let lines = server.end();
+    assert_eq!(lines[0]["error"], "a stream asked for 1001 B, at most 1000 B are sent");
 }
 
 #[test]
@@ -150,7 +197,7 @@ fn a_client_that_stops_an_endless_answer_ends_its_stream_only() {
 
 #[test]
 fn a_connection_without_streams_and_one_that_lasts_too_long_are_closed() {
-    let short = Duration::from_millis(300);
+    let short = Duration::from_secs(1);
     for (config, status, code) in [
         (Config { idle_timeout: short, ..Config::default() }, "idle", 1_u8),
         (Config { duration_max: short, rate_max_bps: SLOW_BPS, ..Config::default() }, "too_long", 2),
