@@ -45,10 +45,10 @@ class Format(StrEnum):
 
 
 _EPILOG = (
-    "The model is a fluid one: flows of TCP (cubic, reno, bbr) on a path with one queue, round trip by round "
-    "trip; docs/explanation/prediction.md says how it works, and how far from measurements it is. It knows "
-    "nothing of hosts: where a CPU, a disk or a limit of the kernel is slower than the path, less is "
-    "reached. Between real hosts the flows of a trial share the path that you describe."
+    "The model is a fluid one: flows of TCP (cubic, reno, bbr) or QUIC (cubic, newreno) on a path with one "
+    "queue, round trip by round trip; docs/explanation/prediction.md says how it works, and how far from "
+    "measurements it is. It knows nothing of hosts: where a CPU, a disk or a limit of the kernel is slower "
+    "than the path, less is reached. Between real hosts the flows of a trial share the path you describe."
 )
 
 _RATE_HELP = "Of real hosts: the rate of the path, as in 1Gbit/s. A lab's links are in the plan."
@@ -101,7 +101,7 @@ def predict(
 
 def _simulated(points: Sequence[PredictedPoint]) -> list[int | None]:
     """Simulate the points that the model was asked of; says on standard error how far it is."""
-    settings = [point.setting for point in points if point.setting is not None]
+    settings = [setting for point in points if (setting := point.of_kernel) is not None]
     began_s = time.monotonic()
     with Screen(stderr=True).status("loading ns-3") as status:
 
@@ -111,7 +111,7 @@ def _simulated(points: Sequence[PredictedPoint]) -> list[int | None]:
             status.update(f"simulated {count} of {counted(len(settings), 'point')}, about {left} left")
 
         goodputs = iter(simulated(settings, say_done))
-    found = (None if point.setting is None else next(goodputs) for point in points)
+    found = (None if point.of_kernel is None else next(goodputs) for point in points)
     return [None if goodput is None else round(goodput) for goodput in found]
 
 

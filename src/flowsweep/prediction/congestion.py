@@ -231,6 +231,14 @@ class Cubic(_LossBased):
         self.since_s = np.where(hit, np.nan, self.since_s)
 
 
+class CubicWithoutHystart(Cubic):
+    """RFC 9438 as quinn has it: slow start ends with a loss."""
+
+    def _slow_start_end(self, step: Step) -> Array:
+        del step
+        return np.full_like(self.window, np.inf)
+
+
 class Bbr(_Flows):
     """BBRv1 (Cardwell et al. 2016): a window from rate and least round trip, which losses do not shrink."""
 
@@ -269,5 +277,8 @@ class Bbr(_Flows):
         self.window = np.where(self.filled, np.where(probing & ~over, BBR_PROBE_WINDOW, steady), doubled)
 
 
-LAWS: Mapping[str, Callable[[tuple[int, int]], Law]] = {"cubic": Cubic, "reno": Reno, "bbr": Bbr}
-"""Each starts flows of runs, an array of that shape."""
+Beginning = Callable[[tuple[int, int]], Law]
+"""Starts flows of runs, an array of that shape."""
+KERNEL_LAWS: Mapping[str, Beginning] = {"cubic": Cubic, "reno": Reno, "bbr": Bbr}
+"""Those that Linux has."""
+LAWS: Mapping[str, Beginning] = {**KERNEL_LAWS, "cubic without HyStart": CubicWithoutHystart}

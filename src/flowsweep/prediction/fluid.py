@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flowsweep.prediction.congestion import LAWS, Array, Law, Mask, Step
-from flowsweep.prediction.setting import FlowSetting, Limit, PathModel, Prediction
+from flowsweep.prediction.setting import FlowSetting, Limit, Prediction
 
 Place = NDArray[np.int64]
 
@@ -107,7 +107,7 @@ def _state(settings: Sequence[FlowSetting], counts: Sequence[int]) -> _State:
         return np.repeat(np.asarray([value(setting) for setting in settings], dtype=np.float64), counts)
 
     rate_per_s = each(lambda setting: setting.path.rate_bps / 8 / setting.path.packet_bytes)
-    burst_s = each(lambda setting: _burst_s(setting.path))
+    burst_s = each(_burst_s)
     room = each(lambda setting: max(setting.path.queue_bytes / setting.path.packet_bytes, 1))
     flows = each(lambda setting: setting.flows)
     modelled = np.minimum(flows, FLOWS)
@@ -303,13 +303,13 @@ def _limit(setting: FlowSetting, goodput_bps: float) -> Limit:
             "window",
             None
             if setting.window_segments is None
-            else setting.window_segments * segment_bits / (path.rtt_s + path.packet_s + _burst_s(path)),
+            else setting.window_segments * segment_bits / (path.rtt_s + path.packet_s + _burst_s(setting)),
         ),
     ]
     near: list[Limit] = [limit for limit, bps in bounds if bps is not None and goodput_bps >= NEAR * bps]
     return near[0] if near else "congestion control"
 
 
-def _burst_s(path: PathModel) -> float:
+def _burst_s(setting: FlowSetting) -> float:
     """How long what a flow sends at once takes, by which its round trips are longer than the path's."""
-    return max(BURST_S, BURST_PACKETS * path.packet_s)
+    return max(BURST_S, BURST_PACKETS * setting.path.packet_s) if setting.in_bursts else 0.0

@@ -43,6 +43,11 @@ class PredictedPoint:
     setting: FlowSetting | None = None
     """What the fluid model was asked; absent where it was not."""
 
+    @property
+    def of_kernel(self) -> FlowSetting | None:
+        """What a simulator of the kernel's TCP can be asked, too."""
+        return self.setting if PREDICTED_TESTS[self.trial.test].of_kernel else None
+
 
 def predicted_points(plan: Plan, known: KnownPath | None = None) -> list[PredictedPoint]:
     """Predict every point of a plan, in each direction in which it is measured.

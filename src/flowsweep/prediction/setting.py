@@ -51,6 +51,8 @@ class FlowSetting:
     """From the start, left out of the mean."""
     application_share: float = 1.0
     """What applications count, of the payload of packets: encryption takes some of it."""
+    in_bursts: bool = True
+    """Whether segments wait until several can be sent at once, as Linux has those of TCP wait (TSO)."""
 
     @property
     def counted_bytes(self) -> float:

@@ -72,11 +72,9 @@ def modelled_rows(**changes) -> list:
 def test_the_models_prediction_is_compared_with_means():
     (drawn,) = of_kind(figures(modelled_rows()), "ratio")
     assert {row["ratio"] for row in drawn.rows} == {0.75}
-    assert (
-        "Mean goodput over the repeats ÷ predicted: a fluid model of TCP on the plan's link" in drawn.caption
-    )
+    assert "Mean goodput over the repeats ÷ predicted: a fluid model on the plan's link" in drawn.caption
     surface, _ = of_kind(figures(modelled_rows()), "prediction")
-    assert "by a fluid model of TCP on the plan's link" in surface.caption
+    assert "by a fluid model on the plan's link" in surface.caption
 
 
 def test_between_real_hosts_the_caption_says_what_the_path_is_taken_to_be():

@@ -185,3 +185,47 @@ def test_windows_of_a_stranger_that_are_none_hold_nothing_back(tmp_path: Path, w
     asked = {"window_send_bytes": window, "window_recv_bytes": window}
     trial = trial.model_copy(update={"parameters": trial.parameters.model_copy(update=asked)})
     assert predicted_trials({"t": trial}, loaded.links)["t"].goodput_bps > 80e6
+
+
+QUIC = 'test = "quic"\nduration = "20s"\nomit = "5s"'
+
+
+def test_quic_fills_a_path_but_for_its_headers(tmp_path: Path) -> None:
+    [point] = predicted_points(plan(tmp_path, LINK, f"{QUIC}\nflows = 4"))
+    assert point.prediction is not None
+    assert point.prediction.limit == "path"
+    assert point.prediction.goodput_bps == pytest.approx(100e6 * 1417 / 1480, rel=0.005)
+    assert point.of_kernel is None, "ns-3 has no QUIC"
+
+
+def test_nine_tenths_of_a_receive_window_of_quic_are_in_flight(tmp_path: Path) -> None:
+    for window in ('window_recv = "128KiB"', 'window = "128KiB"', 'stream_window = "128KiB"'):
+        [point] = predicted_points(plan(tmp_path, LINK, f"{QUIC}\n{window}"))
+        assert point.prediction is not None
+        assert point.prediction.limit == "window"
+        assert point.prediction.goodput_bps == pytest.approx(0.9 * 131_072 * 8 / 0.04012, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("sweep", "link", "why"),
+    [
+        ('congestion = "bbr"', "", 'there is no model of QUIC with congestion control "bbr"'),
+        ("", "loss = 0.001", "over 0.01 % is lost at random, for which the model of QUIC is too rough"),
+        ("", 'queue = "9KB"', "a queue of fewer than 16 packets holds no burst of QUIC"),
+        (
+            'window = "32KiB"',
+            "",
+            "which part of a window of QUIC below 64 KiB is in flight depends on the path",
+        ),
+        (
+            'window_send = "128KiB"',
+            "",
+            "which part of a send window of QUIC is in flight depends on the path",
+        ),
+        ('datagram = "1490B"', "", "datagrams larger than the path's packets do not arrive"),
+    ],
+)
+def test_what_the_model_says_nothing_of_quic_about(tmp_path: Path, sweep: str, link: str, why: str) -> None:
+    [point] = predicted_points(plan(tmp_path, f"{LINK}\n{link}", f"{QUIC}\n{sweep}"))
+    assert point.prediction is None
+    assert point.why_not == why

@@ -43,7 +43,7 @@ def predictions(trials: Sequence[TrialRow]) -> Predictions:
                 for point, rates in _by_point(ended_well, lambda row: row["goodput_mean_bps"]).items()
             },
             "Mean goodput over the repeats",
-            f"a fluid model of TCP on {_path(ended_well)} (docs/explanation/prediction.md)",
+            f"a fluid model on {_path(ended_well)} (docs/explanation/prediction.md)",
         )
     return Predictions(
         _of_points(ended_well, _by_theory),

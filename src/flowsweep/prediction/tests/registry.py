@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from flowsweep.prediction.tests import tcp, udp
+from flowsweep.prediction.tests import quic, tcp, udp
 from flowsweep.prediction.tests.row import PredictedTest
 
-PREDICTED_TESTS: Mapping[str, PredictedTest] = {"tcp": tcp.ROW, "udp": udp.ROW}
+PREDICTED_TESTS: Mapping[str, PredictedTest] = {"tcp": tcp.ROW, "udp": udp.ROW, "quic": quic.ROW}

@@ -17,3 +17,5 @@ class PredictedTest:
 
     predict: Callable[[Any, int, PathModel], FlowSetting | Prediction]
     """From a point's parameters, all its flows and the path; raises NoModelError."""
+    of_kernel: bool = True
+    """Whether it is the kernel's congestion control, and its buffers, which the simulator has, too."""

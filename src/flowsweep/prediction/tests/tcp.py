@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.packets import TIMESTAMPS_BYTES, header_bytes, in_tls_records
-from flowsweep.prediction.congestion import LAWS
+from flowsweep.prediction.congestion import KERNEL_LAWS
 from flowsweep.prediction.setting import FlowSetting, PathModel
 from flowsweep.prediction.tests.row import NoModelError, PredictedTest
 from flowsweep.prediction.windows import usable_segments
@@ -24,7 +24,7 @@ SEND_LEAST_BYTES = 64 * 1024
 
 def _setting(parameters: TcpParameters, flows: int, path: PathModel) -> FlowSetting:
     congestion = parameters.congestion or DEFAULT_CONGESTION
-    if congestion not in LAWS:
+    if congestion not in KERNEL_LAWS:
         raise NoModelError(f'there is no model of congestion control "{congestion}"')
     headers_bytes = header_bytes(parameters.family or 4)
     segment_bytes = path.packet_bytes - headers_bytes
