@@ -1,9 +1,7 @@
 """A year of sweeps with times, in virtual time: each time is run or has a reason, whatever happens."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -13,191 +11,123 @@ from hypothesis import strategies as st
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
 from flowsweep.plan.file import parse_plan
-from flowsweep.run.clock import Reading
-from flowsweep.run.outcome import FinishedTrial, Missed
-from flowsweep.run.resume_state import ResumeState
-from flowsweep.run.settled import Begun, timetable_of
+from flowsweep.run.packed import PackedRunner
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
-from flowsweep.schedule import Occasion, Slot, occasions, slot_duration_ns
+from flowsweep.schedule import Occasion, Slot, slot_duration_ns
+from flowsweep.schedule.packing import Batch, Job, Packing, packed, sharing_of
+from timed_world import (
+    BEGUN_NS,
+    HOUR_NS,
+    MINUTE_NS,
+    TIMES,
+    ZONE,
+    DownError,
+    World,
+    drawn_world,
+)
+from virtual_time import VirtualTimeLoop
 
-BEGUN_NS = 1_790_000_000 * SECOND_NS
-"""In September 2026: clocks are set in October and in March."""
-MINUTE_NS = 60 * SECOND_NS
-HOUR_NS = 60 * MINUTE_NS
-YEAR_NS = 365 * 24 * HOUR_NS
-LOOK_NS = 20 * MINUTE_NS
+HOSTS = "".join(f'[hosts.{name}]\naddress = "192.0.2.{number}"\n' for number, name in enumerate("abcd", 1))
 SWEEP = """
 [[sweep]]
 name = "s{number}"
-paths = [{{ from = "a", to = "b" }}]
+paths = [{{ from = "{src}", to = "{dst}" }}]
 duration = "3s"
 interval = "1s"
 flows = {flows}
 {times}
 """
-TIMES = (
-    'every = "7h"',
-    'every = "13h"\njitter = "1h"\nslip = "3h"',
-    'at = ["02:30", "03:15"]\njitter = "5min"',
-    'every = "5h"\nbetween = ["22:00", "06:00"]\nslip = "20min"',
-)
 
 
-class DownError(Exception):
-    """The controller ends, at any moment."""
-
-
-@dataclass
-class World:
-    """A machine, and a controller on it that may end and start again."""
-
-    chance: Random
-    events: list[tuple[int, str, int]]
-    """What happens to the machine: when (boot time), what, by how much."""
-    lasts_ns: tuple[int, ...] = (5 * SECOND_NS, MINUTE_NS, 40 * MINUTE_NS, 4 * HOUR_NS)
-    """How long a trial may take: one of these, drawn each time."""
-    boot_ns: int = 0
-    suspended_ns: int = 0
-    stepped_ns: int = 0
-    busy_until_ns: int = -1
-    run: list[tuple[str, int, str]] = field(default_factory=list)
-    """Sweep, number and trial of what ran, in order."""
-    missed: list[Missed] = field(default_factory=list)
-    settled_unix_ns: int = 0
-    """When the last controller began: what was due before is run, or recorded as missed."""
-    began: dict[tuple[str, int], int] = field(default_factory=dict)
-    """By occasion: when it began, by the wall clock."""
-    parts: Random = field(default_factory=lambda: Random(5))
-    """Decides when the archive goes on in a new part, of which alone a controller knows then:"""
-    of_part: dict[str, FinishedTrial] = field(default_factory=dict)
-    missed_in_part: list[Missed] = field(default_factory=list)
-    settled_before: dict[str, int] = field(default_factory=dict)
-    """What the parts before say: by sweep, the highest number of a time that ran or was missed."""
-    parts_begun: int = 0
-
-    def read(self) -> Reading:
-        return Reading(self.unix_ns, self.boot_ns, self.boot_ns - self.suspended_ns)
-
-    @property
-    def unix_ns(self) -> int:
-        return BEGUN_NS + self.boot_ns + self.stepped_ns
-
-    async def sleep(self, duration_ns: int) -> None:
-        self.pass_time(duration_ns)
-
-    def begin_part(self) -> None:
-        """Forget all but the numbers, as an archive's writer does."""
-        told = [(one.sweep, one.repeat) for one in self.of_part.values()]
-        for sweep, number in (*told, *((one.sweep, one.last) for one in self.missed_in_part)):
-            self.settled_before[sweep] = max(self.settled_before.get(sweep, 0), number)
-        self.of_part.clear()
-        self.missed_in_part.clear()
-        self.parts_begun += 1
-
-    def pass_time(self, duration_ns: int) -> None:
-        """Let time pass, and what was to happen in it happen."""
-        until_ns = self.boot_ns + duration_ns
-        while self.events and self.events[0][0] <= until_ns:
-            at_ns, what, by_ns = self.events.pop(0)
-            self.boot_ns = max(self.boot_ns, at_ns)
-            match what:
-                case "step":
-                    self.stepped_ns += by_ns
-                case "suspend":
-                    self.boot_ns += abs(by_ns)
-                    self.suspended_ns += abs(by_ns)
-                case _:
-                    raise DownError(abs(by_ns))
-        self.boot_ns = max(self.boot_ns, until_ns)
-
-
-def drawn_world(seed: int) -> World:
-    chance = Random(seed)
-    kinds = ("step", "suspend", "down")
-    events = sorted(
-        (
-            chance.randrange(YEAR_NS),
-            chance.choice(kinds),
-            round(chance.choice((-1, 1)) * HOUR_NS * 10 ** chance.uniform(-2, 2)),
-        )
-        for _ in range(chance.randrange(60))
-    )
-    return World(chance, events)
-
-
-def plan_of(chance: Random) -> Plan:
+def plan_of(chance: Random, *, concurrent: int = 1) -> Plan:
+    """Sweeps from a to b; where several may run at a time, between other hosts and beside others, too."""
+    ways = [("a", "b")] if concurrent == 1 else [("a", "b"), ("c", "d"), ("a", "c")]
+    keys = [""] if concurrent == 1 else ["", "", "exclusive = false"]
     sweeps = "".join(
-        SWEEP.format(number=number, flows=chance.choice((1, [1, 2], [1, 2, 4])), times=times)
+        SWEEP.format(
+            number=number,
+            src=(way := chance.choice(ways))[0],
+            dst=way[1],
+            flows=chance.choice((1, [1, 2], [1, 2, 4])),
+            times=f"{times}\n{chance.choice(keys)}",
+        )
         for number, times in enumerate(chance.sample(TIMES, chance.randrange(1, len(TIMES) + 1)))
     )
-    zone = 'timezone = "Europe/Vienna"' if "at =" in sweeps or "between" in sweeps else ""
-    hosts = '[hosts.a]\naddress = "192.0.2.1"\n[hosts.b]\naddress = "192.0.2.2"\n'
-    return parse_plan(f"[campaign]\n{zone}\n{hosts}{sweeps}", "times.toml")
+    zone = ZONE if "at =" in sweeps or "between" in sweeps else ""
+    return parse_plan(f"[campaign]\nconcurrent = {concurrent}\n{zone}\n{HOSTS}{sweeps}", "times.toml")
 
 
-def controlled(world: World, plan: Plan) -> None:
-    """Run a controller until the machine ends it."""
-    resume = ResumeState(done=frozenset(world.of_part))
-    begun = Begun(BEGUN_NS, 1, world.of_part, list(world.missed_in_part), resume, dict(world.settled_before))
-    made = timetable_of(plan, begun, world.missed.append)
-    timetable = Timetable(
-        made.occasions, made.slots_of, made.keep, made.trials_run, clock=world, look_every_ns=LOOK_NS
-    )
+def control(world: World, plan: Plan) -> None:
+    """Run a controller that runs one trial at a time until the machine ends it."""
+    timetable, resume = world.timetable(plan)
 
     async def run_slots(slots: Sequence[Slot], watch: SlotWatch) -> bool:
         after_ns = 0
         for slot in slots:
             if resume.next_step(slot)[1] is None:
                 continue
-            if not watch.may_begin(slot, after_ns):
+            if not watch.in_time(after_ns):
                 return False
+            watch.begins(slot)
             assert world.boot_ns >= world.busy_until_ns, "two at once"
-            key = (slot.trials[0].sweep, slot.trials[0].repeat)
-            world.began.setdefault(key, world.unix_ns)
+            world.begins(slot)
             world.pass_time(world.chance.choice(world.lasts_ns))
             world.busy_until_ns = world.boot_ns
-            for trial in slot.trials:
-                world.run.append((*key, trial.trial_id))
-                world.of_part[trial.trial_id] = FinishedTrial(1, trial.sweep, trial.repeat, None)
-            watch.over(slot)
+            world.ran(slot)
+            watch.over()
             after_ns += slot_duration_ns(slot) * slot.steps
         return True
 
-    async def keep(missed: Missed) -> None:
-        world.missed.append(missed)
-        world.missed_in_part.append(missed)
-
-    async def idle(_: int) -> None:
-        if len(world.of_part) > 3 and world.parts.random() < 0.02:
-            world.begin_part()
-
-    asyncio.run(Timekeeper(timetable, run_slots, keep, lambda *_: None, idle).run())
+    asyncio.run(Timekeeper(timetable, run_slots, world.keep, lambda *_: None, world.idle).run())
 
 
-def lived_through(world: World, plan: Plan) -> None:
-    """A year, with controllers that end and start again."""
-    while world.boot_ns < YEAR_NS:
-        if not any(what == "down" for _, what, _ in world.events):
-            # A last one looks at the clocks once: all that was due before is settled then.
-            world.events.append((max(YEAR_NS, world.boot_ns + 2 * LOOK_NS), "down", 0))
-        world.settled_unix_ns = world.unix_ns
-        try:
-            controlled(world, plan)
-        except DownError as down:
-            world.boot_ns += int(down.args[0])
+class LoopWorld(World):
+    """A machine whose time is that of the event loop, so that several trials may last at the same time."""
+
+    seen_s = 0.0
+
+    async def sleep(self, duration_ns: int) -> None:
+        # Months from its begin the loop's clock, a float, does not tell nanoseconds apart.
+        await asyncio.sleep(max(duration_ns, 1000) / SECOND_NS)
+        now_s = asyncio.get_running_loop().time()
+        passed_ns, self.seen_s = round((now_s - self.seen_s) * SECOND_NS), now_s
+        self.pass_time(passed_ns)
 
 
-def settled(missed: Sequence[Missed]) -> Iterator[tuple[tuple[str, int], Missed]]:
-    return (((one.sweep, number), one) for one in missed for number in range(one.first, one.last + 1))
+def control_side_by_side(world: LoopWorld, plan: Plan) -> None:
+    """Run a controller that runs trials side by side until the machine ends it."""
+    timetable, resume = world.timetable(plan)
+    sharing = sharing_of(plan)
+    busy: set[str] = set()
 
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        runner = PackedRunner(Packing((), sharing), now_ns=lambda: round(loop.time() * SECOND_NS))
 
-def before(plan: Plan, unix_ns: int) -> dict[tuple[str, int], Occasion]:
-    found = {}
-    for one in occasions(plan, BEGUN_NS, 1):
-        if one.due_unix_ns >= unix_ns:
-            return found
-        found[one.key] = one
-    raise AssertionError
+        async def run_slots(slots: Sequence[Slot], watch: SlotWatch) -> bool:
+            left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
+            jobs = tuple(Job(slot, sharing.needs(slot), slot_duration_ns(slot)) for slot in left)
+            begins_ns = packed(jobs, sharing).begins_ns
+
+            async def run_job(job: Job) -> None:
+                watch.begins(job.slot)
+                world.begins(job.slot)
+                hosts = {need.name for need in job.needs}
+                assert not busy & hosts, "two at once on a host"
+                busy.update(hosts)
+                await world.sleep(world.chance.choice(world.lasts_ns))
+                busy.difference_update(hosts)
+                world.ran(job.slot)
+                watch.over()
+
+            return await runner.run(Batch(jobs, lambda job: watch.in_time(begins_ns[job])), run_job)
+
+        keeper = (timetable, run_slots, world.keep, lambda *_: None, world.idle)
+        await Timekeeper(*keeper, side_by_side=True).run()
+
+    world.seen_s = 0.0
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(run())
 
 
 @given(seed=st.integers(0, 2**32))
@@ -205,32 +135,27 @@ def before(plan: Plan, unix_ns: int) -> dict[tuple[str, int], Occasion]:
 def test_every_time_is_run_or_recorded_as_missed_with_a_reason_and_none_twice(seed: int) -> None:
     world = drawn_world(seed)
     plan = plan_of(world.chance)
-    lived_through(world, plan)
-    trials = Counter(trial_id for _, _, trial_id in world.run)
-    assert set(trials.values()) <= {1}
-    ran = Counter((sweep, number) for sweep, number, _ in world.run)
-    missed = list(settled(world.missed))
-    assert len({key for key, _ in missed}) == len(missed), "recorded as missed twice"
-    assert all(one.reason for _, one in missed)
-    whole = {sweep.name: len(sweep.flows) for sweep in plan.sweeps}
-    reasons = dict(missed)
-    for key, occasion in before(plan, world.unix_ns).items():
-        if key in reasons:
-            assert ran[key] == reasons[key].trials_run < whole[key[0]], key
-        elif occasion.latest_unix_ns < world.settled_unix_ns:
-            assert ran[key] == whole[key[0]], (key, ran[key])
-        if key in world.began:
-            assert occasion.due_unix_ns <= world.began[key] <= occasion.latest_unix_ns + LOOK_NS
+    world.live_through_a_year(lambda: control(world, plan))
+    world.check_settled(plan)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=5)
+def test_so_it_is_where_sweeps_run_side_by_side(seed: int) -> None:
+    drawn = drawn_world(seed)
+    world = LoopWorld(drawn.chance, drawn.events)
+    plan = plan_of(world.chance, concurrent=4)
+    world.live_through_a_year(lambda: control_side_by_side(world, plan))
+    world.check_settled(plan)
 
 
 def test_reasons_are_those_of_what_happened() -> None:
     events = [(10 * HOUR_NS, "step", 30 * HOUR_NS), (100 * HOUR_NS, "suspend", 40 * HOUR_NS)]
     events += [(200 * HOUR_NS, "down", 25 * HOUR_NS)]
     world = World(Random(1), events, lasts_ns=(5 * SECOND_NS,))
-    hosts = '[hosts.a]\naddress = "192.0.2.1"\n[hosts.b]\naddress = "192.0.2.2"\n'
-    times = SWEEP.format(number=0, flows=1, times='every = "7h"')
-    plan = parse_plan(f"{hosts}{times}", "times.toml")
-    lived_through(world, plan)
+    times = SWEEP.format(number=0, src="a", dst="b", flows=1, times='every = "7h"')
+    plan = parse_plan(f"{HOSTS}{times}", "times.toml")
+    world.live_through_a_year(lambda: control(world, plan))
     told = [(one.reason, one.count) for one in world.missed[:3]]
     assert [reason.partition(" (")[0] for reason, _ in told] == [
         "the clock was set forward",
@@ -238,6 +163,24 @@ def test_reasons_are_those_of_what_happened() -> None:
         "the controller was not running",
     ]
     assert all(3 <= count <= 6 for _, count in told)
+
+
+def test_what_was_due_while_files_were_put_in_order_says_so() -> None:
+    world = World(Random(1), [(3 * HOUR_NS, "down", 0)], lasts_ns=(5 * SECOND_NS,))
+    times = SWEEP.format(number=0, src="a", dst="b", flows=1, times='every = "1min"\nslip = "10s"')
+    plan = parse_plan(f"{HOSTS}{times}", "times.toml")
+    turns = iter([100 * SECOND_NS])
+
+    async def idle(_: int) -> None:
+        if world.boot_ns > HOUR_NS:
+            world.pass_time(next(turns, 0))
+
+    world.idle = idle  # type: ignore[method-assign]
+    with pytest.raises(DownError):
+        control(world, plan)
+    [missed] = world.missed
+    assert missed.reason == "the archive's files were being put in order (for 1 min 40 s)"
+    assert missed.count == 1
 
 
 def test_no_part_ends_while_something_that_was_passed_over_is_still_to_be_recorded() -> None:
@@ -253,7 +196,7 @@ def test_no_part_ends_while_something_that_was_passed_over_is_still_to_be_record
         heard.append("run")
         return True
 
-    async def record(missed: Missed) -> None:
+    async def record(missed: object) -> None:
         heard.append(f"missed {missed.first}")
 
     async def idle(_: int) -> None:

@@ -10,6 +10,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._selector_of_jumps = JumpingSelector()
         super().__init__(self._selector_of_jumps)
+        # Months from its begin a float does not tell nanoseconds, the machine's resolution, apart.
+        self._clock_resolution = 1e-6
 
     def time(self) -> float:
         return self._selector_of_jumps.elapsed_s

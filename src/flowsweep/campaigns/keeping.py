@@ -55,30 +55,38 @@ class Keeping:
         """When parts were left alone, since something could not be done of them."""
         self._said: set[str] = set()
 
-    def idle(self, left_ns: int, now: datetime) -> None:
-        """Sum up a part if there is time for it, and let samples go that were kept long enough."""
+    def idle(self, left_ns: int, now: datetime) -> bool:
+        """Sum up a part if there is time for it, and let samples go that were kept long enough.
+
+        Returns:
+            Whether nothing waits for more time.
+        """
         if self._not_before is not None and now < self._not_before:
-            return
+            return True
         if self._left_at is not None and now >= self._left_at + LEFT_FOR:
             self._left_at = None
             self._parts.leave_none()
         try:
-            self._keep_summary(left_ns / SECOND_NS, now)
+            nothing_waits = self._keep_summary(left_ns / SECOND_NS, now)
             if self._samples_ns is not None:
                 self._retire(now, timedelta(microseconds=self._samples_ns // MICROSECOND_NS))
         except FlowsweepError as error:
             # Of the archive as a whole: what reads or writes it next says so, too.
             self._told(f"its parts cannot be looked at: {error}")
             self._not_before = now + WHILE_READ
+            return True
+        return nothing_waits
 
-    def _keep_summary(self, left_s: float, now: datetime) -> None:
+    def _keep_summary(self, left_s: float, now: datetime) -> bool:
         number = self._parts.not_summed(self._analysis)
         if number is None:
-            return
+            return True
         with self._left_as_it_is(number, now):
             expected_s = SUMMED_LEAST_S + self._parts.data_bytes(number) / SUMMED_BYTES_PER_S
-            if expected_s < left_s:
-                self._parts.keep_summary(number, self._sum_up(self._parts.archive, number, left_s))
+            if expected_s >= left_s:
+                return False
+            self._parts.keep_summary(number, self._sum_up(self._parts.archive, number, left_s))
+        return True
 
     def _retire(self, now: datetime, kept: timedelta) -> None:
         for _ in range(RETIRED_PER_IDLE):

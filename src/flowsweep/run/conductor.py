@@ -11,16 +11,15 @@ from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts, Progress
 from flowsweep.hosts.opening import open_session
-from flowsweep.plan.searching.model import BestSearch, SearchInRounds
+from flowsweep.plan.searching.model import SearchInRounds
 from flowsweep.run.attempt import Attempt
+from flowsweep.run.beliefs import beliefs_of
 from flowsweep.run.end import POINT_BUSY, Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.events import (
-    BestBelieved,
     CampaignStarted,
     EventListener,
     PointBusy,
-    SearchBelieves,
     SessionLost,
     SweepMissed,
     TrialFinished,
@@ -33,15 +32,15 @@ from flowsweep.run.events import (
 )
 from flowsweep.run.observer import PathObserver, links_table
 from flowsweep.run.outcome import Missed, Recorder, Status, TrialOutcome
-from flowsweep.run.packed import run_packed
+from flowsweep.run.packed import PackedRunner
 from flowsweep.run.requests import EndRole
 from flowsweep.run.results import simultaneous, unreachable
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
-from flowsweep.schedule import Occasion, Slot, Trial, best_state, followed, plateau_state, slot_duration_ns
-from flowsweep.schedule.packing import ONE_AT_A_TIME, Job, Need, Packing, Sharing, packed
+from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
+from flowsweep.schedule.packing import ONE_AT_A_TIME, Batch, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
 
 _BITS_PER_BYTE = 8
@@ -142,6 +141,8 @@ class _Conductor:
         self._recorder = recorder
         self._keep = keeper.keep
         self._sharing = conditions.sharing
+        self._packing = Packing((), conditions.sharing)
+        self._runner = PackedRunner(self._packing, self._tell_waiting)
         self._number = 0
         """Of the last trial that began."""
         self._resume = resume
@@ -156,12 +157,13 @@ class _Conductor:
 
     async def run(self, slots: Sequence[Slot]) -> Counter[Status]:
         self._number = sum(self._resume.next_step(slot)[0] * len(slot.trials) for slot in slots)
-        packing = Packing(self._jobs(slots), self._sharing)
+        jobs = self._jobs(slots)
+        left_ns = Packing(jobs, self._sharing).left_ns()
         trials = sum(slot.trial_count for slot in slots)
         at_most = any(isinstance(slot.search, SearchInRounds) for slot in slots)
         ends_early = any(trial.parameters.may_end_early for slot in slots for trial in slot.planned)
-        self._events(CampaignStarted(trials, self._number, packing.left_ns(), at_most, ends_early))
-        await run_packed(packing, lambda job: self._run_job(job, packing), waits=self._tell_waiting)
+        self._events(CampaignStarted(trials, self._number, left_ns, at_most, ends_early))
+        await self._runner.run(Batch(tuple(jobs)), self._run_job)
         return self._tally
 
     async def run_when_due(self, timetable: Timetable) -> Counter[Status]:
@@ -171,19 +173,17 @@ class _Conductor:
         async def run_slots(slots: Sequence[Slot], watch: SlotWatch) -> bool:
             jobs = self._jobs(slots)
             begins_ns = packed(jobs, self._sharing).begins_ns
-            packing = Packing(jobs, self._sharing)
 
             async def run_job(job: Job) -> None:
-                await self._run_job(job, packing, ask_clock=True)
-                watch.over(job.slot)
-
-            def may_begin(job: Job) -> bool:
-                return watch.may_begin(job.slot, begins_ns[job])
+                watch.begins(job.slot)
+                await self._run_job(job, ask_clock=True)
+                watch.over()
 
             try:
-                return await run_packed(packing, run_job, may_begin=may_begin, waits=self._tell_waiting)
+                batch = Batch(tuple(jobs), lambda job: watch.in_time(begins_ns[job]))
+                return await self._runner.run(batch, run_job)
             finally:
-                self._forget()
+                self._forget(slots)
 
         async def record(missed: Missed) -> None:
             await self._keep(lambda: timetable.keep(missed))
@@ -195,14 +195,17 @@ class _Conductor:
         async def idle(left_ns: int) -> None:
             await self._keep(lambda: timetable.idle(left_ns))
 
-        await Timekeeper(timetable, run_slots, record, wait, idle).run()
+        beside = self._sharing.at_once > 1
+        await Timekeeper(timetable, run_slots, record, wait, idle, side_by_side=beside).run()
         return self._tally
 
-    def _forget(self) -> None:
+    def _forget(self, slots: Sequence[Slot]) -> None:
         """Keep nothing of what ran and never runs again: this may go on for years."""
-        known = self._resume
-        self._attempts = Counter({name: self._attempts[name] for name in known.attempts})
-        self._learned = {name: self._learned[name] for name in known.learned}
+        for name in [trial.trial_id for slot in slots for trial in slot.planned]:
+            if name not in self._resume.attempts:
+                self._attempts.pop(name, None)
+            if name not in self._resume.learned:
+                self._learned.pop(name, None)
 
     def _jobs(self, slots: Sequence[Slot]) -> list[Job]:
         """What is left to do of slots."""
@@ -218,17 +221,17 @@ class _Conductor:
         if self._sharing.at_once > 1:
             self._events(TrialWaits(job.slot.trials[0], tuple(map(str, needs))))
 
-    async def _run_job(self, job: Job, packing: Packing, *, ask_clock: bool = False) -> None:
+    async def _run_job(self, job: Job, *, ask_clock: bool = False) -> None:
         """Run what is left of a slot, step by step."""
         slot = job.slot
         done, step = self._resume.next_step(slot)
         for _ in range(done, slot.steps):
             if step is not None:
-                step = await self._run_step(slot, step, packing.left_ns(), ask_clock=ask_clock)
+                step = await self._run_step(slot, step, self._packing.left_ns(), ask_clock=ask_clock)
             else:
                 # A search that could not go on leaves the numbers of its other steps out.
                 self._number += len(slot.trials)
-            packing.progressed(job, slot_duration_ns(slot))
+            self._packing.progressed(job, slot_duration_ns(slot))
 
     async def _run_step(self, slot: Slot, step: Slot, left_ns: int, *, ask_clock: bool) -> Slot | None:
         """Run what is next in the place of a slot; returns what is to follow in it, if anything can."""
@@ -242,17 +245,10 @@ class _Conductor:
 
     def _tell_belief(self, slot: Slot) -> None:
         """Say once after each round what a search in rounds believes."""
-        first, search = slot.trials[0], slot.search
-        event: SearchBelieves | BestBelieved | None = None
-        if (state := plateau_state(slot, self._learned)) is not None and state.belief is not None:
-            event = SearchBelieves(first, state.belief, state.levels, state.end, state.left)
-        best = best_state(slot, self._learned)
-        if isinstance(search, BestSearch) and best is not None and best.belief is not None:
-            told = (best.belief, best.settings, best.end, best.left)
-            event = BestBelieved(slot.planned, search.precision, *told)
-        if event is not None and self._believed.get(first.trial_id) != event:
-            self._believed[first.trial_id] = event
-            self._events(event)
+        for first_id, event in beliefs_of(slot, self._learned):
+            if self._believed.get(first_id) != event:
+                self._believed[first_id] = event
+                self._events(event)
 
     async def _run_slot(self, slot: Slot, left_ns: int, *, ask_clock: bool) -> Sequence[TrialOutcome]:
         """Get the sessions, run the slot's trials together, record them."""

@@ -11,6 +11,7 @@ from flowsweep.wording import format_duration
 
 NOT_RUNNING = "the controller was not running"
 HELD_UP = "the controller was held up"
+IN_ORDER = "the archive's files were being put in order"
 _KEPT_MAX = 1000
 """Of what held it up: so many at most are remembered, the last ones."""
 _NOTABLE_NS = SECOND_NS
@@ -35,14 +36,22 @@ class HoldUps:
 
     Args:
         first: The first reading: before it, the controller was not running.
+        looks_while_busy: Whether it looks every second while trials run, too.
     """
 
-    def __init__(self, first: Reading) -> None:
+    def __init__(self, first: Reading, *, looks_while_busy: bool = False) -> None:
         self.last = first
+        self._looks_while_busy = looks_while_busy
         self._found = deque([_HoldUp(0, first.unix_ns, NOT_RUNNING)], maxlen=_KEPT_MAX)
 
-    def look(self, now: Reading, *, busy: bool = False) -> None:
-        """Take a reading into account; `busy`: trials ran since the last one."""
+    def look(self, now: Reading, *, busy: bool = False, tidied: bool = False) -> None:
+        """Take a reading into account.
+
+        Args:
+            now: The reading.
+            busy: Trials ran since the last one.
+            tidied: The archive's files were put in order since the last one.
+        """
         last, self.last = self.last, now
         passed_ns = now.boot_ns - last.boot_ns
         suspended_ns = passed_ns - (now.running_ns - last.running_ns)
@@ -51,23 +60,24 @@ class HoldUps:
             self._add(last, now, f"the machine was suspended (for {_about(suspended_ns)})")
         elif stepped_ns > _NOTABLE_NS + passed_ns // _NOTABLE_SHARE:
             self._add(last, now, f"the clock was set forward (by {_about(stepped_ns)})")
-        elif busy:
+        elif busy and not (self._looks_while_busy and passed_ns > _UNHEARD_NS):
             self._add_busy(last, now)
         elif passed_ns > _UNHEARD_NS:
-            self._add(last, now, f"{HELD_UP} (for {_about(passed_ns)})")
+            words = IN_ORDER if tidied else HELD_UP
+            self._add(last, now, f"{words} (for {_about(passed_ns)})")
 
     def reason(self, occasion: Occasion) -> str:
         """What took most of the time in which a run might have begun."""
-        overlaps = [
-            (
-                min(found.until_unix_ns, occasion.latest_unix_ns)
-                - max(found.since_unix_ns, occasion.due_unix_ns),
-                found.words,
-            )
-            for found in reversed(self._found)
-        ]
-        longest_ns, words = max(overlaps, key=lambda overlap: overlap[0])
-        return words if longest_ns >= 0 else HELD_UP
+        due_ns, latest_ns = occasion.due_unix_ns, occasion.latest_unix_ns
+        longest_ns, words = -1, HELD_UP
+        for found in reversed(self._found):
+            since_ns, until_ns = found.since_unix_ns, found.until_unix_ns
+            if until_ns < due_ns or since_ns > latest_ns:
+                continue
+            overlap_ns = min(until_ns, latest_ns) - max(since_ns, due_ns)
+            if overlap_ns > longest_ns:
+                longest_ns, words = overlap_ns, found.words
+        return words
 
     def _add_busy(self, last: Reading, now: Reading) -> None:
         """Trials that follow each other are one hold-up."""

@@ -1,5 +1,6 @@
 """Runs sweeps when they are due, and records those that did not run, with the reason."""
 
+import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,9 +41,11 @@ class Timetable:
 class SlotWatch:
     """Hears of the slots of an occasion."""
 
-    may_begin: Callable[[Slot, int], bool]
+    in_time: Callable[[int], bool]
     """Says whether a slot may begin still that was expected to begin so many nanoseconds after the first."""
-    over: Callable[[Slot], None]
+    begins: Callable[[Slot], None]
+    over: Callable[[], None]
+    """Hears that a slot is over."""
 
 
 class Timekeeper:
@@ -52,12 +55,17 @@ class Timekeeper:
     was passed over is recorded when something else runs, or at the end: a clock that was set forward and is
     set back before that has cost nothing. So nothing runs twice, and nothing is made up for in a burst.
 
+    Occasions of different sweeps run side by side if they may; those of one sweep follow each other, and are
+    settled in this order. So the last one of a sweep that an archive knows of is the only one that a
+    controller can have left unfinished.
+
     Args:
         timetable: When sweeps are due.
         run_slots: Runs slots to their ends; returns whether all of them ran.
         record: Keeps what was missed.
         waits_for: Is told what comes next and in how many nanoseconds, again and again until it is due.
         idle: Uses that time, likewise, unless something that was passed over is still to be recorded.
+        side_by_side: Whether occasions may run while others do. What they may not share is for `run_slots`.
     """
 
     def __init__(
@@ -67,6 +75,8 @@ class Timekeeper:
         record: Callable[[Missed], Awaitable[None]],
         waits_for: Callable[[Occasion, int], None],
         idle: Callable[[int], Awaitable[None]],
+        *,
+        side_by_side: bool = False,
     ) -> None:
         self._timetable = timetable
         self._clock = timetable.clock
@@ -74,31 +84,87 @@ class Timekeeper:
         self._record = record
         self._waits_for = waits_for
         self._idle = idle
-        self._hold_ups = HoldUps(self._clock.read())
+        self._hold_ups = HoldUps(self._clock.read(), looks_while_busy=side_by_side)
         self._ahead: deque[Occasion] = deque()
         self._passed: list[Occasion] = []
+        self._side_by_side = side_by_side
+        self._running: dict[str, asyncio.Task[None]] = {}
+        """By sweep: the last of its occasions that runs beside others, or waits for the one before."""
 
     async def run(self) -> None:
         """Run all occasions; for ever, if they have no end."""
         try:
-            while (occasion := self._next()) is not None:
-                left_ns = occasion.due_unix_ns - self._hold_ups.last.unix_ns
-                if left_ns > 0:
-                    self._waits_for(occasion, left_ns)
-                    if not self._passed:
-                        await self._idle(left_ns)
-                    await self._clock.sleep(min(left_ns, self._timetable.look_every_ns))
+            while (occasion := self._next()) is not None or self._running:
+                if occasion is None or self._left_ns(occasion) > 0:
+                    await self._wait(occasion)
                     continue
                 self._ahead.popleft()
                 await self._record_passed()
-                await self._run(occasion)
+                if self._side_by_side:
+                    before = self._running.get(occasion.sweep)
+                    self._running[occasion.sweep] = asyncio.ensure_future(self._run_after(before, occasion))
+                else:
+                    await self._run(occasion)
         finally:
+            for task in self._running.values():
+                task.cancel()
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
+            self._running = {sweep: task for sweep, task in self._running.items() if not _ended_well(task)}
             await self._record_passed()
+
+    async def _wait(self, occasion: Occasion | None) -> None:
+        """Wait until the next occasion is due, the clocks are to be looked at, or something is over."""
+        if occasion is not None and not self._running:
+            self._waits_for(occasion, self._left_ns(occasion))
+            if not self._passed:
+                await self._idle(self._left_ns(occasion))
+                self._hold_ups.look(self._clock.read(), tidied=True)
+        left_ns = self._timetable.look_every_ns if occasion is None else self._left_ns(occasion)
+        wait_ns = max(0, min(left_ns, self._timetable.look_every_ns))
+        if not self._running:
+            await self._clock.sleep(wait_ns)
+            return
+        slept = asyncio.ensure_future(self._clock.sleep(wait_ns))
+        try:
+            await asyncio.wait({slept, *self._running.values()}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            slept.cancel()
+        if slept.done():
+            slept.result()
+
+    def _left_ns(self, occasion: Occasion) -> int:
+        return occasion.due_unix_ns - self._hold_ups.last.unix_ns
+
+    async def _run_after(self, before: asyncio.Task[None] | None, occasion: Occasion) -> None:
+        """Run an occasion once the one before it of its sweep is over."""
+        if before is not None:
+            await before
+            self._look(busy=True)
+        if not occasion.due_unix_ns <= self._hold_ups.last.unix_ns <= occasion.latest_unix_ns:
+            self._put_back(occasion)
+            return
+        await self._record_passed(occasion.sweep)
+        await self._run(occasion)
+
+    def _put_back(self, occasion: Occasion) -> None:
+        """Pass over an occasion that is too late now, or wait for it again: the clock was set back."""
+        if self._hold_ups.last.unix_ns > occasion.latest_unix_ns:
+            self._passed.append(occasion)
+        else:
+            self._ahead = deque(sorted([occasion, *self._ahead], key=lambda one: one.due_unix_ns))
+
+    def _forget_ended(self) -> None:
+        """Forget the runs that ended as they should; raises what another one raised."""
+        for sweep, task in list(self._running.items()):
+            if task.done():
+                task.result()
+                del self._running[sweep]
 
     def _next(self) -> Occasion | None:
         """Look at the clocks; the first occasion that may still begin."""
         before_ns = self._hold_ups.last.unix_ns
-        self._look()
+        self._look(busy=bool(self._running))
+        self._forget_ended()
         now_ns = self._hold_ups.last.unix_ns
         if now_ns < before_ns:
             again = [one for one in self._passed if one.latest_unix_ns >= now_ns]
@@ -122,34 +188,47 @@ class Timekeeper:
         if (reason := self._timetable.refuses()) is not None:
             await self._record(_missed([occasion], reason, self._run_before(occasion)))
             return
-        latest_ns = occasion.latest_unix_ns
-        trials = self._run_before(occasion)
+        trials = before = self._run_before(occasion)
 
-        def may_begin(slot: Slot, after_ns: int) -> bool:
+        def in_time(after_ns: int) -> bool:
+            # Once some of it ran, the rest is wanted even if the clock is set back.
+            late = self._hold_ups.last.unix_ns > occasion.latest_unix_ns + after_ns
+            return not late and (trials > before or self._hold_ups.last.unix_ns >= occasion.due_unix_ns)
+
+        def begins(slot: Slot) -> None:
             nonlocal trials
-            if after_ns > 0 and self._hold_ups.last.unix_ns > latest_ns + after_ns:
-                return False
             trials += slot.trial_count
-            return True
 
-        watch = SlotWatch(may_begin, lambda _: self._look(busy=True))
-        if not await self._run_slots(self._timetable.slots_of(occasion), watch):
+        watch = SlotWatch(in_time, begins, lambda: self._look(busy=True))
+        if await self._run_slots(self._timetable.slots_of(occasion), watch):
+            return
+        if trials == before:
+            self._put_back(occasion)
+        else:
             await self._record(_missed([occasion], self._hold_ups.reason(occasion), trials))
 
     def _run_before(self, occasion: Occasion) -> int:
         """How many of its trials an earlier run of the program ran."""
         return self._timetable.trials_run.get(occasion.key, 0)
 
-    async def _record_passed(self) -> None:
-        """Record what was passed over: of each sweep, what follows each other for one reason, together."""
-        passed, self._passed = self._passed, []
-        passed.sort(key=lambda one: one.key)
+    async def _record_passed(self, of_sweep: str | None = None) -> None:
+        """Record what was passed over: of each sweep, what follows each other for one reason, together.
+
+        Not while what came before of the same sweep still runs, unless it is the sweep that is named.
+        """
+        held = self._running.keys() - {of_sweep}
+        passed = sorted((one for one in self._passed if one.sweep not in held), key=lambda one: one.key)
+        self._passed = [one for one in self._passed if one.sweep in held]
         why = [(self._hold_ups.reason(one), self._run_before(one)) for one in passed]
         in_a_row = groupby(
             range(len(passed)), lambda place: (passed[place].sweep, passed[place].number - place, why[place])
         )
         for (_, _, (reason, trials)), places in in_a_row:
             await self._record(_missed([passed[place] for place in places], reason, trials))
+
+
+def _ended_well(task: asyncio.Task[None]) -> bool:
+    return not task.cancelled() and task.exception() is None
 
 
 def _missed(occasions: Sequence[Occasion], reason: str, trials_run: int) -> Missed:

@@ -10,7 +10,7 @@ from flowsweep.schedule.planned import planned_links, planned_name, planned_swee
 from flowsweep.schedule.remarks import remarks
 from flowsweep.schedule.search.halving import first_rate_bps, next_rate_bps
 from flowsweep.schedule.search.rate import at_rate
-from flowsweep.schedule.search.steps import Learned, best_state, followed, plateau_state
+from flowsweep.schedule.search.steps import Learned, best_state, followed, plateau_states
 from flowsweep.schedule.tests.path import PathParameters
 from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.tests.tcp import TcpParameters
@@ -51,7 +51,7 @@ __all__ = [
     "planned_name",
     "planned_sweeps",
     "planned_trials",
-    "plateau_state",
+    "plateau_states",
     "points_by_sweep",
     "remarks",
     "schedule",

@@ -1,23 +1,27 @@
 """What a plan with times asks of its hosts and links: tried out in virtual time, before any of it runs."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.model import Plan
 from flowsweep.schedule.estimate import bytes_at_most, slot_duration_ns
-from flowsweep.schedule.grid import Point, points_by_sweep
+from flowsweep.schedule.grid import points_by_sweep
 from flowsweep.schedule.order import occasion_slots
-from flowsweep.schedule.packing import jobs_of, packed, sharing_of
+from flowsweep.schedule.packing import Sharing, sharing_of
 from flowsweep.schedule.path import links_of
+from flowsweep.schedule.rehearsed_times import SweepRun, rehearsed_times
 from flowsweep.schedule.timetable import Occasion, end_of, occasions
 from flowsweep.schedule.trial import Slot, Trial
 
 DAY_NS = 24 * 3600 * SECOND_NS
 _OCCASIONS_MAX = 2000
-"""So many are tried out at most, the first ones."""
+"""So many times are tried out at most, the first ones;"""
+_SLOTS_MAX = 10_000
+"""of sweeps that run side by side those with so many slots, which are tried out one by one."""
 
 
 @dataclass
@@ -36,7 +40,7 @@ class Load:
     run_ns: dict[str, int] = field(default_factory=dict)
     """By sweep: how long all of its points take, once."""
     busy_ns: Counter[str] = field(default_factory=Counter)
-    """By host."""
+    """By host, with what it does for itself alone."""
     sent_bytes: Counter[str] = field(default_factory=Counter)
     """By host: application bytes at most."""
     unbounded: set[str] = field(default_factory=set)
@@ -46,64 +50,61 @@ class Load:
 
 
 def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
-    """Try out a plan with times, as if it began at a moment.
-
-    What is due begins when what ran before is over, in the order in which it is due, or not at all if that is
-    too late: as `flowsweep run` does it.
-    """
-    load = Load()
-    runs = {name: _Run.of(name, points, plan) for name, points in points_by_sweep(plan).items()}
-    load.run_ns = {name: run.duration_ns for name, run in runs.items()}
-    ends_ns = end_of(plan.campaign, begun_unix_ns)
-    until_ns = begun_unix_ns + DAY_NS if ends_ns is None else min(ends_ns, begun_unix_ns + DAY_NS)
-    free_ns, running = begun_unix_ns, ""
-    day = takewhile(lambda one: one.due_unix_ns < until_ns, occasions(plan, begun_unix_ns, seed))
-    for number, occasion in enumerate(day, start=1):
-        if number > _OCCASIONS_MAX:
-            until_ns = occasion.due_unix_ns
-            break
-        load.due[occasion.sweep] += 1
-        if free_ns > occasion.latest_unix_ns:
-            load.missed[occasion.sweep] += 1
-            load.in_the_way.setdefault(occasion.sweep, running)
-            late_ns = free_ns - occasion.due_unix_ns
-            load.late_ns[occasion.sweep] = max(late_ns, load.late_ns.get(occasion.sweep, 0))
-            continue
-        run, running = runs[occasion.sweep], occasion.sweep
-        free_ns = max(free_ns, occasion.due_unix_ns) + run.duration_ns
-        run.add_to(load, plan)
-    load.span_ns = max(until_ns, free_ns) - begun_unix_ns
+    """Try out a plan with times, as if it began at a moment."""
+    sharing = sharing_of(plan)
+    runs = {
+        name: SweepRun.of(occasion_slots(plan, points, Occasion(name, 1, 0, 0), 0), sharing)
+        for name, points in points_by_sweep(plan).items()
+    }
+    due, until_ns = _first_day(plan, begun_unix_ns, seed, runs)
+    load = Load(run_ns={name: run.duration_ns for name, run in runs.items()})
+    for one in rehearsed_times(due, runs, sharing):
+        sweep = one.occasion.sweep
+        load.due[sweep] += 1
+        if one.in_the_way is None:
+            until_ns = max(until_ns, one.ends_unix_ns)
+            _add_run(load, runs[sweep].slots, plan, sharing)
+        else:
+            load.missed[sweep] += 1
+            load.in_the_way.setdefault(sweep, one.in_the_way)
+            load.late_ns[sweep] = max(one.late_ns, load.late_ns.get(sweep, 0))
+    load.span_ns = until_ns - begun_unix_ns
     return load
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """All points of a sweep, once."""
+def _first_day(
+    plan: Plan, begun_unix_ns: int, seed: int, runs: Mapping[str, SweepRun]
+) -> tuple[list[Occasion], int]:
+    """What is due on the first day, or in the part of it that is tried out; and when that ends."""
+    ends_ns = end_of(plan.campaign, begun_unix_ns)
+    until_ns = begun_unix_ns + DAY_NS if ends_ns is None else min(ends_ns, begun_unix_ns + DAY_NS)
+    slots_max = _SLOTS_MAX if plan.campaign.concurrent > 1 else math.inf
+    due: list[Occasion] = []
+    slots = 0
+    for occasion in takewhile(lambda one: one.due_unix_ns < until_ns, occasions(plan, begun_unix_ns, seed)):
+        if len(due) == _OCCASIONS_MAX or slots > slots_max:
+            return due, occasion.due_unix_ns
+        due.append(occasion)
+        slots += len(runs[occasion.sweep].slots)
+    return due, until_ns
 
-    slots: Sequence[Slot]
-    duration_ns: int
 
-    @classmethod
-    def of(cls, name: str, points: Sequence[Point], plan: Plan) -> "_Run":
-        slots = occasion_slots(plan, points, Occasion(name, 1, 0, 0), 0)
-        sharing = sharing_of(plan)
-        return cls(slots, packed(jobs_of(slots, sharing), sharing).lasts_ns)
+def _add_run(load: Load, slots: Sequence[Slot], plan: Plan, sharing: Sharing) -> None:
+    for slot in slots:
+        for need in sharing.needs(slot):
+            if need.kind == "host":
+                load.busy_ns[need.name] += slot_duration_ns(slot) * slot.steps
+        for trial in slot.trials:
+            _add_bytes(load, trial, slot.steps, plan)
 
-    def add_to(self, load: Load, plan: Plan) -> None:
-        for slot in self.slots:
-            for host in {host for trial in slot.trials for host in trial.hosts}:
-                load.busy_ns[host] += slot_duration_ns(slot) * slot.steps
-            for trial in slot.trials:
-                self._add_bytes(trial, slot.steps, load, plan)
 
-    @staticmethod
-    def _add_bytes(trial: Trial, steps: int, load: Load, plan: Plan) -> None:
-        size = bytes_at_most(trial, plan.links)
-        if size is None:
-            load.unbounded.update(trial.sources)
-            return
-        for source in trial.sources:
-            load.sent_bytes[source] += steps * size // len(trial.sources)
-        for pair in trial.pairs:
-            for name, _ in links_of(pair, plan.links, trial.parameters.paths):
-                load.link_bits[name, pair[0]] += 8 * steps * size // len(trial.pairs)
+def _add_bytes(load: Load, trial: Trial, steps: int, plan: Plan) -> None:
+    size = bytes_at_most(trial, plan.links)
+    if size is None:
+        load.unbounded.update(trial.sources)
+        return
+    for source in trial.sources:
+        load.sent_bytes[source] += steps * size // len(trial.sources)
+    for pair in trial.pairs:
+        for name, _ in links_of(pair, plan.links, trial.parameters.paths):
+            load.link_bits[name, pair[0]] += 8 * steps * size // len(trial.pairs)

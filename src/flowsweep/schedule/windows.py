@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from flowsweep.plan.model import Sweep
-from flowsweep.plan.searching.model import WindowSearch
+from flowsweep.plan.searching.model import FlowsSearch, WindowSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,11 @@ NO_WINDOW = Window(size_bytes=None, sums_asked_bytes=(), capped=False)
 
 def windows_of(sweep: Sweep, flows: int) -> list[Window]:
     """Work out the window of one of some flows for every window or window sum of the sweep."""
-    if isinstance(sweep.plateau_search, WindowSearch):
-        return [_first(sweep.plateau_search, flows)]
+    search = sweep.plateau_search
+    if isinstance(search, WindowSearch):
+        return [_of_all(search, search.low_bytes, flows)]
+    if isinstance(search, FlowsSearch) and search.then is not None:
+        return [_of_all(search.then, search.then.high_bytes, flows)]
     if sweep.window_sum_bytes is not None:
         return [_capped(asked // flows, asked, sweep.window_max_bytes) for asked in sweep.window_sum_bytes]
     if sweep.window_bytes is not None:
@@ -29,11 +32,11 @@ def windows_of(sweep: Sweep, flows: int) -> list[Window]:
     return [NO_WINDOW]
 
 
-def _first(search: WindowSearch, flows: int) -> Window:
-    """The smallest window of a search; its steps have their own."""
+def _of_all(search: WindowSearch, size_bytes: int, flows: int) -> Window:
+    """The window of a search's first step; the others have their own."""
     whole = search.of == "window_sum_bytes"
-    window = search.low_bytes // flows if whole else search.low_bytes
-    return Window(window, (search.low_bytes if whole else window * flows,), capped=False)
+    window = size_bytes // flows if whole else size_bytes
+    return Window(window, (size_bytes if whole else window * flows,), capped=False)
 
 
 def _capped(window: int, asked: int, cap: int | None) -> Window:

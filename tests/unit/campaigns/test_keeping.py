@@ -97,6 +97,15 @@ def test_what_does_not_fit_is_left_for_another_time_and_keeps_its_samples() -> N
     assert (parts.summed, parts.retired) == ([1], [1])
 
 
+def test_parts_that_are_over_get_time_once_a_day_where_something_is_always_due(tmp_path: Path) -> None:
+    parts, now = Parts(2), NOW
+    house = Housekeeping(Writer(tmp_path), 0, print, lambda: now, keeping(parts, 1))  # type: ignore[arg-type]
+    for hour in range(50):
+        now = NOW + timedelta(hours=hour)
+        house.idle(30 * SECOND_NS)
+        assert parts.summed == [1, 2][: hour // 24]
+
+
 def test_samples_that_somebody_reads_are_asked_for_again_only_later() -> None:
     parts = Parts(1, read=True)
     one = keeping(parts, 1)

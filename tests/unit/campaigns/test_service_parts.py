@@ -1,14 +1,14 @@
 """What a service decides: which plans it takes, in which archives they go on, when it merges or stops."""
 
 import socket
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from flowsweep.archive import open_archive_for_writing
 from flowsweep.campaigns.folders import folder_name, last_folder, open_or_begin
-from flowsweep.campaigns.housekeeping import PART_TRIALS, PART_TRIALS_OF_A_DAY, Housekeeping
+from flowsweep.campaigns.housekeeping import PART_TRIALS, PART_TRIALS_OF_A_DAY, PUT_IN_ORDER, Housekeeping
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.defaults import SECOND_NS
@@ -142,6 +142,36 @@ def test_nothing_runs_and_nothing_is_merged_on_a_disk_that_is_nearly_full(tmp_pa
     assert writer.merged == 0
     assert "the disk is nearly full (" in (full.refuses() or "")
     assert Housekeeping(writer, free_bytes_min=1, told=print).refuses() is None  # type: ignore[arg-type]
+
+
+def test_files_that_found_no_time_for_a_day_get_some_once_a_day(tmp_path: Path) -> None:
+    """Something is due every minute, and merging takes longer than that."""
+    writer = Writer(tmp_path, 500, 500, 1 << 30)
+    begun = now = writer.part_begun_at
+    house = Housekeeping(writer, free_bytes_min=0, told=print, now=lambda: now)  # type: ignore[arg-type]
+    merged_at = []
+    for minute in range(3 * 24 * 60):
+        now = begun + timedelta(minutes=minute)
+        if house.refuses() is None:
+            house.idle(58 * SECOND_NS)
+        else:
+            assert house.refuses() == PUT_IN_ORDER
+            house.idle(0)
+        if writer.loose_attempts == 0:
+            merged_at.append(minute)
+            writer.loose_attempts = 500
+    assert merged_at == [24 * 60, 48 * 60]
+
+
+def test_where_there_was_time_for_all_of_it_nothing_is_refused(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, 10, 500, 1 << 30)
+    begun = now = writer.part_begun_at
+    house = Housekeeping(writer, free_bytes_min=0, told=print, now=lambda: now)  # type: ignore[arg-type]
+    for hour in range(100):
+        now = begun + timedelta(hours=hour)
+        house.idle(SECOND_NS)
+        assert house.refuses() is None
+    assert writer.merged == 0
 
 
 def test_a_disk_that_does_not_take_it_is_told_and_hurts_nothing(tmp_path: Path) -> None:

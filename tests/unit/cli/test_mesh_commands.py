@@ -103,3 +103,19 @@ def test_the_bar_says_what_runs_all_rates_together_and_what_waits(monkeypatch: p
     assert task.fields["what"] == "c → d, 1 flow, and 1 beside it"
     assert task.fields["rate"] == "30.0 Mbit/s"
     assert task.fields["left"].endswith("left; next, a → c, waits for host a and host c")
+
+
+def test_the_bar_forgets_what_waited_once_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    console = Screen(file=io.StringIO(), width=220, force_terminal=True)
+    first, _, third = trials("ab", "cd", "ac")
+    with progress_view(console) as show:
+        show(CampaignStarted(2, 0, 12 * SECOND_NS))
+        show(TrialStarted(1, first, 1, 12 * SECOND_NS))
+        show(TrialWaits(third, ("host a",)))
+        show(TrialFinished(make_outcome(first).record))
+        show(TrialStarted(2, third, 1, 6 * SECOND_NS))
+        assert isinstance(show, Bar)
+        (task,) = show.progress.tasks
+    assert task.fields["what"] == "a → c, 1 flow"
+    assert task.fields["left"].endswith("left")

@@ -3,6 +3,9 @@
 from datetime import UTC, datetime
 from itertools import islice
 
+import pytest
+
+from flowsweep.cli.check_times import times_refusals
 from flowsweep.plan import Plan
 from flowsweep.plan.file import parse_plan
 from flowsweep.schedule import Occasion, occasions, surely_before
@@ -152,3 +155,61 @@ def test_what_comes_after_a_year_is_found_without_counting_from_the_beginning() 
     assert first.number == before + 1
     assert abs(first.due_unix_ns - year_ns) < 2 * SECOND_NS
     assert surely_before(plan("", 'at = "02:00"').sweeps[0].timing, 0, year_ns) == 0
+
+
+BESIDE = """
+[campaign]
+every = "10min"
+for = "1h"
+slip = "1min"
+concurrent = {concurrent}
+{hosts}
+[[sweep]]
+name = "bulk"
+paths = [{{ from = "a", to = "b" }}, {{ from = "b", to = "a" }}]
+duration = "2min"
+
+[[sweep]]
+name = "probes"
+test = "rtt"
+paths = [{{ from = "{src}", to = "{dst}" }}]
+duration = "5s"
+{keys}
+"""
+
+
+@pytest.mark.parametrize(
+    ("concurrent", "ends", "keys", "missed"),
+    [
+        (1, "cd", "", True),
+        (2, "cd", "", False),
+        (2, "ab", "", True),
+        (2, "ab", "exclusive = false", False),
+        (2, "ac", 'slip = "5min"', False),
+    ],
+)
+def test_sweeps_that_share_no_host_do_not_keep_each_other_from_running(concurrent, ends, keys, missed):
+    hosts = "".join(f'[hosts.{name}]\naddress = "192.0.2.1"\n' for name in "abcd")
+    words = {"concurrent": concurrent, "hosts": hosts, "src": ends[0], "dst": ends[1], "keys": keys}
+    asked = parse_plan(BESIDE.format(**words), "beside.toml")
+    found = load_of(asked, 0, 1)
+    assert found.due == {"bulk": 6, "probes": 6}
+    assert found.missed == ({"probes": 6} if missed else {})
+    assert found.span_ns == 3600 * SECOND_NS
+    if missed:
+        assert found.in_the_way == {"probes": "bulk"}
+        [problem] = times_refusals(asked, 0)
+        assert problem.endswith("in sweep probes would fit")
+
+
+def test_a_sweep_does_not_run_beside_itself_and_what_is_missed_is_not_made_up_for():
+    asked = plan('concurrent = 4\nfor = "1h"', 'every = "30s"\nslip = "20s"')
+    [sweep] = asked.sweeps
+    longer = sweep.model_copy(update={"duration_ns": (40 * SECOND_NS,)})
+    found = load_of(asked.model_copy(update={"sweeps": (longer,)}), 0, 1)
+    lasts_ns = found.run_ns["tcp0"]
+    assert 40 * SECOND_NS < lasts_ns < 50 * SECOND_NS
+    ran = found.due["tcp0"] - found.missed["tcp0"]
+    assert found.busy_ns["a"] == ran * lasts_ns <= 3600 * SECOND_NS + lasts_ns
+    assert ran > 60
+    assert found.in_the_way == {"tcp0": "tcp0"}

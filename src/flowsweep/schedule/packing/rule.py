@@ -5,7 +5,7 @@ begin yet is kept for it from when all of it is expected to be free, and a later
 it is expected to be over by then. So no slot waits for ever, and hosts do not idle for the sake of order.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from flowsweep.schedule.estimate import slot_duration_ns
@@ -39,27 +39,43 @@ class Packing:
         sharing: What they may not share.
     """
 
-    def __init__(self, jobs: Sequence[Job], sharing: Sharing) -> None:
+    def __init__(self, jobs: Iterable[Job], sharing: Sharing) -> None:
         self._sharing = sharing
-        self._waiting = dict.fromkeys(jobs)
+        self._waiting: dict[Job, None] = {}
         self._ends_ns: dict[Job, int] = {}
         """When those that run are expected to be over."""
-        self._holders: dict[Need, list[Job]] = {need: [] for job in jobs for need in job.needs}
-        self._left_ns = dict.fromkeys(self._holders, 0)
+        self._holders: dict[Need, list[Job]] = {}
+        self._left_ns: dict[Need, int] = {}
         self._all_left_ns = 0
-        for job in jobs:
-            self._add_left(job, job.lasts_ns)
+        self._waiting_freely = 0
+        """How many of those that wait need nothing."""
+        self.add(jobs)
 
     @property
     def waiting(self) -> Collection[Job]:
         """Those that did not begin yet, in their order."""
         return self._waiting.keys()
 
+    def add(self, jobs: Iterable[Job]) -> None:
+        """Let more jobs wait, behind those that wait already."""
+        for job in jobs:
+            self._waiting[job] = None
+            self._waiting_freely += not job.needs
+            for need in job.needs:
+                self._holders.setdefault(need, [])
+                self._left_ns.setdefault(need, 0)
+            self._add_left(job, job.lasts_ns)
+
+    def withdraw(self, job: Job) -> None:
+        """Take back a job that did not begin."""
+        self._no_longer_waiting(job)
+        self._add_left(job, -job.lasts_ns)
+
     def begin(self, now_ns: int) -> list[Job]:
         """Take those that may begin now; they run until they are `over`."""
         begun = self._ready(now_ns)
         for job in begun:
-            del self._waiting[job]
+            self._no_longer_waiting(job)
         return begun
 
     def over(self, job: Job) -> None:
@@ -78,8 +94,18 @@ class Packing:
 
     def left_ns(self) -> int:
         """At least so long it takes from now on: for one host, for one link, or for all of them."""
-        of_needs = (left // self._sharing.places(need) for need, left in self._left_ns.items())
-        return max([self._all_left_ns // self._sharing.at_once, *of_needs])
+        return max([self._all_left_ns // self._sharing.at_once, *map(self._left_of, self._left_ns)])
+
+    def left_before_ns(self, job: Job) -> int:
+        """At least so long those take that share a need with a job which is not among them."""
+        return max(map(self._left_of, job.needs & self._left_ns.keys()), default=0)
+
+    def _left_of(self, need: Need) -> int:
+        return self._left_ns[need] // self._sharing.places(need)
+
+    def _no_longer_waiting(self, job: Job) -> None:
+        del self._waiting[job]
+        self._waiting_freely -= not job.needs
 
     def _add_left(self, job: Job, by_ns: int) -> None:
         self._all_left_ns += by_ns
@@ -91,7 +117,7 @@ class Packing:
         kept_for: dict[Need, tuple[int, int]] = {}
         """From when to when a need is kept for jobs that come first."""
         for looked_at, job in enumerate(self._waiting):
-            everything_taken = len(kept_for) == len(self._holders) > 0
+            everything_taken = len(kept_for) == len(self._holders) > 0 and self._waiting_freely == 0
             full = len(self._ends_ns) >= self._sharing.at_once
             if full or everything_taken or looked_at >= _LOOKED_AT_MAX:
                 break

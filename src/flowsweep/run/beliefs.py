@@ -1,0 +1,21 @@
+"""What the searches of a slot believe, as events."""
+
+from collections.abc import Iterator, Mapping
+
+from flowsweep.plan.searching.model import BestSearch
+from flowsweep.run.events import BestBelieved, SearchBelieves
+from flowsweep.schedule import Learned, Slot, best_state, plateau_states
+
+
+def beliefs_of(
+    slot: Slot, learned: Mapping[str, Learned]
+) -> Iterator[tuple[str, SearchBelieves | BestBelieved]]:
+    """Say what each search in rounds believes since its last whole round, with the id of its first step."""
+    for first, state in plateau_states(slot, learned):
+        if state.belief is not None:
+            told = (state.belief, state.levels, state.end, state.left)
+            yield first.trial_id, SearchBelieves(first, *told)
+    search, best = slot.search, best_state(slot, learned)
+    if isinstance(search, BestSearch) and best is not None and best.belief is not None:
+        said = (best.belief, best.settings, best.end, best.left)
+        yield slot.trials[0].trial_id, BestBelieved(slot.planned, search.precision, *said)
