@@ -39,6 +39,10 @@ interval = "100ms"
 SWEEPS = {
     "window": 'find = "plateau"\nwindow = { from = "8KiB", to = "1MiB" }\nat_most = { trials = 15 }\n',
     "flows": 'find = "plateau"\nflows = { from = 1, to = 8 }\nwindow = "16KiB"\nat_most = { trials = 15 }\n',
+    "flows, then window": (
+        'find = "plateau"\nflows = { from = 1, to = 8 }\nwindow = { from = "8KiB", to = "256KiB" }\n'
+        "at_most = { trials = 25 }\n"
+    ),
     "best": 'find = "best"\ncongestion = ["cubic", "reno"]\nflows = [1, 4]\nat_most = { trials = 15 }\n',
 }
 SEED = 1

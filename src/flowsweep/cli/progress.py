@@ -182,6 +182,8 @@ class Bar:
         self._left_ns = 0
         self._running: dict[str, _Running] = {}
         self._next = ""
+        self._waits = ""
+        """Id of the trial that `_next` is about."""
 
     def __call__(self, event: CampaignEvent) -> None:
         """Show one event."""
@@ -196,12 +198,15 @@ class Bar:
                     left="" if left_ns is None else _about(left_ns),
                 )
             case Waiting(occasion, left_ns):
+                self._next = ""
                 self.progress.update(
                     self._task, what=_coming(occasion), rate="", left=f"in {_about(left_ns)}"
                 )
             case TrialStarted(number, trial, _, left_ns):
                 self._left_ns = left_ns
                 self._running[trial.trial_id] = _Running(number, trial)
+                if trial.trial_id == self._waits:
+                    self._next = ""
                 self._show(f"{_about(left_ns)} left")
             case TrialRunning(trial, elapsed_ns, rate_bps) if trial.trial_id in self._running:
                 self._running[trial.trial_id].rate_bps = rate_bps
@@ -212,6 +217,9 @@ class Bar:
             case TrialWaits(trial, needs):
                 why = f"waits for {' and '.join(needs)}" if needs else "waits for its turn"
                 self._next = f"; next, {direction(trial.src, trial.dst)}, {why}"
+                self._waits = trial.trial_id
+            case SweepMissed():
+                self._next = ""
             case _:
                 pass
         if (message := _worth_a_line(event)) is not None:

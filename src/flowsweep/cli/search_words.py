@@ -13,6 +13,7 @@ from flowsweep.plan.searching.model import (
     OfPlateau,
     RateSearch,
     SearchInRounds,
+    WindowSearch,
 )
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
@@ -141,20 +142,31 @@ def _rate_search_words(search: RateSearch) -> str:
 def _plateau_search_words(search: OfPlateau, trial_ns: int) -> str:
     """Say what is searched, how precisely, what that may take, and what it probably will."""
     # It needs NumPy and SciPy, which no other plan needs.
-    from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed
+    from flowsweep.schedule.search.rehearsal import SCATTER, Rehearsed, rehearsed
 
-    most = counted(search.trials_max, "trial")
+    most, whose = counted(search.trials_max, "trial"), "each"
+    searches: list[OfPlateau] = [search]
     if isinstance(search, FlowsSearch):
         axis, bounds = "number of flows", f"the fewest flows that are enough, {search.low} to {search.high}"
+        if search.then is not None:
+            searches.append(search.then)
+            whose = "for both"
+            axis = f"{axis}, and then with the window,"
+            bounds = f"{bounds}, with the largest window; then, with so many, {_window_bounds(search.then)}"
     else:
-        whose = "of all flows" if search.of == "window_sum_bytes" else "of each flow"
-        bounds = f"{format_size(search.low)} to {format_size(search.high)} {whose}"
-        axis, bounds = "window", f"the smallest window that is enough, {bounds}"
+        axis, bounds = "window", _window_bounds(search)
     wanted = f"{bounds}, {_wanted(search)}"
-    took = rehearsed(search, trial_ns)
+    both = zip(*(rehearsed(one, trial_ns) for one in searches), strict=True)
+    took = Rehearsed(*(min(sum(counts), search.trials_max) for counts in both))
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     if_so = f"if goodput rises with the {axis} up to a corner and repeats scatter by {format_margin(SCATTER)}"
-    return f"{wanted}: at most {most} each, probably about {took.median}{spread}, {if_so}"
+    return f"{wanted}: at most {most} {whose}, probably about {took.median}{spread}, {if_so}"
+
+
+def _window_bounds(search: WindowSearch) -> str:
+    whose = "of all flows" if search.of == "window_sum_bytes" else "of each flow"
+    bounds = f"{format_size(search.low)} to {format_size(search.high)} {whose}"
+    return f"the smallest window that is enough, {bounds}"
 
 
 def _wanted(search: SearchInRounds) -> str:

@@ -6,12 +6,14 @@ import pytest
 
 from analysis_support import make_trial
 from flowsweep.cli.progress import progress_view
+from flowsweep.cli.search_words import flows_words, search_rows
 from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import Left
 from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
 from flowsweep.schedule.search.best import BestBelief, BestEnd
 from flowsweep.schedule.search.plateau import Belief, End
+from plan_support import plan_of
 from searched_responses import asked_flows
 
 TRIAL = make_trial(flows=4, window_bytes=262_144)
@@ -82,3 +84,16 @@ def test_what_a_search_for_the_best_believes_is_said_after_each_round(
     second = output.getvalue().splitlines()[1]
     assert second.strip().startswith("search a → b: ")
     assert words in second
+
+
+def test_check_says_what_follows_what_and_that_both_have_one_budget() -> None:
+    keys = 'find = "plateau"\nflows = { from = 1, to = 8 }\nwindow_sum = { from = "64KiB", to = "2MiB" }\n'
+    [sweep] = plan_of(keys + "at_most = { trials = 40 }").sweeps
+    [(name, words)] = search_rows(sweep, 1)
+    assert name == "search"
+    assert words.startswith(
+        "the fewest flows that are enough, 1 to 8, with the largest window; then, with so many, the smallest "
+        "window that is enough, 64 KiB to 2 MiB of all flows, to 10.0 %"
+    )
+    assert ": at most 40 trials for both, probably about " in words
+    assert flows_words(sweep) == "1 to 8"

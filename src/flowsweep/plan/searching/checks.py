@@ -12,7 +12,7 @@ from flowsweep.units import write_duration, write_size
 
 _WINDOWS = ("window", "window_sum")
 _RANGES = (*_WINDOWS, "flows")
-_OF_ENDS = ("window_send", "window_recv", "window_max")
+_OF_ENDS: tuple[str, ...] = ("window_send", "window_recv", "window_max")
 NO_SETTINGS = ("pairs", "duration")
 """Lists that make no settings: other hosts and other durations have a search of their own."""
 _FEWEST_SETTINGS = 2
@@ -64,15 +64,17 @@ def _plateau_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iter
         example = 'window_sum = { from = "64KiB", to = "64MiB" }'
         message = f'found "{sweep.find}" without a range, expected one, such as {example}'
         yield Problem((*at, "find"), message, about=tuple((*at, key) for key in _RANGES))
+    windows = [key for key in ranges if key != "flows"]
     if "flows" in ranges:
-        yield from _flows_problems(sweep, ranges, at)
-        ends: tuple[str, ...] = ("window_max",)
-        why = "found beside a search for flows, whose windows are as given; leave it out"
-    else:
-        for key in ranges:
-            yield from _window_problems((*at, key), getattr(sweep, key))
+        yield from _flows_problems(sweep, at)
+    for key in windows:
+        yield from _window_problems((*at, key), getattr(sweep, key))
+    if windows:
         ends = _OF_ENDS
         why = "found beside a search, whose range says which windows both ends get; leave it out"
+    else:
+        ends = ("window_max",)
+        why = "found beside a search for flows, whose windows are as given; leave it out"
     for key in ends:
         if getattr(sweep, key) is not None:
             yield Problem((*at, key), why, about=((*at, "find"),))
@@ -113,15 +115,8 @@ def _budget_problems(sweep: SweepTable, trials: int, at: KeyPath) -> Iterator[Pr
         yield Problem((*at, "at_most", "duration"), message, about=((*at, "duration"),))
 
 
-def _flows_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+def _flows_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     flows = sweep.flows
-    for key in ranges:
-        if key != "flows":
-            message = (
-                "found a range beside one of flows, expected one range: list the numbers of flows, such as "
-                "flows = [1, 4, 16], and each has a search of its own"
-            )
-            yield Problem((*at, key), message, about=((*at, "flows"),))
     for key in (*_WINDOWS, "window_send", "window_recv"):
         levels = getattr(sweep, key)
         if isinstance(levels, list) and len(levels) > 1:

@@ -92,11 +92,11 @@ class FindKeys(Table):
 
     find: Annotated[Literal["plateau", "best", "knee of latency"], one_of(*SOUGHT)] | None = key(
         "Search in place of a grid. plateau: the smallest window, or the fewest flows, with which goodput "
-        "is on its plateau, within a range of `window`, `window_sum` or `flows`; a search for each direction "
-        "and each combination of the other axes. best: which combination of the levels of all axes has the "
-        "highest goodput; a search for each direction. Trials of both come in rounds, which take the place "
-        "of `repeats`. knee of latency: the highest rate of datagrams, within a range of `rate_sum`, before "
-        "they are delayed by more than `delay_max`.",
+        "is on its plateau, within a range of `window`, `window_sum` or `flows`, or of flows first and then "
+        "of windows; a search for each direction and each combination of the other axes. best: which "
+        "combination of the levels of all axes has the highest goodput; a search for each direction. Trials "
+        "of both come in rounds, which take the place of `repeats`. knee of latency: the highest rate of "
+        "datagrams, within a range of `rate_sum`, before they are delayed by more than `delay_max`.",
         None,
         examples=["plateau", "best", "knee of latency"],
     )

@@ -90,7 +90,8 @@ class WindowSearch(SearchInRounds):
 class FlowsSearch(SearchInRounds):
     """A search for the fewest flows, between each pair of hosts, from which on goodput is on its plateau.
 
-    It ends as one for a window does, or when the interval has no other whole number.
+    It ends as one for a window does, or when the interval has no other whole number. Another may follow, for
+    the smallest window with so many flows; what this one left of its budget is what that one has.
     """
 
     find: Literal["flows"] = "flows"
@@ -98,6 +99,8 @@ class FlowsSearch(SearchInRounds):
     high_flows: int
     window_shared: bool
     """Whether all flows share a window sum, as far as they are asked for windows; else each has its own."""
+    then: WindowSearch | None = Field(default=None, exclude_if=lambda search: search is None)
+    """What follows. Until then windows are the largest of its range."""
 
     @property
     def low(self) -> int:

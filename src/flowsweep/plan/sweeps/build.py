@@ -89,13 +89,19 @@ def _axes(sweep: SweepTable) -> dict[str, Any]:
 
 
 def _plateau_search(sweep: SweepTable) -> OfPlateau | None:
-    if isinstance(sweep.flows, FlowsRange):
-        return FlowsSearch(
-            low_flows=sweep.flows.low,
-            high_flows=sweep.flows.high,
-            window_shared=sweep.window_sum is not None,
-            **_until_known(sweep),
-        )
+    of_window = _window_search(sweep)
+    if not isinstance(sweep.flows, FlowsRange):
+        return of_window
+    return FlowsSearch(
+        low_flows=sweep.flows.low,
+        high_flows=sweep.flows.high,
+        window_shared=sweep.window_sum is not None,
+        then=of_window,
+        **_until_known(sweep),
+    )
+
+
+def _window_search(sweep: SweepTable) -> WindowSearch | None:
     per_flow = isinstance(sweep.window, WindowRange)
     windows = sweep.window if per_flow else sweep.window_sum
     if not isinstance(windows, WindowRange):

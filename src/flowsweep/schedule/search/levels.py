@@ -70,6 +70,17 @@ class Levels:
         half = float(stdtrit(self.freedom, confidence)) * np.sqrt(np.maximum(spread, 0) * variance)
         return value - half, value + half
 
+    def lower_than_before(self, confidence: float) -> NDArray[np.bool_]:
+        """(levels,) whether a level is surely lower than some smaller one, each pair by Student's t."""
+        if self.freedom < 1:
+            return np.zeros(len(self.values), dtype=bool)
+        own = np.diag(self.covariance)
+        spread = own[:, None] + own - 2 * self.covariance
+        variance = max(self.variance, LEAST_ERROR**2)
+        half = float(stdtrit(self.freedom, confidence)) * np.sqrt(np.maximum(spread, 0) * variance)
+        lower = self.means[:, None] - self.means > half
+        return np.asarray(np.triu(lower, 1).any(axis=0))
+
 
 def levels_of(tried: Sequence[Tried]) -> Levels:
     """Estimate the mean of each level; what a round has in common, drift for one, moves none of them."""

@@ -172,12 +172,15 @@ class Seen:
         counting = _counting(levels)
         counted = tuple(one for one in kept if one.level in counting)
         response = fitted(counted, low, high, confidence)
-        fit = None if _misfits(levels, response) else response
-        if fit is None:
-            response = _between_windows(levels, response)
         reference = _reference(levels, response)
-        shown = _within_shown(levels, response, reference, confidence)
-        return cls(levels, counted, fit, shown, reference, high, confidence)
+        ends = _shown_ends(levels, response, reference, confidence)
+        fits = not _misfits(levels, response) and not _contradicted(response, ends)
+        fit = response if fits else None
+        if not fits:
+            response = _between_windows(levels, response)
+            reference = _reference(levels, response)
+            ends = _shown_ends(levels, response, reference, confidence)
+        return cls(levels, counted, fit, _narrowed(response, ends), reference, high, confidence)
 
     @property
     def belief(self) -> Belief:
@@ -293,24 +296,34 @@ def _reference(levels: Levels, response: Response) -> tuple[int, ...]:
     return beyond or (int(levels.means.argmax()),)
 
 
-def _within_shown(
+def _shown_ends(
     levels: Levels, response: Response, reference: Sequence[int], confidence: float
-) -> Response:
-    """Narrow the interval to what the windows themselves show, whatever the response.
+) -> tuple[float | None, float | None]:
+    """What windows show themselves, whatever the response: natural logarithms, None where nothing is shown.
 
-    It begins above the largest window that is shown not to be enough, and ends at the smallest that is shown
-    to be.
+    These are the largest window that is shown not to be enough, and the smallest that is shown to be. One at
+    which goodput is surely lower than at a smaller window says nothing of where the plateau begins.
     """
     at_least, at_most = _below(levels, response, reference, confidence)
     # Beyond the largest of all goodput may rise.
     enough = [number for number in range(max(reference)) if at_most[number] <= ALLOWED]
     high = None if not enough else math.log(levels.values[enough[0]])
-    missing = [
-        number for number in range(enough[0] if enough else min(reference)) if at_least[number] > ALLOWED
-    ]
-    low = None if not missing else math.log(levels.values[missing[-1]])
-    low = max((end for end in (response.low, low) if end is not None), default=None)
-    high = min((end for end in (response.high, high) if end is not None), default=None)
+    before = range(enough[0] if enough else min(reference))
+    dips = levels.lower_than_before(1 - (1 - confidence) / 2)
+    missing = [number for number in before if at_least[number] > ALLOWED and not dips[number]]
+    return None if not missing else math.log(levels.values[missing[-1]]), high
+
+
+def _contradicted(response: Response, ends: tuple[float | None, float | None]) -> bool:
+    """Whether windows show themselves that its estimate is wrong."""
+    low, high = ends
+    return (low is not None and low > response.enough) or (high is not None and high < response.enough)
+
+
+def _narrowed(response: Response, ends: tuple[float | None, float | None]) -> Response:
+    """Narrow the interval to what the windows themselves show."""
+    low = max((end for end in (response.low, ends[0]) if end is not None), default=None)
+    high = min((end for end in (response.high, ends[1]) if end is not None), default=None)
     if low is not None and high is not None and low >= high:
         return response
     at = response.enough if low is None else max(response.enough, low)

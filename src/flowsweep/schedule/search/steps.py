@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, RateSearch, WindowSearch
@@ -48,12 +49,13 @@ def largest_step(trial: Trial) -> Trial:
             return trial
 
 
-def plateau_state(slot: Slot, learned: Mapping[str, Learned]) -> "Decision | None":
-    """What a search for the plateau decided after its last whole round; None of other slots."""
+def plateau_states(slot: Slot, learned: Mapping[str, Learned]) -> "list[tuple[Trial, Decision]]":
+    """What searches for the plateau decided after their last whole round, by their first step.
+
+    Those of a slot follow each other: flows, and then a window. Of other slots there are none.
+    """
     search = slot.search
-    if not isinstance(search, OfPlateau):
-        return None
-    return _levels(slot.trials[0], search, learned)[2]
+    return _levels(slot.trials[0], search, learned)[2] if isinstance(search, OfPlateau) else []
 
 
 def best_state(slot: Slot, learned: Mapping[str, Learned]) -> "BestDecision | None":
@@ -74,7 +76,30 @@ def _rates(first: Trial, search: RateSearch, learned: Mapping[str, Learned]) -> 
 
 def _levels(
     first: Trial, search: OfPlateau, learned: Mapping[str, Learned]
+) -> "tuple[int, Slot | None, list[tuple[Trial, Decision]]]":
+    steps, following, decision = _of_one(first, search, search, learned)
+    states = [(first, decision)]
+    if following is not None or not isinstance(search, FlowsSearch):
+        return steps, following, states
+    then = search.then
+    if then is None or decision.belief is None:
+        return steps, None, states
+    flows = min(max(decision.belief.in_whole[0], search.low), search.high)
+    next_first = at_flows(first, search, flows, first.repeat).model_copy(update={"search": then})
+    trials, duration_ns, size = left = decision.left
+    within = {"trials_max": trials, "duration_max_ns": duration_ns, "bytes_max": size}
+    more, following, decision = _of_one(next_first, then, then.model_copy(update=within), learned)
+    if more == 0 and (len(decision.levels) > left.trials or left.bytes == 0):
+        # Nothing is left for a round over its range.
+        return steps, None, [*states, (next_first, replace(decision, levels=(), end="budget"))]
+    return steps + more, following, [*states, (next_first, decision)]
+
+
+def _of_one(
+    first: Trial, search: OfPlateau, within: OfPlateau, learned: Mapping[str, Learned]
 ) -> tuple[int, Slot | None, "Decision"]:
+    """Go through one search; `within` is the same with the budget that it has."""
+
     def at_level(level: int, round_: int) -> Trial:
         if isinstance(search, FlowsSearch):
             return at_flows(first, search, level, round_)
@@ -85,7 +110,7 @@ def _levels(
 
     return _in_rounds(
         first,
-        lambda tried, failed: decide(search, first.parameters.duration_ns, tried, failed),
+        lambda tried, failed: decide(within, first.parameters.duration_ns, tried, failed),
         lambda decision: decision.levels,
         at_level,
         learned,

@@ -109,7 +109,7 @@ def test_a_search_that_ended_early_says_so() -> None:
     assert claim.endswith(("less precise than was asked for.", "no interval can be told."))
     nothing = only(steps(corner, fails=lambda window: window > LOW_BYTES))
     assert nothing.estimate.effect is None
-    assert "of which 1 were whole" in nothing.say("described")
+    assert " trials, 1 of them whole, are too few to say what is enough." in nothing.say("described")
 
 
 def test_searches_of_other_axes_and_directions_are_told_apart() -> None:

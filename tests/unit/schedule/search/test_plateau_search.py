@@ -8,6 +8,7 @@ import pytest
 
 from flowsweep import defaults
 from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.schedule.search.levels import levels_of
 from flowsweep.schedule.search.plateau import decide, whole_from
 from flowsweep.schedule.search.tried import Tried
 from searched_responses import (
@@ -64,6 +65,31 @@ def test_what_goes_on_beyond_does_not_move_where_the_plateau_begins(kind: str) -
     cases = [CASES[kind](generator) for _ in range(SEARCHES)]
     found = [searched(case, independent(0.005), generator, asked()) for case in cases]
     assert sum(false_plateau(one, case) for one, case in zip(found, cases, strict=True)) <= 2
+
+
+def test_windows_that_contradict_the_response_decide_alone() -> None:
+    """With much noise a response through two plateaus fits, and may place its end where nothing was tried."""
+    held = []
+    for seed in range(16):
+        generator = np.random.default_rng(seed)
+        case = CASES["two levels"](generator)
+        found = searched(case, independent(0.03), generator, asked(trials=45))
+        assert not false_plateau(found, case), seed
+        held.append(bool(holds(found, case)))
+    assert sum(held) >= 15
+
+
+def test_a_dip_is_lower_than_a_smaller_window_and_a_low_plateau_is_not() -> None:
+    logs = {100: 1.0, 200: 2.0, 400: 1.98, 800: 1.5, 1600: 2.0}
+    shaken = {1: 0.01, 2: -0.01, 3: 0.0}
+    tried = [
+        Tried(level, round_, log + (-1) ** number * shift)
+        for round_, shift in shaken.items()
+        for number, (level, log) in enumerate(logs.items())
+    ]
+    assert levels_of(tried).lower_than_before(0.99).tolist() == [False, False, False, True, False]
+    once = [one for one in tried if one.round == 1]
+    assert not levels_of(once).lower_than_before(0.99).any(), "of which nothing is known of the noise"
 
 
 def test_where_the_smallest_window_is_enough_the_range_has_no_beginning_of_a_plateau() -> None:

@@ -1,8 +1,11 @@
-"""Steps of searches for the fewest flows: what of a trial changes with their number, and what does not."""
+"""Steps of searches for the fewest flows, and then a window: what of a trial changes, and what does not."""
+
+from collections.abc import Callable
 
 import pytest
 
-from flowsweep.schedule import Learned, Trial, followed, schedule
+from flowsweep.schedule import Learned, Trial, followed, plateau_states, schedule
+from flowsweep.schedule.search.plateau import Decision
 from flowsweep.schedule.search.steps import largest_step
 from plan_support import plan_of
 
@@ -53,3 +56,63 @@ def test_what_a_step_may_take_is_that_of_the_most_flows() -> None:
     most = largest_step(first)
     assert most.parameters.flows == 16
     assert most.parameters.window_bytes == (1 << 20) // 16
+
+
+def both(
+    keys: str, goodput_bps: Callable[[Trial], float]
+) -> tuple[list[Trial], list[tuple[Trial, Decision]], int]:
+    """All steps of a search for flows and then a window, what both decided, how many steps were allowed."""
+    (slot,) = schedule(plan_of(WHOLE + keys), 1)
+    learned: dict[str, Learned] = {}
+    found: list[Trial] = []
+    while (step := followed(slot, learned)[1]) is not None:
+        assert followed(slot, learned)[0] == len(found)
+        (trial,) = step.trials
+        found.append(trial)
+        learned[trial.trial_id] = goodput_bps(trial) * (1 + 1e-4 * (len(found) % 3))
+    return found, plateau_states(slot, learned), slot.steps
+
+
+def by_window(trial: Trial) -> float:
+    """Each flow carries 8 Mbit/s at most, and needs 20 KB for that; the path carries 20 Mbit/s."""
+    (flows, window_bytes) = trial.total_flows, trial.parameters.window_bytes or 0
+    return min(flows * 8e6 * min(1.0, window_bytes / 20_000), 20e6)
+
+
+@pytest.mark.parametrize(
+    "windows",
+    ['window = { from = "4KiB", to = "256KiB" }', 'window_sum = { from = "16KiB", to = "1MiB" }'],
+    ids=["of each flow", "of all flows"],
+)
+def test_the_fewest_flows_come_first_and_then_the_smallest_window_with_them(windows: str) -> None:
+    found, states, _ = both(windows, by_window)
+    of_flows = [trial for trial in found if trial.search == found[0].search]
+    of_window = found[len(of_flows) :]
+    assert len({trial.trial_id for trial in found}) == len(found)
+    # With the largest window three flows are the fewest that carry 97 % of 20 Mbit/s.
+    (first, flows_known), (second, window_known) = states
+    assert (first.search, second.search) == (found[0].search, of_window[0].search)
+    assert flows_known.belief is not None
+    assert flows_known.belief.in_whole[0] == 3
+    largest = {trial.parameters.window_bytes for trial in of_flows}
+    sums = {trial.window_sums_asked_bytes for trial in of_flows}
+    assert (largest == {256 << 10}) if "sum" not in windows else (sums == {(1 << 20,)})
+    assert {trial.parameters.flows for trial in of_window} == {3}
+    # Of three flows, each needs 20/24 of its 20 KB for the path, and 3 % less for what counts as enough.
+    assert window_known.belief is not None
+    enough = 0.97 * 20_000 * 20 / 24 * (3 if "sum" in windows else 1)
+    assert window_known.belief.enough == pytest.approx(enough, rel=0.1)
+    assert (flows_known.end, window_known.end) == ("precise", "precise")
+
+
+def test_both_have_one_budget() -> None:
+    windows = 'window = { from = "4KiB", to = "256KiB" }\nat_most = { trials = 16 }'
+    found, states, steps = both(windows, by_window)
+    assert len(found) <= steps == 16
+    assert [one.end for _, one in states] == ["precise", "budget"]
+    assert states[1][1].left.trials < 3
+    found, states, steps = both(windows.replace("16", "12"), by_window)
+    # What the first left does not suffice for a round over the range of the second.
+    assert len(found) < steps == 12
+    assert states[1][1].belief is None
+    assert {trial.search for trial in found} == {found[0].search}

@@ -86,10 +86,11 @@ def plateau_searches(summary: Sequence[TrialRow]) -> list[PlateauSearched]:
         summary: Rows of a campaign; others than steps of such searches are left out.
     """
     steps = sorted(filter(is_step, summary), key=lambda row: row["order_index"])
-    sweeps: dict[str, list[TrialRow]] = {}
+    alike: dict[tuple[str, object], list[TrialRow]] = {}
     for row in steps:
-        sweeps.setdefault(row["sweep"], []).append(row)
-    return [search for rows in sweeps.values() for search in _searches(rows)]
+        # A search for flows may be followed by one for a window.
+        alike.setdefault((row["sweep"], row.get("searched_for")), []).append(row)
+    return [search for rows in alike.values() for search in _searches(rows)]
 
 
 def plateau_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -125,7 +126,7 @@ def level_of_step(row: TrialRow, axis: str) -> int:
 
 
 def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
-    """The searches of one sweep."""
+    """The searches of one sweep that look for the same."""
     axis = FLOWS if rows[0].get("searched_for") == FLOWS else WINDOW
     axes = [name for name in AXIS_NAMES if name not in _OF_STEPS[axis] and name in rows[0]]
     points: dict[tuple[object, ...], list[TrialRow]] = {}
@@ -207,7 +208,7 @@ def _claim(search: PlateauSearched) -> str:
     found = search.belief
     trials = trials_words(search.steps, search.confidence)
     if found is None:
-        return f"nothing was found in {trials}, of which {len(search.whole)} were whole."
+        return f"{trials}, {len(search.whole)} of them whole, are too few to say what is enough."
     claim = _of_flows if search.axis == FLOWS else _of_windows
     return claim(search, found, trials)
 

@@ -116,5 +116,5 @@ def _below_the_link(means: LevelMeans) -> Floats:
     variance = np.where(noisier, squares / freedom, fit.variance)
     error = np.sqrt(variance * (means.shares**2 / np.bincount(means.cells)).sum(axis=1))
     tail = (1 - CONFIDENCE) / (2 * (count - 1))
-    half = error * scipy.stats.t.isf(tail, np.where(noisier, freedom, fit.freedom))
+    half = error * -scipy.special.stdtrit(np.where(noisier, freedom, fit.freedom), tail)
     return np.asarray(math.log(ceiling_bps) - means.shares @ fit.cell_means + half, dtype=np.float64)
