@@ -85,9 +85,8 @@ def _level_named(axis: str, level: Hashable) -> str:
 
 def varies(rows: Iterable[Mapping[str, object]], axis: str) -> bool:
     """Whether rows have more than one level of an axis."""
-    levels = (level_of(row, axis) for row in rows)
-    first = next(levels, None)
-    return any(level != first for level in levels)
+    levels = [row.get(axis) for row in rows]
+    return bool(levels) and levels.count(levels[0]) < len(levels)
 
 
 def _split(groups: Sequence[Sequence[Row]], key: Callable[[Row], Hashable]) -> list[Sequence[Row]]:

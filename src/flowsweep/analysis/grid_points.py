@@ -1,31 +1,11 @@
-"""Trials as points of the grid that the plan asked for, and the repeats of each point put together."""
+"""What trials of one point of a grid have in common, and the repeats of each point put together."""
 
-import ibis
-import ibis.expr.types as ir
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
 
-from flowsweep.analysis.expressions import middle
+from flowsweep.analysis.axes import level_of
 from flowsweep.axes import FLOWS, HOSTS, OTHERS, SettingColumns, columns_of
-
-
-def points(summary: ir.Table, trials: ir.Table) -> ir.Table:
-    """Give each trial one row for each window sum of the plan that it answers.
-
-    Points that `window_max` made equal ran once; here each of them is there, so that a surface over (window
-    sum, flows) has no holes.
-
-    Args:
-        summary: From `flowsweep.analysis.summary`.
-        trials: As in an archive.
-
-    Returns:
-        The summary's columns and window_sum_asked_bytes (int64; the trial's own window sum if the plan asked
-        for windows per flow, null if it asked for none).
-    """
-    asked = trials.select("trial_id", asked=trials.window_sums_asked_bytes)
-    joined = summary.inner_join(asked, "trial_id")
-    sums = (joined.asked.length() > 0).ifelse(joined.asked, ibis.array([joined.window_sum_bytes]))
-    return joined.mutate(window_sum_asked_bytes=sums.unnest()).drop("asked")
-
 
 POINT_COLUMNS = (
     "sweep", "src", "dst", "test", "simultaneous", *columns_of((*FLOWS, *HOSTS)),
@@ -70,37 +50,52 @@ class CellRow(SettingColumns):
     order_index: int
 
 
-def cells(trials: ir.Table) -> ir.Table:
-    """Put together the trials of each point. Only those that ended `ok` count for its goodput.
+def points_of_rows(
+    trials: Iterable[Mapping[str, Any]], asked: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """As `flowsweep.analysis.points`, of a summary's rows that are here.
 
     Args:
-        trials: From `flowsweep.analysis.points`; or a summary, if it does not matter which window sum was
-            asked for.
+        trials: The rows.
+        asked: Rows of the archive's table of trials, by trial_id.
 
     Returns:
-        One row per point, in the order in which they ran first: POINT_COLUMNS, as far as `trials` has them,
-        then goodput_median_bps, goodput_lowest_bps and goodput_highest_bps (float64, over the repeats, null
-        if none ended well), goodputs_bps (array, one for each of them, sorted; null if none did),
-        repeats_ok, trials (all that were run), window_capped (of any), order_index (of the first).
+        Those rows with window_sum_asked_bytes, one for each that was asked for; else the trial's own.
     """
-    point = [name for name in POINT_COLUMNS if name in trials.columns]
-    marked = trials.mutate(counts=(trials.status == "ok") & trials.goodput_bps.notnull())
-    put_together = marked.group_by(point).aggregate(
-        goodput_lowest_bps=marked.goodput_bps.min(where=marked.counts),
-        goodput_highest_bps=marked.goodput_bps.max(where=marked.counts),
-        goodputs_bps=marked.goodput_bps.collect(where=marked.counts),
-        repeats_ok=marked.counts.sum().cast("int64"),
-        trials=marked.count(),
-        window_capped=marked.window_capped.any(),
-        order_index=marked.order_index.min(),
+    return [
+        {**row, "window_sum_asked_bytes": sum_bytes}
+        for row in trials
+        for sum_bytes in asked[row["trial_id"]]["window_sums_asked_bytes"] or [row["window_sum_bytes"]]
+    ]
+
+
+def cells_of_rows(trials: Iterable[Mapping[str, Any]]) -> list[CellRow]:
+    """As `flowsweep.analysis.cells`, of a summary's rows that are here, or of `points_of_rows`.
+
+    To load Ibis and plan a query takes longer than a campaign's end or page may; the tables are for the
+    Python API and for Spark. tests/unit/analysis/test_analysis_cells.py holds both to the same.
+    """
+    groups: dict[tuple[Hashable, ...], list[Mapping[str, Any]]] = {}
+    for row in trials:
+        groups.setdefault(tuple(level_of(row, name) for name in POINT_COLUMNS), []).append(row)
+    order = ("order_index", "window_sum_asked_bytes")
+    return sorted(map(_cell, groups.values()), key=lambda cell: [cell.get(name) or 0 for name in order])
+
+
+def _cell(trials: Sequence[Mapping[str, Any]]) -> CellRow:
+    first = trials[0]
+    goodputs_bps = sorted(
+        row["goodput_bps"] for row in trials if row["status"] == "ok" and row["goodput_bps"] is not None
     )
-    ordered = put_together.mutate(goodputs_bps=put_together.goodputs_bps.sort())
-    medians = ordered.mutate(
-        goodput_median_bps=middle(ordered.goodputs_bps),
-        goodputs_bps=ibis.cases((ordered.repeats_ok > 0, ordered.goodputs_bps)),
-    )
-    asked = [name for name in ("window_sum_asked_bytes",) if name in point]
-    return medians.select(
-        *point, "goodput_median_bps", "goodput_lowest_bps", "goodput_highest_bps", "goodputs_bps",
-        "repeats_ok", "trials", "window_capped", "order_index",
-    ).order_by("order_index", *asked)  # fmt: skip
+    found: Any = {name: first.get(name) for name in POINT_COLUMNS if name in first}
+    cell: CellRow = found | {
+        "goodput_median_bps": median(goodputs_bps) if goodputs_bps else None,
+        "goodput_lowest_bps": min(goodputs_bps, default=None),
+        "goodput_highest_bps": max(goodputs_bps, default=None),
+        "goodputs_bps": goodputs_bps or None,
+        "repeats_ok": len(goodputs_bps),
+        "trials": len(trials),
+        "window_capped": any(row["window_capped"] for row in trials),
+        "order_index": min(row["order_index"] for row in trials),
+    }
+    return cell

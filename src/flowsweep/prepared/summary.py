@@ -27,6 +27,9 @@ over, in parts of bounded size, took 1.0 GB."""
 PLANNED_PLAINLY_ROWS_MAX = 20_000
 """Of trials that no archive keeps: to find a better plan takes longer than what a worse one costs. Of
 19,264 rows the plain plan took 0.36 s of CPU and the better one 0.45 s, of 77,118 rows 0.43 s and 0.40 s."""
+PLANNED_PLAINLY_BYTES_MAX = 2 << 20
+"""Of an archive's files, likewise: of 0.9 and 1.6 MB the plain plan took 0.52 s and the better one 0.63 s, of
+35 MB 2.9 s and 1.6 s."""
 _SIDE_BY_SIDE = 2
 """Most steps at a time. Half of their work has to be done one after the other: more would wait."""
 _PARSED: dict[str, list[duckdb.Statement]] = {}
@@ -41,8 +44,13 @@ class _Database:
 
     statement: Statement
     connection: duckdb.DuckDBPyConnection
-    settings: str
-    """Of this connection and of each other one to the same database."""
+    plainly: bool
+    """Whether it has so few rows that neither a better plan pays nor to read only some of them."""
+
+    @property
+    def settings(self) -> str:
+        """Of this connection and of each other one to the same database."""
+        return _PLAINLY if self.plainly else _UTC
 
 
 def summary_of_archive(archive: "Archive") -> pa.Table | None:
@@ -68,24 +76,26 @@ def summary_of_archive(archive: "Archive") -> pa.Table | None:
     )
     facts = {name: [str(archive.folder / file) for file in listed] for name, listed in files.items()}
     try:
-        database = _opened_database(few=archive.is_small)
+        plainly = archive.data_bytes <= PLANNED_PLAINLY_BYTES_MAX
+        database = _opened_database(one_thread=archive.is_small, plainly=plainly)
         return None if database is None else _summed_up(database, trials, facts, state.left_out)
     except duckdb.Error:
         return None  # The analysis says which file it is.
 
 
-def _opened_database(*, few: bool, settings: str = _UTC) -> _Database | None:
+def _opened_database(*, one_thread: bool, plainly: bool) -> _Database | None:
     """Make the statement's tables, all empty; None where the analysis has changed since it was written.
 
-    `few`: there will be so few rows that DuckDB is the faster the fewer threads it starts for one query.
+    `one_thread`: there will be so few rows that DuckDB is the faster the fewer it starts for one query.
     """
     found = statement()
     if found is None:
         return None
-    connection = duckdb.connect(config={"temp_directory": "", **({"threads": 1} if few else {})})
-    connection.execute(settings)
+    connection = duckdb.connect(config={"temp_directory": "", **({"threads": 1} if one_thread else {})})
+    database = _Database(found, connection, plainly)
+    connection.execute(database.settings)
     _execute(found.tables, connection)
-    return _Database(found, connection, settings)
+    return database
 
 
 def summary_of_outcomes(outcomes: Sequence[TrialOutcome]) -> pa.Table | None:
@@ -96,7 +106,7 @@ def summary_of_outcomes(outcomes: Sequence[TrialOutcome]) -> pa.Table | None:
             pieces.setdefault(name, []).append(table)
     facts = {name: pa.concat_tables(tables, promote_options="default") for name, tables in pieces.items()}
     rows = sum(table.num_rows for table in facts.values())
-    database = _opened_database(few=True, settings=_PLAINLY if rows <= PLANNED_PLAINLY_ROWS_MAX else _UTC)
+    database = _opened_database(one_thread=True, plainly=rows <= PLANNED_PLAINLY_ROWS_MAX)
     if database is None:
         return None
     trials = trials_table([outcome.record for outcome in outcomes], attempts={})
@@ -110,7 +120,7 @@ def _summed_up(
     left_out: "Sequence[Key]",
 ) -> pa.Table | None:
     with database.connection as connection:
-        filled = fill_tables(connection, trials, facts, left_out)
+        filled = fill_tables(connection, trials, facts, left_out, few=database.plainly)
         if filled is None:
             return None
         if not filled.isdisjoint(path.COLUMNS_OF_TABLES):

@@ -24,6 +24,8 @@ def fill_tables(
     trials: pa.Table,
     facts: Mapping[str, Sequence[str] | pa.Table],
     left_out: "Sequence[Key]",
+    *,
+    few: bool,
 ) -> frozenset[str] | None:
     """Put an archive's rows in the place of empty tables.
 
@@ -33,6 +35,7 @@ def fill_tables(
         facts: The other tables that have rows, by name: Parquet files, or rows; with all attempts and with
             background traffic.
         left_out: Attempts that do not count.
+        few: Rows are so few that all are read from their files at once: several steps ask for most tables.
 
     Returns:
         Names of the tables that have rows now, and DATAGRAM_TRIALS. None if one has other columns than the
@@ -47,7 +50,7 @@ def fill_tables(
     if any(facts_of(test).datagrams for test in set(trials["test"].to_pylist())):
         filled.add(DATAGRAM_TRIALS)
     for name, rows in facts.items():
-        columns = _columns(connection, name, rows)
+        columns = _columns(connection, name, rows, few=few)
         if columns is None:
             return None
         if left_out:
@@ -64,15 +67,19 @@ def fill_tables(
     return frozenset(filled)
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[str] | pa.Table) -> str | None:
+def _columns(
+    connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[str] | pa.Table, *, few: bool
+) -> str | None:
     """Make `all_NAME`, and say what to select from it; None if it has not what it needs."""
     expected = connection.table(name)
     if isinstance(rows, pa.Table):
         found = connection.from_arrow(rows)
-        found.create(f"all_{name}")
     else:
         paths = [without_patterns(path) for path in rows]
         found = connection.read_parquet(paths, union_by_name=len(paths) > 1, hive_partitioning=False)
+    if few or isinstance(rows, pa.Table):
+        found.create(f"all_{name}")
+    else:
         found.create_view(f"all_{name}")
     types = dict(zip(found.columns, found.types, strict=True))
     columns = []

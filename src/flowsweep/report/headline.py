@@ -5,13 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import ibis
-import pyarrow as pa
-
-from flowsweep.analysis import cells
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
-from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
+from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow, cells_of_rows
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.axes import is_part
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
@@ -197,11 +193,8 @@ def _name(row: Mapping[str, object], *, named: bool) -> str:
 
 def _cells(trials: Sequence[TrialRow]) -> list[CellRow]:
     """The points of some trials that have a goodput, their repeats put together."""
-    if all(row["goodput_bps"] is None for row in trials):
-        return []
-    of_first = [{**row, "goodput_bps": first_bps(row)} for row in trials]
-    rows: list[CellRow] = cells(ibis.memtable(pa.Table.from_pylist(of_first))).to_pyarrow().to_pylist()
-    return [row for row in rows if row["goodput_median_bps"]]
+    of_first = ({**row, "goodput_bps": first_bps(row)} for row in trials)
+    return [row for row in cells_of_rows(of_first) if row["goodput_median_bps"]]
 
 
 def _spread(row: CellRow) -> str:

@@ -9,10 +9,8 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis import (
-    cells,
     datagram_series,
     interval_goodputs,
-    points,
     receiver_series,
     sender_series,
     shown_states,
@@ -25,7 +23,7 @@ from flowsweep.analysis.binning.timed_trials import timed_trials
 from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
-from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.grid_points import CellRow, cells_of_rows, points_of_rows
 from flowsweep.analysis.monitors.facts import MonitorFacts, monitor_facts
 from flowsweep.analysis.predicted import with_predictions
 from flowsweep.analysis.summarising.trial_row import TrialRow
@@ -110,11 +108,11 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     # Everything else starts from these two: to compute them once more for each would take most of the time.
     paths = measured_paths(tables)
     summed = summary_table(archive, paths=lambda: facts_table(tables, paths))
-    asked = archive.asked()
-    grid = grid_cells(ibis.memtable(summed), ibis.memtable(asked))
     in_order = plan_order(archive.campaign.plan)
-    parameters = {row["trial_id"]: row for row in asked.to_pylist()}
-    summaries: list[TrialRow] = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
+    parameters = {row["trial_id"]: row for row in archive.asked().to_pylist()}
+    of_trials: list[TrialRow] = summed.to_pylist()
+    grid = cells_of_rows(points_of_rows(of_trials, parameters))
+    summaries: list[TrialRow] = [parameters[row["trial_id"]] | row for row in of_trials]
     trials = with_predictions(summaries, archive)
     monitored = monitor_facts(archive)
     progress("drawing conclusions")
@@ -149,16 +147,6 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         details=trial_details(tables),
         series=_series(tables, timed.starts, trials),
     )
-
-
-def grid_cells(summary: ir.Table, trials: ir.Table) -> list[CellRow]:
-    """Put together the trials of each point that was asked for.
-
-    Args:
-        summary: From `flowsweep.analysis.summary`.
-        trials: As in an archive.
-    """
-    return _rows(cells(points(summary, trials)))
 
 
 def plan_order(plan: Mapping[str, Any]) -> Callable[[OnPath], tuple[int, int]]:

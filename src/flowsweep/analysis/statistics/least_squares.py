@@ -40,9 +40,9 @@ class Estimates:
     @property
     def p_values(self) -> Floats:
         """Two-sided, of "the contrast is 0", by Student's t; not corrected for their number."""
-        return np.asarray(
-            2 * scipy.stats.t.sf(np.abs(self.value) / self.error, self.freedom), dtype=np.float64
-        )
+        # `scipy.stats.t` says the same to the digit, of one value in 45 times as long, of 60 in three times.
+        beyond = scipy.special.stdtr(self.freedom, -np.abs(self.value) / self.error)
+        return np.asarray(2 * beyond, dtype=np.float64)
 
     def half_widths(self, comparisons: int = 1) -> Floats:
         """Half the width of the 95 % intervals by Student's t.
@@ -51,7 +51,7 @@ class Estimates:
             comparisons: How many intervals shall hold together; Bonferroni's bound.
         """
         tail = (1 - CONFIDENCE) / (2 * comparisons)
-        return np.asarray(self.error * scipy.stats.t.isf(tail, self.freedom), dtype=np.float64)
+        return np.asarray(self.error * -scipy.special.stdtrit(self.freedom, tail), dtype=np.float64)
 
 
 class Fit:

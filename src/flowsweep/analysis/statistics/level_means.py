@@ -136,7 +136,8 @@ class LevelMeans:
         left_squares = np.maximum(own_squares.sum() - squares, 0.0)
         valid = (left >= 1) & (freedom >= 1) & (left_squares > 0)
         ratio = np.divide(squares * left, left_squares * freedom, out=np.zeros(len(weights)), where=valid)
-        unlike = valid & (scipy.stats.f.sf(ratio, np.maximum(freedom, 1), np.maximum(left, 1)) < SIGNIFICANCE)
+        beyond = scipy.special.fdtrc(np.maximum(freedom, 1), np.maximum(left, 1), ratio)
+        unlike = valid & (beyond < SIGNIFICANCE)
         spread = self.fit.weights(weights) ** 2
         own = np.divide(squares, freedom, out=np.zeros(len(weights)), where=freedom > 0) * spread.sum(axis=1)
         widened = unlike & (np.sqrt(own) > pooled.error)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import ibis
 import pyarrow as pa
 
 from flowsweep import __version__
@@ -13,10 +12,10 @@ from flowsweep.analysis.comparing.comparison import Comparison
 from flowsweep.analysis.comparing.settings import both_settings
 from flowsweep.analysis.comparing.words import Difference
 from flowsweep.analysis.findings.late_trials import trusted
-from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.grid_points import CellRow, cells_of_rows, points_of_rows
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive
-from flowsweep.report.report_data import OnPath, grid_cells, plan_order
+from flowsweep.report.report_data import OnPath, plan_order
 from flowsweep.schedule import joined_plan, planned_name
 
 _MOST_KEYS_IN_NAME = 2
@@ -113,9 +112,9 @@ def of_settings(
 
 def _side(name: str, archive: Archive, summary: pa.Table, rows: Sequence[TrialRow], in_order: Order) -> Side:
     """Take a side's points; columns in which settings differ are not in its rows, and null in its points."""
-    asked = archive.asked()
-    own = pa.Table.from_pylist(trusted(rows), schema=summary.schema)
-    cells = sorted(grid_cells(ibis.memtable(own), ibis.memtable(asked)), key=in_order)
+    own = ({name: row.get(name) for name in summary.column_names} for row in trusted(rows))
+    asked = {row["trial_id"]: row for row in archive.asked().to_pylist()}
+    cells = sorted(cells_of_rows(points_of_rows(own, asked)), key=in_order)
     # Where settings differ in their windows, they differ in those that were asked for.
     points = [
         cell if cell["window_sum_bytes"] is not None else cell | {"window_sum_asked_bytes": None}
