@@ -54,17 +54,7 @@ def open_page(browser):
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         made = Visit(context.new_page())
-        made.page.on(
-            "console",
-            lambda message: message.type in {"error", "warning"} and made.complaints.append(message.text),
-        )
-        made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
-        made.page.on(
-            "request",
-            lambda request: (
-                request.url.startswith((found.address, "data:", "blob:")) or made.requests.append(request.url)
-            ),
-        )
+        made.remember(found.address, "data:", "blob:")
         made.page.goto(found.address + path)
         return made
 

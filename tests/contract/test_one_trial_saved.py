@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import flowsweep
+from campaign_support import flowsweep, flowsweep_here
 from flowsweep.archive import read_archive
 from witness import judged
 
@@ -26,12 +26,12 @@ BRIEF = {
 @pytest.mark.parametrize("test", BRIEF)
 def test_what_was_measured_is_kept_as_an_archive(test: str, tmp_path: Path) -> None:
     folder = tmp_path / "an archive"
-    told = json.loads(flowsweep(test, "local", "--json", "--save", folder, *BRIEF[test]))
-    (row,) = json.loads(flowsweep("summary", folder, "--format", "json"))
+    told = json.loads(flowsweep_here(test, "local", "--json", "--save", folder, *BRIEF[test]))
+    (row,) = json.loads(flowsweep_here("summary", folder, "--format", "json"))
     assert {name: row[name] for name in told if name in row} == told | {"started_at": row["started_at"]}
     assert row["status"] == "ok"
-    flowsweep("findings", folder)
-    flowsweep("verify", folder)
+    flowsweep_here("findings", folder)
+    flowsweep_here("verify", folder)
     archive = read_archive(folder)
     assert not archive.losses
     assert set(archive.host_facts) == {"here", "there"}
@@ -42,20 +42,20 @@ def test_a_report_is_made_of_it(tmp_path: Path) -> None:
 
     def measure(attempt: int) -> tuple[Path, str]:
         folder = tmp_path / f"archive-{attempt}"
-        return folder, flowsweep("rtt", "local", "--save", folder, "--duration", "1200ms")
+        return folder, flowsweep_here("rtt", "local", "--save", folder, "--duration", "1200ms")
 
     def check(measured: tuple[Path, str]) -> None:
         # A hundred of 64 B in a second; a machine that is held up leaves some out.
         assert re.search(r"^   1\.\d s  [56]\.\d\d KB of probes sent$", measured[1], re.MULTILINE)
 
     folder, said = judged(measure, check, bears_s=0.1)
-    (row,) = json.loads(flowsweep("summary", folder, "--format", "json"))
+    (row,) = json.loads(flowsweep_here("summary", folder, "--format", "json"))
     assert f"\nprobes                {row['rtt_probes']} of 64 B, every 10 ms" in said
     sent_kb = re.findall(r"^   1\.\d s  (\d\.\d\d) KB of probes sent$", said, re.MULTILINE)
     assert float(sent_kb[-1]) <= 1.01 * row["rtt_probes"] * row["length_bytes"] / 1000
     assert f"archive: {folder}\nnext: flowsweep report {folder} -o report.html\n" in said
     assert said.splitlines()[-1].startswith("limited by ")
-    flowsweep("report", folder, "-o", page)
+    flowsweep_here("report", folder, "-o", page)
     assert page.stat().st_size > 100_000
 
 
@@ -87,9 +87,9 @@ def test_a_host_that_cannot_be_had_leaves_no_archive(tmp_path: Path) -> None:
 
 def test_a_trial_that_fails_is_kept_as_a_fact(tmp_path: Path) -> None:
     folder = tmp_path / "archive"
-    said = flowsweep("tcp", "local", "--window", "1GB", "--save", folder, expect=1)
+    said = flowsweep_here("tcp", "local", "--window", "1GB", "--save", folder, expect=1)
     assert said.splitlines()[-1] == "limited by            not known: the trial failed"
-    (row,) = json.loads(flowsweep("summary", folder, "--format", "json"))
+    (row,) = json.loads(flowsweep_here("summary", folder, "--format", "json"))
     assert (row["status"], row["failure_kind"]) == ("failed", "window_clipped")
 
 

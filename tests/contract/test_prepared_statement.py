@@ -91,6 +91,15 @@ def test_of_more_rows_the_plan_is_a_better_one_and_says_the_same(monkeypatch: py
     assert_same(summary_of_outcomes(outcomes), found)
 
 
+def test_files_that_are_read_step_by_step_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = read_archive(RECORDED / "mixed")
+    found = summary_of_archive(archive)
+    assert found is not None
+    monkeypatch.setattr(prepared, "PLANNED_PLAINLY_BYTES_MAX", 0)
+    monkeypatch.setattr(prepared, "_PLAINLY", "no statement")
+    assert_same(summary_of_archive(archive), found)
+
+
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     archive = read_archive(write_archive(tmp_path / "an [archive]? flow=3 *", mixed()))
     assert_same(summary_of_archive(archive), by_ibis(archive))

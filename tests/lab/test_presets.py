@@ -6,6 +6,7 @@ import pytest
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary
 from plan_support import ROOT
+from witness import cores_taken, judged
 
 pytestmark = [
     pytest.mark.lab,
@@ -58,18 +59,25 @@ def test_ucl_bristol_is_held_by_small_windows_and_by_loss_but_never_by_its_rate(
 
 
 def test_force10_carries_the_rate_of_every_port(tmp_path: Path) -> None:
-    rows = run(
-        "force10", "pairs", tmp_path,
-        directions="one", pairs="[1, 2]", duration="2s", omit="500ms", interval="250ms",
-    )  # fmt: skip
-    for pairs, row in zip((1, 2), sorted(rows, key=lambda row: int(row["flows"])), strict=True):
-        assert goodput(row) == pytest.approx(pairs * 1e9 * PAYLOAD, rel=0.02)
+    def measure(attempt: int) -> list[dict[str, str]]:
+        return run(
+            "force10", "pairs", tmp_path / str(attempt),
+            directions="one", pairs="[1, 2]", duration="2s", omit="500ms", interval="250ms",
+        )  # fmt: skip
+
+    def check(rows: list[dict[str, str]]) -> None:
+        for pairs, row in zip((1, 2), sorted(rows, key=lambda row: int(row["flows"])), strict=True):
+            assert goodput(row) == pytest.approx(pairs * 1e9 * PAYLOAD, rel=0.02)
+
+    # 2 % of 1.5 s.
+    judged(measure, check, bears_s=0.03, busy=cores_taken)
 
 
 def run(name: str, sweep: str, folder: Path, **changed: str) -> list[dict[str, str]]:
     """The rows of one sweep of a preset, run once with keys changed."""
     campaign, *sweeps = (ROOT / "plans" / f"{name}.toml").read_text(encoding="utf-8").split(SWEEP)
     (wanted,) = [text for text in sweeps if f'name = "{sweep}"\n' in text]
+    folder.mkdir(exist_ok=True)
     plan = folder / "plan.toml"
     plan.write_text(campaign + SWEEP + wanted, encoding="utf-8")
     overrides = {"campaign.repeats": "1", **{f"sweep.{key}": value for key, value in changed.items()}}

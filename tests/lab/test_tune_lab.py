@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lab_support import address_of, host, needs_lab
@@ -12,6 +13,7 @@ from lab_support import address_of, host, needs_lab
 from flowsweep.archive import read_archive
 from flowsweep.lab import Lab, build_lab
 from flowsweep.plan.links.model import Link, LinkDirection
+from witness import judged
 
 pytestmark = needs_lab
 
@@ -20,6 +22,8 @@ PAYLOAD = 1448 / 1500
 """Of a full packet with timestamps."""
 LEAST_ROUND_TRIP_MS = 20
 WINDOW_MAX = 131_072
+BEARS_S = 0.2
+"""Of some forty seconds of traffic, of which each trial has seconds."""
 COMMAND = (sys.executable, "-m", "flowsweep")
 
 
@@ -62,16 +66,34 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
         "24s",
         "--json",
     ]
-    words += ["--save", str(tmp_path / "kept"), "--verify"]
-    done = subprocess.run(
-        [*COMMAND, *words],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(done.stdout)
+
+    def measure(attempt: int) -> tuple[dict[str, Any], Path]:
+        kept = tmp_path / f"kept-{attempt}"
+        done = subprocess.run(
+            [*COMMAND, *words, "--save", str(kept), "--verify"],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout), kept
+
+    found, kept = judged(measure, lambda measured: check_gains(measured[0]), bears_s=BEARS_S)
+    (setting,) = found["system_settings"]
+    assert (setting["host"], setting["name"]) == ("to", "net.ipv4.tcp_rmem")
+    assert [int(word) for word in setting["value"].split()][-1] >= 2 * 50 * MBIT / 8 * 0.02 * 0.9
+    assert sysctl(lab, "net.ipv4.tcp_rmem") == before, "nothing of the system was changed"
+    assert found["traffic_s"] <= 24 * 1.5
+    for name in ("1-round-trip", "2-first-look", "3-screening"):
+        with read_archive(kept / name) as archive:
+            assert archive.state.records
+    assert "[[sweep]]" in (kept / "plan.toml").read_text()
+    assert f"net.ipv4.tcp_rmem = {setting['value']}\n" in (kept / "sysctl-to.conf").read_text()
+
+
+def check_gains(found: dict[str, Any]) -> None:
+    """Look at what was found of both directions."""
     assert LEAST_ROUND_TRIP_MS <= found["rtt_ms"] < LEAST_ROUND_TRIP_MS + 5
     out, back = found["directions"]
     # Half of its maximum is a window: 64 KiB in 20 ms are 26 Mbit/s.
@@ -85,13 +107,3 @@ def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: L
     assert back["today"]["goodput_bps"] > 44 * MBIT
     most_bps = max(one["goodput_bps"] for way in (out, back) for one in way["tried"])
     assert most_bps < 1.005 * PAYLOAD * 50 * MBIT, "no setting had more than the link carries"
-    (setting,) = found["system_settings"]
-    assert (setting["host"], setting["name"]) == ("to", "net.ipv4.tcp_rmem")
-    assert [int(word) for word in setting["value"].split()][-1] >= 2 * 50 * MBIT / 8 * 0.02 * 0.9
-    assert sysctl(lab, "net.ipv4.tcp_rmem") == before, "nothing of the system was changed"
-    assert found["traffic_s"] <= 24 * 1.5
-    for name in ("1-round-trip", "2-first-look", "3-screening"):
-        with read_archive(tmp_path / "kept" / name) as archive:
-            assert archive.state.records
-    assert "[[sweep]]" in (tmp_path / "kept" / "plan.toml").read_text()
-    assert f"net.ipv4.tcp_rmem = {setting['value']}\n" in (tmp_path / "kept" / "sysctl-to.conf").read_text()

@@ -129,6 +129,17 @@ def test_an_undisturbed_measurement_is_taken_once_and_others_are_bounded(
         assert undisturbed(lambda attempt: attempt, bears_s=0.1) == taken
 
 
+def test_what_was_late_by_itself_is_measured_again_and_what_was_not_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pretend(monkeypatch, [0.0] * ATTEMPTS)
+    assert undisturbed(lambda attempt: attempt, bears_s=0.1, late=lambda found: found < 2) == 2
+    pretend(monkeypatch, [0.5] * ATTEMPTS)
+    assert undisturbed(lambda attempt: attempt, bears_s=0.1, late=lambda found: found != 1) == 1
+    pretend(monkeypatch, [0.0] * ATTEMPTS)
+    assert undisturbed(lambda attempt: attempt, bears_s=0.1, late=lambda _: True) == ATTEMPTS - 1
+
+
 def fails_until(good: int) -> tuple[list[int], Callable[[int], int]]:
     """A measurement whose trial fails in the attempts before `good`; and its attempts."""
     attempts: list[int] = []

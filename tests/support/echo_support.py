@@ -12,11 +12,16 @@ Echo = tuple[float, float]
 
 def answered(archive: Path, trial_id: str | None = None) -> list[Echo]:
     """The probes that were answered, of one trial or of all, in the order in which they were sent."""
+    return [(sent_s, rtt_ms) for sent_s, rtt_ms in asked(archive, trial_id) if rtt_ms < math.inf]
+
+
+def asked(archive: Path, trial_id: str | None = None) -> list[Echo]:
+    """Those without an answer, too, which took infinitely long (RFC 2681, 4)."""
     rows = read_archive(archive).tables().echoes.to_pyarrow().to_pylist()
     return sorted(
-        (row["sent_ns"] / 1e9, row["rtt_ns"] / 1e6)
+        (row["sent_ns"] / 1e9, math.inf if row["rtt_ns"] is None else row["rtt_ns"] / 1e6)
         for row in rows
-        if row["rtt_ns"] is not None and trial_id in (None, row["trial_id"])
+        if trial_id in (None, row["trial_id"])
     )
 
 

@@ -6,11 +6,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
-import ibis
-import pyarrow as pa
-
-from flowsweep.analysis import STABLE_COLUMNS, cells
+from flowsweep.analysis import STABLE_COLUMNS
 from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.grid_points import cells_of_rows
 from flowsweep.figures.trial_data import TrialData, TrialLine, TrialPanel
 from flowsweep.plan.links.model import Link, LinkDirection
 from flowsweep.report.report_data import ReportData
@@ -70,13 +68,7 @@ def make_row(**changes: Any) -> Row:
 
 def make_cells(rows: Sequence[Row]) -> list[Row]:
     """The points of a grid that some trials are of, in the order of these."""
-    if not rows:
-        return []
-    ordered = [row | {"order_index": index} for index, row in enumerate(rows)]
-    schema = pa.Table.from_pylist(ordered).schema
-    goodput = schema.get_field_index("goodput_bps")
-    table = pa.Table.from_pylist(ordered, schema.set(goodput, pa.field("goodput_bps", pa.float64())))
-    found: list[Row] = cells(ibis.memtable(table)).to_pyarrow().to_pylist()
+    found: list[Any] = cells_of_rows([row | {"order_index": index} for index, row in enumerate(rows)])
     return found
 
 

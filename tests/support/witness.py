@@ -160,20 +160,25 @@ def judged(
     return found[0]
 
 
-def undisturbed(measure: Callable[[int], Measured], *, bears_s: float) -> Measured:
+def undisturbed(
+    measure: Callable[[int], Measured], *, bears_s: float, late: Callable[[Measured], bool] = lambda _: False
+) -> Measured:
     """Measure something until no processor was away for longer than `bears_s`: at most ATTEMPTS times.
 
-    For what several tests look at. The last measurement counts in any case; one that raises AssertionError is
-    made again under the same condition.
+    For what several tests look at. If all were disturbed, the last measurement counts that was not `late` by
+    itself, or the last; one that raises AssertionError is made again under the same condition.
     """
+    kept: list[Measured] = []
     for attempt in range(ATTEMPTS):
         found, failure, seen = _tried(measure, attempt)
         disturbed = seen.longest_s > bears_s
         if failure is not None:
             _bear(failure, seen, attempt, excused=disturbed)
-        elif not disturbed:
+            continue
+        kept.append(found[0])
+        if not (disturbed or late(found[0])):
             break
-    return found[0]
+    return next((one for one in reversed(kept) if not late(one)), kept[-1])
 
 
 def _tried(

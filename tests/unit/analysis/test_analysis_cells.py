@@ -1,6 +1,7 @@
-"""Cells: the trials of one point put together."""
+"""Cells: the trials of one point put together, from tables and from rows alike."""
 
 import statistics
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,14 +13,20 @@ from hypothesis import strategies as st
 
 from analysis_support import make_campaign
 from flowsweep.analysis import cells, points
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_points import POINT_COLUMNS, cells_of_rows, points_of_rows
 from flowsweep.archive import tables_of
+from flowsweep.run.outcome import TrialRecord
 from report_support import failed, make_cells, make_row
 from summary_support import summary_table
 
 
 def only(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    (cell,) = make_cells(rows)
+    ordered = [row | {"order_index": index} for index, row in enumerate(rows)]
+    schema = pa.Table.from_pylist(ordered).schema
+    goodput = schema.get_field_index("goodput_bps")
+    schema = schema.set(goodput, pa.field("goodput_bps", pa.float64()))
+    (cell,) = cells(ibis.memtable(pa.Table.from_pylist(ordered, schema))).to_pyarrow().to_pylist()
+    assert make_cells(rows) == [cell]
     return cell
 
 
@@ -69,6 +76,25 @@ def test_a_campaign_has_a_cell_for_each_point_in_the_order_they_ran():
     assert all(before["order_index"] < after["order_index"] for before, after in pairwise(rows))
     assert rows[0]["goodput_median_bps"] == pytest.approx(52_428_800)
     assert rows[-1]["repeats_ok"] == 1
+
+
+@pytest.mark.parametrize("sums", [(1 << 18, 1 << 20), ()])
+def test_rows_are_put_together_as_tables_are(sums):
+    """One trial answers for two window sums, where the plan has any."""
+    campaign = make_campaign(repeats=2, flows=(1, 2), window_sums=sums or (1 << 18,))
+    asked = [replace(one, record=asked_for(one.record, sums and (*sums, 1 << 30))) for one in campaign]
+    tables = tables_of(asked)
+    summed = summary_table(tables)
+    expected = cells(points(summed, tables.trials)).to_pyarrow().to_pylist()
+    parameters = {row["trial_id"]: row for row in tables.trials.to_pyarrow().to_pylist()}
+    found = cells_of_rows(points_of_rows(summed.to_pyarrow().to_pylist(), parameters))
+    assert found == expected
+    assert len(found) == (24 if sums else 4)
+
+
+def asked_for(record: TrialRecord, sums: tuple[int, ...]) -> TrialRecord:
+    trial = record.trial.model_copy(update={"window_sums_asked_bytes": sums})
+    return record.model_copy(update={"trial": trial})
 
 
 def test_a_summary_is_enough_where_no_window_sum_was_asked_for():
