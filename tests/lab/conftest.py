@@ -1,8 +1,9 @@
 """For lab tests: what failed while others had the processors runs again, alone, once the others have ended.
 
 Several lab tests run at a time, beside whatever else the machine does, and their figures are those of real
-traffic. So each has witnesses (`witness.py`). A product at fault fails again, and what passes only then is
-named: there is something to mend.
+traffic. So each has witnesses (`witness.py`). Tests of one file may look at what one of them measured: where
+one had to wait, another may fail of it. A product at fault fails again, and what passes only then is named:
+there is something to mend.
 """
 
 import os
@@ -14,10 +15,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from witness import ORDINARY, Seen, witnesses
+from witness import ORDINARY, Seen, always_excused, witnesses
 
 AGAIN_MAX = 3
-"""So many failures at most are a matter of chance; of more none is run again."""
+"""Failures in so many files at most are a matter of chance; of more none is run again."""
 AGAIN_TIMEOUT_S = 900
 AGAIN = "AGAIN, alone,"
 ALONE = "FLOWSWEEP_TESTS_ALONE"
@@ -32,11 +33,15 @@ class Failures:
     session: pytest.Session | None = None
     tests: set[str] = field(default_factory=set)
     waited: dict[str, str] = field(default_factory=dict)
-    """Those that failed while others had the processors: for how long a process had to wait, in words."""
+    """By the file of tests that ran while others had the processors: for how long a process had to wait."""
+
+    @property
+    def files(self) -> set[str]:
+        return {_file(test) for test in self.tests}
 
     def are_chance(self) -> bool:
-        """Whether all of them failed while others had the processors."""
-        return 0 < len(self.tests) <= AGAIN_MAX and self.tests <= self.waited.keys()
+        """Whether all of them are of files that were measured while others had the processors."""
+        return 0 < len(self.files) <= AGAIN_MAX and self.files <= self.waited.keys()
 
 
 FAILURES = pytest.StashKey[Failures]()
@@ -47,7 +52,6 @@ class Watched:
     """One test, from its setup to its teardown."""
 
     def __init__(self) -> None:
-        self.failed = False
         self._ends = ExitStack()
         self._seen = self._ends.enter_context(witnesses((ORDINARY,)))
 
@@ -68,7 +72,7 @@ class Listener:
             self._failures.tests.add(report.nodeid)
         properties = dict(report.user_properties)
         if WAITED in properties:
-            self._failures.waited[report.nodeid] = str(properties[WAITED])
+            self._failures.waited.setdefault(_file(report.nodeid), str(properties[WAITED]))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -90,11 +94,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     watched = item.stash[WATCHED]
-    watched.failed |= report.failed
-    if watched.failed and report.when == "teardown" and (seen := watched.end()).others_had_it:
+    if call.excinfo is not None and always_excused(call.excinfo.value):
+        report.user_properties.append((WAITED, "too long in each attempt"))
+    if report.when == "teardown" and (seen := watched.end()).others_had_it:
         waited = (
             f"{1e3 * seen.longest_wait_s:.0f} ms at most, some process in {seen.pressure:.0%} of the time"
         )
@@ -114,9 +121,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def run_again(session: pytest.Session, failures: Failures) -> int:
     """Run what failed again, alone; its exit code."""
     for test in sorted(failures.tests):
-        sys.stdout.write(f"{AGAIN} {test}: an ordinary process waited for {failures.waited[test]}\n")
+        waited = failures.waited[_file(test)]
+        sys.stdout.write(f"{AGAIN} {test}: an ordinary process waited for {waited}\n")
     sys.stdout.flush()
     words = [sys.executable, "-m", "pytest", "--quiet", *sorted(failures.tests)]
     environment = os.environ | {ALONE: "1"}
     root = session.config.rootpath
     return subprocess.run(words, cwd=root, env=environment, timeout=AGAIN_TIMEOUT_S, check=False).returncode
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]

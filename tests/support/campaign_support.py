@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
+from flowsweep.errors import FlowsweepError
 from flowsweep.lab import lab_possible
 from flowsweep.lab.rootless import may_administer_networks
 
@@ -128,9 +129,17 @@ def run_together(folder: Path, runs: Mapping[str, Sequence[str | Path]]) -> None
 
 
 def compared(*archives: Path, fail_if: str) -> tuple[int, str]:
-    """Compare two campaigns, or the settings of one: the exit code, and what is printed."""
+    """Compare two campaigns, or the settings of one: the exit code, and what is printed.
+
+    Raises:
+        AssertionError: there is nothing to compare.
+    """
     load(["compare"])
-    result = CliRunner().invoke(app, ["compare", *map(str, archives), "--fail-if", fail_if])
+    words = ["compare", *map(str, archives), "--fail-if", fail_if]
+    try:
+        result = CliRunner().invoke(app, words, catch_exceptions=False)
+    except FlowsweepError as error:
+        raise AssertionError(str(error)) from error
     return result.exit_code, result.stdout
 
 

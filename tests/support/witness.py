@@ -181,6 +181,11 @@ def undisturbed(
     return next((one for one in reversed(kept) if not late(one)), kept[-1])
 
 
+def always_excused(failure: BaseException) -> bool:
+    """Whether what failed was measured ATTEMPTS times, each time while the machine was away or busy."""
+    return any(note.startswith(_attempt(ATTEMPTS)) for note in getattr(failure, "__notes__", ()))
+
+
 def _tried(
     measure: Callable[[int], Measured], attempt: int, check: Callable[[Measured], None] = lambda _: None
 ) -> tuple[list[Measured], AssertionError | None, Seen]:
@@ -197,9 +202,13 @@ def _tried(
 
 def _bear(failure: AssertionError, seen: Seen, attempt: int, *, excused: bool) -> None:
     """Raise a failure, with what the processors did, unless it is excused and there is another attempt."""
-    failure.add_note(f"attempt {attempt + 1} of {ATTEMPTS}: {seen}")
+    failure.add_note(f"{_attempt(attempt + 1)}: {seen}")
     if not excused or attempt + 1 == ATTEMPTS:
         raise failure
+
+
+def _attempt(number: int) -> str:
+    return f"attempt {number} of {ATTEMPTS}"
 
 
 def _longest_s(spans: Iterable[tuple[float, float]]) -> float:
