@@ -22,7 +22,7 @@ TRUTH ?= tests/truth
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fuzz seeds truth lint format bench schema docs wheels clean python cargo
+.PHONY: help setup demo test long check fuzz seeds truth lint format bench schema docs wheels clean python cargo
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -40,13 +40,20 @@ demo: setup ## Measure an emulated link on this machine and write a report
 	@$(BIN)/flowsweep demo
 
 # Files that take longest come first in their folders, so that no processor waits for another at the end.
-test: setup ## Run all tests, those with real packets and a browser included
+test: setup ## Run the tests, those with real packets and a browser included
 	@.ci/test-tools
 	@.ci/each.py '$(CARGO_TEST) --workspace --no-run' \
-	  '$(CARGO_TEST) --workspace & $(PYTEST) --numprocesses=2 -m together tests/lab & $(PYTEST) --numprocesses=3 -m "not lab" tests/property tests/contract tests/unit' \
-	  '$(PYTEST) --numprocesses=4 -m "not together and not quiet" tests/lab' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m quiet tests/lab' \
+	  '$(CARGO_TEST) --workspace & $(PYTEST) --numprocesses=2 -m together tests/lab & $(PYTEST) --numprocesses=3 -m "not lab and not long" tests/property tests/contract tests/unit' \
+	  '$(PYTEST) --numprocesses=4 -m "not together and not quiet and not long" tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m "quiet and not long" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal tests/browser'
+
+long: setup ## Run the tests that `make test` leaves out for the time they take
+	@.ci/test-tools
+	@.ci/each.py \
+	  '$(PYTEST) --numprocesses=3 -m "long and not lab" tests/property tests/contract tests/unit' \
+	  '$(PYTEST) --numprocesses=4 -m "long and not quiet" tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m "long and quiet" tests/lab'
 
 check: setup ## Check format, types and habits, and run the quick tests: for while you write
 	@.ci/each.py \

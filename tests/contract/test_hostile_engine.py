@@ -134,6 +134,7 @@ def test_a_trial_ends_in_time_with_a_reason(ended: dict[str, Ending], name: str)
     assert len(ending.reason) < 2000
 
 
+@pytest.mark.long
 def test_no_misbehaviour_fills_the_controllers_memory(tmp_path: Path) -> None:
     named = {"honest": [HONEST], **{name: [ALL[one] for one in ones] for name, ones in HUNGRY.items()}}
     running = {name: command(tmp_path, name, ones) for name, ones in named.items()}

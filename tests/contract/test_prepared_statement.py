@@ -54,11 +54,18 @@ def by_ibis(archive: Archive) -> pa.Table:
     return summarised(archive.tables()).to_pyarrow()
 
 
+@pytest.mark.long
 def test_the_statement_is_what_the_analysis_writes() -> None:
     assert regenerate_statement.TARGET.read_text(encoding="utf-8") == regenerate_statement.written(), REMEDY
 
 
-@pytest.mark.parametrize("name", compare_numbers.archives())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "mixed" else pytest.mark.long)
+        for name in compare_numbers.archives()
+    ],
+)
 def test_recorded_campaigns_are_summed_up_likewise(name: str) -> None:
     archive = read_archive(RECORDED / name)
     assert_same(summary_of_archive(archive), by_ibis(archive))

@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from lab_support import needs_lab
 
 from campaign_support import flowsweep_here, write_plan
@@ -10,7 +11,7 @@ from flowsweep.analysis.findings.best import best_searches
 from flowsweep.archive import read_archive
 from summary_support import archive_rows
 
-pytestmark = needs_lab
+pytestmark = [*needs_lab, pytest.mark.long]
 
 # 20 Mbit/s × 40 ms are 100 kB in flight: 16 KiB carry 3 Mbit/s a flow, 4 of 256 KiB all that there is.
 LINK = 'rate = "20Mbit/s"\ndelay = "20ms"\nqueue = "200KB"'

@@ -42,7 +42,9 @@ SWEEPS = {
 }
 
 
-@pytest.mark.parametrize("test", SWEEPS)
+@pytest.mark.parametrize(
+    "test", [pytest.param(test, marks=[] if test == "udp" else pytest.mark.long) for test in SWEEPS]
+)
 def test_rejected_connections_change_no_count_but_their_own(tmp_path: Path, test: str) -> None:
     (tmp_path / "plan.toml").write_text(PLAN + SWEEPS[test], encoding="utf-8")
 

@@ -43,7 +43,7 @@ def run_all_directions(server: Server, folder: Path, *, test: str, family: int, 
     return run_campaign(server.plan(folder, sweeps, family=family))
 
 
-@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("family", [4, pytest.param(6, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("test", "keys"), [("tcp", 'congestion = "cubic"'), ("udp", 'rate = "5Mbit/s"')])
 def test_totals_are_what_the_server_says(
     server: Server, tmp_path: Path, family: int, test: str, keys: str

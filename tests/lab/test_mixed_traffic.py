@@ -40,6 +40,7 @@ def run(folder: Path, *, link: str, sweep: str) -> Measured:
     return row, {one["traffic"]: one for one in found}
 
 
+@pytest.mark.long
 def test_two_congestion_controls_fill_a_link_together(tmp_path: Path) -> None:
     def measure(attempt: int) -> Measured:
         return run(
@@ -81,6 +82,7 @@ def test_tcp_gets_what_datagrams_leave(tmp_path: Path) -> None:
     judged(measure, check, bears_s=BEARS_S)
 
 
+@pytest.mark.long
 def test_one_large_flow_beside_many_small_ones(tmp_path: Path) -> None:
     def measure(attempt: int) -> Measured:
         return run(

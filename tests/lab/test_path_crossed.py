@@ -47,7 +47,7 @@ while due < end:
 """
 
 
-@pytest.mark.parametrize("load", [0.3, 0.45])
+@pytest.mark.parametrize("load", [0.3, pytest.param(0.45, marks=pytest.mark.long)])
 def test_pairs_tell_the_capacity_of_a_link_that_others_use(tmp_path: Path, load: float) -> None:
     (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
     row = crossed(tmp_path, load * RATE_BPS)

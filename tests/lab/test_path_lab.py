@@ -47,7 +47,9 @@ def measured(folder: Path, *, icmp_interval: str = "0s", probes: int = 24, more:
     return row
 
 
-@pytest.mark.parametrize(("family", "probes"), [(4, 24), (6, 60)])  # sizes are closer together over IPv6
+@pytest.mark.parametrize(
+    ("family", "probes"), [(4, 24), pytest.param(6, 60, marks=pytest.mark.long)]
+)  # sizes are closer together over IPv6
 def test_three_hops_are_found_with_the_narrow_one(tmp_path: Path, family: int, probes: int) -> None:
     row = measured(tmp_path, probes=probes, more=f"family = {family}")
     assert (row["status"], row["path_hops"], row["path_narrow_hop"]) == ("ok", "3", "2")

@@ -20,6 +20,7 @@ SETTING = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_the_plateau_begins_at_bandwidth_times_delay(tmp_path: Path) -> None:
     def measure(attempt: int) -> Path:
         folder = tmp_path / str(attempt)

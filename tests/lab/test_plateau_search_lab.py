@@ -79,6 +79,7 @@ def test_a_search_finds_the_window_goes_on_after_a_kill_and_is_over_then(tmp_pat
     assert archive_rows(read_archive(archive)) == rows
 
 
+@pytest.mark.long
 def test_a_search_finds_how_many_flows_of_a_small_window_are_enough(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     flowsweep_here("run", write_plan(tmp_path, link=LINK, sweep=OF_FLOWS, repeats=1), "--archive", archive)
@@ -91,6 +92,7 @@ def test_a_search_finds_how_many_flows_of_a_small_window_are_enough(tmp_path: Pa
     assert ": from 3 flows on goodput is within 3 % of 48." in finding.say("described")
 
 
+@pytest.mark.long
 def test_a_search_finds_the_fewest_flows_and_then_the_window_that_they_need(tmp_path: Path) -> None:
     def measure(attempt: int) -> list[dict[str, Any]]:
         folder = tmp_path / str(attempt)

@@ -17,6 +17,7 @@ PAYLOAD = 1448 / 1500
 SWEEP = "[[sweep]]\n"
 
 
+@pytest.mark.long
 def test_amsterdam_starlight_is_filled_by_autotuning(tmp_path: Path) -> None:
     (row,) = run(
         "amsterdam-starlight-1g", "autotuning", tmp_path,
@@ -46,6 +47,7 @@ def test_back_to_back_has_a_slope_and_a_plateau(tmp_path: Path) -> None:
     assert 0.85 * 1e9 * PAYLOAD < goodput(largest) < 1.01 * 1e9 * PAYLOAD
 
 
+@pytest.mark.long
 def test_ucl_bristol_is_held_by_small_windows_and_by_loss_but_never_by_its_rate(tmp_path: Path) -> None:
     rows = run(
         "ucl-bristol", "socket-buffer", tmp_path,

@@ -59,6 +59,7 @@ def test_the_rate_of_a_link_lies_between_the_two_rates_that_are_found(tmp_path: 
     assert found.estimate.high - found.estimate.effect <= 4_000_000
 
 
+@pytest.mark.long
 def test_a_deep_queue_that_loses_nothing_is_told_by_its_delay(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, link=DEEP_LINK, sweep=DELAY_SWEEP, test="udp")
     flowsweep_here("run", plan, "--archive", tmp_path / "archive")
@@ -72,6 +73,7 @@ def test_a_deep_queue_that_loses_nothing_is_told_by_its_delay(tmp_path: Path) ->
     )
 
 
+@pytest.mark.long
 def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     plan = write_plan(tmp_path, link=LINK, sweep=QUICK_SWEEP, test="udp")

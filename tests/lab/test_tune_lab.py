@@ -52,6 +52,7 @@ def sysctl(lab: Lab, name: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_window_is_found_where_it_limits_and_nothing_where_nothing_does(lab: Lab, tmp_path: Path) -> None:
     near, far = ("exec:" + " ".join(lab.access[name].launch) for name in ("left", "right"))
     before = sysctl(lab, "net.ipv4.tcp_rmem")

@@ -10,7 +10,11 @@ from flowsweep.archive import read_archive
 from summary_support import archive_rows
 from witness import undisturbed
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.long,
+    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
+]
 
 Row = dict[str, Any]
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -107,6 +108,7 @@ def _numbers(value: object) -> int:
     return int(isinstance(value, int | float) and not isinstance(value, bool))
 
 
+@pytest.mark.long
 @settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changes=st.lists(PLACES, min_size=60, max_size=60))
 def test_extremes_of_each_number_of_a_file_of_iperf3(changes: list[list[tuple[int, float]]]) -> None:

@@ -139,6 +139,7 @@ def test_every_time_is_run_or_recorded_as_missed_with_a_reason_and_none_twice(se
     world.check_settled(plan)
 
 
+@pytest.mark.long
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=5)
 def test_so_it_is_where_sweeps_run_side_by_side(seed: int) -> None:

@@ -118,6 +118,7 @@ def test_totals_count_the_last_attempt_of_a_trial(tmp_path: Path) -> None:
     assert totals(tmp_path / "a").statuses == {"ok": 1, "failed": 0}
 
 
+@pytest.mark.long
 def test_a_campaign_in_parts_survives_a_kill_at_any_system_call(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         killer = Killer(patch, ENDLESS)

@@ -170,6 +170,7 @@ def test_intervals_corrected_p_values_and_outcomes_say_the_same() -> None:
             assert shift.p_value <= shift.p_adjusted
 
 
+@pytest.mark.long
 def test_intervals_cover_and_equal_campaigns_are_rarely_called_different() -> None:
     """600 pairs: of 96 % intervals, one of six of a comparison, below 94 % has a chance under 1 %."""
     rng = np.random.default_rng(11)

@@ -22,7 +22,16 @@ def test_three_repeats_against_thirty_of_the_same_call_no_point_different() -> N
     assert found <= MOST
 
 
-@pytest.mark.parametrize("how", [{}, {"uneven": True}, {"draw": heavy_tailed}, {"block": 0.1}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        *(
+            pytest.param(how, marks=pytest.mark.long)
+            for how in ({"uneven": True}, {"draw": heavy_tailed}, {"block": 0.1})
+        ),
+    ],
+)
 def test_three_repeats_each_err_seldom(how: dict[str, object]) -> None:
     one = replace(Drawn(20, 3), **how)
     assert called_different(one, one, COUNT, 21) <= MOST

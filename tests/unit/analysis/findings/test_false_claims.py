@@ -23,19 +23,33 @@ def test_campaigns_that_share_noise_say_what_each_says_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["independent", "neighbours 0.95", "slow trials fail", "one point, hourly, neighbours 0.7"]
+    "name",
+    [
+        "neighbours 0.95",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("independent", "slow trials fail", "one point, hourly, neighbours 0.7")
+        ),
+    ],
 )
 def test_where_nothing_is_to_be_found_little_is_claimed(name: str) -> None:
     with shared_noise():
         assert counted(KINDS[name], range(SOME))["any false claim"] <= MOST
 
 
-@pytest.mark.parametrize("name", ["10 %", "cycle", "failures at the largest window"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "10 %",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("cycle", "failures at the largest window")),
+    ],
+)
 def test_what_is_there_is_found(name: str) -> None:
     with shared_noise():
         assert counted(KINDS[name], range(SOME // 2))["found"] == SOME // 2
 
 
+@pytest.mark.long
 def test_nearly_all_steps_are_found() -> None:
     with shared_noise():
         assert counted(KINDS["step"], range(SOME))["found"] >= 0.9 * SOME

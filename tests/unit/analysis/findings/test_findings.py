@@ -307,7 +307,7 @@ def test_a_second_opinion_is_asked_only_for_claims_and_may_refuse_them() -> None
     assert refused.method == "m; permutation within blocks: p = 0.2, which does not bear it out"
 
 
-@pytest.mark.parametrize("draw", [None, heavy_tailed])
+@pytest.mark.parametrize("draw", [None, pytest.param(heavy_tailed, marks=pytest.mark.long)])
 def test_a_hundred_campaigns_without_effects(draw: object) -> None:
     """A small form of tests/truth/test_false_alarms.py, with fixed seeds."""
     grid = Grid() if draw is None else Grid(draw=draw)
@@ -323,6 +323,7 @@ def test_a_hundred_campaigns_without_effects(draw: object) -> None:
     assert 0.92 < covered / len(intervals) < 0.98
 
 
+@pytest.mark.long
 def test_a_hundred_campaigns_with_an_effect_of_ten_percent() -> None:
     truth = math.log(1.1)
     grid = Grid(effect=lambda row: truth * (row["window_sum_bytes"] - 512 * KIB) / (3584 * KIB))

@@ -38,7 +38,7 @@ def found(rows: list[Row]) -> list[Finding]:
     return decided(mode_hypotheses(observed, repeat_noise(design(observed))))
 
 
-@pytest.mark.parametrize("grid", [Grid(), MANY_REPEATS])
+@pytest.mark.parametrize("grid", [pytest.param(Grid(), marks=pytest.mark.long), MANY_REPEATS])
 @pytest.mark.parametrize("share", [0.3, 0.5])
 def test_two_levels_a_fifth_apart_are_found_with_their_share(grid: Grid, share: float) -> None:
     claims = [one for seed in range(CAMPAIGNS) for one in modes(grid, seed, lambda _: share)]

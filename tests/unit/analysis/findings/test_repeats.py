@@ -234,6 +234,7 @@ def test_drift_is_the_slope_by_generalised_least_squares() -> None:
     assert drift.effect == pytest.approx(100 * math.expm1(expected), rel=0.02)
 
 
+@pytest.mark.long
 def test_blocks_that_differ_are_no_drift() -> None:
     claimed = 0
     for seed in range(60):

@@ -34,7 +34,7 @@ def _sample(rows: list[dict[str, Any]], flow: int) -> dict[str, Any]:
     return next(row for row in rows if (row["role"], row["flow"]) == asked and row["start_ns"] >= middle_ns)
 
 
-@pytest.mark.parametrize("torn", [False, True])
+@pytest.mark.parametrize("torn", [pytest.param(False, marks=pytest.mark.long), True])
 def test_trials_are_cut_as_the_bins_of_each_flow_say(*, torn: bool) -> None:
     tables = tables_of([outcome(torn=torn)])
     resampled = intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)
