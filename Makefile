@@ -46,14 +46,15 @@ test: setup ## Run the tests, those with real packets and a browser included
 	  '$(CARGO_TEST) --workspace & $(PYTEST) --numprocesses=2 -m together tests/lab & $(PYTEST) --numprocesses=3 -m "not lab and not long" tests/property tests/contract tests/unit' \
 	  '$(PYTEST) --numprocesses=4 -m "not together and not quiet and not long" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m "quiet and not long" tests/lab' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal tests/browser'
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal -m "not long" tests/browser'
 
 long: setup ## Run the tests that `make test` leaves out for the time they take
 	@.ci/test-tools
 	@.ci/each.py \
 	  '$(PYTEST) --numprocesses=3 -m "long and not lab" tests/property tests/contract tests/unit' \
 	  '$(PYTEST) --numprocesses=4 -m "long and not quiet" tests/lab' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m "long and quiet" tests/lab'
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m "long and quiet" tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal -m long tests/browser'
 
 check: setup ## Check format, types and habits, and run the quick tests: for while you write
 	@.ci/each.py \

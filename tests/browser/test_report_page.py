@@ -84,6 +84,7 @@ def test_hover_over_a_surface_tells_value_repeats_and_place(visit):
     assert "window sum" in hover
 
 
+@pytest.mark.long
 def test_at_most_eight_contexts_are_alive_in_a_gallery_of_twice_as_many(visit):
     rows = make_rows(lengths=LENGTHS, repeats=1, flows=(1, 4), window_sums=(MIB, 4 * MIB))
     found = visit(render(make_report_data(rows)), phone=True)

@@ -21,6 +21,7 @@ from flowsweep.prepared import summary as prepared
 from flowsweep.prepared.summary import summary_of_archive, summary_of_outcomes
 from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.run.outcome import TrialOutcome
+from long_tests import long_but_for
 
 REMEDY = "run `python tools/regenerate_statement.py` and commit what it writes"
 APART = ("flowsweep.archive", "flowsweep.wording")
@@ -59,13 +60,7 @@ def test_the_statement_is_what_the_analysis_writes() -> None:
     assert regenerate_statement.TARGET.read_text(encoding="utf-8") == regenerate_statement.written(), REMEDY
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name == "mixed" else pytest.mark.long)
-        for name in compare_numbers.archives()
-    ],
-)
+@pytest.mark.parametrize("name", long_but_for("mixed", of=compare_numbers.archives()))
 def test_recorded_campaigns_are_summed_up_likewise(name: str) -> None:
     archive = read_archive(RECORDED / name)
     assert_same(summary_of_archive(archive), by_ibis(archive))

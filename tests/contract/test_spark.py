@@ -19,6 +19,7 @@ from flowsweep import analysis
 from flowsweep.archive import Tables, backend, read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
+from long_tests import long_but_for
 
 MASTER = "local-cluster[2,1,1024]"
 RELATIVE = 1e-12
@@ -118,12 +119,13 @@ def test_the_cluster_has_two_executors(there: Tables) -> None:
     assert session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() == 3
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", long_but_for("bins", "intervals", "trial_limits", of=TABLES))
 def test_tables_are_the_same(name: str, here: Tables, there: Tables) -> None:
     make = TABLES[name]
     assert_same(make(there).to_pyarrow(), make(here).to_pyarrow())
 
 
+@pytest.mark.long
 def test_points_and_cells_are_the_same(here: Tables, there: Tables, tmp_path: Path) -> None:
     # Of the summary itself the command prints every column, below.
     summary = tmp_path / "summary.parquet"
@@ -138,6 +140,7 @@ def test_points_and_cells_are_the_same(here: Tables, there: Tables, tmp_path: Pa
         assert_same(spark, duckdb)
 
 
+@pytest.mark.long
 def test_the_command_prints_the_same(archive: Path, here: Tables, there: Tables) -> None:
     load(["summary"])
     printed = []

@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reaso
 RTT_S = 0.04
 RATE_BPS = 100e6
 PAYLOAD_BPS = RATE_BPS * 1448 / 1500
+AT_A_TIME = 3
 BEARS_S = 0.05
 """Of an absence of a processor: a fiftieth of what a trial counts."""
 
@@ -48,7 +49,7 @@ Row = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Archive]:
-    """All at the same time, each in a lab of its own: 100 Mbit/s are little to do.
+    """Some at a time, each in a lab of its own: 100 Mbit/s are little to do.
 
     Where the machine could not keep up with some of the paths, those are measured again.
     """
@@ -64,7 +65,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Archive]:
     def measure(_: int) -> dict[str, Archive]:
         folder = tmp_path_factory.mktemp("limits")
         measured = [limit for limit, archive in kept.items() if late(archive)] or list(SWEEPS)
-        with ThreadPoolExecutor(len(measured)) as pool:
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
             kept.update(zip(measured, pool.map(partial(run, folder), measured), strict=True))
         return dict(kept)
 

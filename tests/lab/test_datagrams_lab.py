@@ -112,6 +112,7 @@ def within(value: float, interval: tuple[float, float]) -> None:
     assert interval[0] <= value <= interval[1]
 
 
+@pytest.mark.long
 def test_more_than_a_link_carries_is_lost_on_the_path(tmp_path: Path) -> None:
     sweep = 'duration = "4s"\ninterval = "0.5s"\nrate = ["10Mbit/s", "40Mbit/s"]'
     plan = write_plan(tmp_path, link='rate = "20Mbit/s"', sweep=sweep, test="udp")

@@ -10,6 +10,7 @@ import pytest
 from lab_support import namespaces_of, needs_lab
 
 from campaign_support import start, summary
+from long_tests import long_but_for
 from waiting import wait_until
 from witness import judged
 
@@ -42,9 +43,7 @@ SWEEPS = {
 }
 
 
-@pytest.mark.parametrize(
-    "test", [pytest.param(test, marks=[] if test == "udp" else pytest.mark.long) for test in SWEEPS]
-)
+@pytest.mark.parametrize("test", long_but_for("udp", of=SWEEPS))
 def test_rejected_connections_change_no_count_but_their_own(tmp_path: Path, test: str) -> None:
     (tmp_path / "plan.toml").write_text(PLAN + SWEEPS[test], encoding="utf-8")
 

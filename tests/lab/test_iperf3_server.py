@@ -80,6 +80,7 @@ def test_clients_without_a_pace_get_what_their_links_carry() -> None:
     assert median(rates) == pytest.approx(2_000_000 * 0.95, rel=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.quiet
 def test_a_thousand_hostile_connections_do_not_disturb_a_test() -> None:
     seen = beside_hostile(1000, rounds=2)

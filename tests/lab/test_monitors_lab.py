@@ -163,6 +163,7 @@ def test_authpriv_is_understood_and_a_wrong_password_is_recorded(world: Router, 
         assert secret.encode() not in kept
 
 
+@pytest.mark.long
 def test_an_agent_that_hangs_is_recorded_and_trials_go_on(world: Router, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     plan = written(tmp_path, world, V2, repeats=6, duration="3s")

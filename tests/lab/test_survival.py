@@ -37,6 +37,7 @@ drain = "1s"
 """
 
 
+@pytest.mark.long
 def test_sixty_trials_survive_what_may_happen_to_them(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     plan = write_plan(tmp_path, sweep=SWEEP, repeats=3, directions="both")

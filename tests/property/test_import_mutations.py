@@ -10,6 +10,7 @@ AT_ONCE = 150
 """`make truth` takes a hundred thousand (tests/truth/test_import_mutations.py), these among them."""
 
 
+@pytest.mark.long
 def test_changed_files_are_refused_or_read_by_every_command(tmp_path: Path) -> None:
     kept = []
     for number in range(AT_ONCE):

@@ -114,7 +114,7 @@ def test_rows_name_the_host_of_their_end(tmp_path: Path) -> None:
         assert found == {("source", "a"), ("sink", "b")}
 
 
-@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize("merged", [pytest.param(False, marks=pytest.mark.long), True])
 def test_only_the_last_finished_attempt_counts(tmp_path: Path, *, merged: bool) -> None:
     trial = make_trial()
     broken = make_outcome(trial, attempt=1)

@@ -20,6 +20,7 @@ TRIED = 30
 """Of about 100 calls, and the last one; tests/truth/test_archive_damage.py tries all of them."""
 
 
+@pytest.mark.long
 def test_a_campaign_survives_a_kill_at_any_system_call(tmp_path: Path) -> None:
     calls = calls_of_a_campaign(tmp_path / "whole")
     assert calls > TRIED

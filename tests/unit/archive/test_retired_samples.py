@@ -247,6 +247,7 @@ def test_columns_of_other_versions_are_null_or_left_out(tmp_path: Path) -> None:
     assert rows[0]["goodput_bps"] is not None
 
 
+@pytest.mark.long
 def test_retiring_survives_a_kill_at_any_system_call(tmp_path: Path) -> None:
     begun = in_parts(tmp_path / "begun")
     whole = shutil.copytree(begun, tmp_path / "whole")

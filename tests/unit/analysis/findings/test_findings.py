@@ -307,7 +307,8 @@ def test_a_second_opinion_is_asked_only_for_claims_and_may_refuse_them() -> None
     assert refused.method == "m; permutation within blocks: p = 0.2, which does not bear it out"
 
 
-@pytest.mark.parametrize("draw", [None, pytest.param(heavy_tailed, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("draw", [None, heavy_tailed])
 def test_a_hundred_campaigns_without_effects(draw: object) -> None:
     """A small form of tests/truth/test_false_alarms.py, with fixed seeds."""
     grid = Grid() if draw is None else Grid(draw=draw)
