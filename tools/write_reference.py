@@ -37,11 +37,13 @@ _TABLES = (
     ("`paths` of a sweep", "PathTable"),
     ("`rate_search` of a sweep", "RateSearchTable"),
     ("`window`, `window_sum` of a sweep that searches", "WindowRange"),
+    ("`flows` of a sweep that searches", "FlowsRange"),
     ("`rate_sum` of a sweep that searches", "RateRange"),
     ("`at_most` of a sweep that searches", "AtMostTable"),
     ("`duration` of a sweep that ends when it knows", "UntilTable"),
     ("`[[sweep.background]]`", "BackgroundTable"),
     ("`[hosts.NAME]`", "HostTable"),
+    ("`[links.NAME]`", "NamedLinkTable"),
     ("`[lab.links.NAME]`", "LinkTable"),
     ("`forward`, `backward` of a link", "DirectionTable"),
     ("`hops` of a link", "HopTable"),
@@ -149,6 +151,8 @@ def _one_type(choice: Mapping[str, Any]) -> str:
         return "list of tables" if "$ref" in choice.get("items", {}) else "list"
     if "pattern" in choice:
         return _quantity(choice["pattern"])
+    if choice.get("format") == "date-time":
+        return "date and time with an offset, without quotes"
     if choice.get("type") in ("integer", "number"):
         return _range(choice)
     return {"boolean": "`true` or `false`", "string": "text", "object": "table"}[choice["type"]]
@@ -195,7 +199,11 @@ def _command_section(name: str, command: object) -> Iterator[str]:
     if not isinstance(command, TyperCommand):
         raise TypeError(f"Typer made {type(command).__name__} of {name}, expected a command")
     arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
-    options = [parameter for parameter in command.params if isinstance(parameter, TyperOption)]
+    options = [
+        parameter
+        for parameter in command.params
+        if isinstance(parameter, TyperOption) and not parameter.hidden
+    ]
     asked = [_metavar(argument) if argument.required else f"[{_metavar(argument)}]" for argument in arguments]
     usage = " ".join(["flowsweep", name, *asked, "[OPTIONS]"])
     yield from (f"## `flowsweep {name}`", "", _prose(command.help), "", f"    {usage}", "")

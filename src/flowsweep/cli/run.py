@@ -40,7 +40,7 @@ def run(
         bool, typer.Option("--resume", help="Go on with the archive: run what is missing or not ok.")
     ] = False,
 ) -> None:
-    """Run the trials of a plan, one after the other, and keep every sample of them.
+    """Run the trials of a plan, one after the other unless it has `concurrent`, and keep all their samples.
 
     With --against, the trials of two plans alternate, and their comparison is printed at the end.
     """

@@ -46,7 +46,7 @@ _COLUMNS = (
 
 _ENGINE_HELP = (
     "What computes it: duckdb, or a Spark cluster, as spark://HOST:PORT or local-cluster[2,1,1024]; "
-    "this needs flowsweep[spark] and Java."
+    r"this needs flowsweep\[spark] and Java."
 )
 
 

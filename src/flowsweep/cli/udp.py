@@ -31,7 +31,11 @@ def udp(
         str | None, typer.Option(help="Payload of a datagram, as in 512B; 1470B if absent.")
     ] = None,
     window: Annotated[
-        str | None, typer.Option(help="Socket buffer per flow, as in 4MiB; the host's default if absent.")
+        str | None,
+        typer.Option(
+            help="Socket buffer per flow, as in 4MiB; if absent, the sink asks for 4MiB and the source has "
+            "its host's default."
+        ),
     ] = None,
     duration: Duration = "5s",
     address: Address = None,

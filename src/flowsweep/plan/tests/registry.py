@@ -42,14 +42,14 @@ PLAN_TESTS: Mapping[str, PlanTest] = {
         rtt_problems,
         built_rtt,
         length_bytes=defaults.ECHO_BYTES,
-        every_of_probes=True,
+        probes_every_min_ns=defaults.PROBE_EVERY_MIN_NS,
     ),
     "path": PlanTest(
         EVERY_TEST - {"pairs"} | PathKeys.model_fields.keys(),
         path_problems,
         built_path,
         duration_ns=defaults.PATH_DURATION_NS,
-        every_of_probes=True,
+        probes_every_min_ns=defaults.PATH_EVERY_MIN_NS,
     ),
     "quic": PlanTest(
         (_BULK - KERNELS) | FindKeys.model_fields.keys() | OF_OTHERS | QuicKeys.model_fields.keys(),

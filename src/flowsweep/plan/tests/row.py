@@ -41,8 +41,13 @@ class PlanTest:
     drain_ns: int = defaults.DRAIN_TIMEOUT_NS
     duration_ns: int | None = None
     """Where a plan names none, and it is another than that of all tests."""
-    every_of_probes: bool = False
-    """Whether `every` of a sweep is the pause between its probes."""
+    probes_every_min_ns: int | None = None
+    """Least pause between its probes, which `every` of a sweep then is; null: `every` says when it runs."""
+
+    @property
+    def every_of_probes(self) -> bool:
+        """Whether `every` of a sweep is the pause between its probes."""
+        return self.probes_every_min_ns is not None
 
 
 EVERY_TEST = (

@@ -60,16 +60,10 @@ def _campaign_problems(file: PlanFile, *, any_timed: bool) -> Iterator[Problem]:
 
 
 def _sweep_problems(file: PlanFile, sweep: SweepTable, at: KeyPath, *, timed: bool) -> Iterator[Problem]:
-    of_probes = PLAN_TESTS[sweep.test].every_of_probes
-    yield from _own_problems(sweep, at, of_probes=of_probes)
-    shortest_ns, longest_ns = defaults.PROBE_EVERY_MIN_NS, defaults.SAMPLE_INTERVAL_MAX_NS
-    if of_probes and sweep.every is not None and not shortest_ns <= sweep.every <= longest_ns:
-        message = (
-            f"found {write_duration(sweep.every)}, which here is from one probe to the next, expected "
-            f"{write_duration(shortest_ns)} to {write_duration(longest_ns)}; when the sweep runs, `every` of "
-            "[campaign] says"
-        )
-        yield Problem((*at, "every"), message, ((*at, "test"),))
+    shortest_ns = PLAN_TESTS[sweep.test].probes_every_min_ns
+    yield from _own_problems(sweep, at, of_probes=shortest_ns is not None)
+    if shortest_ns is not None and sweep.every is not None:
+        yield from _pause_problems(sweep.every, shortest_ns, at)
     for name in _OF_TIMES:
         if getattr(sweep, name) is not None and not timed:
             message = "has no effect without `every` or `at`; leave it out"
@@ -87,6 +81,17 @@ def _sweep_problems(file: PlanFile, sweep: SweepTable, at: KeyPath, *, timed: bo
     if times.every is None and sweep.between is not None and timed:
         message = "has no effect on `at`, only on `every`; leave it out"
         yield Problem((*at, "between"), message, ((*at, "at"),))
+
+
+def _pause_problems(every_ns: int, shortest_ns: int, at: KeyPath) -> Iterator[Problem]:
+    longest_ns = defaults.SAMPLE_INTERVAL_MAX_NS
+    if not shortest_ns <= every_ns <= longest_ns:
+        message = (
+            f"found {write_duration(every_ns)}, which here is from one probe to the next, expected "
+            f"{write_duration(shortest_ns)} to {write_duration(longest_ns)}; when the sweep runs, `every` of "
+            "[campaign] says"
+        )
+        yield Problem((*at, "every"), message, ((*at, "test"),))
 
 
 def _lateness_problems(sweep: SweepTable, times: TimesKeys, every_ns: int, at: KeyPath) -> Iterator[Problem]:

@@ -37,8 +37,8 @@ class TimesKeys(Table):
         examples=["30s"],
     )
     slip: Slip | None = key(
-        "How late a run may begin before it is recorded as missed; half of `every` if absent, "
-        f"{units.write_duration(defaults.SLIP_OF_DAY_NS)} of `at`.",
+        "How late a run may begin before it is recorded as missed; half of what `every` leaves beside "
+        f"`jitter` if absent, {units.write_duration(defaults.SLIP_OF_DAY_NS)} of `at`.",
         None,
         examples=["2min"],
     )
