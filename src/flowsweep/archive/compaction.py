@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from flowsweep.archive.data_files import check_digest, new_parquet
+from flowsweep.archive.data_files import check_digest, new_parquet, opened_parquet
 from flowsweep.archive.entries import MERGED_FOLDER, CompactedEntry, generation_folder
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.state import State
@@ -91,8 +90,8 @@ def _common_schema(folder: Folder, sources: Sequence[str]) -> pa.Schema:
 
 
 def _schema(folder: Folder, name: str) -> pa.Schema:
-    with folder.read_file(name) as file:
-        return pq.read_schema(file)
+    with opened_parquet(folder, name) as parquet:
+        return parquet.schema_arrow
 
 
 def _groups(
@@ -102,7 +101,7 @@ def _groups(
     held = [schema.empty_table()]
     held_rows = 0
     for name in sources:
-        with folder.read_file(name) as file, pq.ParquetFile(file) as parquet:
+        with opened_parquet(folder, name) as parquet:
             for batch in parquet.iter_batches(batch_size=rows_per_group):
                 held.append(pa.Table.from_batches([batch]))
                 held_rows += batch.num_rows

@@ -99,6 +99,23 @@ class _Hashed:
         self._file.flush()
 
 
+@contextmanager
+def opened_parquet(folder: Folder, name: str) -> Iterator["pq.ParquetFile"]:
+    """Read a Parquet file in the block.
+
+    Arrow's threads read it without Python: one that still has a file of Python's while the interpreter ends
+    aborts the process, or never lets it end (apache/arrow issues 34314 and 50482).
+    """
+    import pyarrow.parquet as pq
+
+    with (
+        folder.read_file(name) as file,
+        pa.OSFile(f"/proc/self/fd/{file.fileno()}") as without_python,
+        pq.ParquetFile(without_python) as parquet,
+    ):
+        yield parquet
+
+
 def check_file(folder: Folder, name: str, digest: str | None = None) -> int:
     """Read a file of data to its end, to see whether that is possible; returns how many rows it has.
 
@@ -107,13 +124,11 @@ def check_file(folder: Folder, name: str, digest: str | None = None) -> int:
     Raises:
         ArchiveError: It is not possible, or it has changed since it was written.
     """
-    import pyarrow.parquet as pq
-
     path = folder.path / name
     with disk.reported(path, "cannot be read"):
         try:
             rows = 0
-            with folder.read_file(name) as file, pq.ParquetFile(file) as parquet:
+            with opened_parquet(folder, name) as parquet:
                 for batch in parquet.iter_batches():
                     rows += batch.num_rows
         except (pa.ArrowException, OSError) as error:

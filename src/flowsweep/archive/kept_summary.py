@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from flowsweep.archive import disk
-from flowsweep.archive.data_files import new_parquet
+from flowsweep.archive.data_files import new_parquet, opened_parquet
 from flowsweep.archive.entries import RetiredEntry, kept_summary_file
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.follow import JournalFollower
@@ -113,7 +113,9 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
     try:
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
             there = parquet.schema_arrow.names
-            return parquet.read(None if columns is None else [name for name in columns if name in there])
+            wanted = None if columns is None else [name for name in columns if name in there]
+            # Not by threads of Arrow, which would have bytes of Python's: see `opened_parquet`.
+            return parquet.read(wanted, use_threads=False)
     except (pa.ArrowException, KeyError) as error:
         raise ArchiveError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
 
@@ -140,10 +142,8 @@ def summary_alone(part: Folder, analysis: str) -> KeptSummary | None:
 
 
 def _read_about(part: Folder, file: str) -> KeptSummary | None:
-    import pyarrow.parquet as pq
-
     try:
-        with part.read_file(file) as opened, pq.ParquetFile(opened) as parquet:
+        with opened_parquet(part, file) as parquet:
             said = parquet.schema_arrow.metadata or {}
             version, analysis, journal_bytes = (said[key].decode() for key in _ABOUT)
             return KeptSummary(file, version, analysis, int(journal_bytes), parquet.metadata.num_rows)

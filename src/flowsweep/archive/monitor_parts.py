@@ -15,7 +15,7 @@ from threading import Lock
 import pyarrow as pa
 
 from flowsweep.archive import disk
-from flowsweep.archive.data_files import new_parquet
+from flowsweep.archive.data_files import new_parquet, opened_parquet
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.defaults import MONITORS_BYTES_MAX
@@ -214,11 +214,9 @@ def _within(table: pa.Table, span_us: tuple[int, int]) -> pa.ChunkedArray:
 
 def _is_of(folder: Folder, part: Part, span_us: tuple[int, int]) -> bool:
     """Whether a file may have rows of a time, by what it says of itself; one that says nothing may."""
-    import pyarrow.parquet as pq
-
     try:
-        with folder.read_file(part.file) as file:
-            about = pq.read_metadata(file)
+        with opened_parquet(folder, part.file) as parquet:
+            about = parquet.metadata
         column = about.schema.names.index("at_us")
         groups = [about.row_group(number).column(column) for number in range(about.num_row_groups)]
     except (pa.ArrowException, ValueError):
@@ -231,7 +229,6 @@ def _is_of(folder: Folder, part: Part, span_us: tuple[int, int]) -> bool:
 
 def _read(folder: Folder, part: Part, counters: Collection[str] | None) -> pa.Table:
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     path = folder.path / part.file
     if folder.file_bytes(part.file) > _FILE_BYTES_MAX:
@@ -242,8 +239,9 @@ def _read(folder: Folder, part: Part, counters: Collection[str] | None) -> pa.Ta
             "name. Nothing was altered; restore the file from a copy."
         )
     try:
-        with folder.read_file(part.file) as file:
-            table = pq.read_table(file, columns=MONITORS_SCHEMA.names).cast(MONITORS_SCHEMA)
+        with opened_parquet(folder, part.file) as parquet:
+            names = MONITORS_SCHEMA.names
+            table = parquet.read(columns=names).select(names).cast(MONITORS_SCHEMA)
     except (pa.ArrowException, KeyError) as error:
         raise ArchiveError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
     if counters is None:

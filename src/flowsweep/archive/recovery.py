@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
+from flowsweep.archive.data_files import opened_parquet
 from flowsweep.archive.entries import (
     MERGED_FOLDER,
     TABLES,
@@ -230,9 +231,7 @@ def _rows_of(folder: Folder, files: Mapping[str, Iterable[str]]) -> RowCounts:
 
 def _keys_in(folder: Folder, name: str) -> Iterator[tuple[Key, int]]:
     """Attempts that a file has rows of, and how many; each as often as pieces of it have such rows."""
-    import pyarrow.parquet as pq
-
-    with folder.read_file(name) as file, pq.ParquetFile(file) as parquet:
+    with opened_parquet(folder, name) as parquet:
         for batch in parquet.iter_batches(columns=list(_KEY_COLUMNS)):
             keys = pa.Table.from_batches([batch]).group_by(_KEY_COLUMNS)
             for row in keys.aggregate([([], "count_all")]).to_pylist():

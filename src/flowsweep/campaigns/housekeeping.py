@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from flowsweep.archive import ArchiveWriter
 from flowsweep.campaigns.keeping import Keeping
@@ -24,11 +24,10 @@ PART_TRIALS_OF_A_DAY = 1_000
 """The same on another day (UTC) than the one on which the part was begun."""
 MERGED_BYTES_PER_S = 10 << 20
 """Merging is expected to be faster than that, on any disk."""
-WAITS_MAX = timedelta(days=1)
+WAITS_MAX_S = 24 * 3600
 """What found no time for so long gets some: what is due meanwhile waits, or is missed."""
 TURN_NS = 10 * 60 * SECOND_NS
-"""So much."""
-PUT_IN_ORDER = "the archive's files are to be put in order"
+"""So much; and what is due waits for so long, at most, for what still runs to end."""
 
 
 class Housekeeping:
@@ -40,6 +39,7 @@ class Housekeeping:
         told: Is told why files could not be merged; called in a thread.
         now: Tells what time it is, aware.
         keeping: Of parts that are over; None: they stay as they are.
+        running_s: Tells seconds in which the machine ran, since any moment: no clock that is set.
     """
 
     def __init__(
@@ -49,15 +49,20 @@ class Housekeeping:
         told: Callable[[str], None],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         keeping: Keeping | None = None,
+        *,
+        running_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._writer = writer
         self._free_bytes_min = free_bytes_min
         self._told = told
         self._now = now
         self._keeping = keeping
+        self._running_s = running_s
         self._given_up = False
-        self._waits_since: datetime = now()
+        self._waits_since_s = running_s()
         """No later than when something began to wait for time."""
+        self._held_since_s: float | None = None
+        """Since when what is due waits for what still runs to end."""
 
     def idle(self, left_ns: int) -> None:
         """Use a time in which nothing is due or under way: merge files if it suffices, begin a part.
@@ -67,17 +72,35 @@ class Housekeeping:
         """
         turn = self._waits_for_a_day()
         if self._use(max(left_ns, TURN_NS) if turn else left_ns) or turn:
-            self._waits_since = self._now()
+            self._waits_since_s, self._held_since_s = self._running_s(), None
+
+    def holds(self) -> bool:
+        """Say whether what is due is to wait: where something always runs, nothing else gives files time.
+
+        If what runs goes on for longer than a turn, it was for nothing, and they wait another day.
+        """
+        now_s = self._running_s()
+        if not self._waits_for_a_day() or not self._something_waits():
+            return False
+        if self._held_since_s is None:
+            self._held_since_s = now_s
+        if now_s - self._held_since_s < TURN_NS / SECOND_NS:
+            return True
+        self._waits_since_s, self._held_since_s = now_s, None
+        return False
+
+    def _something_waits(self) -> bool:
+        """Whether a turn would get something done."""
+        if self._keeping is not None and self._keeping.waits(TURN_NS, self._now()):
+            return True
+        merges = self._writer.loose_attempts >= self._least_loose() and self._may_merge_within(TURN_NS)
+        return merges or self._begins_part()
 
     def _use(self, left_ns: int) -> bool:
         """Returns whether nothing waits for more time."""
         begun_s = time.monotonic()
-        attempts = self._writer.attempts_with_data
-        is_full = attempts >= PART_TRIALS or (attempts >= PART_TRIALS_OF_A_DAY and self._is_of_another_day())
-        least = max(1 if is_full else LOOSE_MIN, 0 if is_full else LOOSE_SHARE * attempts)
-        nothing_waits = self._merge(left_ns, least)
-        merged = self._writer.loose_attempts == 0 or self._given_up
-        if (is_full and merged) or attempts >= 2 * PART_TRIALS:
+        nothing_waits = self._merge(left_ns)
+        if self._begins_part():
             try:
                 self._writer.begin_part()
             except ArchiveError as error:
@@ -88,21 +111,34 @@ class Housekeeping:
         return left_ns >= IDLE_MIN_NS and self._keeping.idle(left_ns, self._now()) and nothing_waits
 
     def _waits_for_a_day(self) -> bool:
-        return self._now() - self._waits_since >= WAITS_MAX
+        return self._running_s() - self._waits_since_s >= WAITS_MAX_S
+
+    def _is_full(self) -> bool:
+        attempts = self._writer.attempts_with_data
+        return attempts >= PART_TRIALS or (attempts >= PART_TRIALS_OF_A_DAY and self._is_of_another_day())
+
+    def _begins_part(self) -> bool:
+        merged = self._writer.loose_attempts == 0 or self._given_up
+        return (merged and self._is_full()) or self._writer.attempts_with_data >= 2 * PART_TRIALS
+
+    def _least_loose(self) -> float:
+        """Attempts whose files are worth merging now."""
+        return 1 if self._is_full() else max(LOOSE_MIN, LOOSE_SHARE * self._writer.attempts_with_data)
+
+    def _may_merge_within(self, left_ns: int) -> bool:
+        """Whether merging would come to its end in that time, and the disk has room for it."""
+        size = self._writer.data_bytes()
+        fits = size <= self._free_bytes() - self._free_bytes_min
+        return not self._given_up and fits and size / MERGED_BYTES_PER_S <= left_ns / SECOND_NS
 
     def _is_of_another_day(self) -> bool:
         return self._writer.part_begun_at.astimezone(UTC).date() != self._now().date()
 
-    def _merge(self, left_ns: int, loose_min: float) -> bool:
-        """Merge files if there are so many; returns whether that waits for no more time."""
-        if self._given_up or self._writer.loose_attempts < loose_min:
+    def _merge(self, left_ns: int) -> bool:
+        """Merge files if there are many; returns whether that waits for no more time."""
+        if self._given_up or self._writer.loose_attempts < self._least_loose():
             return True
-        if left_ns < IDLE_MIN_NS:
-            return False
-        size = self._writer.data_bytes()
-        if size > self._free_bytes() - self._free_bytes_min:
-            return True
-        if size / MERGED_BYTES_PER_S > left_ns / SECOND_NS:
+        if left_ns < IDLE_MIN_NS or not self._may_merge_within(left_ns):
             return False
         try:
             self._writer.compact()
@@ -113,13 +149,10 @@ class Housekeeping:
         return True
 
     def refuses(self) -> str | None:
-        """Say why nothing may run, if so: a trial that does not fit loses what it measured.
-
-        And where something always runs, files are never put in order unless it stops once a day.
-        """
+        """Say why nothing may run, if so: a trial that does not fit loses what it measured."""
         free = self._free_bytes()
         if free >= self._free_bytes_min:
-            return PUT_IN_ORDER if self._waits_for_a_day() else None
+            return None
         kept = format_size(self._free_bytes_min)
         return f"the disk is nearly full ({format_size(free)} free, {kept} are kept)"
 

@@ -68,8 +68,8 @@ class Keeping:
             self._parts.leave_none()
         try:
             nothing_waits = self._keep_summary(left_ns / SECOND_NS, now)
-            if self._samples_ns is not None:
-                self._retire(now, timedelta(microseconds=self._samples_ns // MICROSECOND_NS))
+            if (kept := self._kept()) is not None:
+                self._retire(now, kept)
         except FlowsweepError as error:
             # Of the archive as a whole: what reads or writes it next says so, too.
             self._told(f"its parts cannot be looked at: {error}")
@@ -77,13 +77,34 @@ class Keeping:
             return True
         return nothing_waits
 
+    def waits(self, left_ns: int, now: datetime) -> bool:
+        """Say whether something waits that could be done in so much time."""
+        if self._not_before is not None and now < self._not_before:
+            return False
+        try:
+            number = self._parts.not_summed(self._analysis)
+            if number is not None and self._expected_s(number) < left_ns / SECOND_NS:
+                return True
+            kept = self._kept()
+            return kept is not None and self._parts.over_before(now - kept, self._analysis) is not None
+        except FlowsweepError:
+            return False  # `idle` tells what cannot be read.
+
+    def _kept(self) -> timedelta | None:
+        return (
+            None if self._samples_ns is None else timedelta(microseconds=self._samples_ns // MICROSECOND_NS)
+        )
+
+    def _expected_s(self, number: int) -> float:
+        """What summing up a part is expected to take."""
+        return SUMMED_LEAST_S + self._parts.data_bytes(number) / SUMMED_BYTES_PER_S
+
     def _keep_summary(self, left_s: float, now: datetime) -> bool:
         number = self._parts.not_summed(self._analysis)
         if number is None:
             return True
         with self._left_as_it_is(number, now):
-            expected_s = SUMMED_LEAST_S + self._parts.data_bytes(number) / SUMMED_BYTES_PER_S
-            if expected_s >= left_s:
+            if self._expected_s(number) >= left_s:
                 return False
             self._parts.keep_summary(number, self._sum_up(self._parts.archive, number, left_s))
         return True

@@ -32,4 +32,4 @@ def timetable(
     found = timetable_of(plan, begun, writer.missed)
     if housekeeping is None:
         return found
-    return replace(found, idle=housekeeping.idle, refuses=housekeeping.refuses)
+    return replace(found, idle=housekeeping.idle, refuses=housekeeping.refuses, holds=housekeeping.holds)

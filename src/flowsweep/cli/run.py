@@ -40,9 +40,10 @@ def run(
         bool, typer.Option("--resume", help="Go on with the archive: run what is missing or not ok.")
     ] = False,
 ) -> None:
-    """Run the trials of a plan, one after the other unless it has `concurrent`, and keep all their samples.
+    """Run the trials of a plan, and keep every sample of them.
 
-    With --against, the trials of two plans alternate, and their comparison is printed at the end.
+    One runs after the other, unless the plan has `concurrent`. With --against, the trials of two plans
+    alternate, and their comparison is printed at the end.
     """
     loaded = load_both(plan, against, parse_overrides(overrides or []))
     if not resume:

@@ -52,13 +52,17 @@ def belief_words(event: "SearchBelieves") -> str:
     """Say what is believed and what comes next: "left → right: enough is 1.21 MiB, +4 % −3 %; next …"."""
     found = event.belief
     search = event.trial.search
+    where = direction(event.trial.src, event.trial.dst)
+    if found is None:
+        sought = "how many flows are" if isinstance(search, FlowsSearch) else "which window is"
+        return f"search {where}: {sought} enough is not known; over: {_ENDS[event.end or 'budget']}"
     if isinstance(search, FlowsSearch):
         known, then = _flows_known(found, search), ", ".join(map(str, event.levels)) + " flows"
     else:
         known, then = _window_known(found, event.levels)
     plateau = f"plateau {format_rate(found.plateau_bps)}"
     what = f"over: {_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
-    return f"search {direction(event.trial.src, event.trial.dst)}: {known}, {plateau}; {what}"
+    return f"search {where}: {known}, {plateau}; {what}"
 
 
 def _window_known(found: "Belief", levels: Sequence[int]) -> tuple[str, str]:

@@ -10,9 +10,12 @@ from flowsweep.schedule import Learned, Slot, best_state, plateau_states
 def beliefs_of(
     slot: Slot, learned: Mapping[str, Learned]
 ) -> Iterator[tuple[str, SearchBelieves | BestBelieved]]:
-    """Say what each search in rounds believes since its last whole round, with the id of its first step."""
+    """Say what each search in rounds believes since its last whole round, with the id of its first step.
+
+    Of one that is over and believes nothing, that.
+    """
     for first, state in plateau_states(slot, learned):
-        if state.belief is not None:
+        if state.belief is not None or state.end is not None:
             told = (state.belief, state.levels, state.end, state.left)
             yield first.trial_id, SearchBelieves(first, *told)
     search, best = slot.search, best_state(slot, learned)

@@ -150,6 +150,8 @@ class _Conductor:
         self._believed: dict[str, object] = {}
         """What was said last of a search, by the id of its first step."""
         self._attempts = Counter(resume.attempts)
+        self._begun: dict[tuple[str, int], list[str]] = {}
+        """Trials that began, by sweep and repeat."""
         self._events = events
         self._deadlines = conditions.deadlines
         self._paths = conditions.paths
@@ -201,7 +203,8 @@ class _Conductor:
 
     def _forget(self, slots: Sequence[Slot]) -> None:
         """Keep nothing of what ran and never runs again: this may go on for years."""
-        for name in [trial.trial_id for slot in slots for trial in slot.planned]:
+        times = {(trial.sweep, trial.repeat) for slot in slots for trial in slot.planned}
+        for name in [name for time in times for name in self._begun.pop(time, ())]:
             if name not in self._resume.attempts:
                 self._attempts.pop(name, None)
             if name not in self._resume.learned:
@@ -287,6 +290,7 @@ class _Conductor:
 
     async def _begin(self, trial: Trial, left_ns: int) -> Attempt:
         self._attempts[trial.trial_id] += 1
+        self._begun.setdefault((trial.sweep, trial.repeat), []).append(trial.trial_id)
         self._number += 1
         attempt, number = self._attempts[trial.trial_id], self._number
         await self._keep(lambda: self._recorder.started(trial.trial_id, attempt, datetime.now(UTC)))
@@ -356,14 +360,18 @@ class _Keeper:
         self._turns = asyncio.Lock()
 
     async def keep(self, call: Callable[[], None]) -> None:
-        """Call it in a thread; a cancellation does not leave it half done."""
+        """Call it in a thread; no cancellation, nor another after it, leaves it half done."""
         async with self._turns:
             task = asyncio.create_task(asyncio.to_thread(call))
-            try:
-                await asyncio.shield(task)
-            except asyncio.CancelledError:
-                await task
-                raise
+            cancelled = False
+            while not task.done():
+                try:
+                    await asyncio.wait([task])
+                except asyncio.CancelledError:
+                    cancelled = True
+            task.result()
+            if cancelled:
+                raise asyncio.CancelledError
 
 
 def _rate_reporter(trial: Trial, events: EventListener) -> ProgressListener:

@@ -114,12 +114,12 @@ class PointBusy:
 
 @dataclass(frozen=True, slots=True)
 class SearchBelieves:
-    """A step of a search for the plateau is over."""
+    """A step of a search for the plateau is over, or the search before it left nothing for one."""
 
     trial: Trial
     """Its first step."""
-    belief: "Belief"
-    """As of its last whole round."""
+    belief: "Belief | None"
+    """As of its last whole round; none where too few trials were whole."""
     levels: tuple[int, ...]
     """Windows in bytes, or numbers of flows, of the round that runs or comes next; none at the end."""
     end: "End | None"

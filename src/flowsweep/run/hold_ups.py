@@ -12,6 +12,8 @@ from flowsweep.wording import format_duration
 NOT_RUNNING = "the controller was not running"
 HELD_UP = "the controller was held up"
 IN_ORDER = "the archive's files were being put in order"
+TO_BE_IN_ORDER = "the archive's files were to be put in order"
+_OTHERS = "other runs were still going"
 _KEPT_MAX = 1000
 """Of what held it up: so many at most are remembered, the last ones."""
 _NOTABLE_NS = SECOND_NS
@@ -28,7 +30,8 @@ class _HoldUp:
     since_unix_ns: int
     until_unix_ns: int
     words: str
-    busy: bool = False
+    goes_on: str = ""
+    """What may go on until the next look at the clocks, and be one with it."""
 
 
 class HoldUps:
@@ -44,12 +47,13 @@ class HoldUps:
         self._looks_while_busy = looks_while_busy
         self._found = deque([_HoldUp(0, first.unix_ns, NOT_RUNNING)], maxlen=_KEPT_MAX)
 
-    def look(self, now: Reading, *, busy: bool = False, tidied: bool = False) -> None:
+    def look(self, now: Reading, *, busy: bool = False, held: bool = False, tidied: bool = False) -> None:
         """Take a reading into account.
 
         Args:
             now: The reading.
             busy: Trials ran since the last one.
+            held: What was due since the last one had to wait for the archive's files.
             tidied: The archive's files were put in order since the last one.
         """
         last, self.last = self.last, now
@@ -61,7 +65,10 @@ class HoldUps:
         elif stepped_ns > _NOTABLE_NS + passed_ns // _NOTABLE_SHARE:
             self._add(last, now, f"the clock was set forward (by {_about(stepped_ns)})")
         elif busy and not (self._looks_while_busy and passed_ns > _UNHEARD_NS):
-            self._add_busy(last, now)
+            if held:
+                self._add_going_on(last, now, TO_BE_IN_ORDER, TO_BE_IN_ORDER)
+            else:
+                self._add_going_on(last, now, _OTHERS, f"{_OTHERS} (until {shown_time(now.unix_ns)})")
         elif passed_ns > _UNHEARD_NS:
             words = IN_ORDER if tidied else HELD_UP
             self._add(last, now, f"{words} (for {_about(passed_ns)})")
@@ -79,15 +86,14 @@ class HoldUps:
                 longest_ns, words = overlap_ns, found.words
         return words
 
-    def _add_busy(self, last: Reading, now: Reading) -> None:
-        """Trials that follow each other are one hold-up."""
+    def _add_going_on(self, last: Reading, now: Reading, what: str, words: str) -> None:
+        """What goes on from look to look is one hold-up, as trials are that follow each other."""
         before = self._found[-1]
-        follows = before.busy and last.unix_ns - before.until_unix_ns < _NOTABLE_NS
+        follows = before.goes_on == what and last.unix_ns - before.until_unix_ns < _NOTABLE_NS
         if follows:
             self._found.pop()
         since_ns = before.since_unix_ns if follows else last.unix_ns
-        words = f"other runs were still going (until {shown_time(now.unix_ns)})"
-        self._found.append(_HoldUp(since_ns, now.unix_ns, words, busy=True))
+        self._found.append(_HoldUp(since_ns, now.unix_ns, words, what))
 
     def _add(self, last: Reading, now: Reading, words: str) -> None:
         self._found.append(_HoldUp(last.unix_ns, now.unix_ns, words))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
@@ -35,6 +35,8 @@ class Timetable:
     """Uses the time until something is due, so many nanoseconds; called in a thread, again and again."""
     refuses: Callable[[], str | None] = lambda: None
     """Says why nothing may run now, if so."""
+    holds: Callable[[], bool] = lambda: False
+    """Whether what is due waits, up to its latest moment, until `idle` had its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +92,20 @@ class Timekeeper:
         self._side_by_side = side_by_side
         self._running: dict[str, asyncio.Task[None]] = {}
         """By sweep: the last of its occasions that runs beside others, or waits for the one before."""
+        self._held = False
+        """Whether what is due waits for `idle`."""
 
     async def run(self) -> None:
         """Run all occasions; for ever, if they have no end."""
         try:
             while (occasion := self._next()) is not None or self._running:
                 if occasion is None or self._left_ns(occasion) > 0:
+                    self._held = False
                     await self._wait(occasion)
+                    continue
+                self._held = self._timetable.holds()
+                if self._held:
+                    await self._hold()
                     continue
                 self._ahead.popleft()
                 await self._record_passed()
@@ -118,9 +127,22 @@ class Timekeeper:
             self._waits_for(occasion, self._left_ns(occasion))
             if not self._passed:
                 await self._idle(self._left_ns(occasion))
-                self._hold_ups.look(self._clock.read(), tidied=True)
+                self._look(tidied=True)
         left_ns = self._timetable.look_every_ns if occasion is None else self._left_ns(occasion)
-        wait_ns = max(0, min(left_ns, self._timetable.look_every_ns))
+        await self._sleep(max(0, min(left_ns, self._timetable.look_every_ns)))
+
+    async def _hold(self) -> None:
+        """Wait until nothing runs any more; then have `idle` take the time that it needs."""
+        if self._running:
+            await self._sleep(self._timetable.look_every_ns)
+            return
+        await self._record_passed()
+        await self._idle(0)
+        self._look(tidied=True)
+        self._held = False
+
+    async def _sleep(self, wait_ns: int) -> None:
+        """Wait for so long, or until something is over."""
         if not self._running:
             await self._clock.sleep(wait_ns)
             return
@@ -151,7 +173,10 @@ class Timekeeper:
         if self._hold_ups.last.unix_ns > occasion.latest_unix_ns:
             self._passed.append(occasion)
         else:
-            self._ahead = deque(sorted([occasion, *self._ahead], key=lambda one: one.due_unix_ns))
+            self._wait_again_for([occasion])
+
+    def _wait_again_for(self, occasions: Iterable[Occasion]) -> None:
+        self._ahead = deque(sorted([*occasions, *self._ahead], key=lambda one: one.due_unix_ns))
 
     def _forget_ended(self) -> None:
         """Forget the runs that ended as they should; raises what another one raised."""
@@ -162,14 +187,9 @@ class Timekeeper:
 
     def _next(self) -> Occasion | None:
         """Look at the clocks; the first occasion that may still begin."""
-        before_ns = self._hold_ups.last.unix_ns
         self._look(busy=bool(self._running))
         self._forget_ended()
         now_ns = self._hold_ups.last.unix_ns
-        if now_ns < before_ns:
-            again = [one for one in self._passed if one.latest_unix_ns >= now_ns]
-            self._ahead.extendleft(reversed(again))
-            self._passed = [one for one in self._passed if one.latest_unix_ns < now_ns]
         while True:
             if not self._ahead:
                 following = next(self._timetable.occasions, None)
@@ -180,8 +200,14 @@ class Timekeeper:
                 return self._ahead[0]
             self._passed.append(self._ahead.popleft())
 
-    def _look(self, *, busy: bool = False) -> None:
-        self._hold_ups.look(self._clock.read(), busy=busy)
+    def _look(self, *, busy: bool = False, tidied: bool = False) -> None:
+        """Look at the clocks. Where they were set back, what was passed over since may be due again."""
+        before_ns = self._hold_ups.last.unix_ns
+        self._hold_ups.look(self._clock.read(), busy=busy, held=self._held, tidied=tidied)
+        now_ns = self._hold_ups.last.unix_ns
+        if now_ns < before_ns:
+            self._wait_again_for(one for one in self._passed if one.latest_unix_ns >= now_ns)
+            self._passed = [one for one in self._passed if one.latest_unix_ns < now_ns]
 
     async def _run(self, occasion: Occasion) -> None:
         """Run the slots of an occasion, each no later behind its place than the first may be."""

@@ -98,10 +98,16 @@ def test_what_does_not_fit_is_left_for_another_time_and_keeps_its_samples() -> N
 
 
 def test_parts_that_are_over_get_time_once_a_day_where_something_is_always_due(tmp_path: Path) -> None:
-    parts, now = Parts(2), NOW
-    house = Housekeeping(Writer(tmp_path), 0, print, lambda: now, keeping(parts, 1))  # type: ignore[arg-type]
+    parts, hour = Parts(2), 0
+    house = Housekeeping(
+        Writer(tmp_path),  # type: ignore[arg-type]
+        0,
+        print,
+        lambda: NOW + timedelta(hours=hour),
+        keeping(parts, 1),
+        running_s=lambda: 3600.0 * hour,
+    )
     for hour in range(50):
-        now = NOW + timedelta(hours=hour)
         house.idle(30 * SECOND_NS)
         assert parts.summed == [1, 2][: hour // 24]
 
@@ -169,3 +175,14 @@ def test_another_time_is_read_again_and_goes_on_in_the_same_archive() -> None:
     assert has_changed(before, after)
     assert not has_changed(before, before)
     assert not plan_difference(before, after)
+
+
+def test_parts_wait_for_a_turn_only_if_it_would_suffice_and_for_samples_to_go() -> None:
+    turn_ns = 600 * SECOND_NS
+    small, large = Parts(1), Parts(1, size=600 * SUMMED_BYTES_PER_S)
+    assert keeping(small, None).waits(turn_ns, NOW)
+    assert not keeping(large, None).waits(turn_ns, NOW)
+    small.summed.append(1)
+    assert not keeping(small, None).waits(turn_ns, NOW + 9 * DAY)
+    assert keeping(small, 5).waits(turn_ns, NOW + 9 * DAY)
+    assert not keeping(small, 5).waits(turn_ns, NOW)

@@ -8,7 +8,7 @@ import pytest
 
 from flowsweep.archive import open_archive_for_writing
 from flowsweep.campaigns.folders import folder_name, last_folder, open_or_begin
-from flowsweep.campaigns.housekeeping import PART_TRIALS, PART_TRIALS_OF_A_DAY, PUT_IN_ORDER, Housekeeping
+from flowsweep.campaigns.housekeeping import PART_TRIALS, PART_TRIALS_OF_A_DAY, Housekeeping
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.defaults import SECOND_NS
@@ -145,18 +145,14 @@ def test_nothing_runs_and_nothing_is_merged_on_a_disk_that_is_nearly_full(tmp_pa
 
 
 def test_files_that_found_no_time_for_a_day_get_some_once_a_day(tmp_path: Path) -> None:
-    """Something is due every minute, and merging takes longer than that."""
+    """Something is due every minute, and merging takes longer than that; the clock may be set meanwhile."""
     writer = Writer(tmp_path, 500, 500, 1 << 30)
-    begun = now = writer.part_begun_at
-    house = Housekeeping(writer, free_bytes_min=0, told=print, now=lambda: now)  # type: ignore[arg-type]
+    house, machine = kept(writer)
     merged_at = []
     for minute in range(3 * 24 * 60):
-        now = begun + timedelta(minutes=minute)
-        if house.refuses() is None:
-            house.idle(58 * SECOND_NS)
-        else:
-            assert house.refuses() == PUT_IN_ORDER
-            house.idle(0)
+        machine.passed_s = 60 * minute
+        machine.stepped = timedelta(days=400) if 500 < minute < 600 else timedelta()
+        house.idle(0 if house.holds() else 58 * SECOND_NS)
         if writer.loose_attempts == 0:
             merged_at.append(minute)
             writer.loose_attempts = 500
@@ -164,14 +160,61 @@ def test_files_that_found_no_time_for_a_day_get_some_once_a_day(tmp_path: Path) 
 
 
 def test_where_there_was_time_for_all_of_it_nothing_is_refused(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, 10, 500, 1 << 30)
-    begun = now = writer.part_begun_at
-    house = Housekeeping(writer, free_bytes_min=0, told=print, now=lambda: now)  # type: ignore[arg-type]
+    writer = Writer(tmp_path, 500, 500, 1 << 30)
+    house, machine = kept(writer)
     for hour in range(100):
-        now = begun + timedelta(hours=hour)
-        house.idle(SECOND_NS)
-        assert house.refuses() is None
-    assert writer.merged == 0
+        machine.passed_s = 3600 * hour
+        house.idle(300 * SECOND_NS)
+        assert not house.holds()
+        writer.loose_attempts = 500
+    assert writer.merged == 100
+
+
+@pytest.mark.parametrize(
+    ("loose", "size", "free_bytes_min"),
+    [
+        (10, 1 << 20, 0),  # few files
+        (500, 1 << 40, 0),  # so many bytes that no turn suffices
+        (500, 1 << 20, 1 << 60),  # no room for a second copy
+    ],
+)
+def test_where_a_turn_would_get_nothing_done_nothing_waits_for_it(
+    tmp_path: Path, loose: int, size: int, free_bytes_min: int
+) -> None:
+    """What runs may go on for days, without any time between."""
+    house, machine = kept(Writer(tmp_path, loose, 500, size), free_bytes_min)
+    for hour in range(100):
+        machine.passed_s = 3600 * hour
+        assert not house.holds()
+
+
+def test_what_is_due_waits_for_no_longer_than_a_turn_where_what_runs_does_not_end(tmp_path: Path) -> None:
+    house, machine = kept(Writer(tmp_path, 500, 500, 1 << 20))
+    held = []
+    for minute in range(3 * 24 * 60):
+        machine.passed_s = 60 * minute
+        if house.holds():
+            held.append(minute)
+    assert held == [*range(1440, 1450), *range(2890, 2900)]
+
+
+class Machine:
+    """Tells the time, and how long it has been running."""
+
+    passed_s = 0.0
+    stepped = timedelta()
+
+    def __init__(self, begun: datetime) -> None:
+        self._begun = begun
+
+    def now(self) -> datetime:
+        return self._begun + timedelta(seconds=self.passed_s) + self.stepped
+
+
+def kept(writer: Writer, free_bytes_min: int = 0) -> tuple[Housekeeping, Machine]:
+    machine = Machine(writer.part_begun_at)
+    times = {"now": machine.now, "running_s": lambda: machine.passed_s}
+    return Housekeeping(writer, free_bytes_min, print, **times), machine  # type: ignore[arg-type]
 
 
 def test_a_disk_that_does_not_take_it_is_told_and_hurts_nothing(tmp_path: Path) -> None:

@@ -1,16 +1,19 @@
 """What `run` says of its searches after each round."""
 
 import io
+from types import SimpleNamespace
 
 import pytest
 
 from analysis_support import make_trial
 from flowsweep.cli.progress import progress_view
-from flowsweep.cli.search_words import flows_words, search_rows
+from flowsweep.cli.search_words import belief_words, flows_words, search_rows
 from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import Left
+from flowsweep.run import beliefs
 from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
+from flowsweep.schedule import Slot
 from flowsweep.schedule.search.best import BestBelief, BestEnd
 from flowsweep.schedule.search.plateau import Belief, End
 from plan_support import plan_of
@@ -60,6 +63,25 @@ def test_what_a_search_for_flows_believes_is_said_in_whole_flows(
         show(CampaignStarted(trials=60, done=0, left_ns=20 * SECOND_NS, at_most=True))
         show(SearchBelieves(trial, belief, flows, None, Left(21, None, None)))
     assert words in output.getvalue().splitlines()[1]
+
+
+def test_a_search_that_ended_without_an_answer_says_so() -> None:
+    trial = TRIAL.model_copy(update={"search": asked_flows()})
+    left = Left(0, None, None)
+    assert belief_words(SearchBelieves(TRIAL, None, (), "budget", left)) == (
+        "search a → b: which window is enough is not known; over: no trial is left within `at_most`"
+    )
+    assert belief_words(SearchBelieves(trial, None, (), "failures", left)) == (
+        "search a → b: how many flows are enough is not known; over: too many trials failed"
+    )
+
+
+def test_of_a_search_that_never_began_it_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = SimpleNamespace(belief=None, levels=(), end=None, left=Left(0, None, None))
+    over = SimpleNamespace(belief=None, levels=(), end="budget", left=Left(0, None, None))
+    monkeypatch.setattr(beliefs, "plateau_states", lambda *_: [(TRIAL, nothing), (TRIAL, over)])
+    [(name, event)] = beliefs.beliefs_of(Slot(trials=(TRIAL,)), {})
+    assert (name, event.end) == (TRIAL.trial_id, "budget")
 
 
 @pytest.mark.parametrize(

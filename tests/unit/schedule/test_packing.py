@@ -8,7 +8,7 @@ import pytest
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan, parse_plan
 from flowsweep.schedule import Slot, schedule
-from flowsweep.schedule.packing import Job, Need, Packed, Packing, jobs_of, packed, sharing_of
+from flowsweep.schedule.packing import Job, Need, Packed, Packing, Sharing, jobs_of, packed, sharing_of
 from flowsweep.schedule.packing.rounds import rounds_of
 from packed_support import mesh_plan, names
 
@@ -166,3 +166,11 @@ def test_rounds_never_have_a_host_twice_and_are_few() -> None:
         assert len(set(rounds.values())) == max(west, east)
         taken = Counter((round_, host) for pair, round_ in rounds.items() for host in pair)
         assert set(taken.values()) == {1}
+
+
+def test_what_needs_nothing_begins_however_many_wait_for_a_host() -> None:
+    host = frozenset({Need("host", "x")})
+    waiting = [Job(None, host, SECOND_NS) for _ in range(20_000)]  # type: ignore[arg-type]
+    free = [Job(None, frozenset(), SECOND_NS) for _ in range(2)]  # type: ignore[arg-type]
+    packing = Packing([*waiting[:1], free[0], *waiting[1:], free[1]], Sharing(3))
+    assert packing.begin(0) == [waiting[0], *free]

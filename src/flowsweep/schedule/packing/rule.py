@@ -5,15 +5,16 @@ begin yet is kept for it from when all of it is expected to be free, and a later
 it is expected to be over by then. So no slot waits for ever, and hosts do not idle for the sake of order.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from flowsweep.schedule.estimate import slot_duration_ns
 from flowsweep.schedule.packing.needs import Need, Sharing
 from flowsweep.schedule.trial import Slot
 
 _LOOKED_AT_MAX = 10_000
-"""So many of those that wait are looked at whenever something may begin."""
+"""So many of those that wait for hosts or links are looked at whenever something may begin."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +48,8 @@ class Packing:
         self._holders: dict[Need, list[Job]] = {}
         self._left_ns: dict[Need, int] = {}
         self._all_left_ns = 0
-        self._waiting_freely = 0
-        """How many of those that wait need nothing."""
+        self._waiting_freely: dict[Job, None] = {}
+        """Those that wait and need nothing, in their order."""
         self.add(jobs)
 
     @property
@@ -60,7 +61,8 @@ class Packing:
         """Let more jobs wait, behind those that wait already."""
         for job in jobs:
             self._waiting[job] = None
-            self._waiting_freely += not job.needs
+            if not job.needs:
+                self._waiting_freely[job] = None
             for need in job.needs:
                 self._holders.setdefault(need, [])
                 self._left_ns.setdefault(need, 0)
@@ -105,7 +107,7 @@ class Packing:
 
     def _no_longer_waiting(self, job: Job) -> None:
         del self._waiting[job]
-        self._waiting_freely -= not job.needs
+        self._waiting_freely.pop(job, None)
 
     def _add_left(self, job: Job, by_ns: int) -> None:
         self._all_left_ns += by_ns
@@ -116,10 +118,10 @@ class Packing:
         begun: list[Job] = []
         kept_for: dict[Need, tuple[int, int]] = {}
         """From when to when a need is kept for jobs that come first."""
-        for looked_at, job in enumerate(self._waiting):
-            everything_taken = len(kept_for) == len(self._holders) > 0 and self._waiting_freely == 0
+        for job in self._looked_at():
+            everything_taken = len(kept_for) == len(self._holders) > 0 and not self._waiting_freely
             full = len(self._ends_ns) >= self._sharing.at_once
-            if full or everything_taken or looked_at >= _LOOKED_AT_MAX:
+            if full or everything_taken:
                 break
             taken = any(self._is_taken(need) for need in job.needs)
             ends_ns = now_ns + job.lasts_ns
@@ -131,6 +133,12 @@ class Packing:
             else:
                 self._keep_for(job, now_ns, kept_for)
         return begun
+
+    def _looked_at(self) -> Iterator[Job]:
+        """Those that wait, as far as they are looked at; what needs nothing always is."""
+        yield from islice(self._waiting, _LOOKED_AT_MAX)
+        if len(self._waiting) > _LOOKED_AT_MAX:
+            yield from (job for job in self._waiting_freely if job not in self._ends_ns)
 
     def _keep_for(self, job: Job, now_ns: int, kept_for: dict[Need, tuple[int, int]]) -> None:
         """Keep what a job needs from when all of it is expected to be there."""

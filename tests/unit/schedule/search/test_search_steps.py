@@ -1,10 +1,14 @@
 """Steps of searches for the fewest flows, and then a window: what of a trial changes, and what does not."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from flowsweep.plan.searching.model import FlowsSearch
 from flowsweep.schedule import Learned, Trial, followed, plateau_states, schedule
+from flowsweep.schedule.search import steps as search_steps
 from flowsweep.schedule.search.plateau import Decision
 from flowsweep.schedule.search.steps import largest_step
 from plan_support import plan_of
@@ -116,3 +120,23 @@ def test_both_have_one_budget() -> None:
     assert len(found) < steps == 12
     assert states[1][1].belief is None
     assert {trial.search for trial in found} == {found[0].search}
+
+
+def test_where_goodput_still_rises_the_window_is_searched_with_the_most_flows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is believed to be enough may lie below, as the interval is open."""
+    of_one = search_steps._of_one
+
+    def rising(*given: Any) -> Any:
+        steps, following, decision = of_one(*given)
+        known = decision.end == "precise" and isinstance(given[1], FlowsSearch)
+        return steps, following, replace(decision, end="rising") if known else decision
+
+    monkeypatch.setattr(search_steps, "_of_one", rising)
+    found, states, _ = both('window = { from = "4KiB", to = "256KiB" }', by_window)
+    (_, flows_known), (second, _) = states
+    assert flows_known.belief is not None
+    assert (flows_known.end, flows_known.belief.in_whole[0]) == ("rising", 3)
+    assert second.parameters.flows == 16
+    assert {trial.parameters.flows for trial in found if trial.search == second.search} == {16}
