@@ -150,10 +150,23 @@ def test_no_misbehaviour_fills_the_controllers_memory(tmp_path: Path) -> None:
 def test_a_signal_ends_a_campaign_whatever_its_engines_do(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
-    running = {name: command(tmp_path, name, [ALL[one] for one in ones]) for name, ones in STUBBORN.items()}
-    wait_for_all([partial(reached, tmp_path, name) for name in running])
-    took_s = {name: seconds_to_end(process, number) for name, process in running.items()}
-    told = {name: process.communicate()[0] for name, process in running.items()}
-    assert {name: text for name, text in told.items() if "Traceback" in text} == {}
-    assert {name: process.returncode for name, process in running.items()} == dict.fromkeys(running, code)
-    assert {name: seconds for name, seconds in took_s.items() if seconds > BEYOND_S} == {}
+    ended: list[tuple[str, str, int]] = []
+
+    def measure(attempt: int) -> dict[str, float]:
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        running = {name: command(folder, name, [ALL[one] for one in ones]) for name, ones in STUBBORN.items()}
+        wait_for_all([partial(reached, folder, name) for name in running])
+        took_s = {name: seconds_to_end(process, number) for name, process in running.items()}
+        ended.extend(
+            (name, process.communicate()[0], process.returncode) for name, process in running.items()
+        )
+        return took_s
+
+    def check(took_s: dict[str, float]) -> None:
+        assert {name: seconds for name, seconds in took_s.items() if seconds > BEYOND_S} == {}
+
+    judged(measure, check, bears_s=BEYOND_S / 5)
+    # However busy the machine is.
+    assert [(name, text) for name, text, _ in ended if "Traceback" in text] == []
+    assert {returned for _, _, returned in ended} == {code}
