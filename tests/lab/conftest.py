@@ -18,12 +18,13 @@ import pytest
 from witness import ORDINARY, Seen, always_excused, witnesses
 
 AGAIN_MAX = 3
-"""Failures in so many files at most are a matter of chance; of more none is run again."""
+"""Failures of so many measurements at most are a matter of chance; of more none is run again."""
 AGAIN_TIMEOUT_S = 900
 AGAIN = "AGAIN, alone,"
 ALONE = "FLOWSWEEP_TESTS_ALONE"
 """In the environment of tests that run again."""
 WAITED = "waited"
+SHARED = "shared"
 
 
 @dataclass
@@ -33,15 +34,19 @@ class Failures:
     session: pytest.Session | None = None
     tests: set[str] = field(default_factory=set)
     waited: dict[str, str] = field(default_factory=dict)
-    """By the file of tests that ran while others had the processors: for how long a process had to wait."""
+    """Tests, failed or not, that ran while others had the processors: for how long a process had to wait."""
+    shared: set[str] = field(default_factory=set)
+    """Tests that look at what another one of their file may have measured."""
 
-    @property
-    def files(self) -> set[str]:
-        return {_file(test) for test in self.tests}
+    def waited_of(self, test: str) -> str | None:
+        """How long a process had to wait while what a test looks at was measured, if it had to."""
+        same_file = (words for other, words in self.waited.items() if _file(other) == _file(test))
+        return self.waited.get(test) or (next(same_file, None) if test in self.shared else None)
 
     def are_chance(self) -> bool:
-        """Whether all of them are of files that were measured while others had the processors."""
-        return 0 < len(self.files) <= AGAIN_MAX and self.files <= self.waited.keys()
+        """Whether all of them were measured while others had the processors."""
+        measured = {_file(test) if test in self.shared else test for test in self.tests}
+        return 0 < len(measured) <= AGAIN_MAX and all(self.waited_of(test) for test in self.tests)
 
 
 FAILURES = pytest.StashKey[Failures]()
@@ -72,7 +77,9 @@ class Listener:
             self._failures.tests.add(report.nodeid)
         properties = dict(report.user_properties)
         if WAITED in properties:
-            self._failures.waited.setdefault(_file(report.nodeid), str(properties[WAITED]))
+            self._failures.waited[report.nodeid] = str(properties[WAITED])
+        if SHARED in properties:
+            self._failures.shared.add(report.nodeid)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -99,6 +106,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     watched = item.stash[WATCHED]
+    if any(one.scope == "module" for defs in item._fixtureinfo.name2fixturedefs.values() for one in defs):
+        report.user_properties.append((SHARED, True))
     if call.excinfo is not None and always_excused(call.excinfo.value):
         report.user_properties.append((WAITED, "too long in each attempt"))
     if report.when == "teardown" and (seen := watched.end()).others_had_it:
@@ -121,7 +130,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def run_again(session: pytest.Session, failures: Failures) -> int:
     """Run what failed again, alone; its exit code."""
     for test in sorted(failures.tests):
-        waited = failures.waited[_file(test)]
+        waited = failures.waited_of(test)
         sys.stdout.write(f"{AGAIN} {test}: an ordinary process waited for {waited}\n")
     sys.stdout.flush()
     words = [sys.executable, "-m", "pytest", "--quiet", *sorted(failures.tests)]

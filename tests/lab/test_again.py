@@ -43,11 +43,11 @@ def test_it(measured, number):
 """Tests of one file, of which the first one alone has others that take a processor."""
 TRIES = """
 import os
-from witness import ATTEMPTS
+from witness import ATTEMPTS, EXCUSED
 
 def test_it():
     error = AssertionError()
-    error.add_note(f"attempt {{ATTEMPTS}} of {{ATTEMPTS}}: away")
+    error.add_note(f"attempt {{ATTEMPTS}} of {{ATTEMPTS}}: away{{EXCUSED}}")
     if not {passes}:
         raise error
 """

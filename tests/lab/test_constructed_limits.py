@@ -64,7 +64,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Archive]:
 
     def measure(_: int) -> dict[str, Archive]:
         folder = tmp_path_factory.mktemp("limits")
-        measured = [limit for limit, archive in kept.items() if late(archive)] or list(SWEEPS)
+        left = [limit for limit in SWEEPS if limit not in kept or late(kept[limit])]
+        measured = left or list(SWEEPS)
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             kept.update(zip(measured, pool.map(partial(run, folder), measured), strict=True))
         return dict(kept)
@@ -74,7 +75,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Archive]:
 
 def late(archive: Archive) -> bool:
     """Whether the machine did not keep up with the emulated path."""
-    return the_trial(archive)["path_emulation"] != "kept up"
+    return any((row["status"], row["path_emulation"]) != ("ok", "kept up") for row in archive_rows(archive))
 
 
 @pytest.fixture(scope="module")

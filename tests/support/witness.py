@@ -33,6 +33,7 @@ WAITED_S = 0.05
 """For its turn: a source that waits for so long lets the queue of a path run empty."""
 PRESSED = 0.5
 """Of the time: beyond that some process waited for a processor oftener than not."""
+EXCUSED = "; the machine was away or busy"
 PRESSURE = Path("/proc/pressure/cpu")
 
 # Where real-time priority is not permitted the engine has none either.
@@ -183,7 +184,8 @@ def undisturbed(
 
 def always_excused(failure: BaseException) -> bool:
     """Whether what failed was measured ATTEMPTS times, each time while the machine was away or busy."""
-    return any(note.startswith(_attempt(ATTEMPTS)) for note in getattr(failure, "__notes__", ()))
+    notes = getattr(failure, "__notes__", ())
+    return any(note.startswith(_attempt(ATTEMPTS)) and note.endswith(EXCUSED) for note in notes)
 
 
 def _tried(
@@ -202,7 +204,7 @@ def _tried(
 
 def _bear(failure: AssertionError, seen: Seen, attempt: int, *, excused: bool) -> None:
     """Raise a failure, with what the processors did, unless it is excused and there is another attempt."""
-    failure.add_note(f"{_attempt(attempt + 1)}: {seen}")
+    failure.add_note(f"{_attempt(attempt + 1)}: {seen}{EXCUSED if excused else ''}")
     if not excused or attempt + 1 == ATTEMPTS:
         raise failure
 

@@ -74,17 +74,22 @@ class Housekeeping:
         if self._use(max(left_ns, TURN_NS) if turn else left_ns) or turn:
             self._waits_since_s, self._held_since_s = self._running_s(), None
 
-    def holds(self) -> bool:
-        """Say whether what is due is to wait: where something always runs, nothing else gives files time.
+    def holds(self, running: int) -> bool:
+        """Say whether what is due is to wait, while so many sweeps run.
 
-        If what runs goes on for longer than a turn, it was for nothing, and they wait another day.
+        Where something always runs, nothing else gives files time. If what runs goes on for longer than a
+        turn, it was for nothing, and they wait another day. Where a turn would get nothing done, that is
+        asked again after one.
         """
-        now_s = self._running_s()
-        if not self._waits_for_a_day() or not self._something_waits():
+        now_s, turn_s = self._running_s(), TURN_NS / SECOND_NS
+        if not self._waits_for_a_day():
             return False
         if self._held_since_s is None:
+            if not self._something_waits():
+                self._waits_since_s = now_s - WAITS_MAX_S + turn_s
+                return False
             self._held_since_s = now_s
-        if now_s - self._held_since_s < TURN_NS / SECOND_NS:
+        if not running or now_s - self._held_since_s < turn_s:
             return True
         self._waits_since_s, self._held_since_s = now_s, None
         return False
@@ -127,9 +132,13 @@ class Housekeeping:
 
     def _may_merge_within(self, left_ns: int) -> bool:
         """Whether merging would come to its end in that time, and the disk has room for it."""
+        if self._given_up:
+            return False
         size = self._writer.data_bytes()
-        fits = size <= self._free_bytes() - self._free_bytes_min
-        return not self._given_up and fits and size / MERGED_BYTES_PER_S <= left_ns / SECOND_NS
+        return self._has_room(size) and size / MERGED_BYTES_PER_S <= left_ns / SECOND_NS
+
+    def _has_room(self, size: int) -> bool:
+        return size <= self._free_bytes() - self._free_bytes_min
 
     def _is_of_another_day(self) -> bool:
         return self._writer.part_begun_at.astimezone(UTC).date() != self._now().date()
@@ -138,8 +147,10 @@ class Housekeeping:
         """Merge files if there are many; returns whether that waits for no more time."""
         if self._given_up or self._writer.loose_attempts < self._least_loose():
             return True
-        if left_ns < IDLE_MIN_NS or not self._may_merge_within(left_ns):
+        if left_ns < IDLE_MIN_NS:
             return False
+        if not self._may_merge_within(left_ns):
+            return not self._has_room(self._writer.data_bytes())
         try:
             self._writer.compact()
         except ArchiveError as error:

@@ -131,6 +131,10 @@ class Supervisor:
             except (FlowsweepError, OSError) as error:
                 self._told(name, f"{error}\nit is tried again in {pause_s:g} s")
                 self._settle(file)
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():
+                    # What it failed at was the last thing to be written.
+                    raise asyncio.CancelledError from error
             else:
                 self._told(name, "the campaign is over")
                 return

@@ -30,6 +30,7 @@ from flowsweep.run.events import (
     TrialWaits,
     Waiting,
 )
+from flowsweep.run.keeper import Keeper
 from flowsweep.run.observer import PathObserver, links_table
 from flowsweep.run.outcome import Missed, Recorder, Status, TrialOutcome
 from flowsweep.run.packed import PackedRunner
@@ -108,7 +109,7 @@ async def run_campaign(
         known.update(facts)
         await keeper.keep(lambda: recorder.hosts({name: fact.model_dump() for name, fact in facts.items()}))
 
-    keeper = _Keeper()
+    keeper = Keeper()
     sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
     conductor = _Conductor(sessions, recorder, keeper, resume, events, conditions)
     try:
@@ -132,7 +133,7 @@ class _Conductor:
         self,
         sessions: Sessions,
         recorder: Recorder,
-        keeper: "_Keeper",
+        keeper: Keeper,
         resume: ResumeState,
         events: EventListener,
         conditions: Conditions,
@@ -197,8 +198,14 @@ class _Conductor:
         async def idle(left_ns: int) -> None:
             await self._keep(lambda: timetable.idle(left_ns))
 
+        async def holds(running: int) -> bool:
+            answers: list[bool] = []
+            await self._keep(lambda: answers.append(timetable.holds(running)))
+            return answers[0]
+
         beside = self._sharing.at_once > 1
-        await Timekeeper(timetable, run_slots, record, wait, idle, side_by_side=beside).run()
+        given = (timetable, run_slots, record, wait, idle)
+        await Timekeeper(*given, holds=holds, side_by_side=beside).run()
         return self._tally
 
     def _forget(self, slots: Sequence[Slot]) -> None:
@@ -351,27 +358,6 @@ class _Conductor:
         await self._keep(lambda: self._recorder.finished(outcome))
         self._tally[outcome.record.status] += 1
         self._events(TrialFinished(outcome.record))
-
-
-class _Keeper:
-    """Has the recorder called by one at a time."""
-
-    def __init__(self) -> None:
-        self._turns = asyncio.Lock()
-
-    async def keep(self, call: Callable[[], None]) -> None:
-        """Call it in a thread; no cancellation, nor another after it, leaves it half done."""
-        async with self._turns:
-            task = asyncio.create_task(asyncio.to_thread(call))
-            cancelled = False
-            while not task.done():
-                try:
-                    await asyncio.wait([task])
-                except asyncio.CancelledError:
-                    cancelled = True
-            task.result()
-            if cancelled:
-                raise asyncio.CancelledError
 
 
 def _rate_reporter(trial: Trial, events: EventListener) -> ProgressListener:

@@ -35,8 +35,9 @@ class Timetable:
     """Uses the time until something is due, so many nanoseconds; called in a thread, again and again."""
     refuses: Callable[[], str | None] = lambda: None
     """Says why nothing may run now, if so."""
-    holds: Callable[[], bool] = lambda: False
-    """Whether what is due waits, up to its latest moment, until `idle` had its time."""
+    holds: Callable[[int], bool] = lambda _running: False
+    """Says, while so many sweeps run, whether what is due waits, up to its latest moment, until `idle` had
+    its time; called in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Timekeeper:
         record: Keeps what was missed.
         waits_for: Is told what comes next and in how many nanoseconds, again and again until it is due.
         idle: Uses that time, likewise, unless something that was passed over is still to be recorded.
+        holds: Asks what the timetable says of that; nothing waits if absent.
         side_by_side: Whether occasions may run while others do. What they may not share is for `run_slots`.
     """
 
@@ -78,6 +80,7 @@ class Timekeeper:
         waits_for: Callable[[Occasion, int], None],
         idle: Callable[[int], Awaitable[None]],
         *,
+        holds: Callable[[int], Awaitable[bool]] | None = None,
         side_by_side: bool = False,
     ) -> None:
         self._timetable = timetable
@@ -86,6 +89,7 @@ class Timekeeper:
         self._record = record
         self._waits_for = waits_for
         self._idle = idle
+        self._holds = holds
         self._hold_ups = HoldUps(self._clock.read(), looks_while_busy=side_by_side)
         self._ahead: deque[Occasion] = deque()
         self._passed: list[Occasion] = []
@@ -103,10 +107,12 @@ class Timekeeper:
                     self._held = False
                     await self._wait(occasion)
                     continue
-                self._held = self._timetable.holds()
+                self._held = self._holds is not None and await self._holds(len(self._running))
                 if self._held:
                     await self._hold()
                     continue
+                if self._ahead[0] is not occasion:
+                    continue  # Meanwhile the clock was set back.
                 self._ahead.popleft()
                 await self._record_passed()
                 if self._side_by_side:

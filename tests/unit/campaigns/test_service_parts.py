@@ -152,7 +152,7 @@ def test_files_that_found_no_time_for_a_day_get_some_once_a_day(tmp_path: Path) 
     for minute in range(3 * 24 * 60):
         machine.passed_s = 60 * minute
         machine.stepped = timedelta(days=400) if 500 < minute < 600 else timedelta()
-        house.idle(0 if house.holds() else 58 * SECOND_NS)
+        house.idle(0 if house.holds(0) else 58 * SECOND_NS)
         if writer.loose_attempts == 0:
             merged_at.append(minute)
             writer.loose_attempts = 500
@@ -165,7 +165,7 @@ def test_where_there_was_time_for_all_of_it_nothing_is_refused(tmp_path: Path) -
     for hour in range(100):
         machine.passed_s = 3600 * hour
         house.idle(300 * SECOND_NS)
-        assert not house.holds()
+        assert not house.holds(1)
         writer.loose_attempts = 500
     assert writer.merged == 100
 
@@ -185,7 +185,7 @@ def test_where_a_turn_would_get_nothing_done_nothing_waits_for_it(
     house, machine = kept(Writer(tmp_path, loose, 500, size), free_bytes_min)
     for hour in range(100):
         machine.passed_s = 3600 * hour
-        assert not house.holds()
+        assert not house.holds(0)
 
 
 def test_what_is_due_waits_for_no_longer_than_a_turn_where_what_runs_does_not_end(tmp_path: Path) -> None:
@@ -193,9 +193,21 @@ def test_what_is_due_waits_for_no_longer_than_a_turn_where_what_runs_does_not_en
     held = []
     for minute in range(3 * 24 * 60):
         machine.passed_s = 60 * minute
-        if house.holds():
+        if house.holds(1):
             held.append(minute)
     assert held == [*range(1440, 1450), *range(2890, 2900)]
+
+
+def test_what_is_due_waits_where_nothing_runs_any_more_however_long_that_took(tmp_path: Path) -> None:
+    """What was held is over by then: the time is there, and is taken."""
+    house, machine = kept(writer := Writer(tmp_path, 500, 500, 1 << 20))
+    machine.passed_s = 24 * 3600
+    assert house.holds(1)
+    machine.passed_s += 900
+    assert house.holds(0)
+    house.idle(0)
+    assert writer.merged == 1
+    assert not house.holds(0)
 
 
 class Machine:

@@ -9,6 +9,7 @@ from analysis_support import make_trial
 from fake_engine import FakeNetwork
 from flowsweep.run import conductor
 from flowsweep.run.conductor import Conditions
+from flowsweep.run.keeper import Keeper
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.schedule import Slot
 from run_support import ListRecorder
@@ -17,7 +18,7 @@ from run_support import ListRecorder
 def test_nothing_is_kept_of_steps_of_a_search_whose_time_is_over() -> None:
     """Steps beside the first have names that no plan tells."""
     conditions = Conditions(FakeNetwork().connect)
-    keeper, resume = conductor._Keeper(), ResumeState()
+    keeper, resume = Keeper(), ResumeState()
     made = conductor._Conductor(None, ListRecorder(), keeper, resume, lambda _: None, conditions)
     first = make_trial(repeat=7)
     steps = [first, first.model_copy(update={"repeat": 7, "sweep": first.sweep, "directions": "both"})]
@@ -41,7 +42,7 @@ def test_what_is_being_kept_is_kept_to_the_end_however_often_it_is_cancelled() -
         kept.append("whole")
 
     async def cancelled_twice() -> None:
-        task = asyncio.create_task(conductor._Keeper().keep(keep))
+        task = asyncio.create_task(Keeper().keep(keep))
         await asyncio.to_thread(begun.wait, 10)
         for _ in range(2):
             task.cancel()

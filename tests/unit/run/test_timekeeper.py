@@ -72,12 +72,15 @@ class Machine:
             slots_of=lambda occasion: [occasion],  # type: ignore[list-item]
             keep=lambda _: None,
             clock=self,
-            holds=lambda: self.holds(self.passed_s()),
         )
         given = (timetable, self.run_slots, self.record, lambda *_: None, self.idle)
 
+        async def holds(_running: int) -> bool:
+            await asyncio.sleep(0)
+            return self.holds(self.passed_s())
+
         async def run() -> None:
-            await Timekeeper(*given, side_by_side=side_by_side).run()
+            await Timekeeper(*given, holds=holds, side_by_side=side_by_side).run()
 
         with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
             runner.run(run())
