@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from campaign_support import LAB_MISSING, flowsweep_here
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import read_archive
 from summary_support import archive_rows
 from witness import undisturbed
@@ -51,9 +52,10 @@ interval = "500ms"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The trial, what each path carried of it, and of each flow its bytes and round trips in µs."""
+    """The trial, what is said of paths, what each carried, and of each flow its bytes and round trips in µs."""
 
     trial: Row
+    said: list[str]
     carried_bytes: dict[str, int]
     flow_bytes: dict[int, int]
     rtts_us: dict[int, list[int]]
@@ -79,6 +81,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
                 rtts.setdefault(row["flow"], []).append(row["rtt_us"])
         return Seen(
             trial,
+            [one.claim for one in findings([trial], tables=tables) if one.kind == "ecmp"],
             {link: max(counted) - min(counted) for link, counted in carried.items()},
             {row["flow"]: row["bytes"] for row in flows},
             rtts,
@@ -107,6 +110,13 @@ def test_the_paths_carry_together_what_they_can(seen: Seen) -> None:
     # Losses of a short queue leave it empty now and then.
     assert 0.8 * payload_bps < seen.trial["goodput_mean_bps"] <= 1.01 * payload_bps
     assert seen.trial["path_rate_bps"] is None
+
+
+def test_a_finding_says_that_flows_take_unlike_paths(seen: Seen) -> None:
+    near = sum(path_of(rtts) == "core/1" for rtts in seen.rtts_us.values())
+    [claim] = seen.said
+    assert f" ({near} of {FLOWS} flows) or 4" in claim
+    assert f" ms ({FLOWS - near}), as where routers spread flows" in claim
 
 
 def path_of(rtts_us: list[int]) -> str:

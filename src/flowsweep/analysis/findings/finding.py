@@ -9,8 +9,8 @@ FindingKind = Literal[
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat",
     "best", "plateau", "bounds", "share", "fairness", "harm", "dip", "decline", "effect", "flows",
     "congestion", "encryption", "direction", "drift",
-    "step", "cycle", "modes", "periodicity", "outliers", "correlation", "monitors", "polling", "duration",
-    "early_slow_start",
+    "step", "cycle", "modes", "ecmp", "periodicity", "outliers", "correlation", "monitors", "polling",
+    "duration", "early_slow_start",
     "slow_start", "segment_size", "paths", "model", "theory", "variation",
 ]  # fmt: skip
 """What a finding is about; the most important first, where decisions are alike."""

@@ -1,4 +1,4 @@
-"""What the time within trials says: how long slow start took, how long a trial has to be, what drops."""
+"""What samples of trials say: how long slow start took, how long a trial has to be, drops, paths."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from flowsweep.analysis.findings.closed_window import closed_window_hypotheses, 
 from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
 from flowsweep.analysis.findings.early_slow_start import early_end_hypotheses, slow_trials
+from flowsweep.analysis.findings.ecmp import ecmp_hypotheses
 from flowsweep.analysis.findings.host_drops import host_drop_hypotheses
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.slow_start import slow_start_hypotheses
@@ -20,6 +21,7 @@ from flowsweep.analysis.hosts import HostCounterRow, telling_counters
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, traces_of
+from flowsweep.analysis.tests.tcp.least_round_trips import LeastRoundTripRow, least_round_trips
 from flowsweep.analysis.tests.tcp.loss_samples import loss_samples
 from flowsweep.analysis.tests.tcp.segment_sizes import SegmentSizeRow, segment_sizes
 from flowsweep.analysis.tests.tcp.slow_start import SlowStartRow, slow_starts
@@ -47,6 +49,8 @@ class WithinTrials:
     """By trial, where the sources' kernels told it."""
     counters: Mapping[str, Sequence[HostCounterRow]] = field(default_factory=dict)
     """By trial, of those that hosts' drops limited or whose receive window may have closed."""
+    round_trips: Mapping[str, Sequence[LeastRoundTripRow]] = field(default_factory=dict)
+    """Of the flows of trials that have several, by trial."""
 
 
 def within_trials(
@@ -75,6 +79,7 @@ def within_trials(
         traces=_traces(tables, starts, summary),
         segments={row["trial_id"]: row for row in segment_sizes(samples).to_pyarrow().to_pylist()},
         counters=_counters(tables, summary),
+        round_trips=_round_trips(tables, summary),
     )
 
 
@@ -92,6 +97,12 @@ def _counters(tables: Tables, summary: Sequence[TrialRow]) -> dict[str, list[Hos
         row["trial_id"] for row in summary if row.get("verdict") == HOST_DROPS or window_may_have_closed(row)
     ]
     return _by_trial(telling_counters(tables.counters, asked)) if asked else {}
+
+
+def _round_trips(tables: Tables, summary: Sequence[TrialRow]) -> dict[str, list[LeastRoundTripRow]]:
+    if all((row["flows"] or 1) == 1 for row in summary):
+        return {}
+    return _by_trial(least_round_trips(tables.samples))
 
 
 def _by_trial(rows: ir.Table) -> dict[str, list[Any]]:
@@ -112,7 +123,7 @@ def _traces(tables: Tables, starts: ir.Table, summary: Sequence[TrialRow]) -> di
 def within_trial_hypotheses(
     observed: Observations, within: WithinTrials, *, margin: float = EQUIVALENCE_MARGIN
 ) -> list[Hypothesis]:
-    """Describe what samples and counters say: durations, slow start, what drops packets, what is not read.
+    """Describe what samples and counters say: durations, slow start, drops, what is not read, paths.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
@@ -121,7 +132,8 @@ def within_trial_hypotheses(
 
     Returns:
         Descriptions, as far as there are samples. Methods: `cut_hypotheses`, `slow_start_hypotheses`,
-        `early_end_hypotheses`, `drop_hypotheses`, `host_drop_hypotheses`, `closed_window_hypotheses`.
+        `early_end_hypotheses`, `drop_hypotheses`, `host_drop_hypotheses`, `closed_window_hypotheses`,
+        `ecmp_hypotheses`.
     """
     return [
         *cut_hypotheses(observed, within.cuts, margin=margin),
@@ -130,4 +142,5 @@ def within_trial_hypotheses(
         *drop_hypotheses(observed, within.traces),
         *host_drop_hypotheses(observed, within.counters),
         *closed_window_hypotheses(observed, within.counters),
+        *ecmp_hypotheses(observed, within.round_trips),
     ]
