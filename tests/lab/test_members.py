@@ -52,7 +52,7 @@ interval = "500ms"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The trial, what is said of paths, what each carried, and of each flow its bytes and round trips in µs."""
+    """The trial, what is said of paths, what each carried, of each flow its bytes and round trips in µs."""
 
     trial: Row
     said: list[str]

@@ -107,7 +107,7 @@ VERDICTS: Mapping[str, VerdictWords] = {
     ),
     "application rate": VerdictWords(
         f"Goodput came to the rate that was asked for, within {format_margin(1 - RATE_REACHED)}.",
-        "the rate that the plan sets",
+        "the rate that was asked for",
         "Ask for a higher rate: nobody knows yet whether the path carries more.",
     ),
     HOST_DROPS: VerdictWords(

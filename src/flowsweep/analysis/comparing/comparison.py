@@ -50,6 +50,9 @@ class Comparison:
     only_in_a: tuple[Mapping[str, object], ...]
     """Points without a good trial in B."""
     only_in_b: tuple[Mapping[str, object], ...]
+    lost_in_a: tuple[Mapping[str, object], ...]
+    """Of `only_in_b`: those that A ran, too."""
+    lost_in_b: tuple[Mapping[str, object], ...]
     trials_a: int
     trials_b: int
     """Of the campaign, good or not."""
@@ -60,8 +63,8 @@ class Comparison:
     empty_b: int
     """And those that ended well and carried nothing, which has no logarithm."""
     failures_p_value: float | None
-    """Of "trials fail as often in both campaigns" at the points of both, by Fisher's exact test, which takes
-    failures to be independent; null where none failed."""
+    """Of "trials fail as often in both campaigns" at the points that both ran, by Fisher's exact test, which
+    takes failures to be independent; null where none failed."""
     remarks: tuple[str, ...]
     """What to know before the shifts are believed, in sentences."""
     margin: float
@@ -89,7 +92,8 @@ def compare(
     that ended well with a goodput of 0 have no logarithm: where B has such, it is not "faster" and not
     "same", where A has, B is not "slower" and not "same", but undecided. Trials that failed are rarely a
     random choice: an outcome must hold, too, if those were the slow ones (`comparing.failures.trimmed`), and
-    where B fails more often than A beyond chance, it is nowhere "faster" or "same"; likewise A.
+    where B fails more often than A beyond chance, it is nowhere "faster" or "same"; likewise A. Nor is it
+    overall where all of its trials failed at a point that A has.
 
     Args:
         a: Rows of the first campaign's summary. Those that are not `ok`, have no goodput or ran over an
@@ -161,7 +165,8 @@ def _compared(
         key: _without(shift, (_in(empty_a, key), _in(empty_b, key)))
         for key, shift in _shifts(found, kept, common, margin).items()
     }
-    failed = failures(a, b, common)
+    failed = failures(a, b)
+    only_in_a, only_in_b = (_only(of_one, common) for of_one in ended)
     shifts = _held(shifts_if_random, kept, failed, margin, design) if failed.any_failed else shifts_if_random
     return Comparison(
         overall=shifts.get(None),
@@ -171,8 +176,10 @@ def _compared(
             )
             for point in in_order(common)
         ),
-        only_in_a=_only(ended[0], common),
-        only_in_b=_only(ended[1], common),
+        only_in_a=_named(only_in_a),
+        only_in_b=_named(only_in_b),
+        lost_in_a=_named(_ran(only_in_b, a)),
+        lost_in_b=_named(_ran(only_in_a, b)),
         trials_a=len(a),
         trials_b=len(b),
         not_ok_a=sum(row["status"] != "ok" for row in a),
@@ -187,8 +194,17 @@ def _compared(
     )
 
 
-def _only(points: Points, common: Sequence[Point]) -> tuple[Mapping[str, object], ...]:
-    return tuple(dict(point) for point in in_order([point for point in points if point not in common]))
+def _only(points: Points, common: Sequence[Point]) -> list[Point]:
+    return in_order([point for point in points if point not in common])
+
+
+def _named(points: Sequence[Point]) -> tuple[Mapping[str, object], ...]:
+    return tuple(map(dict, points))
+
+
+def _ran(points: Sequence[Point], rows: Sequence[TrialRow]) -> list[Point]:
+    ran = {point_of(row) for row in rows}
+    return [point for point in points if point in ran]
 
 
 def _empty(rows: Sequence[TrialRow]) -> Counter[Point]:
@@ -241,10 +257,11 @@ def _held(
     left = [point for point in kept[0] if point in of_rest[0] and point in of_rest[1]]
     found = design.estimates(*of_rest, left) if left else None
     if_slow = _shifts(found, of_rest, left, margin)
-    return {
+    held = {
         key: _without(_borne_out(shift, if_slow.get(key), margin), failed.beyond_chance)
         for key, shift in shifts.items()
     }
+    return held | {key: _without(shift, failed.of_whole_points) for key, shift in held.items() if key is None}
 
 
 def _borne_out(shift: Shift, if_slow: Shift | None, margin: float) -> Shift:

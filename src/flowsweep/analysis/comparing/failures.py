@@ -13,7 +13,7 @@ from flowsweep.defaults import SIGNIFICANCE
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """How many trials failed, at the points that both campaigns have."""
+    """How many trials failed, at the points that both campaigns ran."""
 
     failed: tuple[Mapping[Point, int], Mapping[Point, int]]
     """In A and in B, of each point: those that are not `ok`."""
@@ -47,6 +47,15 @@ class Failures:
         return float(scipy.stats.fisher_exact(table).pvalue)
 
     @property
+    def of_whole_points(self) -> tuple[bool, bool]:
+        """Whether there are points at which all trials of A failed, and such of B."""
+        first, second = (
+            any(failed[point] == trials[point] for point in failed)
+            for failed, trials in zip(self.failed, self.trials, strict=True)
+        )
+        return first, second
+
+    @property
     def beyond_chance(self) -> tuple[bool, bool]:
         """Whether trials of A fail more often than those of B, and the other way round, at 5 %."""
         if self.p_value is None or self.p_value >= SIGNIFICANCE:
@@ -56,20 +65,19 @@ class Failures:
         return more_in_a, not more_in_a
 
 
-def failures(a: Sequence[TrialRow], b: Sequence[TrialRow], common: Sequence[Point]) -> Failures:
-    """Count the trials that failed at some points.
+def failures(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> Failures:
+    """Count the trials that failed at the points that both ran, those at which none ended well included.
 
     Args:
         a: Rows of the first campaign's summary.
         b: Rows of the second's.
-        common: The points that count.
     """
-    wanted = frozenset(common)
+    placed = [[(point_of(row), row["status"] != "ok") for row in rows] for rows in (a, b)]
+    wanted = {point for point, _ in placed[0]} & {point for point, _ in placed[1]}
     failed, trials = [], []
-    for rows in (a, b):
-        placed = [(point_of(row), row["status"] != "ok") for row in rows]
-        trials.append(Counter(point for point, _ in placed if point in wanted))
-        failed.append(Counter(point for point, fell in placed if fell and point in wanted))
+    for own in placed:
+        trials.append(Counter(point for point, _ in own if point in wanted))
+        failed.append(Counter(point for point, fell in own if fell and point in wanted))
     return Failures((failed[0], failed[1]), (trials[0], trials[1]))
 
 

@@ -21,7 +21,7 @@ _MOST_POINTS_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Points that only one of two campaigns has."""
+    """Points of which one of two campaigns has no trial that counts."""
 
     line: str
     """How many, and in which."""
@@ -74,15 +74,27 @@ def nothing_missing(comparison: Comparison) -> str:
 
 
 def only_in(comparison: Comparison) -> tuple[Only, ...]:
-    """Name the points that only A or only B has."""
-    found = []
-    for name, points in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
-        if points:
-            names = telling(points)
-            places = tuple(place(point, names) for point in points[:_MOST_POINTS_NAMED])
-            line = f"Only in {name}: {counted(len(points), 'point')}"
-            found.append(Only(line, places, len(points) - len(places)))
-    return tuple(found)
+    """Name the points that only A or only B has, or at which no trial of the other counts."""
+    only_in_a, only_in_b = (
+        [point for point in points if point not in lost]
+        for points, lost in (
+            (comparison.only_in_a, comparison.lost_in_b),
+            (comparison.only_in_b, comparison.lost_in_a),
+        )
+    )
+    named = (
+        ("Only in A:", only_in_a),
+        ("Only in B:", only_in_b),
+        ("No trial of A takes part at", comparison.lost_in_a),
+        ("No trial of B takes part at", comparison.lost_in_b),
+    )
+    return tuple(_only(line, points) for line, points in named if points)
+
+
+def _only(line: str, points: Sequence[Mapping[str, object]]) -> Only:
+    names = telling(points)
+    places = tuple(place(point, names) for point in points[:_MOST_POINTS_NAMED])
+    return Only(f"{line} {counted(len(points), 'point')}", places, len(points) - len(places))
 
 
 def settings_line(
@@ -111,5 +123,6 @@ def verdict(overall: Shift, margin: float) -> str:
 def change(shift: Shift) -> str:
     """Write a shift with its interval: "−5.1 % [−5.4, −4.8]"."""
     if shift.interval_low_percent is None or shift.interval_high_percent is None:
-        return f"{shift.percent:+.1f} %, without repeats"
+        repeated = shift.repeats_a > 1 or shift.repeats_b > 1
+        return f"{shift.percent:+.1f} %, without {'an interval' if repeated else 'repeats'}"
     return format_change(shift.percent, shift.interval_low_percent, shift.interval_high_percent)

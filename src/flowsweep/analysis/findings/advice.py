@@ -18,7 +18,8 @@ _STEP_BYTES = 64 * 1024
 NOTHING_GAINED = 0.97
 """Goodput at this share of what the path carries leaves nothing to gain."""
 AUTOTUNING_FACTOR = 2
-"""Autotuning counts memory: of a receive buffer about half is window (docs/explanation/windows.md)."""
+"""Autotuning counts memory: of a receive buffer about half is window, and a send buffer also holds what was
+not sent yet (docs/explanation/windows.md)."""
 SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
     "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
     "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),

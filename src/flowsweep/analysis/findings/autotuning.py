@@ -5,20 +5,28 @@ from functools import partial
 
 from flowsweep.analysis.findings.advice import (
     AUTOTUNING_FACTOR,
+    NOTHING_GAINED,
     SETTINGS,
     HostFacts,
+    Side,
     path_payload_bps,
     recorded,
 )
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
+from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
 from flowsweep.wording import counted, format_milliseconds, format_rate, format_size
 
 _METHOD = (
-    "bandwidth × delay for each flow (RFC 6349, section 3.3.1) against half of the last number of the host's "
-    "setting, since buffers count memory"
+    "bandwidth × delay for each flow (RFC 6349, section 3.3.1) against the last number of tcp_wmem, or half "
+    "of that of tcp_rmem, since buffers count memory"
 )
+_IN_FLIGHT: dict[Side, tuple[float, str]] = {
+    "send": (1.0, "all of which may be in flight: at most"),
+    "receive": (1 / AUTOTUNING_FACTOR, "of which about half becomes a receive window: about"),
+}
+"""Of a buffer, how much can be in flight at most, or as a rule: docs/explanation/windows.md."""
 _described = partial(Hypothesis, "autotuning", method=_METHOD, figure="limits")
 
 
@@ -32,7 +40,7 @@ def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> li
     Returns:
         One description for each end whose ceiling is too low for some number of flows that was tried without
         a window; it gives the fewest flows. The effect is ceiling / need (unit "1", below 1). None where the
-        path's rate, its round trip or the host's setting is not known.
+        path's rate, its round trip or the host's setting is not known, or so many flows filled the path.
     """
     return [
         hypothesis
@@ -54,14 +62,16 @@ def _of_direction(scope: Scope, rows: Sequence[ObservedRow], hosts: HostFacts | 
         host = tuned[0]["src" if side == "send" else "dst"]
         limits = recorded(hosts, host, setting)
         need = bandwidth_delay_bytes(path_bps, least_ms / 1_000) / flows
-        if limits is None or limits[-1] / AUTOTUNING_FACTOR >= need:
+        own = [row for row in tuned if row["flows"] == flows]
+        filled = max(map(goodput_of, own)) >= NOTHING_GAINED * path_bps
+        share, becomes = _IN_FLIGHT[side]
+        if limits is None or filled or limits[-1] * share >= need:
             continue
-        ceiling = limits[-1] / AUTOTUNING_FACTOR
+        ceiling = limits[-1] * share
         claim = (
             f"{scope.direction}: autotuning cannot fill the path with {counted(flows, 'flow')}: each needs "
             f"{format_size(need)} in flight ({format_rate(path_bps)} × {format_milliseconds(least_ms)}), and "
-            f"{setting} of {host} ends at {limits[-1]} B, of which about half becomes a {side} window: "
-            f"at most {format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
+            f"{setting} of {host} ends at {limits[-1]} B, {becomes} "
+            f"{format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
         )
-        own = [row for row in tuned if row["flows"] == flows]
         yield _described(scope, claim, trial_ids(own), Estimate(ceiling / need, "1"))

@@ -123,7 +123,8 @@ def _hypothesis(observed: Observations, pairs: _Pairs, *, margin: float) -> Hypo
     cells = pairs.points if repeated else np.zeros_like(pairs.points)
     fit = Fit(shifts, cells, np.zeros_like(pairs.points))
     if fit.freedom < 1:
-        claim = f"Whether {ways[0]} or {ways[1]} is faster is undecided: both ran only once."
+        once = f"both ran only once{_on_plateau(pairs)}"
+        claim = f"Whether {ways[0]} or {ways[1]} is faster is undecided: {once}."
         return unrepeated("direction", observed.scope(), claim, pairs.trials, axis=DIRECTION)
     count = int(cells.max()) + 1
     mean = fit.compare(shifts, np.full((1, count), 1 / count))
@@ -196,5 +197,12 @@ def _highest(pairs: _Pairs) -> str:
     if not pairs.left_out:
         return ""
     rates = (f"{format_rate(rate)} {way}" for way, rate in zip(pairs.ways, pairs.highest_bps, strict=True))
-    kept = f"{len(pairs.trials)} of {counted(pairs.left_out + len(pairs.trials), 'trial')}"
-    return f"; this rests on the {kept} on the plateau, with up to {' and '.join(rates)}"
+    return f"; this rests on the {_kept(pairs)} on the plateau, with up to {' and '.join(rates)}"
+
+
+def _on_plateau(pairs: _Pairs) -> str:
+    return f" on the plateau ({_kept(pairs)})" if pairs.left_out else ""
+
+
+def _kept(pairs: _Pairs) -> str:
+    return f"{len(pairs.trials)} of {counted(pairs.left_out + len(pairs.trials), 'trial')}"

@@ -105,7 +105,10 @@ def _rather(course: Course, step: Step | None) -> Step | None:
 
 
 def _say_step(when: str, _decision: Decision) -> str:
-    return f"Goodput did not change evenly over the campaign: a step {when} describes it better than a drift."
+    return (
+        f"Whether goodput drifted is undecided: a step {when} describes it better than an even change, if it "
+        "changed at all."
+    )
 
 
 def _say_open(span_s: float, _decision: Decision) -> str:

@@ -38,14 +38,16 @@ def effect_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MAR
     Returns:
         One hypothesis for each axis, of the kind "flows" for the number of flows at equal window sum,
         "congestion" for congestion control, else "effect". The effect is in percent of goodput, between the
-        two levels that `headline_of` chooses, and interval and p-value are of the same two. Trials that
+        two levels that `headline_of` chooses, and interval and p-value are of the same two. Imported trials
+        whose file does not say the level take no part. Trials that
         stand out from their repeats are left out, and the sentence says how many. Method: `compare_levels`.
     """
     grid, left_out = usual_trials(design(observed))
+    parts = {axis: grid.where_reported(axis) for axis in grid.axes if axis not in _OF_ITS_OWN}
     return [
-        _hypothesis(observed, grid, axis, margin=margin, left_out=left_out)
-        for axis in grid.axes
-        if axis not in _OF_ITS_OWN
+        _hypothesis(observed, part, axis, margin=margin, left_out=left_out)
+        for axis, part in parts.items()
+        if len(part.levels(axis)) > 1 or part is grid
     ]
 
 

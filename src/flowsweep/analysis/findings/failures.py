@@ -49,6 +49,8 @@ class _Event:
 def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Ask whether trials fail, or are slow, more often at some levels of an axis.
 
+    Trials in which flows broke are not asked about: `broken_hypotheses` names them.
+
     Args:
         summary: Rows of a campaign; `goodput_bps` in bit/s.
 
@@ -62,7 +64,8 @@ def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """
     if not any(row["status"] == "ok" for row in summary):
         return
-    for observed in grouped([row for row in summary if not is_searched(row)]):
+    whole = [row for row in summary if not is_searched(row) and not row.get("flows_broken")]
+    for observed in grouped(whole):
         for event in _events(observed.rows):
             if event.trials:
                 yield _hypothesis(observed, event)

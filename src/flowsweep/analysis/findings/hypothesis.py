@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey, FigureKind, FindingKind
-from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.findings.sentences import WIDEST, percent
 from flowsweep.analysis.statistics.observations import Scope
 
 
@@ -21,10 +21,14 @@ class Estimate(NamedTuple):
 
     @classmethod
     def in_percent(cls, logs: Iterable[float] | None) -> Self:
-        """Turn a natural logarithm and the ends of its interval into a change in percent; nothing of none."""
-        if logs is None:
+        """Turn a natural logarithm and the ends of its interval into a change in percent.
+
+        Nothing of none, and of an interval that reaches to a millionth or the millionfold.
+        """
+        values = () if logs is None else tuple(logs)
+        if not values or max(map(abs, values)) > WIDEST:
             return cls()
-        effect, low, high = map(percent, logs)
+        effect, low, high = map(percent, values)
         return cls(effect, "%", low, high)
 
 

@@ -43,13 +43,19 @@ _OTHER_PATH_MS = 0.5
 
 
 def mode_hypotheses(
-    observed: Observations, noise: RepeatNoise | None, *, margin: float = EQUIVALENCE_MARGIN
+    observed: Observations,
+    noise: RepeatNoise | None,
+    *,
+    asked: int = 1,
+    margin: float = EQUIVALENCE_MARGIN,
 ) -> list[Hypothesis]:
     """Ask whether the repeats of a point come out at one of two levels.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
         noise: Of the same trials; none where points ran once.
+        asked: Of how many parts of a sweep this is asked. Those that show no two levels are no hypotheses
+            that Holm's correction would count, so p is Bonferroni's over all.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -82,11 +88,12 @@ def mode_hypotheses(
             tuple(row["trial_id"] for row, low in zip(rows, fit.low, strict=True) if low > _LIKELY),
             Estimate(estimate[0], "%", *estimate[1:]),
             trials=len(rows),
-            p_value=1.0 if _in_runs(rows, fit.low) else fit.p_value,
+            p_value=1.0 if _in_runs(rows, fit.low) else min(1.0, asked * fit.p_value),
             method=(
                 "likelihood of two levels of log goodput within points, averaged over distances and shares, "
                 "over the greatest of one level with normal or heavy-tailed noise; distance of the "
                 "greatest likelihood; runs test over time"
+                + (f"; p by Bonferroni over {asked} directions" if asked > 1 else "")
             ),
             figure="ecdf",
         )

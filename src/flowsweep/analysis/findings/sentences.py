@@ -26,6 +26,8 @@ from flowsweep.wording import (
 
 A_MULTIPLE = math.log(3)
 """From here on a change is stated as a multiple, not in percent."""
+WIDEST = math.log(1e6)
+"""An end of an interval beyond a millionfold says nothing, and soon no number can hold it."""
 
 Somewhere = tuple[float, tuple[tuple[str, Level], ...]]
 """An effect, natural logarithm, and where it is that: axes and levels."""
@@ -83,11 +85,12 @@ def _said(effect: AxisEffect, decision: Decision) -> str:
     if decision == "no practical effect":
         return f"{_subject(effect)}: {what}, no practical effect"
     lead = f"Whether {_in_sentence(_subject(effect))} matters is undecided"
-    if effect.estimate[2] - effect.estimate[1] > 2 * A_MULTIPLE:
+    _, low, high = effect.estimate
+    if high - low > 2 * A_MULTIPLE and low <= 0 <= high:
         return f"{lead}: the trials do not even tell a change by a factor of 3"
     if effect.uneven:
         return f"{lead}: on average {what}, but it may be more in some part of the grid"
-    if effect.estimate[1] > 0 or effect.estimate[2] < 0:
+    if low > 0 or high < 0:
         return f"{lead}: {what}; corrected for all that was tested, or by permutation, it may be chance"
     return f"{lead}: {what}; up to {format_margin(effect.margin)} would be of no practical effect"
 
@@ -115,8 +118,8 @@ _FOLLOWING = frozenset({"window_bytes", "window_send_bytes", "window_recv_bytes"
 
 
 def percent(difference: float) -> float:
-    """Turn a difference of natural logarithms into a relative change in percent."""
-    return 100 * math.expm1(difference)
+    """Turn a difference of natural logarithms into a relative change in percent; at most a millionfold."""
+    return 100 * math.expm1(min(difference, WIDEST))
 
 
 def _subject(effect: AxisEffect) -> str:
@@ -139,13 +142,11 @@ def _difference(effect: AxisEffect, change: str) -> str:
         if estimate >= A_MULTIPLE:
             return f"from {first} to {second} goodput rises {format_multiple(effect.estimate, '-fold')}"
         return f"from {first} to {second} goodput {'rises' if estimate > 0 else 'falls'} by {_size(effect)}"
-    if effect.axis in UNORDERED:
-        count = len(effect.levels)
-        slowest = f", the slowest of {count}" if count > 2 and effect.extremes else ""
-        return f"with {second} goodput is {_higher(effect, change)} with {first}{slowest}"
-    if effect.extremes:
-        return f"goodput is highest at {second}, {_higher(effect, change)} at {first}, where it is lowest"
-    return f"at {second} goodput is {_higher(effect, change)} at {first}"
+    # Others may be as high or as low: only these two were compared.
+    extremes = len(effect.levels) > 2 and effect.extremes
+    which = f" (the highest and the lowest mean of {len(effect.levels)})" if extremes else ""
+    at = "with" if effect.axis in UNORDERED else "at"
+    return f"{at} {second} goodput is {_higher(effect, change)} {at} {first}{which}"
 
 
 def _higher(effect: AxisEffect, change: str) -> str:

@@ -226,7 +226,7 @@ def _of_each_path(
             models = None if series is None else noise_models(series)
         found = [
             *over_time_hypotheses(part, series, models, margin=margin),
-            *mode_hypotheses(part, noise),
+            *mode_hypotheses(part, noise, asked=len(parts), margin=margin),
         ]
         if part.direction is None and not several:
             yield from found

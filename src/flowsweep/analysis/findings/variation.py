@@ -10,7 +10,7 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import Design, Level
-from flowsweep.analysis.statistics.least_squares import Fit
+from flowsweep.analysis.statistics.least_squares import Fit, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
@@ -24,7 +24,7 @@ _PERCENT = 100
 _CHANCE = 0.001
 """Levels that scatter alike are called unlike that seldom."""
 _Scatter = tuple[Level, float]
-"""A level, and the root mean square of its residuals."""
+"""A level, and the standard deviation of repeats of its points."""
 _LARGEST_VARIANCE = 700.0
 """Of a logarithm; a number beyond the exponential of it has no place in 64 bits."""
 
@@ -46,9 +46,9 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
         and none of two repeats of a point or two. Beside it the one within trials: from the 10th and 90th
         percentile over the intervals of each, (p90 − p10) / 2.563 / median, the median over trials. Where the
         directions, or the levels of an axis, scatter unlike each other, the least and the most are named
-        (Levene 1960, Robust tests for equality of variances: a one-way analysis of absolute residuals, p
-        below 0.1 %, Bonferroni over the axes). Where trials stand out (`fit_of_repeats`), the
-        sentence has the coefficient of the others, too.
+        (Levene 1960, Robust tests for equality of variances: a one-way analysis of absolute deviations, here
+        of orthogonal contrasts between repeats; p below 0.1 %, Bonferroni over the axes). Where trials stand
+        out (`fit_of_repeats`), the sentence has the coefficient of the others, too.
     """
     if noise is None:
         return []
@@ -115,12 +115,13 @@ def _usual(noise: RepeatNoise) -> str:
 def _unlike(observed: Observations, grid: Design, noise: RepeatNoise) -> str:
     """Say where trials scatter most and least, if that depends on the direction or an axis."""
     # Repeats taken out as well would smear what one level scatters over the others of its repeat.
-    about = Fit(noise.logs, noise.cells, np.zeros_like(noise.cells))
+    places = [np.flatnonzero(noise.cells == cell) for cell in range(int(noise.cells.max()) + 1)]
+    points = [(noise.rows[own[0]], _contrasts(noise.logs[own])) for own in places if len(own) > 1]
     found: list[tuple[float, str, list[_Scatter]]] = []
     for axis in (name for name in (DIRECTION, *grid.axes) if name in observed.factors):
         groups: dict[Level, list[float]] = {}
-        for row, residual in zip(noise.rows, about.residuals, strict=True):
-            groups.setdefault(level_of(row, axis), []).append(abs(float(residual)))
+        for row, contrasts in points:
+            groups.setdefault(level_of(row, axis), []).extend(contrasts)
         if len(groups) > 1 and min(map(len, groups.values())) >= FEWEST_FOR_INTERVAL:
             p_value = float(scipy.stats.f_oneway(*groups.values()).pvalue)
             found.append((p_value, axis, [(level, _rms(own)) for level, own in groups.items()]))
@@ -129,13 +130,17 @@ def _unlike(observed: Observations, grid: Design, noise: RepeatNoise) -> str:
     p_value, axis, levels = min(found, key=lambda one: one[0])
     if not p_value * len(found) < _CHANCE:
         return ""
-    inflated = len(noise.rows) / about.freedom
     ends = (min(levels, key=lambda one: one[1]), max(levels, key=lambda one: one[1]))
     low, high = (
-        f"{format_number(_coefficient(own**2 * inflated) or math.inf)} % at {level_words(axis, level)}"
+        f"{format_number(_coefficient(own**2) or math.inf)} % at {level_words(axis, level)}"
         for level, own in ends
     )
     return f"; about the means of their points by {low}, by {high}, {AXIS_NAMES.get(axis, axis)}"
+
+
+def _contrasts(repeats: Floats) -> list[float]:
+    """Sizes of what repeats of a point differ by: one fewer than there are, as two have one difference."""
+    return [abs(float(contrast)) for contrast in scipy.linalg.helmert(len(repeats)) @ repeats]
 
 
 def _rms(values: Sequence[float]) -> float:

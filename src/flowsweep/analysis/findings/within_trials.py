@@ -1,7 +1,7 @@
 """What samples of trials say: how long slow start took, how long a trial has to be, drops, paths."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ibis
@@ -51,6 +51,8 @@ class WithinTrials:
     """By trial, of those that hosts' drops limited or whose receive window may have closed."""
     round_trips: Mapping[str, Sequence[LeastRoundTripRow]] = field(default_factory=dict)
     """Of the flows of trials that have several, by trial."""
+    sampled: frozenset[str] | None = None
+    """The trials that have samples, as far as these were not retired; None: all."""
 
 
 def within_trials(
@@ -80,6 +82,7 @@ def within_trials(
         segments={row["trial_id"]: row for row in segment_sizes(samples).to_pyarrow().to_pylist()},
         counters=_counters(tables, summary),
         round_trips=_round_trips(tables, summary),
+        sampled=frozenset(trials.select("trial_id").to_pyarrow().column("trial_id").to_pylist()),
     )
 
 
@@ -135,12 +138,17 @@ def within_trial_hypotheses(
         `early_end_hypotheses`, `drop_hypotheses`, `host_drop_hypotheses`, `closed_window_hypotheses`,
         `ecmp_hypotheses`.
     """
+    sampled = observed
+    if within.sampled is not None:
+        # Of trials whose samples were retired nobody knows: they are none that did otherwise.
+        rows = tuple(row for row in observed.rows if row["trial_id"] in within.sampled)
+        sampled = replace(observed, rows=rows)
     return [
         *cut_hypotheses(observed, within.cuts, margin=margin),
-        *slow_start_hypotheses(observed, within.reached),
-        *early_end_hypotheses(observed, within.reached, within.ends),
+        *slow_start_hypotheses(sampled, within.reached),
+        *early_end_hypotheses(sampled, within.reached, within.ends),
         *drop_hypotheses(observed, within.traces),
-        *host_drop_hypotheses(observed, within.counters),
-        *closed_window_hypotheses(observed, within.counters),
-        *ecmp_hypotheses(observed, within.round_trips),
+        *host_drop_hypotheses(sampled, within.counters),
+        *closed_window_hypotheses(sampled, within.counters),
+        *ecmp_hypotheses(sampled, within.round_trips),
     ]

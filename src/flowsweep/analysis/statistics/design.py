@@ -66,6 +66,16 @@ class Design:
         place = self.axes.index(axis)
         return replace(self, units=tuple(unit for unit in self.units if unit.levels[place] is not None))
 
+    def where_reported(self, axis: str) -> "Design":
+        """What is left without imported trials whose file does not say the level: it may have been any."""
+        place = self.axes.index(axis)
+
+        def reported(unit: Unit) -> bool:
+            return unit.levels[place] is not None or not any(row.get("imported_from") for row in unit.rows)
+
+        known = tuple(filter(reported, self.units))
+        return self if len(known) == len(self.units) else replace(self, units=known)
+
     @property
     def logs(self) -> Floats:
         """(units,) natural logarithm of goodput in bit/s, the mean over the unit's directions."""

@@ -44,7 +44,7 @@ def regions(rows: Sequence[Mapping[str, object]], column: str) -> Regions | None
     best: tuple[int, str, dict[object, str]] | None = None
     for axis in _AXES:
         rule = _rule(rows, axis, column)
-        agreeing = sum(rule[row[axis]] == row[column] for row in rows if axis in row)
+        agreeing = sum(rule.get(row[axis]) == row[column] for row in rows if axis in row)
         if len(rule) > 1 and (best is None or agreeing > best[0]):
             best = (agreeing, axis, rule)
     if best is None or best[0] < _LEAST_AGREEING * len(rows):
@@ -58,7 +58,8 @@ def regions(rows: Sequence[Mapping[str, object]], column: str) -> Regions | None
 def _rule(rows: Sequence[Mapping[str, object]], axis: str, column: str) -> dict[object, str]:
     counts: dict[object, Counter[str]] = {}
     for row in rows:
-        if axis in row:
+        # What a file does not say may have been any level.
+        if axis in row and not (row[axis] is None and row.get("imported_from")):
             counts.setdefault(row[axis], Counter())[str(row[column])] += 1
     return {level: counter.most_common(1)[0][0] for level, counter in counts.items()}
 

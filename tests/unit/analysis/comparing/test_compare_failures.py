@@ -1,5 +1,6 @@
 """Campaigns whose slow trials fail: no outcome that rests on the ones that did not."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,9 @@ import pytest
 
 from compared_campaigns import Drawn, drawn, failing_slow, outcomes
 from flowsweep.analysis.comparing.comparison import compare
+from flowsweep.analysis.comparing.points import point_of
+from flowsweep.analysis.comparing.shifts import Shift
+from flowsweep.analysis.comparing.words import change, only_in
 from flowsweep.cli.compare import FailIf, exit_code
 
 COUNT = 60
@@ -80,3 +84,38 @@ def test_campaigns_on_different_days_say_so() -> None:
     a, b = ([row | {"imported_from": "dated-table a.csv"} for row in rows] for rows in (a, b))
     (remark,) = compare(a, b).remarks
     assert remark.endswith("Repeats of A and B in turn tell it apart.")
+
+
+def test_a_point_at_which_all_trials_of_one_failed_is_told_and_forbids_an_overall_outcome() -> None:
+    rng = np.random.default_rng(44)
+    a = drawn(Drawn(2, 5, noise=0.001, block=0.0), rng)
+    b = [row.copy() for row in drawn(Drawn(2, 5, noise=0.001, block=0.0), rng)]
+    lost = [row for row in b if point_of(row) == point_of(b[0])]
+    for row in lost:
+        row.update(status="failed", goodput_bps=None)
+    comparison = compare(a, b)
+    assert comparison.overall is not None
+    assert comparison.overall.outcome == "undecided"
+    assert comparison.remarks[0].startswith("0 of 10 trials failed in A, 5 of 10 in B")
+    assert comparison.failures_p_value == pytest.approx(0.0325, rel=0.01)
+    assert [only.line for only in only_in(comparison)] == ["No trial of B takes part at 1 point"]
+    assert exit_code(comparison, FailIf.slower) == 3
+    # A single failed trial shows no rate; of that point it is all that B has.
+    few = compare(a, [row for row in b if row["repeat"] == 1 or row not in lost])
+    assert (few.failures_p_value or 0.0) > 0.3
+    assert few.overall is not None
+    assert few.overall.outcome == "undecided"
+
+
+def test_repeats_that_resemble_each_other_are_not_called_none() -> None:
+    rng = np.random.default_rng(45)
+    a, b = (drawn(Drawn(2, 2, noise=0.001, block=0.0), rng) for _ in range(2))
+    assert change(replace(shift_of(a, b), interval_low_percent=None)).endswith(" %, without an interval")
+    once = [[row for row in rows if row["repeat"] == 1] for rows in (a, b)]
+    assert change(shift_of(*once)).endswith(" %, without repeats")
+
+
+def shift_of(a: Any, b: Any) -> Shift:
+    overall = compare(a, b).overall
+    assert overall is not None
+    return overall

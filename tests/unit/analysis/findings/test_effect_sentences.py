@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate
 from flowsweep.analysis.findings.sentences import AxisEffect, say_effect
 from flowsweep.analysis.findings.topics import findings
 from synthetic_campaigns import KIB, Grid, Row, campaign
 
+EXTREMES = " (the highest and the lowest mean of 3)"
 PEAK = AxisEffect(
     kind="effect",
     axis="window_sum_bytes",
@@ -28,7 +30,7 @@ PEAK = AxisEffect(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "goodput is highest at 128 KiB, 7.60 times [7.40, 7.80] that at 64 KiB, where it is lowest."),
+        ({}, f"at 128 KiB goodput is 7.60 times [7.40, 7.80] that at 64 KiB{EXTREMES}."),
         ({"extremes": False}, "at 128 KiB goodput is 7.60 times [7.40, 7.80] that at 64 KiB."),
         (
             {"axis": "congestion_asked", "first": "cubic", "second": "bbr", "levels": ("cubic", "bbr")},
@@ -36,7 +38,7 @@ PEAK = AxisEffect(
         ),
         (
             {"estimate": (math.log(1.5), math.log(1.4), math.log(1.6))},
-            "goodput is highest at 128 KiB, 50.0 % [40.0, 60.0] higher than at 64 KiB, where it is lowest.",
+            f"at 128 KiB goodput is 50.0 % [40.0, 60.0] higher than at 64 KiB{EXTREMES}.",
         ),
     ],
 )
@@ -79,3 +81,38 @@ def test_levels_that_differ_by_nothing_neither_rise_nor_fall() -> None:
         row["goodput_bps"] = 1e8 * (1 + 0.0003 * (row["flows"] == 16) + 0.00002 * (number % 2))
     claim = claim_of("flows", rows)
     assert "goodput differs by 0.0 % [0.0, 0.0], beyond chance, but less than the margin of 3 %." in claim
+
+
+def test_an_interval_that_leaves_out_no_change_is_not_said_to_tell_nothing() -> None:
+    wide = replace(PEAK, in_order=True, estimate=(math.log(3.9), math.log(1.27), math.log(12.2)))
+    assert say_effect(wide, "undecided").endswith(
+        "corrected for all that was tested, or by permutation, it may be chance."
+    )
+    open_ended = replace(wide, estimate=(math.log(3.9), math.log(0.9), math.log(17.0)))
+    assert say_effect(open_ended, "undecided").endswith(
+        "the trials do not even tell a change by a factor of 3."
+    )
+
+
+def test_intervals_that_no_number_holds_are_none() -> None:
+    beyond = (0.5, -900.0, 901.0)
+    assert Estimate.in_percent(beyond) == NO_ESTIMATE
+    assert say_effect(replace(PEAK, estimate=beyond), "undecided").endswith("a change by a factor of 3.")
+    assert Estimate.in_percent((0.0, -0.1, 0.1)).high == pytest.approx(10.517, abs=1e-3)
+
+
+def test_a_level_that_a_file_does_not_say_is_no_level() -> None:
+    rows = campaign(
+        Grid(congestions=("bbr", "cubic"), effect=lambda row: -0.5 * (row["congestion"] == "cubic")), 1
+    )
+    unsaid = [
+        row
+        | ({"congestion_asked": None} if row["congestion"] == "cubic" else {})
+        | {"imported_from": "table a.csv"}
+        for row in rows
+    ]
+    assert [one for one in findings(unsaid) if one.kind == "congestion"] == []
+    # A plan that names none left it to the host, which is a level.
+    of_a_plan = [row | {"imported_from": None} for row in unsaid]
+    [found] = [one for one in findings(of_a_plan) if one.kind == "congestion"]
+    assert "with the host's default" in found.claim

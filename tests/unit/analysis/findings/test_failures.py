@@ -107,3 +107,12 @@ def test_a_single_failure_is_described_with_its_interval() -> None:
     # Clopper and Pearson's limits of 1 in 40, as tables have them.
     assert (found.interval_low, found.interval_high) == pytest.approx((0.000633, 0.1316), rel=0.01)
     assert "failures" not in {one.kind for one in findings(campaign(Grid(repeats=1), 7))}
+
+
+def test_trials_in_which_flows_broke_are_no_failures() -> None:
+    rows = campaign(Grid(), 5)
+    rows[3].update(status="incomplete", flows_broken=1)
+    assert list(failure_hypotheses(rows)) == []
+    rows[4].update(status="incomplete", flows_broken=0)
+    [found] = failure_hypotheses(rows)
+    assert found.say("described").startswith(f"1 of {len(rows) - 1} trials failed")

@@ -145,7 +145,8 @@ def test_a_peak_between_the_ends_is_named() -> None:
     grid = replace(QUIET, effect=lambda row: 0.1 * (row["flows"] == 4))
     flows = found(campaign(grid, 1), "flows")
     assert flows.decision == "effect"
-    assert "goodput is highest at 4, 10." in flows.claim
+    assert "at 4 goodput is 10." in flows.claim
+    assert "(the highest and the lowest mean of " in flows.claim
     assert "interval likewise" in flows.method
 
 
@@ -238,7 +239,7 @@ def test_congestion_controls_are_ranked() -> None:
     congestion = found(campaign(grid, 1), "congestion")
     assert congestion.decision == "effect"
     assert congestion.claim.startswith("Congestion control matters: with bbr goodput is 10.")
-    assert congestion.claim.endswith("] higher than with cubic, the slowest of 3.")
+    assert congestion.claim.endswith("] higher than with cubic (the highest and the lowest mean of 3).")
 
 
 def test_one_repeat_of_one_direction_and_axis_decides_nothing() -> None:

@@ -128,7 +128,7 @@ def test_a_decline_at_large_windows_is_found() -> None:
     assert told.decision == "effect"
     assert told.effect == pytest.approx(-26, abs=4)
     assert told.claim.startswith("a → b: goodput declines at large windows: −2")
-    assert " at 1 MiB against 32 KiB … 128 KiB; it is highest at " in told.claim
+    assert " at 1 MiB against 32 KiB … 128 KiB; the highest mean is at " in told.claim
 
 
 def test_no_decline_is_claimed_of_a_plateau_or_a_dip() -> None:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,9 +34,9 @@ def modes(grid: Grid, seed: int, chance: Chance, apart: float = FIFTH) -> list[F
     return found(rows)
 
 
-def found(rows: list[Row]) -> list[Finding]:
+def found(rows: list[Row], **asked: Any) -> list[Finding]:
     [observed] = observations(rows)
-    return decided(mode_hypotheses(observed, repeat_noise(design(observed))))
+    return decided(mode_hypotheses(observed, repeat_noise(design(observed)), **asked))
 
 
 @pytest.mark.parametrize("grid", [pytest.param(Grid(), marks=pytest.mark.long), MANY_REPEATS])
@@ -156,3 +157,16 @@ def test_values_that_are_two_numbers_are_two_levels_and_end() -> None:
     assert found.apart == pytest.approx(math.log(94.1 / 94.0), rel=1e-3)
     assert 0 < found.spread <= found.apart / 50
     assert found.share == pytest.approx(0.5, abs=0.01)
+
+
+def test_levels_within_the_margin_are_not_told_and_all_directions_asked_count() -> None:
+    rows = campaign(replace(MANY_REPEATS, noise=0.002), 3)
+    generator = np.random.default_rng(3)
+    for row in rows:
+        row["goodput_bps"] *= 0.94 if generator.random() < 0.5 else 1.0
+    [alone] = found(rows)
+    [of_many] = found(rows, asked=24)
+    assert alone.p_value is not None
+    assert of_many.p_value == pytest.approx(24 * alone.p_value)
+    assert "Bonferroni over 24 directions" in of_many.method
+    assert found(rows, margin=0.1) == []

@@ -74,3 +74,9 @@ def test_trials_that_carried_nothing_say_nothing_of_neighbours() -> None:
     assert len(list(order_hypotheses(rows))) == 1
     nothing = [row | {"status": "failed", "goodput_bps": None} for row in rows]
     assert len(list(order_hypotheses(nothing))) == 1
+
+
+def test_steps_of_a_search_are_in_the_order_that_it_chose() -> None:
+    rows = moved(campaign(QUIET, 1), lambda row: -row["window_sum_bytes"])
+    assert [*order_hypotheses(rows)]
+    assert [*order_hypotheses([row | {"search_precision": 0.1} for row in rows])] == []

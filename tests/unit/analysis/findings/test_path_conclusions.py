@@ -71,17 +71,20 @@ def test_a_ceiling_of_autotuning_below_bandwidth_times_delay_is_told() -> None:
     claim = said(autotuning_hypotheses(observed(far), hosts(rmem=2 << 20, wmem=16 << 20)))
     assert claim == (
         "a → b: autotuning cannot fill the path with 1 flow: each needs 2.11 MB in flight (96.5 Mbit/s × 175 "
-        "ms), and net.ipv4.tcp_rmem of b ends at 2097152 B, of which about half becomes a receive window: at "
-        "most 47.9 Mbit/s."
+        "ms), and net.ipv4.tcp_rmem of b ends at 2097152 B, of which about half becomes a receive window: "
+        "about 47.9 Mbit/s."
     )
-    both = autotuning_hypotheses(observed(far), hosts(rmem=2 << 20, wmem=2 << 20))
+    both = autotuning_hypotheses(observed(far), hosts(rmem=2 << 20, wmem=1 << 20))
     assert [hypothesis.estimate.effect for hypothesis in both] == [pytest.approx(0.4967, rel=1e-3)] * 2
+    assert "of a ends at 1048576 B, all of which may be in flight: at most 47.9 Mbit/s." in said(both[:1])
 
 
 def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -> None:
     far = trial(1, rtt_min_ms=175.0, link_payload_bps=96.5e6)
-    low = hosts(rmem=2 << 20, wmem=2 << 20)
-    assert autotuning_hypotheses(observed(far), hosts(rmem=6 << 20, wmem=6 << 20)) == []
+    low = hosts(rmem=2 << 20, wmem=1 << 20)
+    assert autotuning_hypotheses(observed(far), low) != []
+    assert autotuning_hypotheses(observed(far), hosts(rmem=6 << 20, wmem=3 << 20)) == []
+    assert autotuning_hypotheses(observed(far | {"goodput_bps": 95e6}), low) == [], "it was filled"
     assert autotuning_hypotheses(observed(far), None) == []
     assert autotuning_hypotheses(observed(far | {"flows": 4}), low) == []
     asked = far | {"window_send_bytes": 1 << 20, "window_recv_bytes": 1 << 20}

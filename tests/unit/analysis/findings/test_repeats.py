@@ -17,6 +17,10 @@ from statsmodels.stats.outliers_influence import OLSInfluence
 from analysis_support import STARTED_AT
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.findings.variation import variation_hypotheses
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from synthetic_campaigns import Grid, Row, campaign
 
 SMALL = Grid(flows=(1, 2), noise=0.01)
@@ -80,6 +84,18 @@ def test_levels_that_scatter_unlike_each_other_are_named() -> None:
     assert float(scatter[2]) == pytest.approx(2, rel=0.4)
     alike = [one(campaign(replace(grid, noise=0.01), seed), "variation").claim for seed in range(40)]
     assert not any("about the means" in claim for claim in alike)
+
+
+def test_levels_that_scatter_alike_are_not_called_unlike_where_points_ran_twice() -> None:
+    """Residuals of two repeats are of one size: counted twice they made that 25 times as frequent as said."""
+    grid = Grid(flows=(1, 2), window_sums=(1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22), repeats=2)
+    told = 0
+    for seed in range(150):
+        [observed] = observations(campaign(grid, seed))
+        spans = design(observed)
+        [variation] = variation_hypotheses(observed, spans, repeat_noise(spans))
+        told += "about the means" in variation.say("described")
+    assert told <= 1
 
 
 def test_two_repeats_that_differ_by_much_have_a_variation_without_an_upper_end() -> None:

@@ -9,7 +9,8 @@ from analysis_support import SECOND_NS, Steady, make_outcome, make_samples, make
 from flowsweep.analysis import bins, intervals, summary
 from flowsweep.analysis.binning.truncated_durations import durations_cut
 from flowsweep.analysis.findings.duration import cuts_of
-from flowsweep.analysis.findings.within_trials import within_trials
+from flowsweep.analysis.findings.within_trials import within_trial_hypotheses, within_trials
+from flowsweep.analysis.statistics.observations import observations
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
 
@@ -44,3 +45,18 @@ def test_trials_are_cut_as_the_bins_of_each_flow_say(*, torn: bool) -> None:
     found = within_trials(tables, summary(tables).to_pyarrow().to_pylist())
     assert found.cuts == exact
     assert len(found.reached) == 1
+
+
+def test_trials_whose_samples_are_gone_are_not_said_to_be_slow() -> None:
+    tables = tables_of([outcome(torn=False)])
+    [row] = summary(tables).to_pyarrow().to_pylist()
+    within = within_trials(tables, [row])
+    retired = [row | {"trial_id": f"{number:012x}"} for number in range(1, 5)]
+    [observed] = observations([row, *retired])
+    [found] = [one for one in within_trial_hypotheses(observed, within) if one.kind == "slow_start"]
+    assert ", in 1 trial. " in found.say("described")
+    assert "did not within" not in found.say("described")
+    # Trials with samples that never got there still are.
+    never = replace(within, sampled=None)
+    [found] = [one for one in within_trial_hypotheses(observed, never) if one.kind == "slow_start"]
+    assert "; 4 trials did not within 1 min" in found.say("described")

@@ -88,7 +88,7 @@ def _say(run: Run, decision: Decision) -> str:
         remark = (
             f"which is less than the margin of {format_margin(run.margin)}"
             if small
-            else f"it is highest at {best}"
+            else f"the highest mean is at {best}"
         )
         return f"{where}: goodput declines {many}: {less}; {remark}."
     if decision == "no practical effect":

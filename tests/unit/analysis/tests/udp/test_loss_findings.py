@@ -69,5 +69,5 @@ def test_the_rate_is_an_axis_like_any_other(found):
 
 def test_what_limits_is_said(found):
     claims = " ".join(one.claim for one in found if one.kind == "verdict")
-    assert "the rate that the plan sets" in claims
+    assert "the rate that was asked for" in claims
     assert "what the path loses" in claims
