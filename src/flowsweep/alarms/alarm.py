@@ -51,7 +51,8 @@ class Alarm:
     over: datetime | None
     """With the measurement of which time it was over; None: it is on."""
     end: str | None
-    """Why it is over: "back" to the old level, "new level": it is the usual one now, or "measured" again."""
+    """Why it is over: "back" to the old level, "new level": it is the usual one now, "measured" again, or
+    "plan changed": nothing is measured in this archive any more."""
     size: Size | None
     """By all measurements while it is on."""
     first_size: Size | None

@@ -20,6 +20,7 @@ WATCHED = {
     "sweep": pa.string(),
     "src": pa.string(),
     "dst": pa.string(),
+    "status": pa.string(),
     **{quantity.column: pa.float64() for quantity in QUANTITIES},
 }
 """Columns of a summary that are looked at, with their types; `flowsweep.prepared.recorded` reads them."""
@@ -58,7 +59,9 @@ def alarms_of(plan: Plan, begun_unix_ns: int, seed: int, trials: pa.Table, now_u
         time depends on nothing that came after it, but whether it is over.
     """
     rate = FALSE_ALARMS_PER_100_DAYS if plan.alarms is None else plan.alarms.false_alarms_per_100_days
-    good = trials.filter(pc.equal(trials["recorded_status"], "ok")).sort_by("began_us")
+    # A summary alone sees that what was recorded as ok does not hold together.
+    whole = pc.and_(pc.equal(trials["recorded_status"], "ok"), pc.equal(trials["status"], "ok"))
+    good = trials.filter(whole).sort_by("began_us")
     series = list(_series(good))
     of_way = Counter(one.way for one in series)
     found = [alarm for one in series for alarm in _shifted(one, rate / of_way[one.way])]

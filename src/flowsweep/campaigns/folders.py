@@ -20,6 +20,15 @@ def folder_name(plan: Plan) -> str:
     return _NOT_IN_NAMES.sub("-", plan.campaign.name).strip("-.") or "campaign"
 
 
+def folder_before(archive: Path) -> Path | None:
+    """The archive in which a plan of this name was measured before it changed; None: there is none."""
+    name, dash, number = archive.name.rpartition("-")
+    if not (dash and number.isascii() and number.isdigit() and int(number) > 1):
+        return None
+    before = archive.with_name(name if int(number) == 2 else f"{name}-{int(number) - 1}")
+    return before if before.is_dir() else None
+
+
 def last_folder(base: Path, plan: Plan) -> tuple[Path, int]:
     """The newest archive of a plan's name, and its number; `NAME` is 1, and there may be none yet."""
     name = folder_name(plan)

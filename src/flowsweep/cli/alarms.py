@@ -3,13 +3,14 @@
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
-from flowsweep.alarms.alarm import Alarm, is_of, moment_text, sentence
+from flowsweep.alarms.alarm import Alarm, is_of, moment_of, moment_text, sentence
 from flowsweep.alarms.delivery.ledger import Deliveries, Ledger, read_deliveries
 from flowsweep.alarms.delivery.message import Message
 from flowsweep.archive import disk
@@ -19,6 +20,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_ALARM
 from flowsweep.cli.options import Format, TextOrJson
 from flowsweep.cli.terminal import say, say_json
+from flowsweep.defaults import MICROSECOND_NS, SECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan
 from flowsweep.plan.alarms.model import Alarms, Kind
@@ -41,6 +43,7 @@ def alarms(
         typer.Option("--deliver", help="Tell those whom the plan names; `run` does so itself while it runs."),
     ] = False,
     targets: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
+    left: Annotated[bool, typer.Option("--left", hidden=True)] = False,
 ) -> None:
     """Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths."""
     with disk.reported(archive, "cannot be read"):
@@ -52,9 +55,9 @@ def alarms(
         raise ArchiveError(
             f"{archive}: its plan names nobody to tell: no webhook, command or mail in [alarms]"
         )
-    found = _found(archive, campaign, plan)
+    found = _found(archive, campaign, plan, left=left)
     if deliver and settings is not None:
-        _deliver(folder, plan, found, settings)
+        _deliver(folder, campaign, plan, found, settings)
     deliveries = read_deliveries(folder)
     watch = _KINDS if settings is None else settings.watch
     told = [one for one in found if is_of(one, watch)]
@@ -84,17 +87,30 @@ def _plan(archive: Path, campaign: Campaign) -> Plan:
     return plan
 
 
-def _found(archive: Path, campaign: Campaign, plan: Plan) -> list[Alarm]:
+def _found(archive: Path, campaign: Campaign, plan: Plan, *, left: bool) -> list[Alarm]:
+    """All alarms; of an archive that was left, since its plan changed, those that were on then are over."""
+    import pyarrow.compute as pc
+
     from flowsweep.alarms.of_archive import WATCHED, alarms_of
     from flowsweep.prepared.recorded import recorded_rows
 
-    now_ns = time.time_ns()
     trials = recorded_rows(archive, WATCHED)
-    return alarms_of(plan, begun_unix_ns(campaign), campaign.seed, trials, now_ns)
+    began_ns = begun_unix_ns(campaign)
+    if not left:
+        return alarms_of(plan, began_ns, campaign.seed, trials, time.time_ns())
+    last_us = pc.max(trials["began_us"]).as_py()
+    left_ns = began_ns if last_us is None else last_us * MICROSECOND_NS
+    over = moment_of(left_ns / SECOND_NS)
+    return [
+        replace(one, over=over, end="plan changed") if one.is_on else one
+        for one in alarms_of(plan, began_ns, campaign.seed, trials, left_ns)
+    ]
 
 
-def _deliver(folder: Folder, plan: Plan, found: Sequence[Alarm], settings: Alarms) -> None:
-    from flowsweep.alarms.delivery.due import deliver_due
+def _deliver(
+    folder: Folder, campaign: Campaign, plan: Plan, found: Sequence[Alarm], settings: Alarms
+) -> None:
+    from flowsweep.alarms.delivery.due import Teller, deliver_due
     from flowsweep.alarms.delivery.ways import deliver
 
     try:
@@ -102,9 +118,11 @@ def _deliver(folder: Folder, plan: Plan, found: Sequence[Alarm], settings: Alarm
     except BlockingIOError:
         return  # Another process is at it.
     try:
-        for entry in deliver_due(plan.campaign.name, found, settings, ledger, deliver, time.time):
-            if entry.outcome == "failed":
-                say(f"{entry.target}: {entry.key} was not delivered: {entry.error}", err=True)
+        teller = Teller(plan.campaign.name, f"{campaign.created_at.isoformat()} {campaign.seed}")
+        for entry in deliver_due(teller, found, settings, ledger, deliver, time.time):
+            if entry.error is not None:
+                was = "was not" if entry.outcome == "failed" else "was"
+                say(f"{entry.target}: {entry.key} {was} delivered: {entry.error}", err=True)
     finally:
         ledger.close()
 
@@ -115,7 +133,7 @@ def _delivered(alarm: Alarm, deliveries: Deliveries) -> dict[str, dict[str, obje
         f"{moment} by {target}": {
             "delivered": one.delivered,
             "tries": one.tries,
-            "error": None if one.delivered else one.error,
+            "error": one.error,
         }
         for moment in ("begin", "end")
         for (key, target), one in deliveries.of.items()
@@ -145,7 +163,10 @@ def _lines(
 
 def _undelivered(alarm: Alarm, deliveries: Deliveries) -> Iterator[str]:
     for what, one in _delivered(alarm, deliveries).items():
-        if not one["delivered"]:
+        if one["delivered"]:
+            if one["error"]:
+                yield f"    {what}: {one['error']}"
+        else:
             why = one["error"] or "cut short"
             yield f"    {what}: not delivered after {counted(int(str(one['tries'])), 'try')}: {why}".replace(
                 "trys", "tries"

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -30,7 +30,12 @@ _AT_END_S = 120.0
 
 @contextmanager
 def alarms_watched(
-    plan: Plan, archive: Path, shown: EventListener, *, to_the_end: bool = True
+    plan: Plan,
+    archive: Path,
+    shown: EventListener,
+    *,
+    before: Path | None = None,
+    to_the_end: bool = True,
 ) -> Iterator[EventListener]:
     """Listen to a campaign's events for its alarms while the block runs, and show them as before.
 
@@ -40,13 +45,15 @@ def alarms_watched(
         plan: Of the campaign.
         archive: Its folder.
         shown: Hears of all events.
+        before: The archive of this plan before it changed: its alarms are told once more, as over.
         to_the_end: Whether a last look is waited for when the block is over; else the next run takes it.
     """
     if plan.alarms is None or not plan.alarms.targets:
         yield shown
         return
-    command = [sys.executable, "-m", "flowsweep", "alarms", str(archive), "--deliver", "--targets-from-stdin"]
-    watch = AlarmsWatch(command, plan.alarms.model_dump_json().encode())
+    command = [sys.executable, "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin"]
+    of_before = [] if before is None else [[*command, "--left", str(before)]]
+    watch = AlarmsWatch([*of_before, [*command, str(archive)]], plan.alarms.model_dump_json().encode())
 
     told: str | None = None
 
@@ -70,16 +77,18 @@ def alarms_watched(
 
 
 class AlarmsWatch:
-    """Starts a command when there is something to look at and time for it.
+    """Starts commands when there is something to look at and time for it.
 
     Args:
-        command: Looks at the alarms, and delivers them.
+        commands: Look at alarms, and deliver them: all but the last once, that one again and again.
         given: On its standard input.
         clock: In seconds.
     """
 
-    def __init__(self, command: list[str], given: bytes, clock: Callable[[], float] = time.monotonic) -> None:
-        self._command = command
+    def __init__(
+        self, commands: Sequence[list[str]], given: bytes, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._commands = list(commands)
         self._given = given
         self._clock = clock
         self._running: subprocess.Popen[bytes] | None = None
@@ -123,11 +132,12 @@ class AlarmsWatch:
             return
         before = () if hurried or shutil.which(_NICE[0]) is None else _NICE
         self._begun_s = self._looked_s = self._clock()
-        self._news = False
+        self._news = len(self._commands) > 1
+        command = self._commands.pop(0) if self._news else self._commands[0]
         try:
             # A session of its own: Ctrl-C is for the campaign, which waits for what goes out.
             self._running = subprocess.Popen(
-                [*before, *self._command],
+                [*before, *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

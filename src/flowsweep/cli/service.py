@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from flowsweep.campaigns.folders import folder_before
 from flowsweep.campaigns.live import live_told
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import load_plans
@@ -88,7 +89,7 @@ def _listening(plan: Plan, archive: Path) -> Iterator[EventListener]:
             _tell(plan.campaign.name, message)
 
     with (
-        alarms_watched(plan, archive, show, to_the_end=False) as watched,
+        alarms_watched(plan, archive, show, before=folder_before(archive), to_the_end=False) as watched,
         live_told(archive, watched) as listener,
     ):
         yield listener

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from flowsweep.serve.asked import Span, asked_path, asked_quantity, asked_span
-from flowsweep.serve.campaign import CampaignModel
 from flowsweep.serve.changes import Changes, SeriesLookedAt
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
 from flowsweep.serve.overview import names_of_points
 from flowsweep.serve.quantities import BY_KEY, QUANTITIES
-from flowsweep.serve.series import as_json, failures, lines
+from flowsweep.serve.series import as_json, failed, failures, lines
+from flowsweep.serve.trials import missed_between
 from flowsweep.serve.watch import Watched, Watcher
 
 _FRESH_S = 2.0
@@ -104,10 +104,11 @@ class Answers:
                 "names": names,
                 "lines": as_json(found),
                 "failures": failures(rows),
+                "failed": failed(rows),
                 "running": running,
                 "changes": marks or [],
                 "looks_for_changes": marks is None,
-                **_beside(model, asked.key.sweep, span),
+                **_beside(asked.watched, asked.key.sweep, span),
             }
         )
 
@@ -138,7 +139,7 @@ class Answers:
         return _bytes({"now": round(time.time(), 3), "campaigns": found})
 
 
-def _beside(model: CampaignModel, sweep: str, span: Span) -> dict[str, Any]:
+def _beside(watched: Watched, sweep: str, span: Span) -> dict[str, Any]:
     """What happened meanwhile beside the trials."""
     missed = [
         {
@@ -147,14 +148,11 @@ def _beside(model: CampaignModel, sweep: str, span: Span) -> dict[str, Any]:
             "count": one.count,
             "reason": one.reason,
         }
-        for one in model.missed
-        if one.sweep == sweep
-        and one.last_due.timestamp() >= span.begin
-        and one.first_due.timestamp() < span.end
+        for one in missed_between(watched, span.begin, span.end, sweep)
     ]
     notes = [
         {"at": note.at.timestamp(), "text": note.text}
-        for note in model.notes
+        for note in watched.model.notes
         if span.begin <= note.at.timestamp() < span.end
     ]
     return {"missed": missed[-_SHOWN_MAX:], "notes": notes[-_SHOWN_MAX:]}

@@ -102,6 +102,8 @@ class CampaignModel:
         self.live: Mapping[str, tuple[LivePoint, ...]] = {}
         """What trials that run say so far, by trial_id; of no version: it changes all the time."""
         self.has_writer = False
+        self.is_succeeded = False
+        """Whether a service goes on in another archive, since the plan changed: nothing is due here now."""
         self.begin()
 
     def begin(self) -> None:

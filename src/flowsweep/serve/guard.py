@@ -15,6 +15,8 @@ TOKEN_MIN = 16
 """Characters of a token; fewer could be tried out."""
 OPEN_PATHS = ("/login", "/health")
 """Are answered without a token; so is `/static/`, which holds nothing of a campaign."""
+_MADE_ON_DEMAND = ("/report", "/trial/")
+"""Cost seconds of computing each."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -85,6 +87,8 @@ class Guard:
         app = self._app if self._is_known(headers.get("host", "")) else _UNKNOWN_HOST
         if app is self._app and scope["method"] not in ("GET", "HEAD") and asked != "/login":
             app = PlainTextResponse("This page only shows: GET and HEAD.\n", 405, {"allow": "GET, HEAD"})
+        if app is self._app and asked.startswith(_MADE_ON_DEMAND) and _is_of_another_page(headers):
+            app = PlainTextResponse("Reports are made for who opens them, not for other sites' pages.\n", 403)
         if app is self._app and not self._may_look(asked, headers):
             app = _refusal(scope, headers)
         await app(scope, receive, send_with_headers)
@@ -103,6 +107,12 @@ class Guard:
         if scheme.lower() == "bearer" and same(shown.strip(), self._token):
             return True
         return same(cookie_in(headers.get("cookie", "")), cookie_of(self._token))
+
+
+def _is_of_another_page(headers: Headers) -> bool:
+    """Whether a page of another site asks for it as a part of itself, as an image; a link may lead here."""
+    cross = headers.get("sec-fetch-site", "") == "cross-site"
+    return cross and headers.get("sec-fetch-dest", "") != "document"
 
 
 def same(shown: str, expected: str) -> bool:

@@ -48,6 +48,12 @@ class _Campaigns(Collector):
         self._watched, self._overviews = watched, overviews
         self._is_alive, self._listeners = is_alive, listeners
 
+    @property
+    def _measured(self) -> Iterable[tuple[Watched, Overview]]:
+        """Without what goes on in another archive: of its last values nothing is to be told for ever."""
+        both = zip(self._watched, self._overviews, strict=True)
+        return ((one, overview) for one, overview in both if not one.model.is_succeeded)
+
     def collect(self) -> Iterable[Metric]:
         """All metrics now."""
         yield from self._service()
@@ -84,7 +90,8 @@ class _Campaigns(Collector):
             readable.add_metric(name, float(one.problem is None))
             if one.read_at is not None:
                 read_at.add_metric(name, one.read_at)
-            runs.add_metric(name, float(one.model.has_writer))
+            if not one.model.is_succeeded:
+                runs.add_metric(name, float(one.model.has_writer))
             waiting.add_metric(name, len(one.model.pending))
         yield from (readable, read_at, runs, waiting)
 
@@ -117,7 +124,7 @@ class _Campaigns(Collector):
         families[_OF_TWO] = GaugeMetricFamily(
             _OF_TWO, "The higher goodput of the last two trials that went well.", labels=(*_PATH, "point")
         )
-        for one in self._watched:
+        for one, _ in self._measured:
             with one.lock:
                 for key, state in one.model.paths.items():
                     _add_values(families, one.model.name, key, state)
@@ -142,7 +149,7 @@ class _Campaigns(Collector):
             labels=(*_PATH, "verdict"),
         )  # fmt: skip
         now = time.time()
-        for one, overview in zip(self._watched, self._overviews, strict=True):
+        for one, overview in self._measured:
             with one.lock:
                 found = list(overview.paths())
             for path in found:

@@ -36,6 +36,7 @@ class Overview:
         return {
             "name": model.name,
             "runs": model.has_writer,
+            "succeeded": model.is_succeeded,
             "trials": dict(model.statuses),
             "waiting": len(model.pending),
             "missed": sum(one.count for one in model.missed),
@@ -81,15 +82,20 @@ class Overview:
     def _overdue(self, key: PathKey, good: float | None, now_ns: int) -> bool:
         model = self._model
         since_ns = None if good is None else round(good * SECOND_NS)
-        return model.plan is not None and was_due_twice(
-            model.plan, model.begun_ns, model.campaign.seed, key.sweep, since_ns=since_ns, now_ns=now_ns
+        return (
+            model.plan is not None
+            and not model.is_succeeded
+            and was_due_twice(
+                model.plan, model.begun_ns, model.campaign.seed, key.sweep, since_ns=since_ns, now_ns=now_ns
+            )
         )
 
     def _path(self, key: PathKey, state: PathState) -> dict[str, Any]:
         last = state.rows.last()
         recent = state.rows.rows[-_RECENT:]
         good = recent[recent["status"] == _OK]
-        values = {quantity.key: _value(good, quantity) for quantity in QUANTITIES}
+        shown = {quantity.key: _shown(good, quantity) for quantity in QUANTITIES}
+        values = {key: None if row is None else _value(row, key) for key, row in shown.items()}
         spark = next((quantity for quantity in QUANTITIES if values[quantity.key] is not None), None)
         return {
             "sweep": key.sweep,
@@ -104,6 +110,9 @@ class Overview:
             "verdict": self._verdict(last),
             "good": state.rows.last_good(),
             "spark": None if spark is None else _spark(good, spark),
+            "measured": {
+                key: None if row is None else round(float(row["began"]), 3) for key, row in shown.items()
+            },
             **values,
         }
 
@@ -129,14 +138,15 @@ def names_of_points(state: PathState) -> list[str]:
     return point_names(list(state.points)) if state.points else []
 
 
-def _value(good: Rows, quantity: Quantity) -> list[float | None] | None:
-    """Value and interval: of several points that with the highest goodput, the lowest RTT, the most loss."""
-    last = last_of_points(good, quantity)
-    if not last:
-        return None
-    values = {float(row[quantity.key][0]): row for row in last.values()}
-    chosen = values[quantity.chosen(values)]
-    return [rounded(float(part)) for part in chosen[quantity.key]]
+def _shown(good: Rows, quantity: Quantity) -> Rows | None:
+    """The trial that speaks for a path: of several points the highest goodput, the lowest RTT, most loss."""
+    values = {float(row[quantity.key][0]): row for row in last_of_points(good, quantity).values()}
+    return values[quantity.chosen(values)] if values else None
+
+
+def _value(row: Rows, key: str) -> list[float | None]:
+    """Value and interval."""
+    return [rounded(float(part)) for part in row[key]]
 
 
 def _worst(recent: Rows) -> str:
@@ -148,6 +158,7 @@ def _worst(recent: Rows) -> str:
 
 
 def _spark(good: Rows, quantity: Quantity) -> list[float | None]:
-    """The last values of the point that was measured last."""
-    own = good[good["point"] == good["point"][-1]][-_SPARK:]
+    """The last values of the point of which there is the newest one."""
+    known = good[~np.isnan(good[quantity.key][:, 0])]
+    own = known[known["point"] == known["point"][-1]][-_SPARK:]
     return [rounded(float(value)) for value in own[quantity.key][:, 0]]

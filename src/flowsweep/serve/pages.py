@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from flowsweep.figures.theme import CATEGORIES
+from flowsweep.run.outcome import Missed
 from flowsweep.serve.asked import AskedPath, asked_campaign, asked_path, asked_span
 from flowsweep.serve.assets import address
 from flowsweep.serve.campaign import Pending
@@ -21,6 +22,7 @@ from flowsweep.serve.trials import (
     REPORT_MAX,
     ReportsBusyError,
     TooManyTrialsError,
+    missed_between,
     report_of,
     trial_on,
     trials_between,
@@ -89,7 +91,8 @@ class Pages:
             return error_page("Too much for one report", said, 422)
         if not trials:
             return error_page("Nothing was measured", "No trial began in this span of time.", 404)
-        return self._report(watched, trials, None)
+        missed = missed_between(watched, span.begin, span.end, None if asked is None else asked.key.sweep)
+        return self._report(watched, trials, None, missed)
 
     async def login(self, request: Request) -> Response:
         """Ask for the token, once a browser."""
@@ -115,9 +118,11 @@ class Pages:
         )  # fmt: skip
         return answer
 
-    def _report(self, watched: Watched, trials: Sequence[Pending], back: str | None) -> Response:
+    def _report(
+        self, watched: Watched, trials: Sequence[Pending], back: str | None, missed: Sequence[Missed] = ()
+    ) -> Response:
         try:
-            page = report_of(watched, trials)
+            page = report_of(watched, trials, missed)
         except ReportsBusyError:
             return error_page("Busy", "Other reports are being made: try again in a minute.", 503)
         if back is not None:

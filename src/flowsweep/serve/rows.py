@@ -10,7 +10,7 @@ from flowsweep.serve.quantities import QUANTITIES, triple
 
 STATUSES = ("ok", "failed", "incomplete", "gone")
 """What may have become of a trial; `gone`: its data have changed since and do not count."""
-_OK, _GONE = STATUSES.index("ok"), STATUSES.index("gone")
+_OK, _INCOMPLETE, _GONE = map(STATUSES.index, ("ok", "incomplete", "gone"))
 _IMPORTED_IS_OK = "ok"
 
 ROW = np.dtype(
@@ -72,6 +72,9 @@ class PathRows:
         for quantity in QUANTITIES:
             rows[quantity.key][place] = triple(quantity, row)
         rows["verdict"][place] = verdict
+        # A summary alone sees that what was recorded as ok does not hold together.
+        if rows["status"][place] == _OK and row.get("status", "ok") != "ok":
+            rows["status"][place] = _INCOMPLETE
         rows["summed"][place] = True
 
     def last(self, *, point: int | None = None, with_value_of: str | None = None) -> Rows | None:

@@ -1,5 +1,6 @@
 """A quantity of a path over time: each trial, or medians of many where a picture could not part them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,6 +14,8 @@ DRAWN_MAX = 1_500
 """Values of all points together; more would not be told apart."""
 FAILURES_MAX = 500
 _OK = STATUSES.index("ok")
+_GAP = 4.0
+"""Times as far apart as values are as a rule: nothing was measured in between, and no line is drawn there."""
 _SECONDS_DIGITS = 3
 
 
@@ -29,7 +32,7 @@ class Line:
     trial: list[str] = field(default_factory=list)
     """Which trial it is; of several, one whose value is the median, or next to it."""
     count: list[int] = field(default_factory=list)
-    """How many trials it stands for."""
+    """How many trials it stands for; 0 where a line ends, since nothing was measured for long after it."""
 
 
 def lines(rows: Rows, quantity: str, points: int) -> list[Line]:
@@ -65,6 +68,11 @@ def failures(rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
+def failed(rows: Rows) -> int:
+    """How many trials did not go well."""
+    return int(np.count_nonzero(rows["status"] != _OK))
+
+
 def as_json(found: Sequence[Line]) -> list[dict[str, Any]]:
     """The lines, ready for JSON."""
     return [asdict(line) for line in found]
@@ -75,7 +83,13 @@ def _line(point: int, rows: Rows, quantity: str, most: int) -> Line:
     if len(rows) == 0:
         return line
     values = rows[quantity]
-    for first, behind in _stretches(rows["began"], most):
+    stretches = _stretches(rows["began"], most)
+    starts = rows["began"][[first for first, _ in stretches]]
+    steps = np.diff(starts)
+    far = _GAP * float(np.median(steps)) if len(steps) else math.inf
+    for number, (first, behind) in enumerate(stretches):
+        if number and steps[number - 1] > far:
+            _end_line(line, float(starts[number - 1] + starts[number]) / 2)
         middle = first + _middle(values[first:behind, 0])
         line.began.append(round(float(rows["began"][middle]), _SECONDS_DIGITS))
         line.value.append(rounded(values[middle, 0]))
@@ -84,6 +98,14 @@ def _line(point: int, rows: Rows, quantity: str, most: int) -> Line:
         line.trial.append(trial_id_of(int(rows["trial"][middle])))
         line.count.append(int(behind - first))
     return line
+
+
+def _end_line(line: Line, began: float) -> None:
+    line.began.append(round(began, _SECONDS_DIGITS))
+    for part in (line.value, line.low, line.high):
+        part.append(None)
+    line.trial.append("")
+    line.count.append(0)
 
 
 def _stretches(began: NDArray[Any], most: int) -> list[tuple[int, int]]:

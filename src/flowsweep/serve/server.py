@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,27 @@ def watched_in(folders: Sequence[Path], cache: Path | None = None) -> list[Watch
         ArchiveError: One is none.
     """
     archives = [archive for folder in folders for archive in archives_in(folder) or [folder]]
-    return [Watched(number, archive, cache) for number, archive in enumerate(archives)]
+    watched = [Watched(number, archive, cache) for number, archive in enumerate(archives)]
+    _told_apart(watched)
+    return watched
+
+
+def _told_apart(watched: Sequence[Watched]) -> None:
+    """Give archives of one name names of their own: by which else should a metric tell them apart?
+
+    Where a plan changed, a service goes on in a new archive beside the old one, which is measured no more.
+    """
+    newest: dict[tuple[Path, str], Watched] = {}
+    for one in sorted(watched, key=lambda one: one.model.campaign.created_at):
+        beside = (one.folder.path.resolve().parent, one.model.name)
+        if (before := newest.get(beside)) is not None:
+            before.model.is_succeeded = True
+            before.model.name = before.folder.path.resolve().name
+        newest[beside] = one
+    names = Counter(one.model.name for one in watched)
+    for one in watched:
+        if names[one.model.name] > 1:
+            one.model.name = "/".join(one.folder.path.resolve().parts[-2:])
 
 
 def make_server(

@@ -31,7 +31,7 @@ to show, then many, since a statement takes half a second however few they are."
 EXCERPT_MAX = 200
 """Trials of merged files that are taken out; of more, the whole archive is summed up."""
 _POLLS_AROUND = 3
-_NEEDED = frozenset({"trial_id", "verdict"}).union(
+_NEEDED = frozenset({"trial_id", "status", "verdict"}).union(
     *(quantity.columns for quantity in QUANTITIES),
     *(side for quantity in QUANTITIES for side in quantity.band),
 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flowsweep.archive.readers import ReadersLock
+from flowsweep.run.outcome import Missed
 from flowsweep.serve.campaign import PathKey, Pending
 from flowsweep.serve.summarise import excerpt
 from flowsweep.serve.watch import Watched
@@ -15,6 +16,8 @@ REPORT_MAX = 300
 """Trials of a report that is made on demand."""
 _WAIT_S = 60.0
 _ONE_AT_A_TIME = threading.BoundedSemaphore(1)
+_WAITING = threading.BoundedSemaphore(3)
+"""So many may ask at a time: each has a thread meanwhile, of which metrics need some, too."""
 _BACK = re.compile(r'<a href="#trials">← All trials</a>')
 
 
@@ -57,13 +60,40 @@ def trials_between(watched: Watched, begin: float, end: float, path: PathKey | N
     return found
 
 
-def report_of(watched: Watched, trials: Sequence[Pending]) -> str:
+def missed_between(watched: Watched, begin: float, end: float, sweep: str | None) -> list[Missed]:
+    """What was due in a span of time and did not run, of one sweep or of all."""
+    with watched.lock:
+        missed = list(watched.model.missed)
+    return [
+        one
+        for one in missed
+        if (sweep is None or one.sweep == sweep)
+        and one.last_due.timestamp() >= begin
+        and one.first_due.timestamp() < end
+    ]
+
+
+def report_of(watched: Watched, trials: Sequence[Pending], missed: Sequence[Missed] = ()) -> str:
     """Make the report of some trials: the same page that `flowsweep report` writes of a whole archive.
 
+    Args:
+        watched: Their archive.
+        trials: Which.
+        missed: What was due beside them and did not run.
+
     Raises:
-        ReportsBusyError: Others are asked for, and this one would have to wait too long.
+        ReportsBusyError: Others are asked for, and this one would have to wait too long, or beside too many.
         ArchiveError: Data cannot be read.
     """
+    if not _WAITING.acquire(blocking=False):
+        raise ReportsBusyError
+    try:
+        return _in_turn(watched, trials, missed)
+    finally:
+        _WAITING.release()
+
+
+def _in_turn(watched: Watched, trials: Sequence[Pending], missed: Sequence[Missed]) -> str:
     from flowsweep.report.on_demand import report_text
 
     if not _ONE_AT_A_TIME.acquire(timeout=_WAIT_S):
@@ -77,7 +107,7 @@ def report_of(watched: Watched, trials: Sequence[Pending]) -> str:
             ) as archive,
         ):
             hold.release()
-            return report_text(archive)
+            return report_text(archive, missed)
     finally:
         _ONE_AT_A_TIME.release()
 

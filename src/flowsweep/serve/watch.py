@@ -127,13 +127,13 @@ class Watched:
     def _sum_up(self, batch: Sequence[Pending]) -> None:
         try:
             rows = summed_up(self.folder, self.follower, self.model, batch)
-        except FlowsweepError as error:
+        except Exception as error:  # noqa: BLE001 - of damaged data a library may raise what it likes
             if len(batch) > 1:  # One of them spoils it for all.
                 half = len(batch) // 2
                 self._sum_up(batch[:half])
                 self._sum_up(batch[half:])
                 return
-            self.not_summed, rows = str(error), {}
+            self.not_summed, rows = _said(error), {}
         with self.lock:
             self.model.sum_up(batch, rows)
 
@@ -177,6 +177,10 @@ class Watched:
         self._knew_of_writer = True
 
 
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, (FlowsweepError, OSError)) else f"{type(error).__name__}: {error}"
+
+
 class Watcher:
     """The thread that watches all archives."""
 
@@ -215,8 +219,8 @@ class Watcher:
         try:
             one.read_on(self._tell)
             found = not self._stop.is_set() and one.sum_up(self._tell)
-        except (FlowsweepError, OSError) as error:
-            one.problem = str(error)
+        except Exception as error:  # noqa: BLE001 - one archive that cannot be read does not end the others' watch
+            one.problem = _said(error)
             return False
         one.problem = None
         return found

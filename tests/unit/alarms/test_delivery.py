@@ -18,7 +18,7 @@ import pytest
 
 from flowsweep.alarms.alarm import Alarm, Size
 from flowsweep.alarms.delivery import ways
-from flowsweep.alarms.delivery.due import TOLD_LATE_S, TRIES_MAX, deliver_due
+from flowsweep.alarms.delivery.due import TOLD_LATE_S, TRIES_MAX, Teller, deliver_due
 from flowsweep.alarms.delivery.ledger import LEDGER_FILE, Ledger, read_deliveries
 from flowsweep.alarms.delivery.message import Message
 from flowsweep.alarms.delivery.ways import UndeliveredError, deliver
@@ -66,7 +66,7 @@ def looked_at(folder: Path, alarms: list[Alarm], told: Told, now_s: float, **cha
     ledger = Ledger(Folder(folder))
     try:
         ways_of_plan = settings(**({"command": ("true",)} | changes))
-        list(deliver_due("c", alarms, ways_of_plan, ledger, told, lambda: now_s))
+        list(deliver_due(Teller("c", "here"), alarms, ways_of_plan, ledger, told, lambda: now_s))
     finally:
         ledger.close()
 
@@ -141,7 +141,7 @@ def test_whatever_ends_the_process_a_message_goes_a_bounded_number_of_times(tmp_
         try:
             list(
                 deliver_due(
-                    "c",
+                    Teller("c", "here"),
                     [ALARM],
                     settings(command=("true",)),
                     ledger,
@@ -209,7 +209,10 @@ def test_a_webhook_gets_json() -> None:
     with web_server() as (address, posted):
         deliver(message, "webhook", settings(webhook=address))
     [body] = posted
-    assert (body["key"], body["moment"]) == (message.key, "begin")
+    assert (body["key"], body["moment"]) == (message.identity, "begin")
+    elsewhere = replace(message, archive="2026-11-28T00:00:00+00:00 7")
+    assert elsewhere.key == message.key
+    assert elsewhere.identity != message.identity, "the same plan at another site is another campaign"
     assert body["alarm"]["size"]["change_percent"] == pytest.approx(-20)
     assert body["text"].startswith(
         "Flowsweep campaign: shift begins. left → right (goodput, 1 flow): goodput −20"
@@ -289,7 +292,8 @@ class _Smtp(socketserver.StreamRequestHandler):
                 self._say("354 go on")
                 lines = iter(lambda: self.rfile.readline().decode().rstrip("\r\n"), ".")
                 type(self).letters.append("\n".join(lines))
-            self._say("221 bye" if verb == "QUIT" else "250 ok")
+            unknown = verb == "RCPT" and "gone@" in line
+            self._say("221 bye" if verb == "QUIT" else "550 no such user" if unknown else "250 ok")
             if verb == "QUIT":
                 return
 
@@ -297,24 +301,37 @@ class _Smtp(socketserver.StreamRequestHandler):
         self.wfile.write(f"{line}\r\n".encode())
 
 
-def test_mail_goes_to_a_server() -> None:
+def mailed(*to: str) -> tuple[list[str], str | None]:
+    """What a server got, and what is to be known of it."""
     letters: list[str] = []
     handler = type("Handler", (_Smtp,), {"letters": letters})
     with socketserver.TCPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         mail = Mail(
-            to=("noc@example.org",), sender="flowsweep@example.org", host="127.0.0.1",
+            to=to, sender="flowsweep@example.org", host="127.0.0.1",
             port=server.server_address[1], encryption="none", user=None, password_env=None,
         )  # fmt: skip
         try:
-            deliver(Message("campaign", OVER, "end"), "mail", settings(mail=mail))
+            return letters, deliver(Message("campaign", OVER, "end"), "mail", settings(mail=mail))
         finally:
             server.shutdown()
             thread.join()
+
+
+def test_who_is_refused_does_not_make_the_others_get_it_again() -> None:
+    letters, remark = mailed("noc@example.org", "gone@example.org")
+    assert len(letters) == 1
+    assert remark == "the server refused gone@example.org"
+    with pytest.raises(UndeliveredError, match="SMTPRecipientsRefused"):
+        mailed("gone@example.org")
+
+
+def test_mail_goes_to_a_server() -> None:
+    letters, _ = mailed("noc@example.org")
     [letter] = letters
     assert "Subject: Flowsweep campaign: shift is over" in letter
-    assert f"Message-ID: <{OVER.name}-end.flowsweep@example.org>" in letter
+    assert f"-{OVER.name}-end.flowsweep@example.org>" in letter
 
 
 def test_what_archives_say_cannot_add_lines_to_a_mail() -> None:

@@ -125,6 +125,32 @@ def test_a_process_that_is_killed_while_it_tells_repeats_one_message_at_most(
     assert len(set(told)) == 1
 
 
+def test_alarms_of_an_archive_that_was_left_are_over(archive: Path, tmp_path: Path) -> None:
+    """A plan that changed goes on elsewhere: who was told of the begin is told of the end, once."""
+    into = tmp_path / "told"
+    invoked("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
+    for _ in range(2):
+        code, _ = invoked(
+            "alarms", archive, "--deliver", "--targets-from-stdin", "--left", given=targets(into)
+        )
+        assert code == 0
+    begin, end = map(json.loads, into.read_text().splitlines())
+    assert (begin["moment"], end["moment"]) == ("begin", "end")
+    assert end["text"].endswith(": over (plan changed)")
+    assert begin["key"].removesuffix("begin") == end["key"].removesuffix("end")
+
+
+def test_the_archive_that_was_left_is_looked_at_first_and_once(tmp_path: Path) -> None:
+    into, clock = tmp_path / "looks", Clock()
+    look = [[sys.executable, "-c", TELLS.format(into=str(into)), name] for name in ("left", "now")]
+    watch = AlarmsWatch(look, b"look", clock)
+    for looks in (1, 2):
+        clock.now_s += 1000
+        watch(Waiting(WAITS, 1000 * SECOND_NS))
+        settle(watch, into, looks)
+    assert watch._commands == look[1:]
+
+
 def test_without_alarms_the_exit_code_is_0(tmp_path: Path) -> None:
     quiet = nightly_archive(tmp_path / "quiet", plan_of(), [1.0, 1.01], timedelta(hours=26))
     assert invoked("alarms", quiet)[0] == 0
@@ -174,7 +200,7 @@ class Clock:
 def watched(tmp_path: Path) -> Iterator[tuple[AlarmsWatch, Clock, Path]]:
     """A watch whose command writes a line."""
     into, clock = tmp_path / "looks", Clock()
-    watch = AlarmsWatch([sys.executable, "-c", TELLS.format(into=str(into))], b"look", clock)
+    watch = AlarmsWatch([[sys.executable, "-c", TELLS.format(into=str(into))]], b"look", clock)
     yield watch, clock, into
     watch.end()
 
@@ -240,7 +266,7 @@ def test_a_look_that_takes_long_makes_the_next_one_wait(watched: tuple[AlarmsWat
 
 def test_a_look_that_does_not_end_is_ended_and_said() -> None:
     clock = Clock()
-    watch = AlarmsWatch([sys.executable, "-c", "import time; time.sleep(600)"], b"", clock)
+    watch = AlarmsWatch([[sys.executable, "-c", "import time; time.sleep(600)"]], b"", clock)
     watch(Waiting(WAITS, 60 * SECOND_NS))
     assert watch._running is not None
     process = watch._running
@@ -254,10 +280,10 @@ def test_a_look_that_does_not_end_is_ended_and_said() -> None:
 
 
 def test_a_look_that_fails_is_said(watched: tuple[AlarmsWatch, Clock, Path]) -> None:
-    watch = AlarmsWatch([sys.executable, "-c", "raise SystemExit(2)"], b"")
+    watch = AlarmsWatch([[sys.executable, "-c", "raise SystemExit(2)"]], b"")
     watch.end()
     assert watch.trouble == "a look at them ended with 2"
-    absent = AlarmsWatch(["/nowhere/flowsweep"], b"")
+    absent = AlarmsWatch([["/nowhere/flowsweep"]], b"")
     absent.end()
     assert absent.trouble == "could not be looked at: No such file or directory"
 

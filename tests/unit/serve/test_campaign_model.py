@@ -4,6 +4,7 @@ import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import flowsweep.serve.watch as watch_module
@@ -16,6 +17,7 @@ from flowsweep.prepared.summary import summary_of_archive
 from flowsweep.serve.campaign import PathKey
 from flowsweep.serve.overview import Overview, names_of_points
 from flowsweep.serve.rows import trial_id_of
+from flowsweep.serve.server import watched_in
 from flowsweep.serve.watch import Watched
 from mesh_support import EVERY, SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
 
@@ -225,3 +227,72 @@ def test_what_a_killed_run_left_begun_does_not_run_for_ever(tmp_path):
         writer.started(make_trial(repeat=3).trial_id, 1, now + timedelta(minutes=2))
         read(watched, said)
         assert len(watched.model.running) == 2
+
+
+def test_a_trial_of_which_the_summary_alone_sees_that_it_is_incomplete_is_none_that_went_well(tmp_path):
+    folder = tmp_path / "archive"
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        for minute in (1, 2):
+            at = AT + timedelta(minutes=minute)
+            outcome = make_outcome(make_trial(repeat=minute), started_at=at)
+            writer.started(outcome.record.trial_id, 1, at)
+            writer.finished(outcome)
+    watched, _ = watch(folder)
+    state = watched.model.paths[A_TO_B]
+    state.rows.sum_up(1, {"status": "incomplete", "goodput_bps": 1e8}, -1)
+    state.version += 1
+    found = path_of(watched, A_TO_B)
+    assert (found["status"], found["good"]) == ("incomplete", (AT + timedelta(minutes=1)).timestamp())
+    assert found["measured"]["goodput"] == found["good"]
+    state.rows.sum_up(0, {"status": "ok", "goodput_bps": None}, -1)
+    state.version += 1
+    found = path_of(watched, A_TO_B)
+    assert (found["goodput"], found["spark"], found["measured"]["goodput"]) == (None, None, None)
+
+
+def test_a_point_without_a_value_leaves_the_curve_of_another(tmp_path):
+    folder = write_archive(tmp_path / "archive", make_campaign(flows=(1, 4), window_sums=(1 << 20,)))
+    watched, _ = watch(folder)
+    state = watched.model.paths[A_TO_B]
+    last = state.rows.rows["point"][-1]
+    for place in np.flatnonzero(state.rows.rows["point"] == last):
+        state.rows.sum_up(int(place), {}, -1)
+    state.version += 1
+    found = path_of(watched, A_TO_B)
+    assert found["spark"]
+    assert None not in found["spark"]
+
+
+def test_where_a_plan_changed_the_newest_archive_has_its_name(tmp_path):
+    changed = [tmp_path / "base" / name for name in ("mesh", "mesh-2")]
+    elsewhere = tmp_path / "other" / "mesh"
+    for number, folder in enumerate((*changed, elsewhere)):
+        folder.parent.mkdir(exist_ok=True)
+        begin_mesh(folder, mesh_plan(), AT + timedelta(days=number)).close()
+    old, new = watched_in(changed)
+    assert (old.model.is_succeeded, new.model.is_succeeded) == (True, False)
+    assert (old.model.name, new.model.name) == ("mesh", "alpine-mesh")
+    assert not any(path["overdue"] for path in Overview(old.model).paths())
+    assert all(path["overdue"] for path in Overview(new.model).paths())
+    both = watched_in([changed[1], elsewhere])
+    assert [one.model.name for one in both] == ["base/mesh-2", "other/mesh"]
+    assert not any(one.model.is_succeeded for one in both)
+
+
+def test_what_nobody_expected_does_not_end_the_watch_of_other_archives(tmp_path, monkeypatch):
+    folders = [write_archive(tmp_path / name, make_campaign(flows=(1,))) for name in ("damaged", "whole")]
+    watched = watched_in(folders)
+    original = watch_module.summed_up
+
+    def raising(folder, *rest):
+        if folder.path.name == "damaged":
+            raise ValueError("footer")
+        return original(folder, *rest)
+
+    monkeypatch.setattr(watch_module, "summed_up", raising)
+    watcher = watch_module.Watcher(watched, lambda *_: None)
+    for _ in range(2):
+        for one in watched:
+            watcher._look_at(one)
+    assert watched[0].not_summed == "ValueError: footer"
+    assert path_of(watched[1], A_TO_B)["goodput"] is not None

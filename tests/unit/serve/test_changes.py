@@ -13,7 +13,8 @@ from flowsweep.serve.campaign import PathKey, PathState
 from flowsweep.serve.changes import Changes, SeriesLookedAt, changes, rate_of
 from flowsweep.serve.points import point_of
 from flowsweep.serve.quantities import BY_KEY
-from flowsweep.serve.rows import ROW, STATUSES, PathRows
+from flowsweep.serve.rows import ROW, STATUSES, PathRows, make_row
+from flowsweep.serve.series import lines
 from serve_support import big_campaign
 
 BEGAN, HOUR_S = 1.8e9, 3600.0
@@ -130,3 +131,21 @@ def test_no_answer_waits_for_a_long_series(tmp_path, monkeypatch: pytest.MonkeyP
     assert found.within(asked, EVER) is None
     go_on.set()
     assert found.within(asked, EVER, wait_s=60) == []
+
+
+def test_a_line_ends_where_nothing_was_measured_for_long() -> None:
+    rows = PathRows()
+    times = [*range(0, 6_000, 300), *range(40_000, 46_000, 300)]
+    for number, at in enumerate(times):
+        rows.add(
+            make_row(
+                began=float(at), trial_id=f"{number:012x}", offset=0, payload_bytes=0, attempt=1, point=0,
+                status="ok",
+            )
+        )  # fmt: skip
+        rows.sum_up(number, {"goodput_bps": 1e8}, -1)
+    [line] = lines(rows.rows, "goodput", 1)
+    assert line.count == [1] * 20 + [0] + [1] * 20
+    assert (line.began[20], line.value[20], line.trial[20]) == ((5_700 + 40_000) / 2, None, "")
+    [whole] = lines(rows.rows[:20], "goodput", 1)
+    assert 0 not in whole.count

@@ -1,6 +1,7 @@
 """Which messages are to go now: pure, from the alarms, what was delivered, and the time."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from flowsweep.alarms.alarm import Alarm, is_of
 from flowsweep.alarms.delivery.ledger import Deliveries, Delivery, Entry, Ledger
@@ -14,7 +15,7 @@ _WAIT_S, _WAIT_FACTOR = 60.0, 4.0
 TOLD_LATE_S = 86_400.0
 """What was over for longer before it could be told is not told at all."""
 
-Deliver = Callable[[Message, str, Alarms], None]
+Deliver = Callable[[Message, str, Alarms], str | None]
 
 
 def is_given_up(delivery: Delivery) -> bool:
@@ -22,8 +23,16 @@ def is_given_up(delivery: Delivery) -> bool:
     return not delivery.delivered and delivery.tries >= TRIES_MAX
 
 
+class Teller(NamedTuple):
+    """Whose alarms are told."""
+
+    campaign: str
+    archive: str
+    """What tells its archive from any other."""
+
+
 def due(
-    campaign: str, alarms: Iterable[Alarm], settings: Alarms, deliveries: Deliveries, now_unix_s: float
+    teller: Teller, alarms: Iterable[Alarm], settings: Alarms, deliveries: Deliveries, now_unix_s: float
 ) -> Iterator[tuple[Message, str]]:
     """List messages that are to go, in order, each with its way.
 
@@ -32,7 +41,7 @@ def due(
     for alarm in alarms:
         if not is_of(alarm, settings.watch):
             continue
-        begin, end = Message(campaign, alarm, "begin"), Message(campaign, alarm, "end")
+        begin, end = (Message(teller.campaign, alarm, each, teller.archive) for each in ("begin", "end"))
         for target in settings.targets:
             begun = deliveries[begin.key, target]
             is_old = alarm.over is not None and now_unix_s - alarm.over.timestamp() > TOLD_LATE_S
@@ -46,7 +55,7 @@ def due(
 
 
 def deliver_due(
-    campaign: str, alarms: Iterable[Alarm], settings: Alarms, ledger: Ledger, deliver: Deliver,
+    teller: Teller, alarms: Iterable[Alarm], settings: Alarms, ledger: Ledger, deliver: Deliver,
     now: Callable[[], float],
 ) -> Iterator[Entry]:  # fmt: skip
     """Send what is due, and keep what became of it; yields what became of each.
@@ -55,15 +64,15 @@ def deliver_due(
     ends this process. One that ended between a delivery and its record delivers that message again.
     """
     waiting = list(alarms)
-    while messages := list(due(campaign, waiting, settings, ledger.deliveries, now())):
+    while messages := list(due(teller, waiting, settings, ledger.deliveries, now())):
         for message, target in messages:
             ledger.keep(Entry(message.key, target, "tried", now()))
             try:
-                deliver(message, target, settings)
+                remark = deliver(message, target, settings)
             except UndeliveredError as error:
                 entry = Entry(message.key, target, "failed", now(), str(error))
             else:
-                entry = Entry(message.key, target, "delivered", now())
+                entry = Entry(message.key, target, "delivered", now(), remark)
             ledger.keep(entry)
             yield entry
 

@@ -68,6 +68,7 @@ class Deliveries:
                 one.error = None
             case "delivered":
                 one.delivered = True
+                one.error = entry.error
             case "failed":
                 one.error = entry.error
 

@@ -1,5 +1,6 @@
 """What is said of an alarm, to programs and to people."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,11 +18,18 @@ class Message:
     campaign: str
     alarm: Alarm
     moment: Moment
+    archive: str = ""
+    """What tells the campaign's archive from any other."""
 
     @property
     def key(self) -> str:
-        """Of the message: a receiver that gets one twice can tell by it."""
+        """Of the message, among those of its archive."""
         return f"{self.alarm.name}-{self.moment}"
+
+    @property
+    def identity(self) -> str:
+        """Of the message, among all: a receiver that gets one twice can tell by it."""
+        return f"{hashlib.sha256(self.archive.encode()).hexdigest()[:12]}-{self.key}"
 
     @property
     def subject(self) -> str:
@@ -39,7 +47,7 @@ class Message:
         """What programs get; `text` is what chat programs show."""
         return {
             "text": f"{self.subject}. {self.text}",
-            "key": self.key,
+            "key": self.identity,
             "campaign": self.campaign,
             "moment": self.moment,
             "alarm": self.alarm.as_json(),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from email.utils import formatdate
-from http.client import HTTPException
+from http.client import HTTPException, InvalidURL
 from types import FrameType
 from typing import NoReturn
 
@@ -30,10 +30,13 @@ class UndeliveredError(Exception):
     """A message did not go, or it is not known that it did; says why."""
 
 
-def deliver(message: Message, target: str, alarms: Alarms) -> None:
+def deliver(message: Message, target: str, alarms: Alarms) -> str | None:
     """Send a message by one of the ways of a plan.
 
     To be called in the main thread of a process, whose alarm clock (`SIGALRM`) bounds it.
+
+    Returns:
+        What is to be known of a message that went: whom of several a server refused.
 
     Raises:
         UndeliveredError: It did not go, or that is not known.
@@ -46,13 +49,17 @@ def deliver(message: Message, target: str, alarms: Alarms) -> None:
                 case "command":
                     _start(message, alarms.command)
                 case "mail" if alarms.mail is not None:
-                    _mail(message, alarms.mail)
+                    return _mail(message, alarms.mail)
                 case _:
                     raise UndeliveredError(f"the plan has no {target}")
     except TimeoutError as error:
         raise UndeliveredError(str(error) or "no answer in time") from error
+    except InvalidURL as error:
+        # Its words have a piece of the address, which may be a password.
+        raise UndeliveredError("the address cannot be used") from error
     except (OSError, HTTPException, smtplib.SMTPException, ValueError) as error:
         raise UndeliveredError(f"{type(error).__name__}: {error}"[:_SAID_BYTES]) from error
+    return None
 
 
 @contextmanager
@@ -103,7 +110,7 @@ def _post(message: Message, address: str) -> None:
         headers={
             "Content-Type": "application/json",
             "User-Agent": "flowsweep",
-            "Idempotency-Key": message.key,
+            "Idempotency-Key": message.identity,
         },
         method="POST",
     )
@@ -119,7 +126,7 @@ def _post(message: Message, address: str) -> None:
 def _start(message: Message, command: Sequence[str]) -> None:
     """Start a program without a shell. What it prints is not kept, but for the end of its standard error."""
     variables = {
-        "FLOWSWEEP_ALARM_KEY": message.key,
+        "FLOWSWEEP_ALARM_KEY": message.identity,
         "FLOWSWEEP_ALARM_MOMENT": message.moment,
         "FLOWSWEEP_ALARM_KIND": message.alarm.kind,
         "FLOWSWEEP_ALARM_TEXT": message.text,
@@ -148,12 +155,12 @@ def _start(message: Message, command: Sequence[str]) -> None:
         raise UndeliveredError(f"the command ended with {program.returncode}{f': {end}' if end else ''}")
 
 
-def _mail(message: Message, mail: Mail) -> None:
+def _mail(message: Message, mail: Mail) -> str | None:
     letter = EmailMessage()
     letter["From"], letter["To"] = mail.sender, ", ".join(mail.to)
     letter["Subject"] = message.subject
     letter["Date"] = formatdate()
-    letter["Message-ID"] = f"<{message.key}.flowsweep@{mail.sender.rpartition('@')[2]}>"
+    letter["Message-ID"] = f"<{message.identity}.flowsweep@{mail.sender.rpartition('@')[2]}>"
     letter.set_content(f"{message.text}\n")
     letter.add_attachment(message.as_bytes(), maintype="application", subtype="json", filename="alarm.json")
     context = ssl.create_default_context()
@@ -167,5 +174,5 @@ def _mail(message: Message, mail: Mail) -> None:
         if mail.user is not None:
             server.login(mail.user, _variable(mail.password_env))
         refused = server.send_message(letter)
-    if refused:
-        raise UndeliveredError(f"the server refused {', '.join(refused)}")
+    # The others have it: they would get it once more. A server that refuses all raises.
+    return f"the server refused {', '.join(refused)}" if refused else None

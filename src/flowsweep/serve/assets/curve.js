@@ -13,6 +13,7 @@ function svgOf(width, height, points) {
   svg.setAttribute("class", "curve");
   svg.setAttribute("role", "img");
   const places = points.map(([share, value]) => [4 + share * (width - 8), height - 3 - (height - 8) * value / top]);
+  if (!places.length) return svg;
   const line = document.createElementNS(SVG, "polyline");
   line.setAttribute("points", places.map((one) => one.map((part) => part.toFixed(1)).join(",")).join(" "));
   const last = document.createElementNS(SVG, "circle");

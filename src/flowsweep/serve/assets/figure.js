@@ -39,20 +39,30 @@ function tracesOf(series, line, index, factor, unit) {
     line: { color: colour, width: 1.6 },
     marker: { color: colour, size: 6, symbol: SYMBOLS[index % SYMBOLS.length] },
     customdata: line.trial,
-    text: line.began.map((began, at) => hoverOf(series, line, at, name, many)),
+    text: line.began.map((began, at) => (line.count[at] ? hoverOf(series, line, at, name, many) : "")),
     hovertemplate: "%{text}<extra></extra>",
   };
   const known = line.low.some((low) => low !== null) || line.high.some((high) => high !== null);
   return known ? [...bandOf(line, times, colour, factor), curve] : [curve];
 }
 
+// A band for each piece of the line: what is filled goes on over a gap.
 function bandOf(line, times, colour, factor) {
-  const edge = (ends) => line.value.map((value, index) => (value === null ? null : (ends[index] ?? value) / factor));
-  const common = { type: "scatter", mode: "lines", x: times, line: { width: 0 }, legendgroup: String(line.point), showlegend: false, hoverinfo: "skip" };
-  return [
-    { ...common, y: edge(line.low) },
-    { ...common, y: edge(line.high), fill: "tonexty", fillcolor: `${colour}38` },
-  ];
+  const common = { type: "scatter", mode: "lines", line: { width: 0 }, legendgroup: String(line.point), showlegend: false, hoverinfo: "skip" };
+  return piecesOf(line).flatMap(([from, to]) => {
+    const edge = (ends) => line.value.slice(from, to).map((value, index) => (ends[from + index] ?? value) / factor);
+    const x = times.slice(from, to);
+    return [
+      { ...common, x, y: edge(line.low) },
+      { ...common, x, y: edge(line.high), fill: "tonexty", fillcolor: `${colour}38` },
+    ];
+  });
+}
+
+// Where each piece of a line begins, and where it is over.
+function piecesOf(line) {
+  const ends = [...line.count.keys()].filter((at) => line.count[at] === 0);
+  return [-1, ...ends].map((end, index) => [end + 1, ends[index] ?? line.count.length]);
 }
 
 function hoverOf(series, line, at, name, many) {
@@ -90,8 +100,11 @@ function layoutOf(series, factor, unit) {
   series.notes.forEach((note, index) => mark(dateOf(note.at), "dash", plainText(note.text), index));
   series.changes.forEach((change, index) => {
     const more = change.now > change.was;
-    const percent = Math.abs(change.now / change.was - 1) * 100;
-    mark(dateOf(change.at), "dot", `${more ? "▲" : "▼"} ${threeDigits(percent)} %`, index + series.notes.length);
+    // Of a share the change is no percentage of what it was, which may be nothing.
+    const size = series.unit === "share" || !(change.was > 0)
+      ? `${inUnit(change.was, series.unit)} → ${inUnit(change.now, series.unit)}`
+      : `${threeDigits(Math.abs(change.now / change.was - 1) * 100)} %`;
+    mark(dateOf(change.at), "dot", `${more ? "▲" : "▼"} ${size}`, index + series.notes.length);
   });
   function mark(x, dash, text, index) {
     shapes.push({ type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line: { width: 1.2, dash, color: "#7A828A" } });

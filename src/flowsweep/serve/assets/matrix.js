@@ -10,6 +10,11 @@ function valueOf(path, show, now) {
   return path[show]?.[0] ?? null;
 }
 
+// When that was measured which is shown; where it never was, when anything was.
+function measuredAt(path, show) {
+  return path.measured[show] ?? path.good;
+}
+
 function textOf(path, show, now) {
   const value = valueOf(path, show, now);
   if (value === null) return path.last === null ? "not yet" : "–";
@@ -71,7 +76,8 @@ function cellOf(campaign, path, show, now, shadeOf) {
   link.href = addressOf(campaign, path, show);
   const trouble = troubleOf(path);
   link.append(made("b", textOf(path, show, now)));
-  const age = path.good === null ? "never measured" : `${ageOf(now - path.good)} ago`;
+  const at = measuredAt(path, show);
+  const age = at === null ? "never measured" : `${ageOf(now - at)} ago`;
   link.append(made("small", trouble ? `${trouble[0]} ${age}` : age));
   link.title = [`${path.src} → ${path.dst}`, trouble?.[1], path.verdict && `limited by: ${path.verdict}`].filter(Boolean).join(" · ");
   cell.dataset.shade = shadeOf(valueOf(path, show, now));

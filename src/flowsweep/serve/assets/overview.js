@@ -8,6 +8,7 @@ const place = document.getElementById("campaigns");
 let found = null;
 let live = []; // of each campaign, by trial: seconds and bits per second
 let readAt = 0;
+let silent = false; // whether the last question had no answer
 
 const asked = new URLSearchParams(location.search);
 const chosen = show.querySelector(`input[value="${CSS.escape(asked.get("show") ?? "")}"]`);
@@ -33,8 +34,9 @@ function now() {
 }
 
 const look = inTurn(async () => {
-  found = await answerOf("/api/overview").catch(() => found);
-  readAt = performance.now();
+  const answer = await answerOf("/api/overview").catch(() => null);
+  silent = answer === null;
+  if (!silent) [found, readAt] = [answer, performance.now()];
   render();
 }, 250);
 
@@ -42,7 +44,9 @@ function render() {
   if (!found) return; // something was chosen before the first answer came: it will count then
   const focused = document.activeElement?.closest("#campaigns a")?.getAttribute("href");
   const scrolled = [...place.querySelectorAll(".scroll")].map((frame) => frame.scrollLeft);
-  place.replaceChildren(...found.campaigns.map(campaignOf));
+  const age = ageOf((performance.now() - readAt) / 1000);
+  const without = silent ? [alertOf(`The server does not answer: what stands here is ${age} old.`)] : [];
+  place.replaceChildren(...without, ...found.campaigns.map(campaignOf));
   place.querySelectorAll(".scroll").forEach((frame, index) => { frame.scrollLeft = scrolled[index] ?? 0; });
   if (found.campaigns.length === 1) document.getElementById("title").textContent = found.campaigns[0].name;
   // Who went through the page with the keyboard stays where they were.
@@ -75,7 +79,8 @@ function matching(paths) {
 
 function stateOf(campaign) {
   const line = made("p", "", "state");
-  line.append(made("span", campaign.runs ? "runs" : "does not run", `badge ${campaign.runs ? "badge--no-practical-effect" : "badge--described"}`));
+  const state = campaign.runs ? "runs" : campaign.succeeded ? "goes on in another archive" : "does not run";
+  line.append(made("span", state, `badge ${campaign.runs ? "badge--no-practical-effect" : "badge--described"}`));
   const said = Object.entries(campaign.trials).map(([status, count]) => `${count} ${status}`);
   line.append(said.length ? `trials: ${said.join(", ")}` : "no trial has been settled yet");
   if (campaign.missed) line.append(` · ${counted(campaign.missed, "time")} missed`);
@@ -157,7 +162,8 @@ function lineOf(number, path) {
   for (const key of ["goodput", "rtt", "loss"]) row.append(made("td", inUnit(path[key]?.[0], UNITS[key]), "number"));
   row.append(made("td", path.verdict ?? ""));
   const trouble = troubleOf(path);
-  const age = made("td", path.good === null ? "never" : `${ageOf(now() - path.good)} ago`, "number");
+  const at = measuredAt(path, shown());
+  const age = made("td", at === null ? "never" : `${ageOf(now() - at)} ago`, "number");
   if (trouble) age.append(made("span", `${trouble[0]} ${trouble[1]}`, "trouble"));
   const curve = made("td");
   if (path.spark) curve.append(curveOf(path, CURVE.width, CURVE.height));

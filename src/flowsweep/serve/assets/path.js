@@ -105,7 +105,8 @@ function trialAddress(trial) {
 
 function tell() {
   const span = `${momentOf(series.from)} to ${momentOf(series.to)} UTC`;
-  const bad = series.failures.length ? `, ${series.failures.length} of them failed or incomplete` : "";
+  const some = series.failures.length < series.failed ? `, of which the last ${series.failures.length} are drawn` : "";
+  const bad = series.failed ? `, ${series.failed} of them failed or incomplete${some}` : "";
   document.getElementById("lede").textContent = `${span}: ${counted(series.trials, "trial")}${bad}.`;
   const many = series.lines.some((line) => line.count.some((count) => count > 1));
   const said = [];
@@ -154,11 +155,11 @@ function listMarks() {
 
 // The same as the figure, for whoever does not see it or has no pointer: the newest trials first.
 function listTrials() {
-  const lines = series.lines.flatMap((line) => line.began.map((began, at) => ({
+  const lines = series.lines.flatMap((line) => line.began.map((began, at) => line.count[at] && ({
     began, trial: line.trial[at], point: series.names[line.point], count: line.count[at],
     text: inUnit(line.value[at], series.unit),
     band: line.low[at] === null && line.high[at] === null ? "" : `${inUnit(line.low[at], series.unit)} to ${inUnit(line.high[at], series.unit)}`,
-  })));
+  })).filter(Boolean));
   const failed = series.failures.map((one) => ({ ...one, text: one.status, band: "", count: 1, point: "" }));
   const all = [...lines, ...failed].sort((one, other) => other.began - one.began);
   const points = series.lines.length > 1;

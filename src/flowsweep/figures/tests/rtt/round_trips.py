@@ -74,7 +74,7 @@ def _over_time(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Drawn:
     highest = max(one.times_ms[-1] for one in series if one.times_ms)
     traces = []
     for index, one in enumerate(series):
-        rows = _thinned(one.rows, MOST_MARKS)
+        rows = _thinned(one.rows)
         marks = {"color": colours[index], "size": 4, "symbol": symbol(index)}
         answered = [row for row in rows if row["rtt_ns"] is not None]
         lost = [row for row in rows if row["rtt_ns"] is None]
@@ -103,7 +103,7 @@ def _over_time(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Drawn:
             )
     return group.drawn(
         "rtt_time",
-        _TIME_CAPTION + _which(series),
+        _TIME_CAPTION + _which(series) + _how_many(series),
         traces,
         (
             {
@@ -113,7 +113,7 @@ def _over_time(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Drawn:
                 "rtt_ms": None if row["rtt_ns"] is None else row["rtt_ns"] / MILLISECOND_NS,
             }
             for one in series
-            for row in _thinned(one.rows, MOST_MARKS)
+            for row in _thinned(one.rows)
         ),
         "round trips",
         hovermode="closest",
@@ -163,9 +163,25 @@ def _which(series: Sequence[_Series]) -> str:
     return " The first trial of each kind."
 
 
+def _how_many(series: Sequence[_Series]) -> str:
+    """Say where not all probes are drawn."""
+    drawn, sent = (
+        sum(len(part) for part in parts)
+        for parts in zip(*((_thinned(one.rows), one.rows) for one in series), strict=True)
+    )
+    return (
+        f" {drawn} of {counted(sent, 'probe')} are drawn, those without a response all of them."
+        if drawn < sent
+        else ""
+    )
+
+
 def _time_axis(highest_ms: float) -> dict[str, object]:
     return named_axis("round-trip time, ms", range=[0, highest_ms * HEADROOM], nticks=6, rangemode="tozero")
 
 
-def _thinned(rows: Sequence[ShownEcho], most: int) -> Sequence[ShownEcho]:
-    return rows[:: -(-len(rows) // most)]
+def _thinned(rows: Sequence[ShownEcho]) -> Sequence[ShownEcho]:
+    """At most so many answered probes as can be told apart, evenly spread; each that was lost."""
+    answered = [number for number, row in enumerate(rows) if row["rtt_ns"] is not None]
+    kept = set(answered[:: -(-len(answered) // MOST_MARKS) or 1])
+    return [row for number, row in enumerate(rows) if number in kept or row["rtt_ns"] is None]
