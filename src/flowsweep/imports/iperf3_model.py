@@ -66,7 +66,6 @@ class End(Part):
     sum: Count | None = None
     sum_sent: Count | None = None
     sum_received: Count | None = None
-    sum_bidir_reverse: Count | None = None
     sum_sent_bidir_reverse: Count | None = None
     sum_received_bidir_reverse: Count | None = None
     sender_tcp_congestion: str | None = None
@@ -94,7 +93,6 @@ class TestStart(Part):
     """What was asked for."""
 
     protocol: Literal["TCP", "UDP", "SCTP"]
-    num_streams: Whole
     blksize: Whole
     omit: Annotated[int, Field(ge=0, lt=1 << 20)] = 0
     duration: Annotated[int, Field(ge=0, lt=1 << 30)] = 0

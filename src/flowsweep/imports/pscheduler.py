@@ -90,8 +90,6 @@ class _Result(Part):
     error: str | None = None
     intervals: tuple[_Interval, ...] = ()
     summary: _Summary | None = None
-    requested_window: Whole | None = Field(None, alias="requested-tcp-window-size")
-    window: Whole | None = Field(None, alias="tcp-window-size")
 
 
 _Period = Annotated[str, Field(max_length=64)]

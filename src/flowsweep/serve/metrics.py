@@ -19,8 +19,6 @@ POINTS_MAX = 64
 """Points of a path that have time series of their own; a database is not to be flooded."""
 _GOODPUT = "goodput"
 _OF_TWO = "flowsweep_goodput_highest_of_two_bits_per_second"
-_RECENT = 2_000
-_OK = STATUSES.index("ok")
 _PATH = ("campaign", "sweep", "src", "dst")
 
 
@@ -168,8 +166,7 @@ class _Campaigns(Collector):
 def _add_values(
     families: dict[str, GaugeMetricFamily], campaign: str, key: PathKey, state: PathState
 ) -> None:
-    recent = state.rows.rows[-_RECENT:]
-    good = recent[recent["status"] == _OK]
+    good = state.rows.recent_good
     names: list[str] | None = None
     for quantity in QUANTITIES:
         for point, row in list(last_of_points(good, quantity).items())[:POINTS_MAX]:

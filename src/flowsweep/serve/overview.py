@@ -15,8 +15,6 @@ from flowsweep.serve.rows import STATUSES, Rows, trial_id_of
 from flowsweep.serve.series import rounded
 from flowsweep.serve.upcoming import Upcoming
 
-_RECENT = 2_000
-"""Trials among which the last one of each point is looked for."""
 _SPARK = 32
 """Values of the small curve beside a path."""
 _OK, _GONE = STATUSES.index("ok"), STATUSES.index("gone")
@@ -92,8 +90,7 @@ class Overview:
 
     def _path(self, key: PathKey, state: PathState) -> dict[str, Any]:
         last = state.rows.last()
-        recent = state.rows.rows[-_RECENT:]
-        good = recent[recent["status"] == _OK]
+        good = state.rows.recent_good
         shown = {quantity.key: _shown(good, quantity) for quantity in QUANTITIES}
         values = {key: None if row is None else _value(row, key) for key, row in shown.items()}
         spark = next((quantity for quantity in QUANTITIES if values[quantity.key] is not None), None)
@@ -105,7 +102,7 @@ class Overview:
             "trials": len(state.rows.rows),
             "points": len(state.points),
             "last": None if last is None else round(float(last["began"]), 3),
-            "status": None if last is None else _worst(recent),
+            "status": None if last is None else _worst(state.rows.recent),
             "trial": None if last is None else trial_id_of(int(last["trial"])),
             "verdict": self._verdict(last),
             "good": state.rows.last_good(),

@@ -38,6 +38,17 @@ class PathRows:
         self._count = 0 if rows is None else len(rows)
 
     @property
+    def recent(self) -> Rows:
+        """The last rows, among which the last one of each point is looked for."""
+        return self.rows[-_LOOKED_BACK:]
+
+    @property
+    def recent_good(self) -> Rows:
+        """Those of them that went well."""
+        recent = self.recent
+        return cast("Rows", recent[recent["status"] == _OK])
+
+    @property
     def rows(self) -> Rows:
         """All rows; a view that the next trial may move away from."""
         return self._rows[: self._count]

@@ -79,13 +79,11 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
     found, everywhere = [], dict(observed.by_direction())
     for direction, rows in observed.by_direction(_lost):
         if (answer := _answer(rows, traces, everywhere[direction])) is not None:
-            found.append(_hypothesis(observed, direction, rows, answer))
+            found.append(_hypothesis(observed, direction, answer))
     return found
 
 
-def _hypothesis(
-    observed: Observations, direction: str, rows: Sequence[ObservedRow], answer: _Answer
-) -> Hypothesis:
+def _hypothesis(observed: Observations, direction: str, answer: _Answer) -> Hypothesis:
     return Hypothesis(
         "drops",
         observed.scope(direction),

@@ -9,9 +9,10 @@ from flowsweep.analysis.findings.advice import HostFacts, recorded
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.tests.tcp.segment_sizes import SegmentSizeRow
+from flowsweep.packets import header_bytes
 from flowsweep.wording import counted, direction_of
 
-HEADER_BYTES = 72
+HEADER_BYTES = header_bytes(6)
 """Of IPv6 and TCP, with timestamps; of IPv4 they are 20 less."""
 PROBING = "net.ipv4.tcp_mtu_probing"
 _PROBING_NEVER, _PROBING_AFTER_TIMEOUTS = (0,), (1,)

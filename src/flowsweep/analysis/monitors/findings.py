@@ -138,7 +138,7 @@ def _hypothesis(
             within_margin=max(map(abs, logs[1:])) <= math.log1p(margin),
         )
     shares = _shares(related)
-    why = _doubt(related, one, taken, implausible=implausible)
+    why = _doubt(related, taken, implausible=implausible)
     return make(
         kind="monitors",
         claim=partial(_say_share, one.called, shares, taken, why),
@@ -198,7 +198,7 @@ def _all_alike(observed: Observations, noise: RepeatNoise, one: Explanation, val
     )
 
 
-def _doubt(related: _Related, one: Explanation, taken: float | None, *, implausible: bool) -> str:
+def _doubt(related: _Related, taken: float | None, *, implausible: bool) -> str:
     if taken is not None and taken > _STEEPEST:
         return (
             f"each bit/s of it would take {format_number(taken)} bit/s, which it cannot: polls are too far "

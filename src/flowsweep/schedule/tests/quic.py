@@ -44,6 +44,11 @@ class QuicParameters(Bulk):
         """The application's pace."""
         return self.rate_bps
 
+    @property
+    def congestion_asked(self) -> str | None:
+        """The congestion control that a source is asked to use."""
+        return self.congestion
+
     def plain(self) -> Self:
         """One flow of one stream."""
         return super().plain().model_copy(update={"streams_per_flow": 1, "stream_window_bytes": None})

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from flowsweep import defaults
+from flowsweep.packets import udp_header_bytes
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import Values, bulk_points
 from flowsweep.schedule.parameters import Bulk
@@ -17,8 +18,6 @@ BACKGROUND: Mapping[str, object] = {
     "gro": True,
 }
 """What a plan cannot set of background traffic."""
-_HEADERS_BYTES = {4: 28, 6: 48}
-"""Of IP and UDP, by IP version."""
 
 
 class UdpParameters(Bulk):
@@ -48,7 +47,7 @@ class UdpParameters(Bulk):
     @property
     def packet_bytes(self) -> int:
         """A datagram with its headers; those of IPv4 if the plan leaves the version open."""
-        return self.length_bytes + _HEADERS_BYTES[self.family or 4]
+        return self.length_bytes + udp_header_bytes(self.family or 4)
 
     def in_words(self, flows: int) -> str:
         """Flows, their windows and their rate together."""

@@ -2,7 +2,6 @@
 
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"];
 const PALETTE = document.body.dataset.colours.split(" ");
-const NO_TRIAL_MS = 1.5;
 const NAMES_MAX = 24;
 
 function figureOf(series) {

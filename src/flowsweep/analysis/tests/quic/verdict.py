@@ -4,9 +4,8 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.verdicts import BUSY, LOSS, MOST, NOT_CLEAR, PATH_FULL, QUEUE, RATE_REACHED
+from flowsweep.packets import udp_header_bytes
 
-_HEADERS_BYTES, _HEADERS_IPV6_BYTES = 28, 48
-"""Of IP and UDP."""
 _STREAM_WINDOW_BYTES, _SEND_WINDOW_BYTES = 1_250_000, 10_000_000
 """What quinn has where nothing is asked for; a connection's receive window has no limit then."""
 _UNLIMITED = 2**62
@@ -38,12 +37,11 @@ def with_quic_verdict(rows: ir.Table) -> ir.Table:
     of_streams = rows.stream_window_bytes.coalesce(_STREAM_WINDOW_BYTES) * rows.streams_per_flow
     of_sink = ibis.least(rows.window_recv_bytes.coalesce(_UNLIMITED), of_streams)
     own = (rows.window_send_bytes.coalesce(_SEND_WINDOW_BYTES) < of_sink).coalesce(False)
-    drops = rows.link_queue_drops + rows.link_random_drops + rows.link_policer_drops
-    at_random = ((rows.link_random_drops + rows.link_policer_drops >= drops * MOST) & (drops > 0)).coalesce(
-        False
-    )
+    policed = rows.link_policer_drops.coalesce(0)
+    drops = rows.link_queue_drops + rows.link_random_drops + policed
+    at_random = ((rows.link_random_drops + policed >= drops * MOST) & (drops > 0)).coalesce(False)
     at_queue = ((rows.link_queue_drops >= drops * MOST) & (drops > 0)).coalesce(False)
-    headers = (rows.family == 6).coalesce(False).ifelse(_HEADERS_IPV6_BYTES, _HEADERS_BYTES)
+    headers = (rows.family == 6).coalesce(False).ifelse(udp_header_bytes(6), udp_header_bytes(4))
     sent_bytes = rows.datagram_bytes_sent + rows.quic_datagrams_sent * headers
     wire_bps = rows.goodput_bps * sent_bytes.cast("float64") / rows.bytes_sent.nullif(0)
     full = (wire_bps >= rows.path_rate_bps * PATH_FULL).coalesce(False)
