@@ -19,7 +19,7 @@ from flowsweep.defaults import (
     IMPORT_TESTS_MAX,
 )
 from flowsweep.errors import ImportedFileError
-from flowsweep.imports import dated_table, flent, iperf3_json, iperf_csv, iperf_text, nuttcp, pscheduler
+from flowsweep.imports import dated_table, flent, iperf2_csv, iperf2_text, iperf3_json, nuttcp, pscheduler
 from flowsweep.imports.ranges import beyond
 from flowsweep.imports.transfer import PlaceError, TooManyTestsError, Transfer
 from flowsweep.wording import format_size
@@ -42,7 +42,7 @@ class Kind:
 
 KINDS = {
     module.NAME: Kind(module.NAME, module.recognises, module.read)
-    for module in (flent, pscheduler, iperf3_json, iperf_csv, iperf_text, nuttcp, dated_table)
+    for module in (flent, pscheduler, iperf3_json, iperf2_csv, iperf2_text, nuttcp, dated_table)
 }
 """By name, in the order in which they are tried."""
 _JSON = (flent.NAME, pscheduler.NAME, iperf3_json.NAME)

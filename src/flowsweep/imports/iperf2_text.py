@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.imports import iperf_datagrams
+from flowsweep.imports import iperf2_datagrams
 from flowsweep.imports.ranges import REAL, WHOLE
 from flowsweep.imports.transfer import (
     Datagrams,
@@ -298,7 +298,7 @@ class _Log:
         """Add what came out of order to the row above, which is of the same span."""
         if (known := self._flows.get(found[1])) is not None:
             rows = known[1].from_server or known[1].reports
-            rows[-1:] = [iperf_datagrams.with_late(row, int(found[2])) for row in rows[-1:]]
+            rows[-1:] = [iperf2_datagrams.with_late(row, int(found[2])) for row in rows[-1:]]
 
 
 def _report(found: re.Match[str]) -> Report:
@@ -309,7 +309,7 @@ def _report(found: re.Match[str]) -> Report:
     # Iperf prints few digits: the one of the two that is rounded less says better how many bytes it were.
     if _rounding(found["rate"]) < _rounding(found["size"]):
         size = rate_bps * (end_ns - start_ns) / 8e9
-    datagrams = iperf_datagrams.of_text(found["rest"])
+    datagrams = iperf2_datagrams.of_text(found["rest"])
     return Report(start_ns, end_ns, round(size), float(round(rate_bps)), datagrams=datagrams)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.imports import iperf_datagrams
+from flowsweep.imports import iperf2_datagrams
 from flowsweep.imports.ranges import REAL
 from flowsweep.imports.transfer import (
     FlowReport,
@@ -34,7 +34,7 @@ from flowsweep.imports.transfer import (
 
 NAME = "iperf-csv"
 COLUMNS = 9
-_UDP_COLUMNS = COLUMNS + iperf_datagrams.COLUMNS
+_UDP_COLUMNS = COLUMNS + iperf2_datagrams.COLUMNS
 _TIME = re.compile(r"(?:([+-]\d{4}):)?(\d{14})(?:\.(\d{1,6}))?", re.ASCII)
 _INTERVAL = re.compile(rf"({REAL})-\s*({REAL})", re.ASCII)
 _SUM_ID = "-1"
@@ -272,7 +272,7 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
     elif udp and role is None:
         role = _common_role(flows)
     if udp and role != "sink":
-        flows = tuple(iperf_datagrams.as_sent(flow) for flow in flows)
+        flows = tuple(iperf2_datagrams.as_sent(flow) for flow in flows)
     return Transfer(
         src=src,
         dst=dst,
@@ -289,7 +289,7 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
 
 def _common_role(flows: Sequence[FlowReport]) -> Role | None:
     """The end that wrote what is reported of datagrams; None if nothing was lost and there is no whole."""
-    roles = {iperf_datagrams.role_of_csv((*flow.intervals, flow.whole)) for flow in flows} - {None}
+    roles = {iperf2_datagrams.role_of_csv((*flow.intervals, flow.whole)) for flow in flows} - {None}
     return roles.pop() if len(roles) == 1 else None
 
 
@@ -329,7 +329,7 @@ def _row(line: int, fields: list[str]) -> _Row:
     if span is None:
         raise LineError(line, f'found the interval "{fields[6]}", expected seconds as in "0.0-10.0"')
     try:
-        datagrams = iperf_datagrams.of_csv(fields[COLUMNS:]) if len(fields) > COLUMNS else None
+        datagrams = iperf2_datagrams.of_csv(fields[COLUMNS:]) if len(fields) > COLUMNS else None
         report = Report(
             _ns(span[1]), _ns(span[2]), int(fields[7]), float(int(fields[8])), datagrams=datagrams
         )
