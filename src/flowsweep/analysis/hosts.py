@@ -3,23 +3,28 @@
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
+import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import columns_added
+from flowsweep.analysis.expressions import columns_added, quotient
 from flowsweep.wording import counted, format_number, format_share
 
 SOCKET_DROPS = (
     "TcpExt.TCPRcvQDrop", "TcpExt.TCPBacklogDrop", "TcpExt.RcvPruned", "TcpExt.OfoPruned",
-    "Udp.RcvbufErrors", "Udp6RcvbufErrors",
 )  # fmt: skip
 """Packets that reached the host and did not reach the connection, or were thrown out of it again."""
 BACKLOG_DROPS = ("softnet.dropped",)
 RING_DROPS = ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
 _RECEIVER_DEVICE_DROPS = ("rx_dropped", *RING_DROPS)
 _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
+_STRAY = ".rx_dropped"
+_STRAY_PER_S = 5
+"""The kernel counts frames there, too, of protocols that nobody on the host has asked for: spanning tree,
+link layer discovery, tags of other networks. So many a second are no drops of a trial."""
 ZERO_WINDOW = "TcpExt.TCPToZeroWindowAdv"
 """How often the host announced that a window was closed."""
 _DRIVER = ".ethtool."
+_SECOND_US = 1_000_000
 _S_PER_GB = 1_000
 """In a microsecond a byte."""
 
@@ -39,10 +44,11 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
         cores_busy_send, cores_busy_recv (0 to 1: of all cores of the busiest host at that end, time stolen by
         a hypervisor included, whoever used them); softirq_core_recv (0 to 1: the largest share of a core that
         a sink's software interrupts took); host_dropped_packets (int64: of the hosts' kernels and devices,
-        sinks' receiving and sources' sending; 0 where no counter rose, empty where nobody watched the hosts).
+        sinks' receiving, at devices' `rx_dropped` beyond 5 a second, and sources' sending; 0 where no counter
+        rose, empty where nobody watched the hosts).
     """
     ends = flows.select("trial_id").distinct()
-    parts = (_threads(flows), _cores(cpu), _drops(counters))
+    parts = (_threads(flows), _cores(cpu), _drops(counters, flows))
     joined = columns_added(ends, parts, ["trial_id"])
     watched = joined.cores_busy_send.notnull() | joined.cores_busy_recv.notnull()
     return joined.mutate(
@@ -114,10 +120,17 @@ def telling_counters(counters: ir.Table, trial_ids: Sequence[str]) -> ir.Table:
     return chosen.select(*HostCounterRow.__annotations__).order_by(*HostCounterRow.__annotations__)
 
 
-def _drops(counters: ir.Table) -> ir.Table:
-    return counters.group_by("trial_id").aggregate(
-        host_dropped_packets=counters.value.sum(where=_dropped(counters)).cast("int64")
+def _drops(counters: ir.Table, flows: ir.Table) -> ir.Table:
+    stray = (counters.role == "sink") & counters.name.endswith(_STRAY) & ~counters.name.contains(_DRIVER)
+    sums = counters.group_by("trial_id").aggregate(
+        certain=counters.value.sum(where=_dropped(counters) & ~stray),
+        stray=counters.value.sum(where=stray),
     )
+    lasted = flows.group_by("trial_id").aggregate(elapsed_us=flows.cpu_elapsed_us.max())
+    joined = columns_added(sums, [lasted], ["trial_id"])
+    usual = quotient(joined.elapsed_us.coalesce(0) * _STRAY_PER_S, _SECOND_US)
+    beyond = ibis.greatest(joined.stray.coalesce(0) - usual, 0)
+    return joined.select("trial_id", host_dropped_packets=(joined.certain.coalesce(0) + beyond).cast("int64"))
 
 
 def _dropped(counters: ir.Table) -> ir.BooleanValue:

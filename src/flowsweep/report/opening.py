@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import (
+    LOSS,
     NOT_CLEAR,
     PATH_LOSS,
     PATH_NOT_FULL,
@@ -167,6 +168,8 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
         return ""
     share = _share_of_link(own)
     if verdict == QUEUE and (share is None or share < PATH_NOT_FULL):
+        return ""
+    if verdict == LOSS and share is not None and share >= PATH_NOT_FULL:
         return ""
     link_bps, offered_bps = own[0].get("path_rate_bps"), own[0].get("rate_sum_bps")
     if verdict == PATH_LOSS and link_bps and offered_bps and offered_bps > link_bps:

@@ -13,7 +13,12 @@ from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.wording import format_percent, format_rate, format_size
 
-SYSCTL_FILE = "/etc/sysctl.d/90-flowsweep.conf"
+SYSCTL_FILE = "/etc/sysctl.d/99-zz-flowsweep.conf"
+"""Files of that folder are read in the order of their names, and /etc/sysctl.conf after them (sysctl(8))."""
+HOW_TO_SET = (
+    f"add to {SYSCTL_FILE} as root, in place of lines of the same names; then `sysctl -p {SYSCTL_FILE}`. "
+    "What /etc/sysctl.conf says of the same names counts after it at the next boot: take it out there"
+)
 _CONGESTION = "net.ipv4.tcp_congestion_control"
 _NOT_MEASURED = "not measured, since Flowsweep changes no setting of a system"
 
@@ -60,7 +65,7 @@ def system_settings(
 
 
 def sysctl_files(settings: Sequence[SystemSetting]) -> dict[str, str]:
-    """Write SYSCTL_FILE of each host that has something to set."""
+    """Write the lines for SYSCTL_FILE of each host that has something to set."""
     files: dict[str, list[str]] = {}
     for setting in settings:
         lines = files.setdefault(setting.host, ["# Measured by flowsweep tune."])

@@ -8,7 +8,9 @@ from flowsweep.analysis.findings.advice import AUTOTUNING_FACTOR, SETTINGS, Host
 
 _SAME_AS_CUBIC = "reno"
 """Where cubic has no more to offer it does as Reno does (RFC 9438, section 4.3): worth a trial only alone."""
-_FIRST = ("bbr", "cubic", "htcp")
+_TRIED = ("bbr", "cubic", "htcp", _SAME_AS_CUBIC)
+"""The most promising first. Others are for networks of their own, as DCTCP is (RFC 8257), or for experiments:
+what gains with one of them may starve others, and no host should have it as its default."""
 _MOST_TRIED = 2
 
 
@@ -19,7 +21,7 @@ class Allowed:
     congestion_default: str | None
     """The sender's; absent if it was not recorded."""
     congestions: tuple[str, ...]
-    """Others that both hosts have and let everybody ask for, the most promising first, two at most."""
+    """Others that both hosts have loaded, the most promising first, two at most."""
     window_most_bytes: int | None
     """What both grant in full; absent if one of them did not tell."""
     autotuned_bytes: float | None
@@ -50,13 +52,9 @@ def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
 
 def _congestions(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> tuple[str, ...]:
     both = set(sender.get("congestion_available", ())) & set(receiver.get("congestion_available", ()))
-    others = both - {sender.get("congestion_default")}
-    promising = others - {_SAME_AS_CUBIC} or others
-    return tuple(sorted(promising, key=lambda name: (_rank(name), name)))[:_MOST_TRIED]
-
-
-def _rank(name: str) -> int:
-    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
+    others = [name for name in _TRIED if name in both and name != sender.get("congestion_default")]
+    promising = [name for name in others if name != _SAME_AS_CUBIC] or others
+    return tuple(promising[:_MOST_TRIED])
 
 
 def _last(hosts: HostFacts, host: str, name: str) -> int | None:

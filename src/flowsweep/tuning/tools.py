@@ -38,6 +38,8 @@ class _Tool:
     """For each thing that it can set."""
     back: str = ""
     """A further option where the far host sends."""
+    way: Way | None = None
+    """The only direction in which what it does goes."""
 
 
 _TOOLS = (
@@ -58,7 +60,8 @@ _TOOLS = (
         "{options}",
         {
             "flows": "{flows} at a time, each with a part of the files",
-            "window": "rsync --sockopts=SO_SNDBUF={window},SO_RCVBUF={window} …",
+            "window": "rsync --sockopts=SO_SNDBUF={window},SO_RCVBUF={window} …, and in rsyncd.conf socket "
+            "options = SO_SNDBUF={window},SO_RCVBUF={window}",
         },
     ),
     _Tool(
@@ -72,8 +75,21 @@ _TOOLS = (
         {"flows": "parallelism {flows} in the collection's network use, which its administrator sets"},
     ),
     _Tool("XRootD", "xrdcp {options} SOURCE DESTINATION", {"flows": "--streams {further}"}),
-    _Tool("curl", "curl {options} URL URL …", {"flows": "--parallel --parallel-max {flows}"}),
-    _Tool("nginx", "{options}", {"window": "listen 443 sndbuf={window} rcvbuf={window};"}),
+    # With HTTP/2 curl would put all transfers on one connection.
+    _Tool(
+        "curl",
+        "curl {options} URL URL …",
+        {"flows": "--http1.1 --parallel --parallel-max {flows}"},
+        way=Way.back,
+    ),
+    _Tool(
+        "nginx",
+        "{options}",
+        {
+            "window": "sndbuf={window} rcvbuf={window} added to its listen line: for all its clients, which "
+            "then have no autotuning; the other end needs it, too"
+        },
+    ),
 )
 
 
@@ -92,7 +108,7 @@ def tools(setting: Setting, way: Way) -> tuple[ToolAdvice, ...]:
         "pacing": setting.pacing_bps,
     }
     asked = [name for name in _THINGS if values[name] and (name, values[name]) != ("flows", 1)]
-    return tuple(_of_tool(tool, asked, values, way) for tool in _TOOLS)
+    return tuple(_of_tool(tool, asked, values, way) for tool in _TOOLS if tool.way in (None, way))
 
 
 def _of_tool(tool: _Tool, asked: list[str], values: Mapping[str, object], way: Way) -> ToolAdvice:

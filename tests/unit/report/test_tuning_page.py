@@ -17,7 +17,7 @@ def test_intervals_share_an_axis_with_no_change_on_it() -> None:
 def test_a_page_says_what_to_set_and_takes_no_markup() -> None:
     page = tuning_page(found(eight=[2.0, 2.1, 2.2], two=[0.8, 0.81, 0.8])).replace("\u00a0", " ")
     assert "Set 8 flows" in page
-    assert "/etc/sysctl.d/90-flowsweep.conf on b" in page
+    assert "On b, add to /etc/sysctl.d/99-zz-flowsweep.conf as root" in page
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 

@@ -12,6 +12,11 @@ from flowsweep.tests import facts_of
 from flowsweep.wording import format_size
 
 Side = Literal["send", "receive"]
+WINDOW_MAX_BYTES = 65_535 << 14
+"""No TCP connection has more in flight: 16 bits, shifted by 14 at most (RFC 7323, section 2.3)."""
+_SYSCTL_MAX = 2**31 - 1
+_TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
+_SCALING = "net.ipv4.tcp_window_scaling"
 
 _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
@@ -70,7 +75,8 @@ def window_advice(
     Returns:
         None for another verdict, where the path's rate or round trip is not known, where the trial came to
         97 % of the path's rate, and where it asked for as much, or its host allows autotuning as much,
-        already: then nothing is gained.
+        already: then nothing is gained. Where a host does not scale or tune windows at all, that is what to
+        set; what no window can be is said.
 
     Method:
         All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
@@ -96,7 +102,27 @@ def window_advice(
     asked = asked_bytes is not None
     if asked_bytes is not None and asked_bytes >= window:
         return None
-    name, wanted = (bound, (window,)) if asked else (autotuning, (*first, window * AUTOTUNING_FACTOR))
+    flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
+    lead = f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: "
+
+    def advise(name: str, numbers: tuple[int, ...] | None, remedy: str, where: str = host) -> WindowAdvice:
+        return WindowAdvice(side, where, needed, window, asked, name, numbers, f"{lead}{remedy}.")
+
+    if needed > WINDOW_MAX_BYTES:
+        more = math.ceil(needed * row["flows"] / WINDOW_MAX_BYTES)
+        return advise(
+            autotuning, None, f"more than any TCP connection can have (RFC 7323), so it takes {more} flows"
+        )
+    for end in (row["src"], row["dst"]):
+        if recorded(hosts, end, _SCALING) == (0,):
+            remedy = f"`{_command(_SCALING, (1,))}` at {end}, without which no window exceeds 65 535 B"
+            return advise(_SCALING, (1,), remedy, end)
+    if side == "receive" and not asked and recorded(hosts, host, _TUNES_RECEIVE) == (0,):
+        remedy = f"`{_command(_TUNES_RECEIVE, (1,))}` there, without which a window stays at its first size"
+        return advise(_TUNES_RECEIVE, (1,), remedy)
+    name, wanted = (
+        (bound, (window,)) if asked else (autotuning, (*first, min(window * AUTOTUNING_FACTOR, _SYSCTL_MAX)))
+    )
     in_force = recorded(hosts, host, name)
     known = in_force is not None and len(in_force) == len(wanted)
     numbers = _raised(wanted, in_force) if in_force is not None and known else None
@@ -104,11 +130,7 @@ def window_advice(
         return None
     setting = _setting(name, wanted[-1], numbers, known=known)
     remedy = f'{key} = "{window // 1024}KiB" in the plan, {setting}' if asked else setting
-    flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
-    sentence = (
-        f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: {remedy}."
-    )
-    return WindowAdvice(side, host, needed, window, asked, name, numbers, sentence)
+    return advise(name, numbers, remedy)
 
 
 def _setting(name: str, wanted: int, numbers: tuple[int, ...] | None, *, known: bool) -> str:

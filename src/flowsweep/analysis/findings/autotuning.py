@@ -40,13 +40,18 @@ def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> li
     Returns:
         One description for each end whose ceiling is too low for some number of flows that was tried without
         a window; it gives the fewest flows. The effect is ceiling / need (unit "1", below 1). None where the
-        path's rate, its round trip or the host's setting is not known, or so many flows filled the path.
+        path's rate, its round trip or the host's setting is not known, or so many flows filled the path, or
+        reached more than the ceiling lets expect.
     """
     return [
         hypothesis
         for direction, rows in observed.by_direction()
         for hypothesis in _of_direction(observed.scope(direction), rows, hosts)
     ]
+
+
+def _certainty(need_bytes: float, buffer_bytes: int) -> str:
+    return "cannot" if need_bytes > buffer_bytes else "may not"
 
 
 def _of_direction(scope: Scope, rows: Sequence[ObservedRow], hosts: HostFacts | None) -> Iterator[Hypothesis]:
@@ -63,13 +68,17 @@ def _of_direction(scope: Scope, rows: Sequence[ObservedRow], hosts: HostFacts | 
         limits = recorded(hosts, host, setting)
         need = bandwidth_delay_bytes(path_bps, least_ms / 1_000) / flows
         own = [row for row in tuned if row["flows"] == flows]
-        filled = max(map(goodput_of, own)) >= NOTHING_GAINED * path_bps
+        best_bps = max(map(goodput_of, own))
         share, becomes = _IN_FLIGHT[side]
-        if limits is None or filled or limits[-1] * share >= need:
+        if limits is None or limits[-1] * share >= need:
             continue
         ceiling = limits[-1] * share
+        # How much of a buffer is window depends on how a device stores packets: what was reached counts.
+        if best_bps >= min(NOTHING_GAINED * path_bps, window_bps(ceiling * flows, least_ms / 1_000)):
+            continue
         claim = (
-            f"{scope.direction}: autotuning cannot fill the path with {counted(flows, 'flow')}: each needs "
+            f"{scope.direction}: autotuning {_certainty(need, limits[-1])} fill the path with "
+            f"{counted(flows, 'flow')}: each needs "
             f"{format_size(need)} in flight ({format_rate(path_bps)} × {format_milliseconds(least_ms)}), and "
             f"{setting} of {host} ends at {limits[-1]} B, {becomes} "
             f"{format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."

@@ -67,10 +67,10 @@ def early_end_hypotheses(
         ends: Rows of `slow_start_ends`, by trial_id, of those that `slow_trials` names.
 
     Yields:
-        One description for each direction that has such trials (HyStart, RFC 9406, does so where round trips
-        vary). The effect is by how much longer these took to come up to speed, in s. A slow start that a loss
-        ended, one that ended at what the flow kept to later, and one after which a trial was soon at its
-        speed are none.
+        One description for each direction that has such trials (HyStart, Ha and Rhee 2011, does so where
+        round trips vary). The effect is by how much longer these took to come up to speed, in s. A slow start
+        that a loss ended, one that ended at what the flow kept to later, and one after which a trial was soon
+        at its speed are none.
     """
     for direction, rows in observed.by_direction(lambda row: row["trial_id"] in reached):
         early = [

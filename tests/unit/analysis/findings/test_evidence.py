@@ -34,7 +34,7 @@ CORES = (("a", "source", 0, 90, 5, 0, 5), ("a", "source", 1, 50, 10, 0, 50), ("b
 """Host, role, core; busy, of that softirq, stolen, idle, in ms."""
 COUNTERS = (
     ("b", "sink", "TcpExt.TCPRcvQDrop", 3), ("b", "sink", "softnet.dropped", 4),
-    ("b", "sink", "eth0.rx_dropped", 5), ("b", "sink", "eth0.ethtool.rx_dropped", 5),
+    ("b", "sink", "eth0.rx_dropped", 30), ("b", "sink", "eth0.ethtool.rx_dropped", 30),
     ("b", "sink", "eth0.tx_dropped", 7), ("b", "sink", "TcpExt.TCPTimeouts", 9),
     ("a", "source", "eth0.tx_dropped", 6), ("a", "source", "eth0.rx_dropped", 8),
 )  # fmt: skip
@@ -88,6 +88,7 @@ def test_interrupts_are_of_the_core_that_has_most(load: Row) -> None:
 
 
 def test_drops_are_counted_once_and_where_they_hurt(load: Row) -> None:
+    # Of the device's 30 in 5 s, 25 may be frames of protocols that nobody asked for.
     assert load["host_dropped_packets"] == 3 + 4 + 5 + 6
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from drop_paths import DropPath, trace
+from flowsweep.analysis.findings.advice import window_advice
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.drops import TRIALS_MAX, drop_hypotheses, lossy_trials
@@ -188,3 +189,36 @@ def test_few_trials_are_looked_at_and_only_those_that_need_it() -> None:
 
 def test_trials_without_losses_say_nothing_of_drops() -> None:
     assert drop_hypotheses(observed(trial(1, recoveries=0), trial(2, verdict="receive window")), {}) == []
+
+
+FAR: Row = {"test": "tcp", "verdict": "receive window", "window_send_bytes": None, "window_recv_bytes": None}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"net.ipv4.tcp_moderate_rcvbuf": "0"},
+            "`sysctl -w net.ipv4.tcp_moderate_rcvbuf=1` there, without which",
+        ),
+        (
+            {"net.ipv4.tcp_window_scaling": "0"},
+            "`sysctl -w net.ipv4.tcp_window_scaling=1` at a, without which no window",
+        ),
+    ],
+)
+def test_what_makes_a_larger_window_useless_is_what_to_set(settings: dict[str, str], said: str) -> None:
+    row = trial(1, **FAR, rtt_min_ms=175.0, goodput_bps=9e6)
+    known = {name: {"sysctls": {"net.ipv4.tcp_rmem": "4096 131072 1000000", **settings}} for name in "ab"}
+    advice = window_advice(row, path_bps=96.5e6, hosts=known)
+    assert advice is not None
+    assert said in advice.sentence
+    assert advice.numbers == (1,)
+
+
+def test_no_window_is_advised_that_tcp_cannot_have() -> None:
+    row = trial(1, **FAR, rtt_min_ms=100.0, goodput_bps=9e9)
+    advice = window_advice(row, path_bps=95e9, hosts=hosts(rmem=2 << 20))
+    assert advice is not None
+    assert (advice.numbers, advice.sysctl) == (None, None)
+    assert advice.sentence.endswith("more than any TCP connection can have (RFC 7323), so it takes 2 flows.")
