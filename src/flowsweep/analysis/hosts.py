@@ -18,7 +18,7 @@ RING_DROPS = ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
 _RECEIVER_DEVICE_DROPS = ("rx_dropped", *RING_DROPS)
 _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
 ZERO_WINDOW = "TcpExt.TCPToZeroWindowAdv"
-"""How often the host announced that a window was closed."""
+"""How often the host advertised that a window was closed."""
 _DRIVER = ".ethtool."
 _S_PER_GB = 1_000
 """In a microsecond a byte."""
@@ -187,7 +187,7 @@ HOST_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "throttled_send_share": ("time the sender was held back by a CPU quota", format_share),
     "throttled_recv_share": ("time the receiver was held back by a CPU quota", format_share),
     "host_dropped_packets": ("packets that the hosts dropped", _count),
-    "retransmits": ("segments sent again", _count),
+    "retransmits": ("retransmitted segments", _count),
     "rtt_median_ms": ("median round-trip time", _round_trip),
 }
 """What each is called, and how to write a value."""
