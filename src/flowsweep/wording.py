@@ -309,8 +309,8 @@ def _cross_words(cross: Mapping[str, Any]) -> str:
 
 
 _MODES = {
-    "zerocopy": "zerocopy: the source's memory is out of the picture",
-    "discard": "discard: the memory of both ends is out of the picture",
+    "zerocopy": "zerocopy: the source's memory plays no part",
+    "discard": "discard: the memory of both ends plays no part",
     "read": "read: the source's disk alone",
     "network": "network: the network alone",
     "write": "write: the sink's disk alone",
@@ -352,5 +352,5 @@ def retired_words(retired_at: Mapping[str, datetime]) -> str | None:
     last = max(retired_at.values())
     return (
         f"samples of {counted(len(retired_at), 'trial')} were retired, the last on {last:%Y-%m-%d}, as the "
-        "plan says: of these there is the summary that was made before"
+        "plan says: for these trials the summary made before is all that is left"
     )

@@ -211,7 +211,7 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
     text = page.read_text(encoding="utf-8")
     assert "ucl-bristol" in text
     assert "Measured 2001-11-28, imported " in text
-    assert "what the sender reports, in the mean" in text
+    assert "the mean that the sender reports" in text
     assert "pc35.hep.ucl.ac.uk" in text
 
 

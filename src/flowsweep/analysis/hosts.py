@@ -22,7 +22,7 @@ _STRAY_PER_S = 5
 """The kernel counts frames there, too, of protocols that nobody on the host has asked for: spanning tree,
 link layer discovery, tags of other networks. So many a second are no drops of a trial."""
 ZERO_WINDOW = "TcpExt.TCPToZeroWindowAdv"
-"""How often the host announced that a window was closed."""
+"""How often the host advertised that a window was closed."""
 _DRIVER = ".ethtool."
 _SECOND_US = 1_000_000
 _S_PER_GB = 1_000
@@ -200,7 +200,7 @@ HOST_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "throttled_send_share": ("time the sender was held back by a CPU quota", format_share),
     "throttled_recv_share": ("time the receiver was held back by a CPU quota", format_share),
     "host_dropped_packets": ("packets that the hosts dropped", _count),
-    "retransmits": ("segments sent again", _count),
+    "retransmits": ("retransmitted segments", _count),
     "rtt_median_ms": ("median round-trip time", _round_trip),
 }
 """What each is called, and how to write a value."""

@@ -14,16 +14,18 @@ from flowsweep.analysis.verdicts import (
 )
 from flowsweep.wording import format_milliseconds, format_rate, format_share
 
+PATH_ITSELF = "the path itself"
+THE_PATH = "The path"
 _WINDOWS = {
-    "rwnd": "the receive window was full",
-    "send_buffer": "the send buffer was full",
-    "none": "no window was full",
+    "rwnd": "The receive window was full",
+    "send_buffer": "The send buffer was full",
+    "none": "No window was full",
 }
 """Of the columns limit_…_share, but for the congestion window's."""
 
 _PIECES = (
-    "The kernel drops several datagrams in one piece and counts one drop: there were at least as many drops "
-    "as runs of lost datagrams."
+    "The kernel may count one drop for several datagrams that are dropped together: there was at least one "
+    "drop for each run of lost datagrams."
 )
 
 
@@ -51,7 +53,7 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
         return verdict, VERDICTS[verdict].meaning
     if verdict == LOSS:
         return "loss", f"Packets were lost, and congestion control slowed down for it. {_filled(row)}"
-    return "the path itself", f"The path carried no more: {_ground(row)}. {_filled(row)}"
+    return PATH_ITSELF, f"{THE_PATH} carried no more ({_ground(row)}). {_filled(row)}"
 
 
 def _in_pieces(row: TrialRow) -> bool:
@@ -77,5 +79,6 @@ def _filled(row: TrialRow) -> str:
     most = max(shares, key=lambda name: shares[name])
     window = format_share(row.get("limit_cwnd_share") or 0.0)
     return (
-        f"For {format_share(shares[most])} of the time {_WINDOWS[most]}, the congestion window for {window}."
+        f"{_WINDOWS[most]} for {format_share(shares[most])} of the time; the congestion window was full for "
+        f"{window}."
     )

@@ -89,11 +89,10 @@ VERDICTS: Mapping[str, VerdictWords] = {
         of_path=True,
     ),
     QUEUE: VerdictWords(
-        "The path carried no more: it was full, a queue stood in it or dropped packets, or congestion "
+        "The path carried no more, as it was full, a queue stood in it or dropped packets, or congestion "
         "control kept to the rate that it found.",
         "the path itself",
-        "For more goodput nothing has to be set at the hosts: the path limits there, and it needs another "
-        "path.",
+        "No host setting has to change: the path limits goodput there, and more goodput needs another path.",
         of_path=True,
     ),
     "sender CPU": VerdictWords(
@@ -129,8 +128,8 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "More goodput needs a faster disk at {source}, or files that are in memory.",
     ),
     SOURCE_FILE_SYSTEM: VerdictWords(
-        "Sending waited for files that the source's disk did not have to read: for its memory, its file "
-        "system or a server of files.",
+        "Sending waited for files, though the source's disk had little to read: it waited for the source's "
+        "memory, its file system or a file server.",
         "the source's file system",
         "More goodput needs longer reads, more flows or another file system at {source}.",
     ),
@@ -146,8 +145,8 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "More goodput needs a faster disk at {sink}, or files that need not be on it yet.",
     ),
     SINK_FILE_SYSTEM: VerdictWords(
-        "Receiving waited for files with which the sink's disk had little to do: for its memory, its file "
-        "system or a server of files.",
+        "Receiving waited for files, though the sink's disk had little to do: it waited for the sink's "
+        "memory, its file system or a file server.",
         "the sink's file system",
         "More goodput needs longer writes, fewer syncs, more flows or another file system at {sink}.",
     ),

@@ -274,7 +274,7 @@ def _rtt_probing_rows(sweep: Sweep, probing: RttProbing) -> list[Row]:
         ("echo", ", ".join(echo.replace("_", "-") for echo in sweep.echo)),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
         ("duration", _durations(sweep)),
-        ("probes", f"at random, {between} apart in the mean" if probing.poisson else f"every {between}"),
+        ("probes", f"at random, {between} apart on average" if probing.poisson else f"every {between}"),
         ("timeout", format_duration(probing.timeout_ns)),
     ]
 

@@ -1,6 +1,6 @@
 """The last line of every command of one trial: what limited it, or why that is not known."""
 
-from flowsweep.analysis.limit_words import limit_words
+from flowsweep.analysis.limit_words import PATH_ITSELF, THE_PATH, limit_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, NOT_CLEAR
@@ -21,8 +21,11 @@ def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
     if verdict == NOT_CLEAR:
         return f"not known: {unclear}"
     if verdict is not None:
-        name, meaning = limit_words(row)
-        return f"{name}: {meaning[0].lower()}{meaning[1:].removesuffix('.')}{_beside_others(row, verdict)}"
+        name, sentences = limit_words(row)
+        meaning = sentences.removesuffix(".")
+        if name == PATH_ITSELF:
+            return f"{name}, which{meaning.removeprefix(THE_PATH)}"
+        return f"{name}: {meaning[0].lower()}{meaning[1:]}{_beside_others(row, verdict)}"
     return not_known(row, unknown)
 
 

@@ -17,7 +17,7 @@ _ECHOES = {
         _KERNEL_STAMPS,
     ),
     "tcp_connect": (
-        "opening a TCP connection, which the sink's kernel answers; a lost SYN is sent again after about 1 s",
+        "opening a TCP connection: the sink's kernel answers; a lost SYN is retransmitted after about 1 s",
         f"{_CLOCKS}; both are when the engine saw it",
     ),
 }
@@ -54,7 +54,7 @@ def _probes(row: TrialRow, parameters: object) -> str | None:
     if row["rtt_probes"] is None or not isinstance(parameters, RttParameters):
         return None
     length = "" if parameters.length_bytes is None else f" of {format_size(parameters.length_bytes)}"
-    spacing = "in the mean " if parameters.poisson else ""
+    spacing = "on average " if parameters.poisson else ""
     apart = f"{spacing}every {format_duration(parameters.every_ns)}"
     timeout = format_duration(parameters.timeout_ns)
     return f"{row['rtt_probes']}{length}, {apart}; lost after {timeout}"

@@ -94,7 +94,7 @@ def _over_which_time(rows: Sequence[TrialRow]) -> str:
     if omitted_s == {0.0}:
         return OVER_THE_WHOLE_TRIAL
     first = format_seconds(omitted_s.pop()) if len(omitted_s) == 1 else "part, which is omitted"
-    return f"in the mean after the first {first}"
+    return f"on average after the first {first}"
 
 
 def _beside(mean_bps: float, median_bps: float) -> str:

@@ -22,12 +22,12 @@ _LONG = timedelta(hours=1)
 STATUSES = ("ok", "incomplete", "failed")
 _METHODS = {
     "receiver_median": (
-        "what the receiving application got after what is omitted, in the mean and in the median interval"
+        "what the receiving application got after the omitted time, on average and in the median interval"
     ),
-    "job_mean": "what was written at the far end, in the mean until all of it was there and synced",
-    "receiver_mean": "what the receiver reports, in the mean",
-    "sender_median": "what the sender reports, in the median interval",
-    "sender_mean": "what the sender reports, in the mean",
+    "job_mean": "what was written at the far end, on average until all of it was there and synced",
+    "receiver_mean": "the mean that the receiver reports",
+    "sender_median": "the median of the intervals that the sender reports",
+    "sender_mean": "the mean that the sender reports",
 }
 """What a trial's goodput is, by `goodput_method`."""
 
@@ -90,7 +90,8 @@ def missed_mark(missed: Sequence[Missed]) -> str | None:
     for one in missed:
         reasons[one.reason.partition(" (")[0]] += one.count
     whys = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
-    return f"{counted(reasons.total(), 'time')} a sweep was due and did not run, or not to its end: {whys}"
+    times = counted(reasons.total(), "time")
+    return f"A sweep that was due did not run, or not to its end, {times}: {whys}"
 
 
 def goodput_meant(trials: Sequence[TrialRow]) -> str:

@@ -108,7 +108,7 @@ def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
 def _further(count: int) -> list[str]:
     if not count:
         return []
-    return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} no more."]
+    return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} no higher goodput."]
 
 
 def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]:

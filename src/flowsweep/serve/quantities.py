@@ -66,7 +66,7 @@ QUANTITIES = (
         more_is_better=False,
         chosen=max,
         metric="flowsweep_loss_ratio",
-        help="Share of packets that were lost in the last trial: datagrams, probes, or sent again by TCP.",
+        help="Share of packets that were lost in the last trial: datagrams, probes, or retransmitted by TCP.",
     ),
     Quantity(
         "capacity",

@@ -199,8 +199,8 @@ PACED = {
     "goodput_bps": 1e8, "goodput_mean_bps": 1e8, "link_payload_bps": None, "share": None,
 }  # fmt: skip
 PATH_ITSELF = (
-    "the path itself: the path carried no more: congestion control kept to the rate that it found. For "
-    "98.0 % of the time no window was full, the congestion window for 1.00 %"
+    "the path itself, which carried no more (congestion control kept to the rate that it found). No window "
+    "was full for 98.0 % of the time; the congestion window was full for 1.00 %"
 )
 UNCLEAR = (
     "not known: no cause accounts for enough of the trial; full, by share of the time: "
@@ -214,7 +214,7 @@ UNCLEAR = (
         ({"verdict": "send window"}, "send window: the source's send buffer was full of what the sink"),
         (
             {"verdict": "congestion window: queue"},
-            "congestion window: queue: the path carried no more: it was full, a queue stood in it",
+            "congestion window: queue: the path carried no more, as it was full, a queue stood in it",
         ),
         (
             # BBR: the share of the congestion window is next to 0.
@@ -223,11 +223,11 @@ UNCLEAR = (
         ),
         (
             {"verdict": "congestion window: queue", **PACED, "rtt_min_ms": 20.0, "rtt_median_ms": 45.0},
-            "the path itself: the path carried no more: a queue made round trips 25 ms longer than the",
+            "the path itself, which carried no more (a queue made round trips 25 ms longer than the",
         ),
         (
             {"verdict": "congestion window: loss", **PACED},
-            "loss: packets were lost, and congestion control slowed down for it. For 98.0 % of the time no",
+            "loss: packets were lost, and congestion control slowed down for it. No window was full for 98.0",
         ),
         ({"verdict": "application rate"}, "application rate: goodput came to the rate that was asked for"),
         (
@@ -252,7 +252,7 @@ def test_tcp_ends_with_what_limited_it(
         ({"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.1}, "host drops: hosts, and not the path"),
         (
             {"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.01},
-            "host drops: hosts, and not the path, dropped what was missing. The kernel drops several",
+            "host drops: hosts, and not the path, dropped what was missing. The kernel may count one",
         ),
         ({"verdict": "path loss"}, "path loss: the path lost what was missing"),
         ({"verdict": "not clear", "loss": 0.1}, "not known: how many of the lost datagrams hosts dropped"),

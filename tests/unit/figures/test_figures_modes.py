@@ -17,8 +17,8 @@ def test_each_mode_has_panels_of_its_own_that_say_so():
     found = panels(make_cells(trials))
     assert [panel.title for panel in found] == [
         "starlight → sara · mode copy",
-        "starlight → sara · mode zerocopy: the source's memory is out of the picture",
-        "starlight → sara · mode discard: the memory of both ends is out of the picture",
+        "starlight → sara · mode zerocopy: the source's memory plays no part",
+        "starlight → sara · mode discard: the memory of both ends plays no part",
     ]
     assert [len({row["mode"] for row in panel.rows}) for panel in found] == [1, 1, 1]
     assert found[1].top_bps == 5e10

@@ -53,7 +53,7 @@ def test_a_direction_between_other_hosts_is_not_the_way_back() -> None:
     third = [row | {"src": "cern", "trial_id": row["trial_id"] + "c"} for row in one_point(1)]
     told = lines_of([*one_point(1), *[row for row in third if row["dst"] == "sara"]])
     assert told["Highest goodput"].startswith("starlight → sara, and back: ")
-    assert told["Highest goodput"].endswith(" 1 further direction has no more.")
+    assert told["Highest goodput"].endswith(" 1 further direction has no higher goodput.")
 
 
 def test_the_mean_over_the_whole_trial_stands_first_and_how_much_less_it_is() -> None:
@@ -71,8 +71,7 @@ def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
         "the long run."
     )
     assert told["To do"] == (
-        "For more goodput nothing has to be set at the hosts: the path limits there, and it needs another "
-        "path."
+        "No host setting has to change: the path limits goodput there, and more goodput needs another path."
     )
 
 
@@ -172,7 +171,7 @@ def test_what_was_missed_is_said_with_its_reasons() -> None:
     told = opening(one_point(), (), missed=missed)
     assert told is not None
     assert dict(told.lines)["Trust"] == (
-        "9 times a sweep was due and did not run, or not to its end: the controller was not running (6), "
+        "A sweep that was due did not run, or not to its end, 9 times: the controller was not running (6), "
         "other runs were still going (3)."
     )
 

@@ -118,7 +118,7 @@ def test_sweep_and_mode_are_said_where_there_are_several():
     several = [make_finding(), make_finding(sweep="lengths", mode="zerocopy")]
     assert [line.where for line in findings_list(several, no_figure).shown] == [
         "sweep windows · copy",
-        "sweep lengths · zerocopy: the source's memory is out of the picture",
+        "sweep lengths · zerocopy: the source's memory plays no part",
     ]
     assert findings_list([make_finding()], no_figure).shown[0].where == ""
 

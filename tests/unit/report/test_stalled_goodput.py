@@ -112,7 +112,7 @@ def test_files_that_say_one_figure_have_one() -> None:
     assert result_words(mean) == "1.00 Gbit/s over the whole trial"
     assert result_words(median) == "1.00 Gbit/s in the median interval"
     assert shown_goodput([make_row(goodput_bps=None)]) is None
-    assert goodput_meant([mean]) == "what the sender reports, in the mean"
+    assert goodput_meant([mean]) == "the mean that the sender reports"
 
 
 def test_what_is_compared_is_the_mean_where_a_file_has_no_intervals() -> None:

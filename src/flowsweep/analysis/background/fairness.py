@@ -142,9 +142,9 @@ def _places(comparable: Sequence[Observations]) -> list[_Place]:
 def _not_compared(place: _Place) -> Hypothesis:
     own, beside = place.names
     claim = (
-        f"{place.direction}: what a flow of {own} and one of {beside} get is not compared with equal "
-        f"shares{place_of(place.levels)}: one of the two sends at a rate of its own, which it gets, or which "
-        "is less than its equal share."
+        f"{place.direction}: a flow of {own} and one of {beside} are not compared with equal "
+        f"shares{place_of(place.levels)}: one of them sends at a set rate, and gets that rate or was set "
+        "below its equal share."
     )
     return _of_flows(
         place.observed.scope(place.direction), claim, trial_ids(place.rows), method="rates that the plan sets"

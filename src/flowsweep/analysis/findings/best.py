@@ -163,7 +163,7 @@ def _rate(search: BestSearched, found: BestBelief) -> str:
     link_bps = next((payload for payload in payloads if payload is not None), None)
     if link_bps is not None and found.goodput_bps >= link_bps:
         return f"{format_rate(link_bps)}, all that the link carries"
-    return f"{format_rate(found.goodput_bps)} in the mean"
+    return f"{format_rate(found.goodput_bps)} on average"
 
 
 _LEAST_SAID = 0.001

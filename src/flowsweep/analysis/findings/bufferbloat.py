@@ -59,12 +59,12 @@ def _hypothesis(
     added = Estimate(added_s.value, "s", added_s.low, added_s.high)
     most_ms = max(known(row["rtt_median_ms"]) for row in rows) - least_ms
     shared = any(background_names(row) for row in rows)
-    whose = " of these trials, beside what others have in it," if shared else " that wait,"
+    whose = " of these trials waiting, beside what others have in it" if shared else " waiting"
     # Where others fill the queue, a smaller window here leaves them the more room.
     shorter = "" if shared else ", or a smaller window,"
     claim = (
         f"{direction}: where the path is full its queue adds {longer} to a "
-        f"round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)}{whose} in "
+        f"round trip of {format_milliseconds(least_ms)} ({format_size(waiting.value)}{whose}) in "
         f"{some_of(len(rows), len(full), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares "
         f"the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )

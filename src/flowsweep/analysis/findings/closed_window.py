@@ -13,7 +13,7 @@ from flowsweep.analysis.verdicts import SOME
 from flowsweep.wording import counted, format_share
 
 _METHOD = (
-    "windows that the sink announced, mean / highest over time, where the plan asks for a receive window; "
+    "windows that the sink advertised, mean / highest over time, where the plan asks for a receive window; "
     f"the sink's counter {ZERO_WINDOW}, of all its connections"
 )
 _described = partial(Hypothesis, "closed_window", method=_METHOD, figure="limits")
@@ -42,8 +42,8 @@ def closed_window_hypotheses(
 
     Yields:
         One description for each direction with trials in which the window that the plan asks for was
-        announced at less than 0.8 of its highest in the mean, held the sender back for a third of the time or
-        more, and in which the sink announced that a window was closed. The effect is the share of the window
+        advertised at less than 0.8 of its highest on average, held the sender back for a third of the time or
+        more, and in which the sink advertised that a window was closed. The effect is the share of the window
         that was open, the median over these trials (unit "1").
     """
     everywhere = dict(observed.by_direction())
@@ -69,8 +69,8 @@ def _said(direction: str, rows: Sequence[ObservedRow], of: int, open_share: floa
     middle = " (medians of these trials)" if len(rows) > 1 else ""
     busy = f" (its receiving threads ran for {format_share(median(threads))} of the time)" if threads else ""
     return (
-        f"{direction}: {sink} did not read in time in {len(rows)} of {counted(of, 'trial')}: it announced "
-        f"{format_share(open_share)} of its receive window in the mean, closed it at times, and the sender "
-        f"waited for it for {format_share(held)} of the time{middle}. Find what keeps {sink} from "
+        f"{direction}: {sink} did not read in time in {len(rows)} of {counted(of, 'trial')}: on "
+        f"average it advertised {format_share(open_share)} of its receive window, closed it at times, and "
+        f"the sender waited for it for {format_share(held)} of the time{middle}. Find what keeps {sink} from "
         f"reading{busy}: a larger window bridges short pauses only."
     )

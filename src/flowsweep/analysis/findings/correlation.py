@@ -208,7 +208,8 @@ def _say(called: str, estimate: tuple[float, float, float], doubt: str, decision
     number = f"r = {value:.2f} [{low:.2f}, {high:.2f}]".replace("-", "−")
     if decision == "effect":
         way = "more" if value > 0 else "less"
-        return f"Repeats with more {called} have {way} goodput: {number}. Which causes which it does not say."
+        said = f"Repeats with more {called} have {way} goodput: {number}."
+        return f"{said} The correlation does not show which causes which."
     if low * high > 0:
         return f"Whether goodput goes with {called} is undecided: {number}; {doubt}."
     return (

@@ -169,14 +169,14 @@ def _say(
     seen: NDArray[np.bool_], series: CampaignSeries,
     decision: Decision,
 ) -> str:  # fmt: skip
-    whether = f"Whether goodput goes with {cycle.kind_words}"
+    whether = f"Whether goodput varies with {cycle.kind_words}"
     if course is None or amplitude is None:
         return f"{whether} is undecided: {_lacking(series)}."
     value, low, high = (format_number(percent(end)) for end in amplitude)
-    size = f"± {value} % [{low}, {high}] between the best {cycle.part} and the worst"
+    size = f"±{value} % [{low}, {high}] about the middle between the best {cycle.part} and the worst"
     if decision == "effect":
         worst = _worst(course, cycle, seen)
-        return f"Goodput goes with {cycle.kind_words}: {size}, least {worst}."
+        return f"Goodput varies with {cycle.kind_words} by {size}; it is lowest {worst}."
     return f"{whether} is undecided: {size} may be chance, as neighbouring trials resemble each other."
 
 

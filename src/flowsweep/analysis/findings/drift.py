@@ -113,8 +113,9 @@ def _say_step(when: str, _decision: Decision) -> str:
 
 def _say_open(span_s: float, _decision: Decision) -> str:
     return (
-        f"Whether goodput drifted {_over(span_s)} is undecided: trials of a point differ so much, or "
-        "neighbours resemble each other so much, that neither half nor double can be excluded."
+        f"Whether goodput drifted {_over(span_s)} is undecided: trials of one point vary so much, or "
+        "neighbours in time resemble each other so much, that neither a halving nor a doubling can be "
+        "excluded."
     )
 
 

@@ -191,11 +191,12 @@ def _of_signature(found: Signature, rows: Sequence[ObservedRow], of: int) -> _An
         return _Answer(claim, _METHOD, rows)
     rank = f"{format_number(found.rank)} [{format_number(found.rank_low)}, {format_number(found.rank_high)}]"
     trials = some_of(len(rows), of, "trial")
-    seen = f"the goodput before {found.losses} losses in {trials} has a mean rank of {rank}"
+    seen = f"mean rank of the goodput before a loss {rank}, {found.losses} losses in {trials}"
     claims = {
         "any rate": (
             f"packets are lost at any goodput, and no queue stands: at random, or at a buffer that single "
-            f"bursts overflow ({seen}; 0.5 is that of losses at any rate). More window gains nothing"
+            f"bursts overflow ({seen}; 0.5 is expected if losses come at any goodput alike). "
+            "More window gains nothing"
         ),
         "shallow buffer": (
             f"packets are dropped when goodput is highest, and round trips hardly grow: a shallow buffer, or "
@@ -205,7 +206,10 @@ def _of_signature(found: Signature, rows: Sequence[ObservedRow], of: int) -> _An
             f"a policer drops: {_burst(found)}, then packets are lost when goodput is highest, and round "
             f"trips hardly grow ({seen}). Sending at its rate loses less"
         ),
-        "not clear": f"what drops packets is not clear: {seen}, between losses at any and at the highest",
+        "not clear": (
+            f"what drops packets is not clear: {seen}; that is between losses at any goodput and losses at "
+            "the highest"
+        ),
     }
     return _Answer(claims[found.cause], _METHOD, rows, found.rank, "1", found.rank_low, found.rank_high)
 

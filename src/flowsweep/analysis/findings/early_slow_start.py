@@ -20,7 +20,7 @@ LEAST_EXTRA_NS = 500 * MILLISECOND_NS
 _HALF = 2
 _METHOD = (
     "first slow-start threshold of each flow (TCP_INFO), at most half of its highest congestion window, "
-    "before anything was sent again; time from the last of them until the sum over flows is up to speed, "
+    "before anything was retransmitted; time from the last of them until the sum over flows is up to speed, "
     "geometric mean, Student's t"
 )
 _described = partial(Hypothesis, "early_slow_start", method=_METHOD, figure="duration")
@@ -110,8 +110,8 @@ def _said(direction: str, early: Sequence[_Early], of: int, extra_s: float) -> s
     at = counted(least, "segment") if least == most else f"{least} to {most} segments"
     later = max(one.highest_segments for one in early)
     return (
-        f"{direction}: slow start ended without a loss at {at}, of {later} that a flow reached later, in "
-        f"{len(early)} of {counted(of, 'trial')}: these took {format_duration(extra_s * SECOND_NS)} more to "
-        "come up to speed. Round trips that vary can end it so (HyStart): leave that time out with `omit`, "
-        "or expect less of short transfers."
+        f"{direction}: in {len(early)} of {counted(of, 'trial')} slow start ended without a loss at {at}, of "
+        f"{later} that a flow reached later; these trials took {format_duration(extra_s * SECOND_NS)} longer "
+        "to reach full speed. Round trips that vary can cause this (HyStart): leave that time out with "
+        "`omit`, or expect less of short transfers."
     )

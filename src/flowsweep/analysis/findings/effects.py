@@ -204,7 +204,7 @@ def _spread(compared: LevelComparison, pair: Pair, margin: float) -> tuple[Somew
 def _why_untestable(grid: Design) -> str:
     if grid.unpaired and not grid.units:
         return f"{counted(grid.unpaired, 'trial')} ended well, none with that of the other direction"
-    return "the trials that ended well leave no measure of chance; more repeats would"
+    return "the trials that ended ok give no measure of chance; more repeats would"
 
 
 def _method(grid: Design, compared: LevelComparison, headline: Headline, left_out: int) -> str:

@@ -12,7 +12,7 @@ _counted = partial(
     Hypothesis,
     "empty",
     figure="time_series",
-    method="trials that ended well with a goodput of 0 bit/s, counted",
+    method="trials that ended ok with a goodput of 0 bit/s, counted",
 )
 _NAMED = 3
 """Trials that the sentence names, at most."""

@@ -21,7 +21,7 @@ _FEWEST_OF_A_POINT = 3
 _FEWEST_TO_TEST = 2
 _FEW = 0.05
 """Share of slow trials up to which the others are what there is to describe."""
-_WITHOUT_FAILED = "is of the trials that ended well, and too high if the slow ones fail"
+_WITHOUT_FAILED = "is that of the trials that ended ok; it is too high if the slow ones are those that fail"
 _TWO_KINDS = "is of two kinds of trials, which no mean describes"
 
 
@@ -87,7 +87,7 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
         consequence=_TWO_KINDS,
         everywhere=_TWO_KINDS
         if len(slow) > _FEW * len(ended)
-        else "in the mean over repeats is lower for that",
+        else "averaged over repeats is lower because of these trials",
         trials=slow,
         among=ended,
     )

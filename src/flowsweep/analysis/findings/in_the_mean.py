@@ -81,6 +81,6 @@ def _say(hypothesis: Hypothesis, found: _Interrupted, decision: Decision) -> str
     if decision != "undecided":
         return claim
     return (
-        f"{claim} These are median intervals: the mean over a trial, which interruptions lower, is "
-        f"{format_share(found.share)} below them at {found.where}, so that nothing is claimed."
+        f"{claim} These are medians of intervals: at {found.where} interruptions lower the mean over a trial "
+        f"to {format_share(found.share)} below that, so nothing is claimed."
     )

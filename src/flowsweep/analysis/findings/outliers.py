@@ -39,9 +39,9 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
         part in what is expected of it, so that they neither hide nor accuse each other, and with noise from
         normal to Student's t on three degrees of freedom any is named wrongly in at most 5 % of campaigns.
         Those that carried less than half of what was expected are counted apart. The effect is that of the
-        trial that differs most: by how many percent it differs from what its usual repeats let expect. What
-        else was unusual in a trial is found in the same way among the columns of `host_words`. Where it is
-        not known which repeats of a point are the unusual ones they are named together.
+        trial that differs most: by how many percent it differs from what is expected from its usual repeats.
+        What else was unusual in a trial is found in the same way among the columns of `host_words`. Where it
+        is not known which repeats of a point are the unusual ones they are named together.
     """
     found = None if noise is None else fit_of_repeats(noise)
     if noise is None or found is None:
@@ -67,10 +67,10 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
 def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
         return (
-            f"No trial stands out from its repeats: {_expected(found)}. Farthest off is "
-            f"{_trial(observed, noise.rows[found.farthest])}, with "
-            f"{_difference(float(found.deviations[found.farthest]))} goodput than its point and its repeat "
-            "let expect."
+            f"No trial stands out from its repeats: {_expected(found)}. The trial that deviates most is "
+            f"{_trial(observed, noise.rows[found.farthest])}: "
+            f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from its point "
+            "and repeat."
         )
     settled = [_settled(noise, places) for places in found.undecided]
     outside = [*found.outside, *(place for place in settled if place is not None)]
@@ -81,8 +81,8 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     sentences = []
     if slow:
         sentences.append(
-            f"{len(slow)} of {counted(len(noise.rows), 'trial')} carried less than half of what the "
-            f"repeats let expect: {_list([_named(observed, noise, found, place) for place in slow])}."
+            f"{len(slow)} of {counted(len(noise.rows), 'trial')} carried less than half of the goodput "
+            f"expected from the repeats: {_list([_named(observed, noise, found, place) for place in slow])}."
         )
     named = [_named(observed, noise, found, place) for place in others]
     named += [_disagreeing(observed, noise, places) for places in unknown]

@@ -68,4 +68,4 @@ def _said(
     if short := len(longer_s) - whole:
         were = "was" if short == 1 else "were"
         said.append(f"{counted(short, 'trial')} {were} still speeding up when the omitted time ended")
-    return f"{took}{never}. {'. '.join(said)}: that time counts in the mean."
+    return f"{took}{never}. {'. '.join(said)}: that time is included in the mean."

@@ -108,7 +108,7 @@ def _say(series: CampaignSeries, step: Step, decision: Decision) -> str:
     when = moments(series, step.place)
     if decision == "effect" and step.interval is not None:
         change = format_change(*(percent(end) for end in step.interval))
-        return f"Goodput stepped {when}: after it goodput differs by {change} from before."
+        return f"Goodput changed in one step {when}: by {change}."
     return f"No step stands out from how trials differ: the most telling one, {when}, may be chance."
 
 

@@ -143,10 +143,10 @@ def _crowded(own: Sequence[TrialRow]) -> str:
 
 
 def _sent_again(own: Sequence[TrialRow]) -> str:
-    """How much was lost, by what was sent again; of the trial in the middle."""
+    """How much was lost, by what was retransmitted; of the trial in the middle."""
     shares = [share for row in own if (share := row.get("loss_share"))]
     middle = " (median of the trials)" if len(shares) > 1 else ""
-    return f", with {format_share(median(shares))} of all bytes sent again{middle}" if shares else ""
+    return f", with {format_share(median(shares))} of all bytes retransmitted{middle}" if shares else ""
 
 
 def _reached(own: Sequence[TrialRow]) -> str:

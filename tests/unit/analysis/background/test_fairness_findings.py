@@ -129,7 +129,7 @@ def test_traffic_that_got_the_rate_it_asked_for_was_not_held_down() -> None:
         paced = dict.fromkeys(ids, asked_bps)
         (finding,) = decided(fairness_hypotheses(observations(summary), asked_bps=paced))
         assert (finding.decision, finding.effect) == ("described", None)
-        assert "is not compared with equal shares" in finding.claim
+        assert "are not compared with equal shares" in finding.claim
     more = dict.fromkeys(ids, 60_000_000)
     (held,) = decided(fairness_hypotheses(observations(summary), asked_bps=more))
     assert held.decision == "effect", "it asked for more than its half, and got a fifth"

@@ -107,8 +107,8 @@ def closed(columns: dict[str, Any], counters: Sequence[Counter] = (ZERO,)) -> li
 def test_a_window_that_closes_is_said_to_be_unread() -> None:
     [one] = closed(CLOSED)
     assert one.claim == (
-        "a → b: b did not read in time in 3 of 4 trials: it announced 30.0 % of its receive window in the "
-        "mean, closed it at times, and the sender waited for it for 90.0 % of the time (medians of these "
+        "a → b: b did not read in time in 3 of 4 trials: on average it advertised 30.0 % of its receive "
+        "window, closed it at times, and the sender waited for it for 90.0 % of the time (medians of these "
         "trials). Find what keeps b from reading (its receiving threads ran for 20.0 % of the time): a "
         "larger window bridges short pauses only."
     )
@@ -133,7 +133,7 @@ def test_where_nobody_watched_the_threads_nothing_is_said_of_them() -> None:
     assert "Find what keeps b from reading: a larger window" in one.claim
 
 
-def test_a_window_that_was_never_announced_as_nothing_did_not_close() -> None:
+def test_a_window_that_was_never_advertised_as_nothing_did_not_close() -> None:
     assert closed(CLOSED, [("sink", "b", "softnet.dropped", 3)]) == []
 
 

@@ -289,10 +289,10 @@ def test_slow_start_in_words() -> None:
 
 def test_slow_start_that_outlasts_what_is_omitted() -> None:
     assert slow_start_finding(omit_s=2.0).claim.endswith(
-        "16 trials were still speeding up when the omitted time ended: that time counts in the mean."
+        "16 trials were still speeding up when the omitted time ended: that time is included in the mean."
     )
     assert slow_start_finding(omit_s=0.0).claim.endswith(
-        ", in 48 trials. Nothing is omitted of 48 trials: that time counts in the mean."
+        ", in 48 trials. Nothing is omitted of 48 trials: that time is included in the mean."
     )
 
 

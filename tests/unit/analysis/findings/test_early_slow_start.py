@@ -41,8 +41,8 @@ def end(segments: int, ended_s: float = 1.0, *, highest: int = 800, lossless: bo
 def test_an_early_end_is_told_with_what_it_cost() -> None:
     [one] = told([end(28, 0.8), end(56, 1.0)])
     assert one.claim.startswith(
-        "a → b: slow start ended without a loss at 28 segments, of 800 that a flow reached later, in 3 of "
-        "3 trials: these took 6.00 s more to come up to speed."
+        "a → b: in 3 of 3 trials slow start ended without a loss at 28 segments, of 800 that a flow reached "
+        "later; these trials took 6.00 s longer to reach full speed."
     )
     assert (one.decision, one.effect_unit, one.direction) == ("described", "s", "a → b")
     assert one.effect == pytest.approx(6.0)

@@ -32,8 +32,8 @@ def test_half_the_trials_at_the_largest_window_fail() -> None:
     assert found.axis == "window_sum_bytes"
     assert found.claim == (
         f"{failed} of 120 trials failed ({100 * failed / 120:.3g} %), more at window sum 4 MiB ({failed} of "
-        "30 at window sum 4 MiB, 0 of 90 elsewhere): goodput there is of the trials that ended well, and too "
-        "high if the slow ones fail."
+        "30 at window sum 4 MiB, 0 of 90 elsewhere): goodput there is that of the trials that ended "
+        "ok; it is too high if the slow ones are those that fail."
     )
     assert found.interval_low is not None
     assert 0 < found.interval_low < failed / 30 == found.effect
@@ -57,7 +57,7 @@ def test_failures_at_random_are_told_and_nothing_is_claimed_of_levels(fate: Fate
     """With a rate of 5 %, more than 11 of 100 have a chance of 0.4 %."""
     found = [answers(fate, seed) for seed in range(COUNT)]
     assert sum(one.decision == "effect" for hypotheses in found for one in hypotheses) <= 11
-    assert all("too high if the slow ones fail" in hypotheses[0].claim for hypotheses in found if hypotheses)
+    assert all("too high if the slow ones are those that fail" in hypotheses[0].claim for hypotheses in found if hypotheses)
 
 
 def test_a_direction_that_fails_is_named() -> None:
@@ -83,7 +83,9 @@ def test_a_few_slow_trials_are_no_second_kind_and_more_of_them_somewhere_may_be_
         "2 of 120 trials carried less than 50.0 % of the median of their point (1.67 %)"
     )
     assert "; that there were more at " in found.claim
-    assert found.claim.endswith(" elsewhere); goodput in the mean over repeats is lower for that.")
+    assert found.claim.endswith(
+        " elsewhere); goodput averaged over repeats is lower because of these trials."
+    )
     fail(rows[1])
     [_, found] = decided(list(failure_hypotheses(rows)))
     assert found.claim.startswith("2 of 119 trials")
@@ -101,8 +103,8 @@ def test_a_single_failure_is_described_with_its_interval() -> None:
     [found] = decided(list(failure_hypotheses(rows)))
     assert found.decision == "described"
     assert found.claim == (
-        "1 of 40 trials failed (2.50 %); goodput is of the trials that ended well, and too high if the slow "
-        "ones fail."
+        "1 of 40 trials failed (2.50 %); goodput is that of the trials that ended ok; it is too high if the "
+        "slow ones are those that fail."
     )
     # Clopper and Pearson's limits of 1 in 40, as tables have them.
     assert (found.interval_low, found.interval_high) == pytest.approx((0.000633, 0.1316), rel=0.01)

@@ -24,15 +24,18 @@ def test_flows_are_not_called_alike_by_the_median_alone() -> None:
     assert decision == "no practical effect"
     ((decision, claim),) = of(interrupted(1, 0.2), "flows")
     assert decision == "undecided"
-    assert "These are median intervals: the mean over a trial, which interruptions lower, is 20.0 %" in claim
-    assert claim.endswith("number of flows 1, window sum 4 MiB, so that nothing is claimed.")
+    assert " These are medians of intervals: at " in claim
+    assert claim.endswith(
+        "number of flows 1, window sum 4 MiB interruptions lower the mean over a trial to 20.0 % below that, "
+        "so nothing is claimed."
+    )
 
 
 def test_a_number_of_flows_that_is_enough_by_the_median_alone_is_not_called_enough() -> None:
     assert any(": the smallest number of flows" in claim for _, claim in of(interrupted(1, 0.0), "plateau"))
     told = of(interrupted(1, 0.2), "plateau")
     assert any(
-        decision == "undecided" and ": whether the smallest number of flows" in claim
+        decision == "undecided" and ": it is undecided whether the smallest number of flows" in claim
         for decision, claim in told
     )
 

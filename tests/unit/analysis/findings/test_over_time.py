@@ -40,8 +40,8 @@ def test_a_step_between_days_is_found(hours: float) -> None:
     step = claims(five_days(1, hours, lambda number, _: math.log(0.8) * (number >= 2)))["step"]
     assert step.effect == pytest.approx(-20, abs=2)
     assert step.interval_low < step.effect < step.interval_high
-    assert "Goodput stepped between 2026-03-" in step.claim
-    assert "UTC: after it goodput differs by −" in step.claim
+    assert "Goodput changed in one step between 2026-03-" in step.claim
+    assert " UTC: by −" in step.claim
 
 
 def test_days_that_differ_are_no_step_and_no_drift() -> None:
@@ -63,8 +63,8 @@ def test_sixty_hours_of_a_daily_cycle_are_told_as_a_day() -> None:
     cycle = found["cycle"]
     assert cycle.interval_low < 100 * math.expm1(3 * NOISE) < cycle.interval_high
     # Begun at noon with a falling half wave, it is lowest at 18 h.
-    assert cycle.claim.startswith("Goodput goes with the hour of the day: ± ")
-    hours = cycle.claim.split(", least from ")[1]
+    assert cycle.claim.startswith("Goodput varies with the hour of the day by ±")
+    hours = cycle.claim.split("; it is lowest from ")[1]
     first, last = (int(words[:2]) for words in hours.split(" to "))
     assert first < 18 <= last
 
@@ -80,7 +80,7 @@ def test_hours_of_business_are_no_more_than_their_means_differ_by() -> None:
     assert cycle.interval_low < 100 * math.expm1(3.5 * NOISE) < cycle.interval_high
     quiet = one(watched(0.1 * noise - 7 * busy), "cycle")
     assert quiet.effect == pytest.approx(100 * math.expm1(3.5 * NOISE), abs=0.4), "13.8 by harmonics alone"
-    assert "] between the best hour and the worst, least from " in quiet.claim
+    assert "] about the middle between the best hour and the worst; it is lowest from " in quiet.claim
 
 
 def test_a_campaign_of_a_day_and_a_half_cannot_tell_a_cycle() -> None:
@@ -100,8 +100,8 @@ def test_sixteen_days_of_a_weekly_cycle() -> None:
         if finding.kind == "cycle" and finding.decision == "effect"
     ]
     [weekly] = cycles
-    assert weekly.claim.startswith("Goodput goes with the day of the week: ± ")
-    assert weekly.claim.endswith("least about Friday.")
+    assert weekly.claim.startswith("Goodput varies with the day of the week by ±")
+    assert weekly.claim.endswith("; it is lowest about Friday.")
 
 
 NULLS: dict[str, Callable[[np.random.Generator], Any]] = {

@@ -144,12 +144,13 @@ def test_of_two_repeats_either_may_be_the_unusual_one() -> None:
 def test_no_trial_stands_out() -> None:
     outliers = one(campaign(SMALL, 1), "outliers")
     assert outliers.claim.startswith(
-        "No trial stands out from its repeats: none differs by more than 3 %. Farthest off is "
+        "No trial stands out from its repeats: none differs by more than 3 %. The trial that deviates most "
+        "is "
     )
     noisy = one(campaign(replace(SMALL, noise=0.2), 1), "outliers")
     assert (
-        " that scatter as these do, one as far off as the farthest is to be expected. Farthest off "
-        in noisy.claim
+        " that scatter as these do, one as far off as the farthest is to be expected. The trial that "
+        "deviates most is " in noisy.claim
     )
 
 
@@ -228,7 +229,7 @@ def test_a_drift_of_which_nothing_is_known_is_undecided_without_numbers() -> Non
     drift = one(rows, "drift")
     assert drift.decision == "undecided"
     assert (drift.effect, drift.effect_unit, drift.interval_low, drift.interval_high) == (None,) * 4
-    assert drift.claim.endswith("that neither half nor double can be excluded.")
+    assert drift.claim.endswith("that neither a halving nor a doubling can be excluded.")
 
 
 def test_drift_is_the_slope_by_generalised_least_squares() -> None:

@@ -77,7 +77,9 @@ def test_three_stalled_trials_of_twenty_are_named_and_nobody_else() -> None:
 def test_stalls_are_counted_apart() -> None:
     rows, stalled = with_stalls(FIVE_REPEATS, 1, count=3)
     told = outliers(rows)
-    assert told.claim.startswith("3 of 20 trials carried less than half of what the repeats let expect: ")
+    assert told.claim.startswith(
+        "3 of 20 trials carried less than half of the goodput expected from the repeats: "
+    )
     assert all(f"{trial} (a → b, window sum " in told.claim for trial in stalled)
     assert told.effect == pytest.approx(-90, abs=1)
 

@@ -68,7 +68,7 @@ def test_the_best_is_named_with_how_far_behind_the_next_one_is() -> None:
     (found,) = best_search_hypotheses(rows)
     assert found.claim.startswith(
         "left → right, trials of 4 s: 4 flows, bbr: the best of 4 settings, with "
-        "4.00 Gbit/s in the mean; none of the others has more (10 trials); "
+        "4.00 Gbit/s on average; none of the others has more (10 trials); "
         "next is 4 flows, cubic, with 25"
     )
     assert found.estimate.effect == pytest.approx(25, abs=0.5)
@@ -103,7 +103,7 @@ def test_a_setting_that_fails_is_none_that_is_compared() -> None:
 def test_one_round_tells_nothing_of_noise() -> None:
     said = claim(steps([1e9, 3e9, 2e9, 4e9])[:4])
     assert said.endswith(
-        "the highest goodput of 4 settings, 4.00 Gbit/s in the mean; 4 trials do not tell how surely."
+        "the highest goodput of 4 settings, 4.00 Gbit/s on average; 4 trials do not tell how surely."
     )
 
 

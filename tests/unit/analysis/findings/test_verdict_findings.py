@@ -224,10 +224,10 @@ def test_how_much_was_lost_is_said_where_losses_limit() -> None:
     [hypothesis] = verdict_hypotheses(observed(*rows))
     assert hypothesis.say("described") == (
         "slac → in2p3: the congestion window, held down by loss, limits all 3 trials, with 0.150 % of all "
-        "bytes sent again (median of the trials)."
+        "bytes retransmitted (median of the trials)."
     )
     queue = trial(verdict="congestion window: queue", loss_share=0.001)
-    assert "sent again" not in verdict_hypotheses(observed(queue))[0].say("described")
+    assert "retransmitted" not in verdict_hypotheses(observed(queue))[0].say("described")
 
 
 @pytest.mark.parametrize("share", [0.07, None])

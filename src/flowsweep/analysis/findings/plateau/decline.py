@@ -19,7 +19,7 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import format_margin
 
 _METHOD = (
-    f"log of goodput in the mean over a trial, highest level against up to {LONGEST} neighbouring lower "
+    f"log of mean goodput over a trial, highest level against up to {LONGEST} neighbouring lower "
     "ones, {freedom} of freedom; one-sided t, a level's own noise where it is more than that of all, "
     "Bonferroni over {tops}"
 )

@@ -43,17 +43,19 @@ def said_of(means: LevelMeans) -> str:
 def _said(plateau: Plateau, decision: Decision) -> str:
     found = plateau.found
     if plateau.p_value is None:
+        enough = "are" if _several(plateau) else "is"
         return (
-            f"from which {_name(plateau)} on goodput is at its plateau is undecided, since the trials leave "
-            f"no measure of chance; taken as they are, {_tried(plateau, found.start)} is enough"
+            f"it is undecided at which {_name(plateau)} the plateau of goodput begins, since these trials "
+            f"give no measure of chance; taken at face value, {_tried(plateau, found.start)} {enough} enough"
         )
     if found.start == 0:
         return _rising_a_little(plateau) if decision == "effect" else _flat(plateau, decision)
     if decision != "effect":
-        looks = "look" if _several(plateau) else "looks"
+        looks, it = ("look", "them") if _several(plateau) else ("looks", "it")
         return (
-            f"where the plateau of goodput begins is undecided: {_tried(plateau, found.start)} {looks} like "
-            f"the first {_name(plateau)} that is enough, but that goodput is lower below may be chance"
+            f"it is undecided where the plateau of goodput begins: {_tried(plateau, found.start)} {looks} "
+            f"like the smallest {_name(plateau)} that is enough, but the lower goodput below {it} may be "
+            "chance"
         )
     if plateau.rises_at_the_end:
         return _still_rising(plateau)
@@ -71,12 +73,14 @@ def _flat(plateau: Plateau, decision: Decision) -> str:
     if plateau.found.latest == 0:
         within = f"goodput is within {format_margin(plateau.margin)} of its highest there"
         if decision == "undecided":
-            return f"whether {smallest} is undecided, though {within}"
+            return f"it is undecided whether {smallest}, though {within}"
         return f"{smallest}: {within}"
     more = f"{format_number(percent(plateau.found.lacking or 0.0))} %"
-    undecided = f"whether {smallest} is undecided: by the repeats alone, up to {more} more goodput above it"
     carried = _of_link(plateau, 0)
-    return f"{undecided} cannot be excluded{f', but it has {carried}' if carried else ''}"
+    return (
+        f"it is undecided whether {smallest}: the repeats alone do not exclude up to {more} more goodput "
+        f"above it{f', but it already has {carried}' if carried else ''}"
+    )
 
 
 def _at_equal_window_sum(means: LevelMeans) -> bool:
