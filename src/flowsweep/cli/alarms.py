@@ -40,7 +40,10 @@ def alarms(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     deliver: Annotated[
         bool,
-        typer.Option("--deliver", help="Tell those whom the plan names; `run` does so itself while it runs."),
+        typer.Option(
+            "--deliver",
+            help="Tell those whom the plan names; `run` and `service` do so themselves while they run.",
+        ),
     ] = False,
     targets: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
     left: Annotated[bool, typer.Option("--left", hidden=True)] = False,

@@ -32,7 +32,12 @@ Address = Annotated[
 Duration = Annotated[str, typer.Option(help="How long to send.")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="sweep.KEY=VALUE", help="Any other key of a plan."),
+    typer.Option(
+        "--set",
+        metavar="sweep.KEY=VALUE",
+        help="Any other key of a plan's sweep, or of its campaign (campaign.KEY); hosts and links need "
+        "a plan.",
+    ),
 ]
 Reverse = Annotated[bool, typer.Option("--reverse", help="HOST sends and this machine receives.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]

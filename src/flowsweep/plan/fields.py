@@ -158,6 +158,12 @@ def each_once(values: list[Item]) -> list[Item]:
     return values
 
 
+def range_words(bounds: tuple[float, float]) -> str:
+    """Write the shares between which a key lies, as a plan has them, for its description."""
+    least, most = (f"{100 * bound:g}%" for bound in bounds)
+    return f"{least} to {most}"
+
+
 def _within(bounds: tuple[float, float]) -> AfterValidator:
     """Refuse shares that are not between two."""
     least, most = bounds

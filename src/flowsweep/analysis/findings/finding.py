@@ -46,7 +46,8 @@ class Finding:
     kind: FindingKind
     sweep: str
     mode: str | None
-    """How TCP's bytes got into and out of the kernel; null for other tests."""
+    """How TCP's bytes got into and out of the kernel, or which part of the way files went; null for other
+    tests."""
     direction: str | None
     """ "source → sink"; null: of all directions of the sweep."""
     axis: str | None

@@ -18,7 +18,9 @@ class WindowRange(Table):
         alias="from", description="The smallest window that is tried.", examples=["64KiB"]
     )
     high: fields.WindowSum = Field(
-        alias="to", description="The largest window that is tried.", examples=["64MiB"]
+        alias="to",
+        description=f"The largest window that is tried, at least {defaults.SEARCH_RANGE_MIN} times `from`.",
+        examples=["64MiB"],
     )
 
 
@@ -26,7 +28,12 @@ class FlowsRange(Table):
     """Numbers of flows between which a search looks."""
 
     low: fields.Flows = Field(alias="from", description="The fewest flows that are tried.", examples=[1])
-    high: fields.Flows = Field(alias="to", description="The most flows that are tried.", examples=[32])
+    high: fields.Flows = Field(
+        alias="to",
+        description="The most flows that are tried, at least "
+        f"{defaults.SEARCH_FLOWS_RANGE_MIN} times `from`.",
+        examples=[32],
+    )
 
 
 class RateRange(Table):
@@ -82,7 +89,11 @@ _Most = Annotated[int, size(1, defaults.SEARCH_BYTES_MAX)]
 class AtMostTable(Table):
     """What one search may take at most; it ends, undecided if need be, at the first limit that is reached."""
 
-    trials: _Trials = key("Trials of one search.", defaults.SEARCH_TRIALS)
+    trials: _Trials = key(
+        "Trials of one search. A search for the best needs at least "
+        f"{defaults.BEST_TRIES_MIN} of each setting, and a round of up to {defaults.BEST_ROUND_MAX} more.",
+        defaults.SEARCH_TRIALS,
+    )
     duration: _Longest | None = key("Time of its trials, one after the other.", None, examples=["10min"])
     bytes: _Most | None = key("Application bytes.", None, examples=["50GB"])
 
@@ -104,13 +115,15 @@ class FindKeys(Table):
         "A search for the plateau ends when the interval of what it looks for reaches no further from "
         "the estimate than this share of it, or has no other number of flows; one for the best when no other "
         "setting can have more goodput by more than this share; one for the knee of latency when the highest "
-        "rate carried and the lowest not carried are as close as this share of the lowest rate tried.",
+        "rate carried and the lowest not carried are as close as this share of the lowest rate tried. "
+        f"From {fields.range_words(defaults.SEARCH_PRECISIONS)}.",
         defaults.SEARCH_PRECISION,
         written="10%",
         examples=["5%"],
     )
     confidence: fields.Confidence = key(
-        "How sure a search in rounds has to be: how often intervals such as its own hold what is true.",
+        "How sure a search in rounds has to be: how often intervals such as its own hold what is true. "
+        f"From {fields.range_words(defaults.SEARCH_CONFIDENCES)}.",
         defaults.CONFIDENCE,
         written="95%",
         examples=["90%"],

@@ -72,8 +72,9 @@ class BulkKeys(Table):
     )
     drain: fields.Duration | None = key(
         "How long the sink may continue to read after the source has stopped before the trial is incomplete; "
-        f"{units.write_duration(defaults.DRAIN_TIMEOUT_NS)} if absent. For UDP, how long it always reads on; "
-        f"{units.write_duration(defaults.DATAGRAM_DRAIN_NS)} if absent.",
+        f"{units.write_duration(defaults.DRAIN_TIMEOUT_NS)} if absent. For files, how long it may write, "
+        f"sync and read back, too; {units.write_duration(defaults.FILE_DRAIN_TIMEOUT_NS)} if absent. For "
+        f"UDP, how long it always reads on; {units.write_duration(defaults.DATAGRAM_DRAIN_NS)} if absent.",
         None,
         examples=["2s"],
     )

@@ -68,7 +68,11 @@ class SweepTable(
         default=True,
     )
     directions: Annotated[Literal["one", "both", "simultaneous"], one_of("one", "both", "simultaneous")] = (
-        key("one: as the path says. both: there, then back. simultaneous: both in one trial.", "one")
+        key(
+            "one: as the path says. both: there, then back. simultaneous: both at the same time, as two "
+            "trials.",
+            "one",
+        )
     )
     pairs: fields.Axis[fields.Flows] | None = key(
         "How many hosts of each group take part, the first ones; all of them if absent.",

@@ -22,7 +22,8 @@ class UntilTable(Table):
     """A duration that ends as soon as the mean goodput after slow start is known."""
 
     until: Annotated[float, probability(), AfterValidator(_possible)] = Field(
-        description="A trial ends once the mean is known to this share of it, either way, with 95 %.",
+        description="A trial ends once the mean is known to this share of it, either way, with 95 %. "
+        f"From {fields.range_words(defaults.UNTIL_SHARES)}.",
         examples=["2%", 0.05],
     )
     at_least: fields.Duration = key(
