@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes
@@ -97,40 +97,64 @@ def window_advice(
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
     window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
     host = row["src"] if side == "send" else row["dst"]
-    key, bound, autotuning, first = SETTINGS[side]
     asked_bytes = row["window_send_bytes"] if side == "send" else row["window_recv_bytes"]
     asked = asked_bytes is not None
     if asked_bytes is not None and asked_bytes >= window:
         return None
+    ends = (row["src"], row["dst"])
+    remedy = _in_the_way(needed, row["flows"], ends, hosts, tuned=side == "receive" and not asked)
+    remedy = remedy or _raising(side, host, window, hosts, asked=asked)
+    if remedy is None:
+        return None
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
-    lead = f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: "
-
-    def advise(name: str, numbers: tuple[int, ...] | None, remedy: str, where: str = host) -> WindowAdvice:
-        return WindowAdvice(side, where, needed, window, asked, name, numbers, f"{lead}{remedy}.")
-
-    if needed > WINDOW_MAX_BYTES:
-        more = math.ceil(needed * row["flows"] / WINDOW_MAX_BYTES)
-        return advise(
-            autotuning, None, f"more than any TCP connection can have (RFC 7323), so it takes {more} flows"
-        )
-    for end in (row["src"], row["dst"]):
-        if recorded(hosts, end, _SCALING) == (0,):
-            remedy = f"`{_command(_SCALING, (1,))}` at {end}, without which no window exceeds 65 535 B"
-            return advise(_SCALING, (1,), remedy, end)
-    if side == "receive" and not asked and recorded(hosts, host, _TUNES_RECEIVE) == (0,):
-        remedy = f"`{_command(_TUNES_RECEIVE, (1,))}` there, without which a window stays at its first size"
-        return advise(_TUNES_RECEIVE, (1,), remedy)
-    name, wanted = (
-        (bound, (window,)) if asked else (autotuning, (*first, min(window * AUTOTUNING_FACTOR, _SYSCTL_MAX)))
+    lead = f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}"
+    return WindowAdvice(
+        side, remedy.host, needed, window, asked, remedy.name, remedy.numbers, f"{lead}: {remedy.words}."
     )
+
+
+class _Remedy(NamedTuple):
+    """What to set."""
+
+    host: str
+    name: str
+    numbers: tuple[int, ...] | None
+    words: str
+
+
+def _in_the_way(
+    needed_bytes: int, flows: int, ends: tuple[str, str], hosts: HostFacts | None, *, tuned: bool
+) -> _Remedy | None:
+    """What makes every larger buffer useless; `tuned`: the receiver's kernel chooses the window."""
+    if needed_bytes > WINDOW_MAX_BYTES:
+        more = math.ceil(needed_bytes * flows / WINDOW_MAX_BYTES)
+        words = f"more than any TCP connection can have (RFC 7323), so it takes {more} flows"
+        return _Remedy(ends[0], _SCALING, None, words)
+    for end in ends:
+        if recorded(hosts, end, _SCALING) == (0,):
+            words = f"`{_command(_SCALING, (1,))}` at {end}, without which no window exceeds 65 535 B"
+            return _Remedy(end, _SCALING, (1,), words)
+    if tuned and recorded(hosts, ends[1], _TUNES_RECEIVE) == (0,):
+        words = f"`{_command(_TUNES_RECEIVE, (1,))}` there, without which a window stays at its first size"
+        return _Remedy(ends[1], _TUNES_RECEIVE, (1,), words)
+    return None
+
+
+def _raising(
+    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, asked: bool
+) -> _Remedy | None:
+    """The setting that bounds the window; None where it allows autotuning as much already."""
+    key, bound, autotuning, first = SETTINGS[side]
+    tuned = (*first, min(window_bytes * AUTOTUNING_FACTOR, _SYSCTL_MAX))
+    name, wanted = (bound, (window_bytes,)) if asked else (autotuning, tuned)
     in_force = recorded(hosts, host, name)
     known = in_force is not None and len(in_force) == len(wanted)
     numbers = _raised(wanted, in_force) if in_force is not None and known else None
     if known and numbers is None and not asked:
         return None
     setting = _setting(name, wanted[-1], numbers, known=known)
-    remedy = f'{key} = "{window // 1024}KiB" in the plan, {setting}' if asked else setting
-    return advise(name, numbers, remedy)
+    words = f'{key} = "{window_bytes // 1024}KiB" in the plan, {setting}' if asked else setting
+    return _Remedy(host, name, numbers, words)
 
 
 def _setting(name: str, wanted: int, numbers: tuple[int, ...] | None, *, known: bool) -> str:
