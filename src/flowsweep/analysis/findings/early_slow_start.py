@@ -112,6 +112,7 @@ def _said(direction: str, early: Sequence[_Early], of: int, extra_s: float) -> s
     return (
         f"{direction}: in {len(early)} of {counted(of, 'trial')} slow start ended without a loss at {at}, of "
         f"{later} that a flow reached later; these trials took {format_duration(extra_s * SECOND_NS)} longer "
-        "to reach full speed. Round trips that vary can cause this (HyStart): leave that time out with "
+        "to reach full speed. Round trips that vary can cause this (HyStart), and so can a threshold that "
+        "the source's kernel keeps of a peer (net.ipv4.tcp_no_metrics_save = 0): leave that time out with "
         "`omit`, or expect less of short transfers."
     )
