@@ -15,6 +15,7 @@ from pydantic_core import from_json
 from flowsweep.defaults import NESTED_MAX
 
 _TOO_DEEP = f"is nested deeper than {NESTED_MAX} levels"
+_INTEGER_BEYOND = 1 << 63
 _RECURSION = "recursion limit exceeded"
 """What Pydantic's parser says, which has a bound of its own: 200."""
 _BETWEEN_NAMES = re.compile(r"[=,\[\]{}#]")
@@ -44,7 +45,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
     Raises:
         TooDeepError: It is nested too deep.
-        tomllib.TOMLDecodeError: It is not TOML; says where.
+        tomllib.TOMLDecodeError: It is not TOML; says where. Or a number has more digits than any is read of.
     """
     if any(_has_long_name(line) for line in text.splitlines()):
         raise TooDeepError(_TOO_DEEP)
@@ -52,9 +53,25 @@ def parse_toml(text: str) -> dict[str, Any]:
         document = tomllib.loads(text)
     except RecursionError as error:
         raise TooDeepError(_TOO_DEEP) from error
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(f"a number with thousands of digits ({error})") from error
+    if any(not -_INTEGER_BEYOND < number < _INTEGER_BEYOND for number in _integers(document)):
+        raise tomllib.TOMLDecodeError("a whole number of more than 64 bits, expected a smaller one")
     if any(depth > NESTED_MAX for depth in _depths(document)):
         raise TooDeepError(_TOO_DEEP)
     return document
+
+
+def _integers(document: object) -> Iterator[int]:
+    left = [document]
+    while left:
+        value = left.pop()
+        if isinstance(value, int):
+            yield value
+        elif isinstance(value, dict | list):
+            left += value.values() if isinstance(value, dict) else value
 
 
 def _has_long_name(line: str) -> bool:

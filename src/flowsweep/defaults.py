@@ -272,6 +272,8 @@ EVENT_MAX_BYTES = 8 << 20
 EVENT_VALUES_MAX = 1 << 17
 EVENT_DEPTH_MAX = 16
 EVENT_TEXT_MAX = 16 << 10
+NUMBER_MAX = 1 << 53
+"""More than any count of a trial is, or time of it in nanoseconds: sums of a thousand have 64 bits."""
 EVENT_UNIX_MAX_NS = 4 * 10**18
 """In the year 2096: differences of differences of such times have 64 bits."""
 TABLE_MAX_BYTES = 32 << 20

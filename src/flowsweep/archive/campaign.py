@@ -1,11 +1,11 @@
 """`campaign.json`: what a campaign is; written once, before its first trial."""
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
 from flowsweep.archive.folder import UNFINISHED, Folder
@@ -22,6 +22,10 @@ _BYTES_MAX = 64 << 20
 """A plan of thousands of hosts has some MB."""
 
 
+_FIRST, _LAST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+"""Between which any archive is made; from others' a schedule would be counted for ever."""
+
+
 class Campaign(BaseModel):
     """A campaign, as it was when its archive was made."""
 
@@ -29,7 +33,7 @@ class Campaign(BaseModel):
 
     format: int
     flowsweep_version: str
-    created_at: datetime
+    created_at: Annotated[AwareDatetime, Field(ge=_FIRST, le=_LAST)]
     seed: int
     """Of the order of trials, drawn where the plan has none."""
     plan: dict[str, Any]

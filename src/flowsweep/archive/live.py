@@ -19,7 +19,8 @@ POINTS_MAX = 300
 TRIALS_MAX = 1_000
 """As many as may run at the same time."""
 LIVE_BYTES_MAX = 16 << 20
-Number = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
+NUMBER_MAX = 1e15
+Number = Annotated[float, Field(ge=0, le=NUMBER_MAX, allow_inf_nan=False)]
 
 
 class Point(NamedTuple):

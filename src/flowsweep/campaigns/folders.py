@@ -20,6 +20,12 @@ def folder_name(plan: Plan) -> str:
     return _NOT_IN_NAMES.sub("-", plan.campaign.name).strip("-.") or "campaign"
 
 
+def is_of_one_name(first: str, second: str) -> bool:
+    """Whether one is what archives of the other are called once their plan has changed: NAME and NAME-2."""
+    short, long = sorted((first, second), key=len)
+    return re.fullmatch(rf"{re.escape(short)}-[1-9][0-9]*", long) is not None
+
+
 def folder_before(archive: Path) -> Path | None:
     """The archive in which a plan of this name was measured before it changed; None: there is none."""
     name, dash, number = archive.name.rpartition("-")

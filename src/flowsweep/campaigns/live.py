@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.live import POINTS_MAX, Point, remove_live, write_live
+from flowsweep.archive.live import NUMBER_MAX, POINTS_MAX, Point, remove_live, write_live
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.run.events import CampaignEvent, EventListener, TrialFinished, TrialRunning, TrialStarted
@@ -60,7 +60,12 @@ class Told:
                 self._points[event.trial.trial_id] = deque(maxlen=POINTS_MAX)
             case TrialRunning():
                 points = self._points.setdefault(event.trial.trial_id, deque(maxlen=POINTS_MAX))
-                points.append(Point(round(event.elapsed_ns / SECOND_NS, 3), float(round(event.rate_bps))))
+                # What an engine says may be no number that a page is written with.
+                elapsed_s, rate_bps = (
+                    min(max(value, 0.0), NUMBER_MAX)
+                    for value in (event.elapsed_ns / SECOND_NS, event.rate_bps)
+                )
+                points.append(Point(round(elapsed_s, 3), float(round(rate_bps))))
                 self._write()
             case TrialFinished():
                 self._points.pop(event.record.trial_id, None)

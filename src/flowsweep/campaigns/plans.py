@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 
-from flowsweep.campaigns.folders import folder_name
+from flowsweep.campaigns.folders import folder_name, is_of_one_name
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, load_plan, plan_difference
 from flowsweep.schedule import has_times
@@ -54,6 +54,11 @@ def _conflicts(plans: Mapping[Path, Plan]) -> Iterable[str]:
         both = f"{first.source} and {second.source}"
         if folder_name(first) == folder_name(second):
             yield f"campaign.name: {both} have the same, {first.campaign.name}: expected a name for each"
+        elif is_of_one_name(folder_name(first), folder_name(second)):
+            yield (
+                f"campaign.name: {both} are called {first.campaign.name} and {second.campaign.name}: where "
+                "the plan of the shorter name changes, its archive has the longer one; expected other names"
+            )
         if (
             not first.links
             and not second.links

@@ -16,7 +16,7 @@ from flowsweep.campaigns.plans import has_changed, load_plans
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.campaigns.watched import with_monitors
-from flowsweep.errors import FlowsweepError, PlanError
+from flowsweep.errors import FlowsweepError
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import CampaignEvent, CampaignStarted, EventListener
@@ -106,7 +106,7 @@ class Supervisor:
         self._notifier.tell("RELOADING=1")
         try:
             plans = await asyncio.to_thread(load_plans, self._settings.places)
-        except (PlanError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, what runs goes on
             self._told("plans", f"{error}\nall of them go on as they were")
         else:
             for file in [file for file, plan in self._plans.items() if has_changed(plan, plans.get(file))]:
@@ -206,5 +206,7 @@ class Supervisor:
 async def _ended(task: asyncio.Task[None]) -> None:
     """End a campaign in order: its trial is stopped, and what is recorded stays."""
     task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
+    # Not awaited itself: a cancellation of this wait would be taken for the task's own.
+    await asyncio.wait({task})
+    if not task.cancelled():
+        task.result()

@@ -1,5 +1,6 @@
 """The command line: one file a command, this one joins them."""
 
+import io
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -73,6 +74,10 @@ app = typer.Typer(
 def run_app() -> None:
     """Run the command line; every expected error is one message on standard error and exit code 2."""
     join_words_of_bash()
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a character shows a mark in its place; nothing ends for that.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except (FlowsweepError, OSError) as error:

@@ -36,6 +36,8 @@ def note(
     """Note what happened beside a campaign, such as a new kernel, at its time; or show all notes."""
     folder = open_folder(archive)
     read_campaign(folder)
+    if text is None and at is not None:
+        raise PlanError("--at", ("found a time without TEXT, expected what happened then",))
     if text is None:
         for one in read_notes(folder):
             say(f"{one.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC  {one.text}")

@@ -202,7 +202,10 @@ def _plan_text(
     """A plan of one trial. The far host listens in both roles, so that this machine may be behind NAT."""
     test = request.test
     source, sink = (THERE, HERE) if request.reverse else (HERE, THERE)
-    folders = {host: f"\nfolder = {json.dumps(folder)}" for host, folder in request.folders.items()}
+    folders = {
+        host: f"\nfolder = {json.dumps(folder, ensure_ascii=False)}"
+        for host, folder in request.folders.items()
+    }
     return "\n".join(
         [
             f'[campaign]\nname = "{test}"\norder = "listed"',

@@ -148,7 +148,7 @@ def _read(name: str, text: str) -> float:
         raise PlanError(f"--{name}", tuple(map(str, causes))) from None
 
 
-_NUMBER = re.compile(r"[0-9.]+(e-?[0-9]+)?", re.ASCII)
+_NUMBER = re.compile(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)(e-?[0-9]+)?", re.ASCII)
 _READERS: Mapping[str, TypeAdapter[float]] = {
     "rate": TypeAdapter(fields.LinkRate),
     "rtt": TypeAdapter(fields.LinkDelay),

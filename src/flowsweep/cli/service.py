@@ -59,8 +59,14 @@ def service(
 async def _until_ended(supervisor: Supervisor, plans: dict[Path, Plan]) -> None:
     loop = asyncio.get_running_loop()
     running = asyncio.create_task(supervisor.run(plans))
+
+    def end() -> None:
+        # Once: a second cancellation would cut short what ends in order.
+        if not running.cancelling():
+            running.cancel()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, running.cancel)
+        loop.add_signal_handler(number, end)
     loop.add_signal_handler(signal.SIGHUP, supervisor.reload)
     try:
         await running

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from flowsweep.archive.campaign import archives_in, begun_unix_ns
 from flowsweep.archive.totals import CampaignSoFar, PathTotals, read_so_far
-from flowsweep.cli.app import app
+from flowsweep.cli.app import app, print_error
+from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.cli.options import Format, TextOrJson
 from flowsweep.cli.progress import missed_words
 from flowsweep.cli.terminal import say, say_json
@@ -67,9 +68,19 @@ def status(
 ) -> None:
     """Say what a campaign does now, what comes next, what it missed, and which paths are silent."""
     several = archives_in(archive)
-    read = [read_so_far(folder) for folder in several or [archive]]
     now_ns = time.time_ns()
-    found = [status_of(one, _plan(one), now_ns) for one in read]
+    read, found, unread = [], [], 0
+    for folder in several or [archive]:
+        try:
+            one = read_so_far(folder)
+            found.append(status_of(one, _plan(one), now_ns))
+            read.append(one)
+        except ArchiveError as error:
+            if not several:
+                raise
+            # What is wrong with one hides none of the others.
+            print_error(error)
+            unread += 1
     if form is Format.json:
         said = [
             asdict(status)
@@ -77,12 +88,13 @@ def status(
             for one, status in zip(read, found, strict=True)
         ]
         say_json(said if several else said[0])
-        return
+        raise typer.Exit(EXIT_USAGE if unread else 0)
     for number, (one, status) in enumerate(zip(read, found, strict=True)):
         if number:
             say("")
         for line in _lines(status, one.totals.missed, now_ns):
             say(line)
+    raise typer.Exit(EXIT_USAGE if unread else 0)
 
 
 def status_of(found: CampaignSoFar, plan: Plan, now_ns: int) -> Status:

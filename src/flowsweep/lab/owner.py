@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-MARK = r"flowsweep-(?P<pid>\d+)-(?P<start>\d+)"
+MARK = r"flowsweep-(?P<pid>\d{1,10})-(?P<start>\d{1,20})"
 NAMESPACE = MARK + "-(?:host|link)-.+"
 DEAD = ("Z", "X")
 """States of processes that only wait for somebody to ask how they ended (proc_pid_stat(5))."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from flowsweep.defaults import MICROSECOND_NS
+from flowsweep.defaults import MICROSECOND_NS, NUMBER_MAX
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import (
     CpuTime,
@@ -97,7 +97,7 @@ def _flow(flow: FarFlow, role: str) -> FlowReport:
         flow=flow.flow,
         bytes=flow.bytes,
         first_byte_ns=None,
-        end_ns=flow.elapsed_us * MICROSECOND_NS,
+        end_ns=min(flow.elapsed_us * MICROSECOND_NS, NUMBER_MAX),
         end="drained",
         error=None,
         local_port=0,

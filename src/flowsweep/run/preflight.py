@@ -185,7 +185,7 @@ def _autotuned(host: str, role: EndRole, seen: HostFacts) -> HostCheck:
 def _numbers(seen: HostFacts, setting: str) -> tuple[int, ...]:
     """The numbers of a setting; empty if the kernel does not tell it."""
     words = seen.sysctls.get(setting, "").split()
-    return tuple(map(int, words)) if all(word.isdecimal() for word in words) else ()
+    return tuple(map(int, words)) if all(word.isdecimal() and len(word) < 20 for word in words) else ()
 
 
 def _packet_sizes(

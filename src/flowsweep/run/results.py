@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from flowsweep.defaults import MICROSECOND_NS, OFFERED_SHARE_MIN, SECOND_NS
+from flowsweep.defaults import MICROSECOND_NS, NUMBER_MAX, OFFERED_SHARE_MIN, SECOND_NS
 from flowsweep.plan.searching.model import RateSearch, SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
@@ -226,7 +226,10 @@ def _end(end: TrialEnd) -> End | None:
         origin_unix_ns=None if report is None else report.origin_unix_ns,
         clock_offset_ns=end.clock.offset_ns,
         clock_bound_ns=end.clock.bound_ns,
-        rejected_connections=0 if report is None else sum(report.rejected_connections.model_dump().values()),
-        sample_rows_lost=0 if report is None else report.rows_lost,
+        # Sums of what hosts say are numbers that an archive holds.
+        rejected_connections=0
+        if report is None
+        else min(sum(report.rejected_connections.model_dump().values()), NUMBER_MAX),
+        sample_rows_lost=0 if report is None else min(report.rows_lost, NUMBER_MAX),
         throttled_us=None if report is None else report.throttled_us,
     )

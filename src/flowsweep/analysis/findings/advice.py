@@ -169,7 +169,8 @@ def _setting(name: str, wanted: int, numbers: tuple[int, ...] | None, *, known: 
 def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
     """Return the numbers that a setting had on a host; None if that is not known."""
     words = str(((hosts or {}).get(host, {}).get("sysctls") or {}).get(name, "")).split()
-    return tuple(map(int, words)) if words and all(word.isdecimal() for word in words) else None
+    told = words and all(word.isdecimal() and len(word) < 20 for word in words)
+    return tuple(map(int, words)) if told else None
 
 
 def _raised(wanted: Sequence[int], recorded: Sequence[int]) -> tuple[int, ...] | None:

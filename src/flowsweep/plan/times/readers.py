@@ -1,6 +1,7 @@
 """How times in a plan are read: times of the day, time zones, the moment at which a campaign ends."""
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
 from zoneinfo import ZoneInfo, available_timezones
@@ -42,8 +43,9 @@ def _read_zone(value: object) -> str:
 
 
 def _read_moment(value: object) -> datetime:
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(UTC)
+    with suppress(OverflowError):  # the last day of the calendar ends later elsewhere
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            return value.astimezone(UTC)
     raise wrong(value, _MOMENT_EXPECTED)
 
 
