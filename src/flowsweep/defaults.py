@@ -163,6 +163,8 @@ SAMPLE_INTERVAL_MAX_NS = 60 * SECOND_NS
 ASIDE_MAX_NS = 30 * SECOND_NS
 """What a trial's flows, which stand already, may wait for a probe: engines wait 60 s for a start."""
 LENGTH_MAX_BYTES = 16 * 1024 * 1024
+BUFFERS_MAX_BYTES = 1 << 30
+"""What engines take for the buffers of all flows of a trial, of one `length` each."""
 DATAGRAM_MIN_BYTES = 64
 """Room for the header of a datagram."""
 DATAGRAM_MAX_BYTES = 65_507

@@ -14,7 +14,12 @@ use limits::Gate;
 use traffic::{AddedTest, Control, Outbox};
 use wire::{ClockReading, Event, Failed, Hello, PROTOCOL, Phase, Prepare, Request, Role};
 
-use crate::{facts::host_facts, outbox::FrameWriter, requests::Requests, standing};
+use crate::{
+    facts::{PEERS_MAX, host_facts},
+    outbox::FrameWriter,
+    requests::Requests,
+    standing,
+};
 
 /// Once the session is over: how long trials and descriptions may take to end, and their last events to be written.
 const TEARDOWN: Duration = Duration::from_secs(1);
@@ -75,6 +80,10 @@ fn handle(
     outbox: &Arc<FrameWriter>,
 ) {
     match request {
+        Request::Describe { peers } if peers.len() > PEERS_MAX => {
+            let message = format!("found {} peers of a description, expected at most {PEERS_MAX}", peers.len());
+            outbox.event(Event::Refused { message });
+        }
         Request::Describe { peers } => {
             descriptions.retain(|thread| !thread.is_finished());
             if gate.is_some() && descriptions.len() >= DESCRIPTIONS_MAX {
@@ -131,7 +140,7 @@ fn begin(
         Entry::Vacant(place) => place.insert(control.clone()),
     };
     let (ended, out) = (trials.clone(), outbox.clone());
-    let (name, unstarted) = (prepare.trial.clone(), key.clone());
+    let unstarted = key.clone();
     let gate = gate.cloned();
     let body = move || {
         let carry_out = || match &gate {
@@ -144,9 +153,10 @@ fn begin(
         }
         lock(&ended).remove(&key);
     };
-    if let Err(error) = thread::Builder::new().name(format!("trial-{name}")).spawn(body) {
+    // Not the trial's own name: a thread's name has no NUL.
+    if let Err(error) = thread::Builder::new().name("trial".into()).spawn(body) {
         lock(trials).remove(&unstarted);
-        outbox.event(Event::Failed(broken(&name, "thread", &format!("cannot start a thread: {error}"))));
+        outbox.event(Event::Failed(broken(&unstarted.0, "thread", &format!("cannot start a thread: {error}"))));
     }
 }
 
@@ -230,6 +240,35 @@ mod tests {
         assert!(outcome.is_ok());
         assert!(matches!(&events[0], Event::Hello(hello) if hello.protocol == PROTOCOL));
         assert!(matches!(&events[1], Event::HostFacts(facts) if !facts.kernel.is_empty()));
+    }
+
+    #[test]
+    fn a_description_with_more_peers_than_any_plan_has_is_refused() {
+        let peers = |count| Request::Describe { peers: vec!["::1".into(); count] };
+        let (outcome, events) = answers(&[frame(&peers(PEERS_MAX + 1)), frame(&peers(PEERS_MAX))].concat());
+        assert!(outcome.is_ok());
+        let said = "found 1025 peers of a description, expected at most 1024";
+        assert!(matches!(&events[1], Event::Refused { message } if message == said), "{:?}", events[1]);
+        assert!(matches!(&events[2], Event::HostFacts(_)), "{:?}", events[2]);
+    }
+
+    #[test]
+    fn a_trial_may_have_any_name() {
+        let prepare = Prepare {
+            trial: "a\0b".into(),
+            role: Role::Sink,
+            token: wire::Token([1; 16]),
+            answer: wire::Token([2; 16]),
+            rendezvous: wire::RendezvousRole::Listen { bind: None, ports: None },
+            test: serde_json::from_str(r#"{"type": "added", "name": "unknown", "settings": null}"#).unwrap(),
+            iperf3: None,
+        };
+        let mut input = frame(&Request::Prepare(Box::new(prepare)));
+        input.extend(frame(&Request::Clock { number: 7 }));
+        let (outcome, events) = answers(&input);
+        assert!(outcome.is_ok());
+        assert!(events.iter().any(|event| matches!(event, Event::Clock(reading) if reading.number == 7)));
+        assert!(events.iter().any(|event| matches!(event, Event::Failed(failed) if failed.trial == "a\0b")));
     }
 
     #[test]

@@ -88,7 +88,12 @@ pub fn carry_out(
         Ok(admitted) => admitted,
         Err(refusal) => return outbox.event(Event::Failed(refused(&prepare.trial, &refusal))),
     };
-    let held = Arc::new(Held { admitted, control: Arc::downgrade(control), ended_for: OnceLock::new() });
+    let held = Arc::new(Held {
+        admitted,
+        control: Arc::downgrade(control),
+        ended_for: OnceLock::new(),
+        first: OnceLock::new(),
+    });
     control.guard(Box::new(Checks(held.clone())));
     let stage = Stage::default();
     let watched = Watched { held: &held, stage: &stage, outbox, seen: Mutex::default() };
@@ -136,6 +141,8 @@ struct Held {
     /// It has this, as its guard.
     control: Weak<Control>,
     ended_for: OnceLock<&'static str>,
+    /// When the first bytes had come of an end that asks whether it may carry more.
+    first: OnceLock<Instant>,
 }
 
 impl Held {
@@ -170,11 +177,12 @@ impl Guard for Checks {
     }
 
     fn may_carry(&self, bytes: u64) -> bool {
-        let allowed = self.0.admitted.bytes_max().is_none_or(|most| bytes <= most);
-        if !allowed {
+        let elapsed = if bytes > 0 { self.0.first.get_or_init(Instant::now).elapsed() } else { Duration::ZERO };
+        let too_much = self.0.admitted.is_too_much(bytes, elapsed);
+        if too_much {
             self.0.end(TOO_MUCH);
         }
-        allowed
+        !too_much
     }
 }
 
@@ -297,9 +305,52 @@ impl Stage {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
+    use std::{fs, thread};
+
+    use wire::{Echo, RendezvousRole, RttSettings, Test, Token};
 
     use super::*;
+
+    #[test]
+    fn probes_that_come_too_fast_end_the_trial_of_a_sink() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, path) = (folder.path().join("limits.toml"), folder.path().display());
+        let rule = "[[rule]]\nname = 'all'\npeers = ['::/0']\n";
+        fs::write(&file, format!("state = '{path}'\naudit = '{path}/audit'\n{rule}")).unwrap();
+        let settings = RttSettings {
+            echo: Echo::Udp,
+            sizes_bytes: vec![64],
+            every_us: 1000,
+            poisson: true,
+            seed: 1,
+            duration_us: 60_000_000,
+            timeout_us: 1_000_000,
+            connect_timeout_us: 1_000_000,
+            dscp: None,
+            family: None,
+        };
+        let prepare = Prepare {
+            trial: "t".into(),
+            role: Role::Sink,
+            token: Token([1; 16]),
+            answer: Token([2; 16]),
+            rendezvous: RendezvousRole::Listen { bind: None, ports: None },
+            test: Test::Rtt(settings),
+            iperf3: None,
+        };
+        let gate = Gate::new(&file, Who::default(), |_, _, _| Err("no name".into()));
+        let admitted = gate.admit(&prepare, &|| false).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let control = Arc::new(Control::default());
+        let held =
+            Held { admitted, control: Arc::downgrade(&control), ended_for: OnceLock::new(), first: OnceLock::new() };
+        let checks = Checks(Arc::new(held));
+        // Of 2 s twice as many as in the mean, and 100.
+        let at_once = 64 * (2 * 2000 + 100);
+        assert!(checks.may_carry(0) && checks.may_carry(at_once) && !control.stopped());
+        assert!(checks.0.admitted.bytes_max().is_some_and(|most| most > 10 * at_once));
+        assert!(!checks.may_carry(10 * at_once) && control.stopped());
+        assert_eq!(checks.0.reason(), Some(TOO_MUCH));
+    }
 
     #[test]
     fn a_stage_is_waited_for_until_a_deadline() {

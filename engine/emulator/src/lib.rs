@@ -21,6 +21,7 @@ mod direction;
 mod error;
 mod flow;
 mod link;
+mod output;
 mod packet;
 mod paths;
 mod policer;

@@ -1,7 +1,7 @@
 //! The life of a link: made, reported on, taken down.
 
 use std::{
-    io::{self, Write},
+    io,
     num::NonZeroU64,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::{
@@ -22,11 +22,11 @@ use sys::take_realtime_priority;
 use wire::{DirectionCounters, EmulationCounters, EmulationEvent};
 
 use crate::{
-    defaults::LAST_LINE_TIMEOUT,
     device::Device,
     direction::{Clock, Direction, SharedPaths, Stop},
     error::EmulationError,
     link::Link,
+    output::Output,
     paths::Paths,
     request::LinkRequest,
 };
@@ -36,8 +36,8 @@ use crate::{
 ///
 /// # Errors
 /// When the request is not one, a device cannot be made, or one is gone. The error has been reported on `output` by then.
-pub fn emulate(line: &str, input: BorrowedFd<'_>, output: impl Write + AsFd) -> Result<(), EmulationError> {
-    let mut output = Output(output);
+pub fn emulate(line: &str, input: BorrowedFd<'_>, output: impl AsFd) -> Result<(), EmulationError> {
+    let mut output = Output::new(output);
     let result = LinkRequest::parse(line).and_then(|request| Emulator::make(&request)?.run(input, &mut output));
     if let Err(error) = &result {
         // Whoever does not listen any more has the exit code.
@@ -72,7 +72,7 @@ impl Emulator {
         })
     }
 
-    fn run(&self, input: BorrowedFd<'_>, output: &mut Output<impl Write + AsFd>) -> Result<(), EmulationError> {
+    fn run(&self, input: BorrowedFd<'_>, output: &mut Output<impl AsFd>) -> Result<(), EmulationError> {
         thread::scope(|scope| {
             let directions = [0, 1].map(|index| {
                 let work = move || self.direct(index);
@@ -102,17 +102,15 @@ impl Emulator {
     }
 
     /// Until the input ends, a direction ends, or a namespace is gone.
-    fn report_until_over(
-        &self,
-        input: BorrowedFd<'_>,
-        output: &mut Output<impl Write + AsFd>,
-    ) -> Result<(), EmulationError> {
+    fn report_until_over(&self, input: BorrowedFd<'_>, output: &mut Output<impl AsFd>) -> Result<(), EmulationError> {
         // Reading the counters takes locks that the directions wait for: whoever holds one must not be kept from running.
         let _ = take_realtime_priority();
         output.report(&EmulationEvent::Ready)?;
         let mut due = Instant::now() + self.report_interval;
         loop {
-            let mut files = [input, self.ended.as_fd()].map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN));
+            let room = output.waits().map(|file| PollFd::from_borrowed_fd(file, PollFlags::OUT));
+            let inputs = [input, self.ended.as_fd()].map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN));
+            let mut files: Vec<PollFd<'_>> = inputs.into_iter().chain(room).collect();
             let left = due.saturating_duration_since(Instant::now());
             match poll(&mut files, Some(&Timespec::try_from(left).unwrap_or_default())) {
                 Ok(_) | Err(Errno::INTR) => {}
@@ -122,12 +120,13 @@ impl Emulator {
             if direction_ended || (input_is_ready && is_at_end(input)) {
                 return Ok(());
             }
+            let whole = output.go_on()?;
             if Instant::now() >= due {
                 due = (due + self.report_interval).max(Instant::now());
                 for device in &self.devices {
                     device.check_namespace()?;
                 }
-                if output.takes(Duration::ZERO) {
+                if whole {
                     output.report(&self.counters())?;
                 }
             }
@@ -158,28 +157,6 @@ fn paths_of(request: &LinkRequest) -> [Arc<SharedPaths>; 2] {
         }
     }
     links.map(|links| Arc::new(SharedPaths::new(Paths::new(links, request.dscps.clone(), random.u64(..)))))
-}
-
-/// Where events go.
-struct Output<W>(W);
-
-impl<W: Write + AsFd> Output<W> {
-    fn report(&mut self, event: &EmulationEvent) -> Result<(), EmulationError> {
-        let mut line = serde_json::to_vec(event).unwrap_or_default();
-        line.push(b'\n');
-        let written = self.0.write_all(&line).and_then(|()| self.0.flush());
-        written.map_err(|source| EmulationError::System { operation: "write to standard output", source })
-    }
-
-    /// Whether a line can be written without waiting longer than this.
-    fn takes(&self, timeout: Duration) -> bool {
-        let mut files = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::OUT)];
-        poll(&mut files, Some(&Timespec::try_from(timeout).unwrap_or_default())).is_ok_and(|ready| ready > 0)
-    }
-
-    fn report_last(&mut self, event: &EmulationEvent) -> Result<(), EmulationError> {
-        if self.takes(LAST_LINE_TIMEOUT) { self.report(event) } else { Ok(()) }
-    }
 }
 
 struct SignalOnDrop<'a>(BorrowedFd<'a>);

@@ -15,7 +15,6 @@ use wire::{Prepare, Role};
 
 use crate::{
     asked::asked_of,
-    defaults::RESERVED_BEYOND,
     demand::Demand,
     moment::Moment,
     refusal::Refusal,
@@ -86,9 +85,8 @@ impl Admitted {
     /// Whether so many bytes after such a time are more than what was asked for.
     #[must_use]
     pub fn is_too_much(&self, bytes: u64, elapsed: Duration) -> bool {
-        let time_us = (elapsed + RESERVED_BEYOND).as_micros();
-        let too_fast = |rate: u64| u128::from(bytes) * 8_000_000 > u128::from(rate) * time_us;
-        let too_fast = self.demand.bytes.is_none() && self.got.grant.rate_bps.is_some_and(too_fast);
+        let too_fast = |rate| self.demand.is_faster(bytes, rate, elapsed);
+        let too_fast = self.got.grant.rate_bps.is_some_and(too_fast);
         self.demand.role == Role::Sink && (too_fast || self.bytes_max().is_some_and(|most| bytes > most))
     }
 

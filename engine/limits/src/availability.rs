@@ -92,7 +92,7 @@ impl Availability {
             free: present.turns.len() < limits.at_once && present.waiting.is_empty(),
             at: now.rfc3339(),
             at_once: limits.at_once,
-            turns: present.turns.iter().map(|turn| OfTurn::new(turn.as_ref())).collect(),
+            turns: present.turns.iter().map(|(_, turn)| OfTurn::new(turn.as_ref())).collect(),
             waiting: present.waiting.len(),
             rules: rules.collect(),
         })

@@ -1,5 +1,6 @@
 //! What a rule says to a demand: a grant, or a refusal.
 
+use serde::{Deserialize, Serialize};
 use wire::Role;
 
 use crate::{
@@ -15,12 +16,20 @@ use crate::{
 const PACING_MIN_BPS: u64 = 8;
 
 /// What a controller has already.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     /// Flows of all its ends.
     pub flows: u64,
     /// Rate of all its ends that have one.
     pub rate_bps: u64,
+}
+
+impl Held {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { flows: self.flows.saturating_add(other.flows), rate_bps: self.rate_bps.saturating_add(other.rate_bps) }
+    }
 }
 
 /// What is granted to one end.
@@ -30,6 +39,8 @@ pub struct Grant {
     pub rate_bps: Option<u64>,
     /// What each of its flows is held to, since it stated no rate, in bit/s.
     pub paced_bps: Option<u64>,
+    /// What each of its flows stated, in bit/s, where a rule has a rate: blocks go out no faster, either.
+    pub stated_bps: Option<u64>,
     /// What it carries, at most, where that is known.
     pub bytes: Option<u64>,
 }
@@ -42,6 +53,7 @@ impl Grant {
         Self {
             rate_bps: lower(self.rate_bps, other.rate_bps),
             paced_bps: lower(self.paced_bps, other.paced_bps),
+            stated_bps: lower(self.stated_bps, other.stated_bps),
             bytes: self.bytes.max(other.bytes),
         }
     }
@@ -90,7 +102,9 @@ impl Rule {
                 if all > most {
                     return Err(Refusal::rate(&self.name, all, most));
                 }
-                Ok(Grant { rate_bps: Some(rate), ..Grant::default() })
+                let each = (rate / u64::from(demand.flows.max(1))).max(PACING_MIN_BPS);
+                let stated_bps = Some(each).filter(|_| demand.role == Role::Source);
+                Ok(Grant { rate_bps: Some(rate), stated_bps, ..Grant::default() })
             }
             (Some(most), Rate::Open) if demand.role == Role::Source => {
                 let each = most.saturating_sub(held.rate_bps) / u64::from(demand.flows.max(1));
@@ -98,7 +112,7 @@ impl Rule {
                     return Err(Refusal::rate(&self.name, most.saturating_add(PACING_MIN_BPS), most));
                 }
                 let rate_bps = Some(each * u64::from(demand.flows.max(1)));
-                Ok(Grant { rate_bps, paced_bps: Some(each), bytes: None })
+                Ok(Grant { rate_bps, paced_bps: Some(each), ..Grant::default() })
             }
             (Some(most), Rate::Open) => {
                 let asked = "no rate, where this end receives and cannot hold the sender back";

@@ -1,5 +1,7 @@
 //! What one end of a trial asks of its host, worked out from its request: flows, rate, time and bytes, at most.
 
+use std::time::Duration;
+
 use wire::{PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test, UdpSettings};
 
 use crate::{
@@ -12,6 +14,10 @@ use crate::{
 const STREAM_TRIES: u64 = 4;
 /// Probes that are sent of a hop in place of one without an answer, itself included.
 const HOP_TRIES: u64 = 3;
+/// What trains that show too little grow to, in packets.
+const TRAIN_PACKETS_MAX: u32 = 4096;
+/// Twice the mean number of a Poisson process is beyond what it ever draws of many; so few may be anything.
+const FEW_PROBES: u64 = 100;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +44,10 @@ pub struct Demand {
     pub drain_us: u64,
     /// Bytes it carries, at most, where they do not follow from rate and time.
     pub bytes: Option<u64>,
+    /// Bytes that may be under way ahead of the rate: the first block of each flow.
+    pub ahead_bytes: u64,
+    /// Largest probe, where the times between probes are random and the rate is their mean.
+    pub probe_bytes: Option<u64>,
 }
 
 /// How fast all flows of an end are together, in bit/s of what they carry.
@@ -101,7 +111,22 @@ impl Demand {
         let time_us = self.duration_us.saturating_add(self.pad_us).saturating_add(drain_us);
         let time_us = time_us.saturating_add(micros(RESERVED_BEYOND));
         let bytes = (u128::from(rate_bps) * u128::from(time_us)).div_ceil(8_000_000);
-        u64::try_from(bytes).unwrap_or(u64::MAX)
+        u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(self.ahead_bytes)
+    }
+
+    /// Whether so many bytes after such a time are more than come at a rate; never where no rate is kept for so long.
+    #[must_use]
+    pub fn is_faster(&self, bytes: u64, rate_bps: u64, elapsed: Duration) -> bool {
+        let (bits, in_time) = (u128::from(bytes) * 8_000_000, (elapsed + RESERVED_BEYOND).as_micros());
+        let at_rate = u128::from(rate_bps).saturating_mul(in_time);
+        match (self.bytes, self.probe_bytes) {
+            (None, _) => bits > at_rate,
+            (Some(_), Some(probe)) => {
+                let few = u128::from(FEW_PROBES.saturating_mul(probe)) * 8_000_000;
+                bits > at_rate.saturating_mul(2).saturating_add(few)
+            }
+            (Some(_), None) => false,
+        }
     }
 
     /// How long it has this host, at most, once it may begin.
@@ -130,21 +155,27 @@ impl Demand {
             pad_us: 0,
             drain_us: 0,
             bytes: None,
+            ahead_bytes: 0,
+            probe_bytes: None,
         }
     }
 }
 
 fn tcp(settings: &TcpSettings) -> Demand {
     let stated = [settings.rate_bps, settings.pacing_rate_bps].into_iter().flatten().min();
-    bulk(TestName::Tcp, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
+    let demand = bulk(TestName::Tcp, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
         .with_rate(stated)
-        .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us)
+        .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
+    // A rate holds an application back once it has written its first block.
+    let ahead = settings.rate_bps.map(|_| u64::from(settings.flows).saturating_mul(settings.length_bytes.into()));
+    Demand { ahead_bytes: ahead.unwrap_or(0), ..demand }
 }
 
 fn udp(settings: &UdpSettings) -> Demand {
     let nanobits = u128::from(settings.length_bytes) * 8_000_000_000;
     let spaced = settings.spacing_ns.map(|spacing| nanobits.div_ceil(u128::from(spacing.max(1))));
-    let stated = settings.rate_bps.or(spaced.map(|rate| u64::try_from(rate).unwrap_or(u64::MAX)));
+    let spaced = spaced.map(|rate| u64::try_from(rate).unwrap_or(u64::MAX));
+    let stated = settings.rate_bps.into_iter().chain(spaced).max();
     let demand = bulk(TestName::Udp, settings.family, settings.flows, [settings.duration_us, settings.pad_us]);
     let demand = if stated.is_none() { Demand { rate: Rate::Bursts, ..demand } } else { demand.with_rate(stated) };
     demand.with_beyond(settings.connect_timeout_us, settings.drain_us)
@@ -176,12 +207,12 @@ fn rtt(settings: &RttSettings) -> Demand {
     let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
     let every_us = settings.every_us.max(1);
     let mean = (u128::from(largest) * 8_000_000).div_ceil(u128::from(every_us));
-    // Twice the mean number of a Poisson process is beyond what it ever draws of many; a few may be anything.
-    let probes = (settings.duration_us / every_us).saturating_mul(2).saturating_add(100);
+    let probes = (settings.duration_us / every_us).saturating_mul(2).saturating_add(FEW_PROBES);
     Demand {
         rate: Rate::Stated(u64::try_from(mean).unwrap_or(u64::MAX)),
         beyond_us: settings.connect_timeout_us.saturating_add(settings.timeout_us),
         bytes: Some(probes.saturating_mul(largest)),
+        probe_bytes: Some(largest),
         ..Demand::new(TestName::Rtt, settings.family, 1, settings.duration_us)
     }
 }
@@ -192,7 +223,10 @@ fn path(settings: &PathSettings) -> Demand {
     let hops = per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES);
     let packets =
         |times: u64, packets: u32| times.saturating_mul(packets.into()).saturating_mul(settings.train_bytes.into());
-    let trains = packets(settings.trains.into(), settings.train_packets);
+    let grown = packets(settings.trains.into(), settings.train_packets.max(TRAIN_PACKETS_MAX));
+    // Those that grow are sent in addition, each twice as long as the one before.
+    let growing = packets(if settings.trains > 0 { 2 } else { 0 }, TRAIN_PACKETS_MAX);
+    let trains = grown.saturating_add(growing);
     let streams = u64::from(settings.streams).saturating_mul(settings.stream_rates.into()).saturating_mul(STREAM_TRIES);
     let streams = packets(streams, settings.stream_packets);
     let probed = (u128::from(largest) * 8_000_000).div_ceil(u128::from(settings.every_us.max(1)));
@@ -209,6 +243,6 @@ fn unbounded(what: &str, why: &'static str) -> Refusal {
     Refusal::Unbounded { what: what.into(), why }
 }
 
-fn micros(duration: std::time::Duration) -> u64 {
+fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

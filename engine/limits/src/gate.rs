@@ -109,7 +109,9 @@ impl Gate {
 /// The request with the pace that its flows are held to.
 fn granted(mut prepare: Prepare, grant: &Grant) -> Prepare {
     match &mut prepare.test {
-        Test::Tcp(settings) if grant.paced_bps.is_some() => settings.pacing_rate_bps = grant.paced_bps,
+        Test::Tcp(settings) => {
+            settings.pacing_rate_bps = grant.paced_bps.or(grant.stated_bps).or(settings.pacing_rate_bps);
+        }
         Test::Quic(settings) if grant.paced_bps.is_some() => settings.rate_bps = grant.paced_bps,
         _ => {}
     }

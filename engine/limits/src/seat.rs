@@ -13,7 +13,8 @@ use crate::{
 
 /// A turn.
 pub struct Seat {
-    place: Place,
+    /// Where it is told.
+    pub place: Place,
     turn: Turn,
     /// Nothing that begins within the turn ends later.
     pub no_later: Moment,
@@ -35,7 +36,13 @@ impl Seat {
     /// Others cannot be told.
     pub fn take(locked: &Locked<'_>, who: &Who, longest: Duration, now: Moment) -> Result<Self, String> {
         let no_later = now.after(longest + OVERHEAD_MAX + START_WAIT);
-        let turn = Turn { who: who.clone(), tests: Vec::new(), begin_unix_s: now.0, until_unix_s: now.0 };
+        let turn = Turn {
+            who: who.clone(),
+            tests: Vec::new(),
+            begin_unix_s: now.0,
+            until_unix_s: now.0,
+            held: Held::default(),
+        };
         Ok(Self { place: Place::at_point(locked, &turn)?, turn, no_later, ends: HashMap::new() })
     }
 
@@ -84,13 +91,15 @@ impl Seat {
     /// What all ends have.
     #[must_use]
     pub fn held(&self) -> Held {
-        self.ends.values().map(|end| end.held).fold(Held::default(), |sum, held| Held {
-            flows: sum.flows + held.flows,
-            rate_bps: sum.rate_bps.saturating_add(held.rate_bps),
-        })
+        self.ends.values().map(|end| end.held).fold(Held::default(), Held::and)
     }
 
-    fn tell(&mut self, locked: &Locked<'_>) -> Result<(), String> {
+    /// Tells others what it has, and until when.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn tell(&mut self, locked: &Locked<'_>) -> Result<(), String> {
+        self.turn.held = self.held();
         self.turn.until_unix_s = self.ends.values().map(|end| end.until.0).max().unwrap_or(0);
         self.place.rewrite(locked, &self.turn)
     }

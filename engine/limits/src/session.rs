@@ -110,11 +110,12 @@ impl Session {
         let now = Moment::now();
         let day = day_of(now);
         let mut ledger = Ledger::read(&locked, &day).map_err(Refusal::Broken)?;
-        let (rules, refused, grant) = inner.grants(asking, &ledger, now)?;
-        let present = Present::look(&locked, true).map_err(Refusal::Broken)?;
-        for turn in &present.vanished {
-            let _ = audit::write(&asking.limits.audit, "vanished", &self.who, json!({ "turn": turn }));
-        }
+        let present = self.present(asking, &locked)?;
+        let ahead = present.ahead_of(inner.waiter.as_ref());
+        let busy = inner.seat.is_none() && (present.turns.len() >= asking.limits.at_once || ahead > 0);
+        // Whoever has to wait may have more once others' turns are over: its own in other sessions, too.
+        let held = if busy { Held::default() } else { inner.held(&self.who, &present) };
+        let (rules, refused, grant) = asking.grants(held, &ledger, now)?;
         let longest = Duration::from_micros(asking.demand.longest_us());
         let until = now.after(longest);
         match &inner.seat {
@@ -125,14 +126,13 @@ impl Session {
                 return Err(Refusal::limit(rule, "duration", asked, allowed, None));
             }
             Some(_) => {}
+            None if busy => {
+                let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+                let (who, until) = (present.text(), present.first_over(now));
+                let busy = Refusal::Busy { who, until, ahead, waited_ms };
+                return inner.wait(asking, &locked, busy, waits).map(Err);
+            }
             None => {
-                let ahead = present.ahead_of(inner.waiter.as_ref());
-                if present.turns.len() >= asking.limits.at_once || ahead > 0 {
-                    let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-                    let (who, until) = (present.text(), present.first_over(now));
-                    let busy = Refusal::Busy { who, until, ahead, waited_ms };
-                    return inner.wait(asking, &locked, busy, waits).map(Err);
-                }
                 let longest_us = asking.rules.iter().map(|rule| rule.duration_us).max().unwrap_or(0);
                 let seat = Seat::take(&locked, &self.who, Duration::from_micros(longest_us), now);
                 inner.seat = Some(seat.map_err(Refusal::Broken)?);
@@ -145,6 +145,15 @@ impl Session {
             Refusal::Broken(error)
         })?;
         Ok(Ok(Got { number, end, day, rules, refused, grant }))
+    }
+
+    /// Who is there; the audit says whose engines are gone.
+    fn present(&self, asking: &Asking<'_>, locked: &Locked<'_>) -> Result<Present, Refusal> {
+        let present = Present::look(locked, true).map_err(Refusal::Broken)?;
+        for turn in &present.vanished {
+            let _ = audit::write(&asking.limits.audit, "vanished", &self.who, json!({ "turn": turn }));
+        }
+        Ok(present)
     }
 
     /// An end is over sooner than it might have been.
@@ -171,7 +180,8 @@ impl Session {
             let written = ledger.write(&locked, &got.end, &got.rules, bytes, true);
             // While the folder is locked: a turn that just ends is not taken for one whose engine was killed.
             inner.leave(got.number);
-            written
+            let told = inner.seat.as_mut().map_or(Ok(()), |seat| seat.tell(&locked));
+            written.and(told)
         });
         inner.leave(got.number);
         written
@@ -233,13 +243,12 @@ impl Drop for Waits<'_> {
 
 type Grants = (Vec<String>, Vec<(String, Refusal)>, Grant);
 
-impl Inner {
+impl Asking<'_> {
     /// Which rules grant it, which do not, and what all of those that do have in common.
-    fn grants(&self, asking: &Asking<'_>, ledger: &Ledger, now: Moment) -> Result<Grants, Refusal> {
-        let held = self.seat.as_ref().map_or(Held::default(), Seat::held);
+    fn grants(&self, held: Held, ledger: &Ledger, now: Moment) -> Result<Grants, Refusal> {
         let (mut names, mut refused, mut common) = (Vec::new(), Vec::new(), None::<Grant>);
-        for rule in asking.rules {
-            match rule.grant(asking.demand, held, ledger.used(&rule.name), now) {
+        for rule in self.rules {
+            match rule.grant(self.demand, held, ledger.used(&rule.name), now) {
                 Ok(grant) => {
                     names.push(rule.name.clone());
                     common = Some(common.map_or(grant, |other| other.and(grant)));
@@ -251,6 +260,14 @@ impl Inner {
             Some(grant) => Ok((names, refused, grant)),
             None => Err(refused.into_iter().next().map_or(Refusal::Controller(None), |(_, refusal)| refusal)),
         }
+    }
+}
+
+impl Inner {
+    /// What a controller has in this session, and in others.
+    fn held(&self, who: &Who, present: &Present) -> Held {
+        let own = self.seat.as_ref().map_or(Held::default(), Seat::held);
+        own.and(present.held_by(who, self.seat.as_ref().map(|seat| &seat.place)))
     }
 
     /// Takes a place in the queue, if this request may wait.

@@ -9,6 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    check::Held,
     defaults::TURN_BYTES_MAX,
     moment::Moment,
     state::{Locked, Owned},
@@ -21,6 +22,14 @@ pub struct Who {
     pub name: Option<String>,
     /// Where it comes from, as the SSH server says (`SSH_CONNECTION`).
     pub address: Option<IpAddr>,
+}
+
+impl Who {
+    /// Whether both are one controller: of the same name, or without one and from the same address.
+    #[must_use]
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        self.name == other.name && (self.name.is_some() || self.address == other.address)
+    }
 }
 
 impl fmt::Display for Who {
@@ -45,6 +54,9 @@ pub struct Turn {
     pub begin_unix_s: u64,
     /// When it is over, at the latest.
     pub until_unix_s: u64,
+    /// What its ends have. Engines of earlier versions do not say it.
+    #[serde(default)]
+    pub held: Held,
 }
 
 impl Turn {
@@ -65,8 +77,8 @@ pub struct Place {
 /// Who is there.
 #[derive(Default)]
 pub struct Present {
-    /// Turns, the oldest first. One that says nothing is somebody's all the same.
-    pub turns: Vec<Option<Turn>>,
+    /// Turns by the names of their files, the oldest first. One that says nothing is somebody's all the same.
+    pub turns: Vec<(String, Option<Turn>)>,
     /// Names of who waits, in their order.
     pub waiting: Vec<String>,
     /// What was left of turns whose engines are gone.
@@ -83,7 +95,7 @@ impl Present {
         for found in locked.files("turn-", TURN_BYTES_MAX)? {
             let turn = serde_json::from_slice(&found.text).ok();
             if found.held {
-                present.turns.push(turn);
+                present.turns.push((found.name, turn));
                 continue;
             }
             present.vanished.push(turn);
@@ -108,17 +120,28 @@ impl Present {
         self.waiting.iter().take_while(|name| own.as_ref() != Some(name)).count()
     }
 
+    /// What a controller has in all turns but one of its own.
+    #[must_use]
+    pub fn held_by(&self, who: &Who, own: Option<&Place>) -> Held {
+        let own = own.map(|place| format!("turn-{}", place.id));
+        let others = self.turns.iter().filter(|(name, _)| own.as_ref() != Some(name));
+        let said = others.filter_map(|(_, turn)| turn.as_ref());
+        said.filter(|turn| turn.who.is_same_as(who)).fold(Held::default(), |sum, turn| sum.and(turn.held))
+    }
+
     /// When the first of the turns is over.
     #[must_use]
     pub fn first_over(&self, now: Moment) -> Moment {
-        let known = self.turns.iter().flatten().map(|turn| Moment(turn.until_unix_s)).min();
+        let known = self.turns.iter().filter_map(|(_, turn)| turn.as_ref());
+        let known = known.map(|turn| Moment(turn.until_unix_s)).min();
         known.unwrap_or(now).max(now)
     }
 
     /// Who measures.
     #[must_use]
     pub fn text(&self) -> String {
-        let texts = self.turns.iter().map(|turn| turn.as_ref().map_or("an unknown controller".into(), Turn::text));
+        let texts = self.turns.iter();
+        let texts = texts.map(|(_, turn)| turn.as_ref().map_or("an unknown controller".into(), Turn::text));
         let texts: Vec<String> = texts.collect();
         if texts.is_empty() { "controllers that wait".into() } else { texts.join(" and ") }
     }

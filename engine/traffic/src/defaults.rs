@@ -60,6 +60,8 @@ pub const KEEPALIVE: Duration = Duration::from_secs(2);
 pub const FLOWS_MAX: u32 = 4096;
 /// Most bytes of one write or read.
 pub const LENGTH_MAX_BYTES: u32 = 64 << 20;
+/// Most bytes of the buffers of all flows of a trial, of one write or read each.
+pub const BUFFERS_MAX_BYTES: u64 = 1 << 30;
 /// The most that the kernel lets everybody have (`fs.pipe-max-size`).
 pub const PIPE_BYTES: usize = 1 << 20;
 /// Most buffers of a source that lends them: each may take a huge page, and more than run at a time help nobody.

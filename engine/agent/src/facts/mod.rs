@@ -9,6 +9,7 @@ use std::thread;
 
 use wire::HostFacts;
 
+pub use self::route::PEERS_MAX;
 use self::settings::setting;
 
 /// Reads everything; what cannot be read stays empty. The routes are those to `peers`, names or addresses.

@@ -19,8 +19,10 @@ fn ledger(point: &Point) -> PathBuf {
 }
 
 fn megabyte() -> wire::Prepare {
-    // 3 s at this rate.
-    to_peer(Test::Tcp(TcpSettings { rate_bps: Some(8_000_000 / 3), ..tcp() }))
+    // 3 s at this rate, and a block.
+    let settings = tcp();
+    let rest = 1_000_000 - u64::from(settings.length_bytes);
+    to_peer(Test::Tcp(TcpSettings { rate_bps: Some(8 * rest / 3), ..settings }))
 }
 
 fn left(point: &Point) -> u64 {

@@ -8,8 +8,8 @@ use wire::{
 
 use crate::support::{CONTROLLER, PEER, Point, admit, connect, listen, path, prepare, quic, rtt, tcp, to_peer, udp};
 
-/// 1 s at 1 Mbit/s, and 2 s that are reserved beyond.
-const BYTES: u64 = 375_000;
+/// 1 s at 1 Mbit/s, 2 s that are reserved beyond, and the first block.
+const BYTES: u64 = 376_000;
 
 const RULES: &str = r#"
 [[rule]]
@@ -19,7 +19,7 @@ controllers = ["198.51.100.0/31"]
 rate = "1Mbit/s"
 duration = "2s"
 flows = 4
-bytes_per_day = "375KB"
+bytes_per_day = "376KB"
 [[rule]]
 name = "rtt-only"
 peers = ["192.0.2.128/25"]
@@ -105,6 +105,8 @@ fn refused() -> Vec<(Prepare, &'static str)> {
         (with(|own| (own.rate_bps, own.flows) = (Some(u64::MAX), 4)), "(`rate`)"),
         (udp_with(|own| own.rate_bps = Some(1_000_001)), "(`rate`)"),
         (udp_with(|own| (own.rate_bps, own.spacing_ns) = (None, Some(7_999_999))), "(`rate`)"),
+        (udp_with(|own| own.spacing_ns = Some(7_999_999)), "(`rate`)"),
+        (udp_with(|own| (own.rate_bps, own.spacing_ns) = (Some(1_000_001), Some(u64::MAX))), "(`rate`)"),
         (udp_with(|own| own.rate_bps = None), "asked for udp as fast as it can be sent"),
         (quic_with(|own| own.rate_bps = Some(1_000_001)), "(`rate`)"),
         (rtt_with(|own| (own.sizes_bytes, own.every_us) = (vec![64, 1250], 9_999)), "(`rate`)"),
@@ -179,7 +181,8 @@ fn what_is_just_within_the_limits_is_admitted() {
         prepare(Role::Sink, listen(), Test::Udp(udp())),
         prepare(Role::Source, listen(), Test::Tcp(tcp())),
     ] {
-        let point = Point::new("", RULES);
+        // With a block of each of four flows.
+        let point = Point::new("", &RULES.replace("376KB", "379KB"));
         let admitted = admit(&point.session("alice", Some(CONTROLLER)), &request);
         assert!(admitted.is_ok(), "{request:?}: {}", admitted.err().map_or(String::new(), |error| error.to_string()));
     }
@@ -202,7 +205,7 @@ fn controllers_from_elsewhere_are_refused() {
 
 #[test]
 fn a_source_without_a_rate_is_held_to_what_is_allowed() {
-    let point = Point::new("", &RULES.replace("375KB", "375MB"));
+    let point = Point::new("", &RULES.replace("376KB", "375MB"));
     let gate = point.session("alice", Some(CONTROLLER));
     let admitted = admit(&gate, &with(|own| (own.rate_bps, own.flows) = (None, 3))).ok().unwrap();
     let Test::Tcp(settings) = &admitted.prepare.test else { panic!("tcp") };
@@ -215,8 +218,47 @@ fn a_source_without_a_rate_is_held_to_what_is_allowed() {
 }
 
 #[test]
+fn a_stated_rate_holds_the_first_block_too() {
+    let point = Point::new("", &RULES.replace("376KB", "376MB"));
+    let gate = point.session("alice", Some(CONTROLLER));
+    let paced = |role, rate_bps, pacing_rate_bps| {
+        let settings = TcpSettings { rate_bps, pacing_rate_bps, length_bytes: 1 << 20, flows: 2, ..tcp() };
+        let admitted = admit(&gate, &prepare(role, connect(PEER), Test::Tcp(settings))).ok().unwrap();
+        let Test::Tcp(settings) = &admitted.prepare.test else { panic!("tcp") };
+        assert!(admitted.remarks.is_empty());
+        settings.pacing_rate_bps
+    };
+    assert_eq!(paced(Role::Source, Some(400_000), None), Some(400_000));
+    assert_eq!(paced(Role::Source, Some(400_000), Some(300_000)), Some(300_000));
+    assert_eq!(paced(Role::Source, Some(300_000), Some(400_000)), Some(300_000));
+    assert_eq!(paced(Role::Source, Some(1), None), Some(8), "the kernel counts bytes");
+    assert_eq!(paced(Role::Sink, Some(400_000), None), None);
+    let audited = point.audited();
+    let reserved = audited.iter().find(|line| line["event"] == "begun").map(|line| line["reserved_bytes"].clone());
+    assert_eq!(reserved, Some((2 * (400_000 / 8 * 3 + (1 << 20))).into()), "3 s, and a block of each flow");
+    let free = Point::new("", &RULES.replace("rate = \"1Mbit/s\"", ""));
+    let gate = free.session("alice", Some(CONTROLLER));
+    let admitted = admit(&gate, &with(|_| ())).ok().unwrap();
+    let Test::Tcp(settings) = &admitted.prepare.test else { panic!("tcp") };
+    assert_eq!(settings.pacing_rate_bps, None, "no rule has a rate");
+}
+
+#[test]
+fn trains_count_as_long_as_they_may_grow() {
+    let rule = "[[rule]]\nname = \"all\"\npeers = [\"0.0.0.0/0\"]\nbytes_per_day = \"1GB\"";
+    for (trains, train_packets, packets) in [(20, 100, 22 * 4096), (1, 4096, 3 * 4096), (0, 100, 0)] {
+        let point = Point::new("", rule);
+        let gate = point.session("alice", None);
+        let asked = path_with(|own| (own.trains, own.train_packets, own.train_bytes) = (trains, train_packets, 1440));
+        let _held = admit(&gate, &asked).ok().unwrap();
+        // Three tries of the one probe of a hop.
+        assert_eq!(point.audited()[0]["reserved_bytes"], packets * 1440 + 300);
+    }
+}
+
+#[test]
 fn flows_and_rates_of_all_ends_of_a_controller_count_together() {
-    let point = Point::new("", &RULES.replace("375KB", "375MB"));
+    let point = Point::new("", &RULES.replace("376KB", "375MB"));
     let gate = point.session("alice", Some(CONTROLLER));
     let two = with(|own| (own.flows, own.rate_bps) = (2, Some(250_000)));
     let (first, _second) = (admit(&gate, &two).ok().unwrap(), admit(&gate, &two).ok().unwrap());
@@ -236,9 +278,10 @@ fn bytes_of_a_day_are_refused_before_they_flow() {
     first.finish("ok", None, Some(1));
     let refusal = admit(&gate, &all).err().unwrap().to_string();
     let said =
-        "asked for up to 375 KB, allowed at most 374.999 KB: of 375 KB a day that is left (`bytes_per_day`); again at";
+        "asked for up to 376 KB, allowed at most 375.999 KB: of 376 KB a day that is left (`bytes_per_day`); again at";
     assert!(refusal.contains(said) && refusal.ends_with("T00:00:00Z"), "{refusal}");
-    let one_less = with(|own| own.rate_bps = Some(8 * (BYTES - 1) / 3));
+    // A byte less, without the first block.
+    let one_less = with(|own| own.rate_bps = Some(8 * (BYTES - 1001) / 3));
     assert!(admit(&gate, &one_less).is_ok());
 }
 
@@ -278,6 +321,33 @@ fn what_comes_to_a_sink_is_bounded() {
     sink.finish("ok", None, Some(0));
     let source = admit(&gate, &with(|_| ())).ok().unwrap();
     assert_eq!(source.bytes_max(), None);
+}
+
+#[test]
+fn probes_that_come_to_a_sink_are_no_faster_than_was_asked_for() {
+    use std::time::Duration;
+    let point = Point::new("", &RULES.replace("376KB", "376MB"));
+    let gate = point.session("alice", Some(CONTROLLER));
+    // 10 probes of 100 B a second, of which twice as many may come by chance, and some more at first.
+    let settings = RttSettings { duration_us: 2_000_000, ..rtt() };
+    let sink = admit(&gate, &prepare(Role::Sink, connect(PEER), Test::Rtt(settings))).ok().unwrap();
+    assert_eq!(sink.bytes_max(), Some(14_000));
+    assert!(!sink.is_too_much(14_000, Duration::ZERO));
+    sink.finish("ok", None, Some(0));
+    let settings = RttSettings { duration_us: 2_000_000, every_us: 1000, sizes_bytes: vec![64], ..rtt() };
+    let sink = admit(&gate, &prepare(Role::Sink, connect(PEER), Test::Rtt(settings))).ok().unwrap();
+    let at_once = 2 * 2000 * 64 + 100 * 64;
+    assert_eq!(sink.bytes_max(), Some(at_once));
+    assert!(!sink.is_too_much(at_once, Duration::ZERO));
+    sink.finish("ok", None, Some(0));
+    let long = RULES.replace("376KB", "376MB").replace("duration = \"2s\"", "duration = \"60s\"");
+    let point = Point::new("", &long);
+    let gate = point.session("alice", Some(CONTROLLER));
+    let settings = RttSettings { duration_us: 60_000_000, every_us: 1000, sizes_bytes: vec![64], ..rtt() };
+    let sink = admit(&gate, &prepare(Role::Sink, connect(PEER), Test::Rtt(settings))).ok().unwrap();
+    assert!(!sink.is_too_much(at_once, Duration::ZERO));
+    assert!(sink.is_too_much(at_once + 1, Duration::ZERO), "all of it at once");
+    assert!(!sink.is_too_much(at_once + 1, Duration::from_secs(1)));
 }
 
 #[test]

@@ -61,6 +61,35 @@ fn once_a_trial_runs_its_end_is_known_better() {
 }
 
 #[test]
+fn sessions_of_one_controller_share_its_flows_and_its_rate() {
+    let point = Point::new("wait = \"0s\"\nat_once = 4", &format!("{RULE}\nflows = 4\nrate = \"1Mbit/s\""));
+    let request = |flows, rate_bps| to_peer(Test::Tcp(wire::TcpSettings { flows, rate_bps: Some(rate_bps), ..tcp() }));
+    let [first, second, bob] = ["alice", "alice", "bob"].map(|name| point.session(name, Some("198.51.100.1")));
+    let kept = admit(&first, &request(1, 100_000)).ok().unwrap();
+    let held = admit(&first, &request(2, 200_000)).ok().unwrap();
+    let refused = |asked| admit(&second, &asked).err().unwrap().to_string();
+    assert!(refused(request(2, 1000)).contains("asked for 5 flows at once, allowed at most 4"));
+    assert!(refused(request(1, 500_001)).contains("asked for 1.000001 Mbit/s of all flows"));
+    assert!(admit(&bob, &request(4, 250_000)).is_ok(), "another controller has its own");
+    let third = admit(&second, &request(1, 500_000)).ok().unwrap();
+    assert!(admit(&first, &request(1, 1000)).is_err(), "and the other way round");
+    held.finish("ok", None, Some(0));
+    drop(third);
+    assert!(admit(&second, &request(3, 300_000)).is_ok(), "what is over is free in the other session");
+    kept.finish("ok", None, Some(0));
+}
+
+#[test]
+fn who_has_its_flows_in_another_session_waits_for_the_turn() {
+    let point = Point::new("wait = \"0s\"", &format!("{RULE}\nflows = 1"));
+    let [first, second] = [(); 2].map(|()| point.session("alice", None));
+    let held = admit(&first, &to_peer(Test::Tcp(tcp()))).ok().unwrap();
+    assert_eq!(admit(&second, &to_peer(Test::Tcp(tcp()))).err().unwrap().kind(), "point_busy");
+    held.finish("ok", None, Some(0));
+    assert!(admit(&second, &to_peer(Test::Tcp(tcp()))).is_ok());
+}
+
+#[test]
 fn a_turn_is_not_kept_by_trials_that_overlap() {
     let point = Point::new("wait = \"0s\"", &RULE.replace("10s", "1s"));
     let gate = point.session("alice", None);

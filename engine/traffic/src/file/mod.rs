@@ -4,6 +4,7 @@
 //! pace, and the waits of the others show which one it is. Files have no names: nothing of them is left, however the
 //! engine ends.
 
+mod announced;
 mod counters;
 mod cpu;
 mod device;

@@ -21,6 +21,7 @@ use wire::{
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
+    announced::Announced,
     counters::{Counters, add, timed},
     cpu::{StorageCpu, sum},
     folder::{Folder, forget, whole_sectors},
@@ -30,7 +31,7 @@ use super::{
 };
 use crate::{
     TrialError,
-    defaults::{FILES_MAX, FLOW_STACK_BYTES, WRITEBACK_BYTES},
+    defaults::{FLOW_STACK_BYTES, WRITEBACK_BYTES},
     flow::cpu_since,
     tcp::{TcpFlow, TcpFlows},
 };
@@ -48,8 +49,8 @@ pub struct Sink {
 
 #[derive(Default)]
 struct Files {
-    /// How many files come, and how many bytes in all, once a flow has said so.
-    job: Option<(u32, u64)>,
+    /// What comes, once a flow has said so.
+    announced: Option<Announced>,
     open: Vec<Option<Arc<SinkFile>>>,
 }
 
@@ -142,6 +143,7 @@ impl Sink {
                     let _ = (&mut &*connection).write(&[RUNNING]);
                 }
                 BlockKind::Data => {
+                    self.expect(&header)?;
                     let Ok(buffer) = timed(&counters.waits_for_storage_ns, || empty.recv()) else {
                         return Ok(());
                     };
@@ -171,19 +173,23 @@ impl Sink {
     /// What comes in all, as each flow says it: the same.
     fn begin(&self, files: u32, bytes: u64) -> io::Result<()> {
         let mut all = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        match all.job {
-            Some(job) if job == (files, bytes) => Ok(()),
-            Some(_) => Err(io::Error::other("flows of one trial announce different files")),
-            None if files > FILES_MAX => Err(io::Error::other(format!("{files} files, at most {FILES_MAX} are taken"))),
-            None => {
-                if self.writes() {
-                    self.folder.check_space(bytes).map_err(io::Error::other)?;
-                }
-                all.job = Some((files, bytes));
-                all.open.resize_with(files as usize, || None);
-                Ok(())
-            }
+        if let Some(announced) = &all.announced {
+            return announced.again(files, bytes).map_err(io::Error::other);
         }
+        let announced = Announced::new(files, bytes, &self.settings).map_err(io::Error::other)?;
+        if self.writes() {
+            self.folder.check_space(bytes).map_err(io::Error::other)?;
+        }
+        all.announced = Some(announced);
+        all.open.resize_with(files as usize, || None);
+        Ok(())
+    }
+
+    /// A block comes, of what was announced before.
+    fn expect(&self, block: &BlockHeader) -> io::Result<()> {
+        let mut all = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let announced = all.announced.as_mut().ok_or_else(|| io::Error::other("the source announced no files"))?;
+        announced.take(block.file, block.length).map_err(io::Error::other)
     }
 
     /// Writes what the other thread received; what it wrote is on the disk when this ends, where that is requested.
@@ -264,12 +270,16 @@ impl Sink {
 
     fn file(&self, file: u32, bytes: u64) -> io::Result<Arc<SinkFile>> {
         let mut all = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = all.open.get_mut(file as usize);
+        let Files { announced: Some(announced), open } = &mut *all else {
+            return Err(io::Error::other("the source announced no files"));
+        };
+        let place = open.get_mut(file as usize);
         let place = place.ok_or_else(|| io::Error::other(format!("file {file} was not announced")))?;
         if let Some(known) = place {
             let same = Some(known.clone()).filter(|known| known.bytes == bytes);
             return same.ok_or_else(|| io::Error::other(format!("file {file} has two sizes")));
         }
+        announced.open(file, bytes).map_err(io::Error::other)?;
         let made = self.folder.unnamed(self.settings.cache, self.settings.sync);
         let made = made.map_err(|error| io::Error::new(error.kind(), format!("cannot make file {file}: {error}")))?;
         Ok(place.insert(Arc::new(SinkFile { file: made, bytes, missing: AtomicU64::new(bytes) })).clone())

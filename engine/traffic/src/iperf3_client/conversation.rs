@@ -291,20 +291,22 @@ impl Conversation {
         halt: &Halt<'_>,
     ) -> Result<(), TrialError> {
         let mut filled = 0;
-        while filled < bytes.len() {
+        loop {
             match self.stream.read(&mut bytes[filled..]) {
                 Ok(0) => return Err(self.trouble(Trouble::Lost { awaited, reason: "it hung up".into() })),
                 Ok(count) => filled += count,
-                Err(error) if is_pause(&error) => {
-                    halt.check()?;
-                    if deadline.is_over() {
-                        return Err(self.trouble(Trouble::Silent { awaited, timeout: deadline.timeout }));
-                    }
-                }
+                Err(error) if is_pause(&error) => {}
                 Err(error) => return Err(self.trouble(Trouble::Lost { awaited, reason: error.to_string() })),
             }
+            if filled == bytes.len() {
+                return Ok(());
+            }
+            // Each time: one that sends a byte now and then never pauses.
+            halt.check()?;
+            if deadline.is_over() {
+                return Err(self.trouble(Trouble::Silent { awaited, timeout: deadline.timeout }));
+            }
         }
-        Ok(())
     }
 
     fn unexpected(&self, awaited: &'static str, said: String) -> TrialError {
@@ -357,4 +359,41 @@ fn connect(server: &Server) -> Result<TcpStream, TrialError> {
     };
     set().map_err(failed)?;
     Ok(socket.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, thread};
+
+    use super::*;
+    use crate::Control;
+
+    /// A server that sends a byte every 2 ms, until nobody listens.
+    fn heard_from_one_that_trickles(timeout: Duration, halt: &Halt<'_>) -> TrialError {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let remote = stream.peer_addr().unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        let mut conversation = Conversation { stream, remote, phase: Phase::Report, begun: true };
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                while server.write_all(b" ").is_ok() {
+                    thread::sleep(Duration::from_millis(2));
+                }
+            });
+            let read = conversation.read_whole(&mut [0; 2000], "its results", Deadline::after(timeout), halt);
+            drop(conversation);
+            read.unwrap_err()
+        })
+    }
+
+    #[test]
+    fn a_server_that_trickles_keeps_neither_a_deadline_nor_a_stop_from_coming() {
+        let late = heard_from_one_that_trickles(Duration::from_millis(50), &Halt::default());
+        assert!(late.to_string().contains("its results was not received within 0.05 s"), "{late}");
+        let control = Control::default();
+        control.stop();
+        let stopped = heard_from_one_that_trickles(Duration::from_secs(60), &Halt::of(&control));
+        assert!(matches!(stopped, TrialError::Stopped), "{stopped}");
+    }
 }

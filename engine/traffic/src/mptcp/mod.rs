@@ -5,6 +5,7 @@
 
 mod path_manager;
 mod sampler;
+mod setting;
 mod subflow_row;
 
 use std::{

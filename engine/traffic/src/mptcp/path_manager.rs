@@ -6,12 +6,13 @@
 //! others begin or accept in these microseconds has one subflow.)
 
 use std::{
-    fmt, fs, io,
+    fmt, io,
     net::{IpAddr, SocketAddr},
     os::{
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr as UnixAddress, UnixListener},
     },
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -22,6 +23,7 @@ use netlink_packet_generic::{
     ctrl::{GenlCtrl, GenlCtrlCmd, nlas::GenlCtrlAttrs},
 };
 
+use super::setting::{self, Changed};
 use crate::{
     TrialError,
     defaults::SUBFLOW_CHECK,
@@ -52,7 +54,8 @@ const AF_INET6: u16 = 10;
 
 /// While it lives, sockets that are made leave their paths to this process: for moments, no longer.
 pub struct OwnSubflows {
-    before: String,
+    _changed: Changed,
+    // After that: the setting is put back before another engine may change it.
     _lock: UnixListener,
 }
 
@@ -70,9 +73,8 @@ impl OwnSubflows {
             what: format!("another engine has set {SETTING} for too long"),
             source,
         })?;
-        let before = fs::read_to_string(SETTING).map_err(refused)?;
-        fs::write(SETTING, BY_A_PROGRAM).map_err(refused)?;
-        Ok(Self { before, _lock: lock })
+        let changed = Changed::begin(Path::new(SETTING), BY_A_PROGRAM, setting::record("pm_type")).map_err(refused)?;
+        Ok(Self { _changed: changed, _lock: lock })
     }
 }
 
@@ -86,13 +88,6 @@ fn lock(timeout: Duration) -> io::Result<UnixListener> {
             }
             lock => return lock,
         }
-    }
-}
-
-impl Drop for OwnSubflows {
-    fn drop(&mut self) {
-        // What could be written a moment ago can be written now; if not, there is nothing else to try.
-        let _ = fs::write(SETTING, self.before.trim());
     }
 }
 

@@ -28,7 +28,10 @@ use super::{
 };
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::{DATAGRAM_WINDOW_BYTES, QUIC_DATAGRAM_MAX_BYTES, QUIC_DATAGRAM_MIN_BYTES, STOP_CHECK, SUBFLOW_CHECK},
+    defaults::{
+        DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, QUIC_DATAGRAM_MAX_BYTES, QUIC_DATAGRAM_MIN_BYTES, STOP_CHECK,
+        SUBFLOW_CHECK,
+    },
     tls::{NAME, Secrets, opening_token},
     udp::{self, Established, Stream},
 };
@@ -119,20 +122,28 @@ fn answer_until_handshakes(
             return Err(TrialError::Stopped);
         }
         for ((_, stream), begun) in flows.iter().zip(&mut begun).filter(|(_, begun)| !**begun) {
-            while let Some(length) = peeked(&stream.socket) {
-                *begun = length != OPENING_BYTES;
-                if *begun {
-                    break;
-                }
+            *begun = answer_openings(stream);
+        }
+        thread::sleep(SUBFLOW_CHECK);
+    }
+    Ok(())
+}
+
+/// Answers the openings that wait; whether something else comes after them. Those that come faster than they are answered
+/// wait while the deadline is checked.
+fn answer_openings(stream: &Stream) -> bool {
+    for _ in 0..DATAGRAMS_AT_ONCE {
+        match peeked(&stream.socket) {
+            Some(OPENING_BYTES) => {
                 let mut bytes = [0; OPENING_BYTES];
                 if stream.socket.recv(&mut bytes).is_ok() {
                     stream.answer_again(&bytes);
                 }
             }
+            other => return other.is_some(),
         }
-        thread::sleep(SUBFLOW_CHECK);
     }
-    Ok(())
+    false
 }
 
 /// Length of the datagram that waits, if one does.
@@ -310,3 +321,31 @@ fn size(bytes: u64) -> Result<VarInt, TrialError> {
 
 /// How often threads of connections look whether they are to stop.
 pub const LOOKS_EVERY: Duration = STOP_CHECK;
+
+#[cfg(test)]
+mod tests {
+    use wire::{Opening, Token};
+
+    use super::*;
+    use crate::udp::stream::Opened;
+
+    const MORE: usize = 20;
+
+    #[test]
+    fn a_flood_of_openings_does_not_keep_the_deadline_from_being_looked_at() {
+        let (near, far) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        near.connect(far.local_addr().unwrap()).unwrap();
+        far.connect(near.local_addr().unwrap()).unwrap();
+        SockRef::from(&near).set_recv_buffer_size(4 << 20).unwrap();
+        let opened = Opened { token: Token([1; 16]), answer: Token([2; 16]), listening: true };
+        let opening = Opening { token: opened.token, flow: 0 }.encode();
+        for _ in 0..DATAGRAMS_AT_ONCE + MORE {
+            far.send(&opening).unwrap();
+        }
+        far.send(&[7; 1200]).unwrap();
+        let stream = Stream::new(near, 0, opened);
+        assert!(!answer_openings(&stream), "it looks at its deadline before it has seen all");
+        assert_eq!(peeked(&stream.socket), Some(OPENING_BYTES));
+        assert!(answer_openings(&stream), "a handshake comes after the openings");
+    }
+}

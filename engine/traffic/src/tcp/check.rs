@@ -4,7 +4,7 @@ use wire::{Encryption, Mode, TcpSettings, Until};
 
 use crate::{
     Task, TrialError,
-    defaults::{FLOWS_MAX, KNOWN_INTERVALS_MIN, LENGTH_MAX_BYTES, PACING_RATE_MIN_BPS, SILENCE_MIN},
+    defaults::{BUFFERS_MAX_BYTES, FLOWS_MAX, KNOWN_INTERVALS_MIN, LENGTH_MAX_BYTES, PACING_RATE_MIN_BPS, SILENCE_MIN},
     limits::{check_cpus, check_times, within},
 };
 
@@ -13,6 +13,8 @@ pub fn check(task: &Task<'_, TcpSettings>) -> Result<(), TrialError> {
     let settings = task.settings;
     within("flows", settings.flows.into(), 1, FLOWS_MAX.into())?;
     within("length_bytes", settings.length_bytes.into(), 1, LENGTH_MAX_BYTES.into())?;
+    let buffers_bytes = u64::from(settings.flows) * u64::from(settings.length_bytes);
+    within("flows times length_bytes", buffers_bytes, 1, BUFFERS_MAX_BYTES)?;
     within("rate_bps", settings.rate_bps.unwrap_or(u64::MAX), 1, u64::MAX)?;
     within("pacing_rate_bps", settings.pacing_rate_bps.unwrap_or(u64::MAX), PACING_RATE_MIN_BPS, u64::MAX)?;
     within("dscp", settings.dscp.unwrap_or(0).into(), 0, 63)?;

@@ -35,7 +35,7 @@ pub struct Delays {
     /// The largest.
     pub max_ns: i64,
     sum_ns: i128,
-    count: u32,
+    count: u64,
 }
 
 impl Arrivals {
@@ -188,6 +188,13 @@ mod tests {
         let interval = arrivals.interval.unwrap();
         assert_eq!((interval.min_ns, interval.max_ns), (-999_950_000, -999_000_000));
         assert_eq!(interval.mean_ns(), -999_462_500);
+    }
+
+    #[test]
+    fn delays_of_any_number_of_datagrams_are_counted() {
+        let mut all = Delays { count: u32::MAX.into(), sum_ns: i128::from(u32::MAX) * 7, ..Delays::of(7) };
+        all.add(7);
+        assert_eq!(all.merged(all).mean_ns(), 7);
     }
 
     #[test]

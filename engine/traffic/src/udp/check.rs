@@ -16,6 +16,9 @@ pub fn check(task: &Task<'_, UdpSettings>) -> Result<(), TrialError> {
     within("rate_bps", settings.rate_bps.unwrap_or(u64::MAX), 1, u64::MAX)?;
     let time_max_ns = u64::try_from(TIME_MAX.as_nanos()).unwrap_or(u64::MAX);
     within("spacing_ns", settings.spacing_ns.unwrap_or(1), 1, time_max_ns)?;
+    if settings.rate_bps.is_some() && settings.spacing_ns.is_some() {
+        return Err(TrialError::Settings("found rate_bps and spacing_ns, expected one of them at most".into()));
+    }
     within("dscp", settings.dscp.unwrap_or(0).into(), 0, 63)?;
     let microsecond = Duration::from_micros(1);
     check_times([

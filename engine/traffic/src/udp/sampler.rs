@@ -65,7 +65,7 @@ impl Sampler {
         }
         mark.closed = ended_ns.is_some();
         let start_ns = mark.at_ns?;
-        // What a sink waits for once the source has stopped is no time in which it could have received.
+        // What either end waits for once the source has stopped is no time in which anything could have passed.
         let end_ns = ended_ns.or(tally.ended_ns).unwrap_or(now_ns).min(now_ns).max(start_ns);
         let (flow, passed) = (flow.index, bytes - mark.bytes);
         let tcp_info = TcpInfo::from_bytes(&[]);

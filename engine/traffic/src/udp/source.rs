@@ -215,12 +215,18 @@ impl<'a, K: Kind> Sender<'a, K> {
     /// Repeats that the flow has stopped until the sink acknowledges it, and ends the flow.
     fn end(mut self, flows: &UdpFlows, broken: Option<String>, cpu: CpuTime) {
         let stopped_ns = flows.now_ns();
+        self.stopped(stopped_ns);
         if broken.is_none() {
             say_ended(&[&self], flows);
         }
         self.leave();
         let end = if broken.is_some() { FlowEnd::Broken } else { flows.aborted().unwrap_or(FlowEnd::Drained) };
         flows.end_at(self.flow, stopped_ns, end, broken, cpu);
+    }
+
+    /// What it waits for from here on is no time in which it sent.
+    fn stopped(&self, at_ns: i64) {
+        self.flow.connection.tally().ended_ns = Some(at_ns);
     }
 
     fn leave_broken(&mut self, flows: &UdpFlows, reason: String) {
@@ -245,6 +251,9 @@ impl<'a, K: Kind> Sender<'a, K> {
 fn end_all<K: Kind>(senders: Vec<Sender<'_, K>>, flows: &UdpFlows, cpu: &mut CpuTime) {
     let stopped_ns = flows.now_ns();
     let running: Vec<Sender<'_, K>> = senders.into_iter().filter(|sender| sender.flow.ending().is_none()).collect();
+    for sender in &running {
+        sender.stopped(stopped_ns);
+    }
     say_ended(&running.iter().collect::<Vec<_>>(), flows);
     for mut sender in running {
         sender.leave();

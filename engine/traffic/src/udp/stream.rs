@@ -47,7 +47,7 @@ pub struct Opened {
     pub listening: bool,
 }
 
-/// What a sink's thread has counted so far.
+/// What a flow's thread has counted so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Of the datagrams, those after a higher number.
@@ -60,7 +60,7 @@ pub struct Tally {
     pub jitter_ns: Option<u64>,
     /// Delays since the coordinator last looked.
     pub delays: Option<Delays>,
-    /// When the flow was over, since the origin, once its source has reported that it has stopped.
+    /// When the flow was over, since the origin: a source has stopped by then, a sink has heard of it.
     pub ended_ns: Option<i64>,
 }
 

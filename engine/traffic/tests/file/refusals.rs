@@ -40,6 +40,18 @@ fn what_cannot_be_is_refused_before_any_traffic() {
     assert_eq!((&kind[..], message.contains("regular")), ("files", true), "{message}");
 }
 
+#[test]
+fn a_source_that_sends_something_else_than_was_asked_for_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = settings(folder.path());
+    let more = FileSettings { file_bytes: asked.file_bytes + 1, ..asked.clone() };
+    let (source, sink) = connected(&more, &asked);
+    source.control.start(Instant::now());
+    let wrong = sink.report().0.incomplete.unwrap();
+    let said = "the source announces 1500006 B in 3 files, expected 1500003 B in 3";
+    assert!(wrong.message.contains(said), "{}", wrong.message);
+}
+
 /// The disk gives back another byte than the one that was written.
 #[test]
 fn a_byte_that_changed_on_the_disk_is_found() {

@@ -110,6 +110,7 @@ fn more_than_an_engine_can_bear_is_refused() {
     for tcp in [
         settings(u32::MAX),
         TcpSettings { length_bytes: u32::MAX, ..settings(1) },
+        TcpSettings { length_bytes: 64 << 20, ..settings(17) },
         TcpSettings { duration_us: u64::MAX, ..settings(1) },
         TcpSettings { silence_timeout_us: 0, ..settings(1) },
     ] {

@@ -99,6 +99,41 @@ fn a_source_whose_datagrams_never_arrive_ends_by_itself() {
 }
 
 #[test]
+fn rows_of_a_source_end_when_it_stops_whatever_it_waits_for() {
+    for rate_bps in [Some(8_000_000), None] {
+        let idle = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let port = idle.local_addr().unwrap().port();
+        let source = End::begin(connect(Role::Source, "127.0.0.1", port, UdpSettings { rate_bps, ..settings(1) }));
+        let mut opening = [0; wire::OPENING_BYTES];
+        let (_, from) = idle.recv_from(&mut opening).unwrap();
+        idle.connect(from).unwrap();
+        idle.send(&Opening::decode(&opening).unwrap().answer(ANSWER)).unwrap();
+        source.connected();
+        source.control.start(Instant::now());
+        // The sink says that datagrams arrive, and never that it knows of their end.
+        let header = wire::DatagramHeader {
+            kind: wire::DatagramKind::Running,
+            flow: 0,
+            tag: wire::datagram_tag(TOKEN, ANSWER),
+            sequence: 0,
+            sent_unix_ns: 0,
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    let _ = idle.send(&header.encode());
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            });
+            let reported = Reported::by(source);
+            assert_eq!(reported.report.incomplete, None, "{rate_bps:?}");
+            let last_ns = reported.values("samples", "end_ns").into_iter().flatten().max().unwrap();
+            assert!((200_000_000..1_000_000_000).contains(&last_ns), "{rate_bps:?}: {last_ns}");
+        });
+    }
+}
+
+#[test]
 fn a_sink_does_not_wait_forever_for_a_source_that_fell_silent() {
     let udp = UdpSettings { duration_us: 60_000_000, silence_timeout_us: 300_000, ..settings(1) };
     let sink = End::begin(listen(Role::Sink, udp));

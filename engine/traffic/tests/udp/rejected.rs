@@ -118,7 +118,8 @@ fn more_than_an_engine_can_bear_is_refused() {
         UdpSettings { length_bytes: 31, ..settings(1) },
         UdpSettings { length_bytes: 65_508, ..settings(1) },
         UdpSettings { rate_bps: Some(0), ..settings(1) },
-        UdpSettings { spacing_ns: Some(0), ..settings(1) },
+        UdpSettings { rate_bps: None, spacing_ns: Some(0), ..settings(1) },
+        UdpSettings { spacing_ns: Some(1_000_000), ..settings(1) },
         UdpSettings { silence_timeout_us: 0, ..settings(1) },
     ] {
         assert_eq!(End::begin(listen(Role::Sink, udp)).failed().kind, "settings");

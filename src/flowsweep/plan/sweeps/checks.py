@@ -31,6 +31,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         flows = total_flows(file, sweep)
         yield from _key_problems(sweep, at)
         yield from _window_problems(sweep, at)
+        yield from _buffer_problems(sweep, at)
         if FindKeys.model_fields.keys() <= PLAN_TESTS[sweep.test].keys:
             yield from search_problems(file, sweep, at)
         else:
@@ -88,6 +89,19 @@ def _window_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
             "found without `window` or `window_sum`, expected one of them: it caps what they give a flow"
         )
         yield Problem((*at, "window_max"), message, about=(window, window_sum))
+
+
+def _buffer_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    """Find more flows and longer writes than a host should have memory for."""
+    if sweep.length is None:
+        return
+    flows, length = max(levels_of(sweep.flows)), max(sweep.length)
+    if flows * length > defaults.BUFFERS_MAX_BYTES:
+        message = (
+            f"found {write_size(length)} for {counted(flows, 'flow')}, expected at most "
+            f"{write_size(defaults.BUFFERS_MAX_BYTES)} of all flows"
+        )
+        yield Problem((*at, "length"), message, about=((*at, "flows"),))
 
 
 def _window_sum_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator[Problem]:

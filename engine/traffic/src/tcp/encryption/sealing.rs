@@ -3,25 +3,31 @@
 use std::{
     io::{self, Write},
     net::TcpStream,
+    ops::Range,
 };
 
 use wire::RUNNING;
 
 use super::session::{Session, sealed_bytes, sealed_room, whole_bytes};
 
+/// Application bytes that are sealed at once, at most: a multiple of what a record holds.
+const PIECE_BYTES: usize = 1 << 20;
+
 /// One flow's way into the kernel.
 pub struct Sealing<'a> {
     session: Session,
     /// What is sent, over and over.
     block: &'a [u8],
-    /// Records of the whole block, or the last one.
+    /// The piece of it that was sealed last.
+    piece: Range<usize>,
+    /// Records of that piece, or the last one.
     sealed: Vec<u8>,
     /// How much of it there is, and how much of that the kernel has taken.
     used: usize,
     taken: usize,
-    /// What comes before the block's own records.
+    /// What comes before the piece's own records.
     ahead: usize,
-    /// Application bytes of the block that were counted.
+    /// Application bytes of the piece that were counted.
     counted: usize,
     last: bool,
 }
@@ -29,25 +35,27 @@ pub struct Sealing<'a> {
 impl<'a> Sealing<'a> {
     /// Sends this block, over and over.
     pub fn new(session: Session, block: &'a [u8]) -> Self {
-        let sealed = vec![0; sealed_room(block.len())];
-        Self { session, block, sealed, used: 0, taken: 0, ahead: 0, counted: 0, last: false }
+        let sealed = vec![0; sealed_room(block.len().min(PIECE_BYTES))];
+        Self { session, block, piece: 0..0, sealed, used: 0, taken: 0, ahead: 0, counted: 0, last: false }
     }
 
-    /// Hands the socket at most the records of one block; returns how many application bytes those that it took as a
+    /// Hands the socket at most the records of one piece of the block; returns how many application bytes those that it took as a
     /// whole hold.
     ///
     /// # Errors
     /// What the socket says; a timeout also if it took no whole record.
     pub fn write(&mut self, mut stream: &TcpStream) -> io::Result<usize> {
         if self.taken == self.used {
-            self.used = self.session.seal(self.block, &mut self.sealed)?;
-            self.ahead = self.used.saturating_sub(sealed_bytes(self.block.len()));
+            let begin = self.piece.end % self.block.len();
+            self.piece = begin..self.block.len().min(begin + PIECE_BYTES);
+            self.used = self.session.seal(&self.block[self.piece.clone()], &mut self.sealed)?;
+            self.ahead = self.used.saturating_sub(sealed_bytes(self.piece.len()));
             (self.taken, self.counted) = (0, 0);
         }
         self.taken += stream.write(&self.sealed[self.taken..self.used])?;
         let whole = match self.last {
             true => 0,
-            false if self.taken == self.used => self.block.len(),
+            false if self.taken == self.used => self.piece.len(),
             false => whole_bytes(self.taken.saturating_sub(self.ahead)),
         };
         let passed = whole - self.counted;
@@ -55,7 +63,7 @@ impl<'a> Sealing<'a> {
         if passed > 0 { Ok(passed) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
 
-    /// Whether nothing is left to write: neither of a block that was begun, nor the word that nothing more comes.
+    /// Whether nothing is left to write: neither of a piece that was begun, nor the word that nothing more comes.
     ///
     /// # Errors
     /// What the library says.
@@ -115,6 +123,34 @@ mod tests {
         while let (taken, Next::Again) = session.advance(incoming, outgoing, |_| panic!("no data yet")).unwrap() {
             incoming.drain(..taken);
         }
+    }
+
+    #[test]
+    fn a_long_block_is_sealed_piece_by_piece() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let (near_end, mut far_end) = ends(u64::MAX);
+        let block: Vec<u8> = (0..(3_u32 << 20) + 70_001).map(|number| (number % 251).to_le_bytes()[0]).collect();
+        let mut sealing = Sealing::new(near_end, &block);
+        assert!(sealing.sealed.len() < 2 << 20, "memory of each flow");
+        let reader = thread::spawn(move || {
+            let (mut sealed, mut opened) = (Vec::new(), Vec::new());
+            far.read_to_end(&mut sealed).unwrap();
+            far_end.open(&mut sealed, |bytes| opened.extend_from_slice(bytes)).unwrap();
+            opened
+        });
+        let mut sent = 0;
+        while sent < 2 * block.len() {
+            sent += sealing.write(&stream).unwrap_or(0);
+        }
+        while !sealing.is_finished().unwrap() {
+            sent += sealing.write(&stream).unwrap_or(0);
+        }
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let opened = reader.join().unwrap();
+        assert_eq!(opened.len(), sent);
+        assert!(opened.chunks(block.len()).all(|chunk| *chunk == block[..chunk.len()]));
     }
 
     #[test]
