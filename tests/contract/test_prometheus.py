@@ -49,7 +49,7 @@ def files(tmp_path_factory) -> Path:
 
 
 def test_the_rules_are_rules(files):
-    assert "10 rules found" in promtool("check", "rules", files / FILES[0])
+    assert "11 rules found" in promtool("check", "rules", files / FILES[0])
 
 
 def test_each_alert_fires_when_it_should(files):

@@ -1,6 +1,5 @@
 """The command line: one file a command, this one joins them."""
 
-import io
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typer.main import get_command
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.completion import join_words_of_bash
 from flowsweep.cli.exit_codes import EXIT_USAGE
-from flowsweep.cli.terminal import Screen, say
+from flowsweep.cli.terminal import Screen, bear_any_terminal, say
 from flowsweep.errors import FlowsweepError
 from flowsweep.version import __version__
 from flowsweep.wording import printable
@@ -74,10 +73,7 @@ app = typer.Typer(
 def run_app() -> None:
     """Run the command line; every expected error is one message on standard error and exit code 2."""
     join_words_of_bash()
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a character shows a mark in its place; nothing ends for that.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    bear_any_terminal()
     try:
         app()
     except (FlowsweepError, OSError) as error:

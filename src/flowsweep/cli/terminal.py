@@ -5,6 +5,7 @@ control characters, escape sequences, and marks that turn or hide text are repla
 Rich's markup. Styles are given as arguments.
 """
 
+import io
 import json
 import re
 import sys
@@ -27,6 +28,13 @@ from rich.text import Text
 from flowsweep.wording import printable
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
+
+
+def bear_any_terminal() -> None:
+    """Let a terminal that lacks a character show a mark in its place, and no command end for that."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
