@@ -57,7 +57,8 @@ def test_failures_at_random_are_told_and_nothing_is_claimed_of_levels(fate: Fate
     """With a rate of 5 %, more than 11 of 100 have a chance of 0.4 %."""
     found = [answers(fate, seed) for seed in range(COUNT)]
     assert sum(one.decision == "effect" for hypotheses in found for one in hypotheses) <= 11
-    assert all("too high if the slow ones are those that fail" in hypotheses[0].claim for hypotheses in found if hypotheses)
+    told = "; it is too high if the slow ones are those that fail"
+    assert all(told in hypotheses[0].claim for hypotheses in found if hypotheses)
 
 
 def test_a_direction_that_fails_is_named() -> None:
