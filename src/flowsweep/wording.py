@@ -350,7 +350,8 @@ def retired_words(retired_at: Mapping[str, datetime]) -> str | None:
     if not retired_at:
         return None
     last = max(retired_at.values())
+    these = "this trial" if len(retired_at) == 1 else "these trials"
     return (
         f"samples of {counted(len(retired_at), 'trial')} were retired, the last on {last:%Y-%m-%d}, as the "
-        "plan says: for these trials the summary made before is all that is left"
+        f"plan says: for {these} the summary made before is all that is left"
     )

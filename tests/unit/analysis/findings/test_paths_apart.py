@@ -46,7 +46,7 @@ def test_a_step_of_one_path_is_told_of_that_path_with_its_size() -> None:
     stepped = STEP * (np.arange(96) >= 65)
     [step] = told(hourly({"b": np.zeros(96), "c": stepped, "d": np.zeros(96)}))
     assert (step.kind, step.direction) == ("step", "a → c")
-    assert step.claim.startswith("a → c: goodput stepped between ")
+    assert step.claim.startswith("a → c: goodput changed in one step between ")
     assert step.effect is not None
     assert abs(step.effect + 20) < 2
     assert step.figure is not None
@@ -67,7 +67,7 @@ def test_paths_that_are_too_many_are_told_of_together() -> None:
     rows = hourly({f"h{number}": STEP * (np.arange(40) >= 20) for number in range(25)})
     [step] = [one for one in told(rows) if one.kind == "step"]
     assert step.direction is None
-    assert step.claim.startswith("all paths together: goodput stepped between ")
+    assert step.claim.startswith("all paths together: goodput changed in one step between ")
 
 
 def test_a_trial_that_went_well_while_others_did_not_is_no_outlier() -> None:
