@@ -6,6 +6,7 @@ are the sender's, a download's the receiver's: netperf counts at the end that ru
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Annotated
@@ -16,9 +17,10 @@ from flowsweep.defaults import (
     IMPORT_UNANSWERED_MAX,
     IMPORT_UNANSWERED_PER_ANSWER,
     MILLISECOND_NS,
+    NAME_MAX_CHARACTERS,
     SECOND_NS,
 )
-from flowsweep.imports.json_text import Part, Real, Seconds, Whole, json_texts
+from flowsweep.imports.json_text import Part, Real, Seconds, WholeIfKnown, json_texts
 from flowsweep.imports.transfer import Echo, FlowReport, PlaceError, Report, Transfer, sum_of
 
 NAME = "flent"
@@ -26,6 +28,8 @@ FORMAT = 4
 _SIGN = '"FLENT_VERSION"'
 _TEST = re.compile(r" -t (TCP_STREAM|TCP_MAERTS|TCP_SENDFILE)\b")
 _MEGABIT = 1e6
+_SAME_MOMENT_NS = 10 * MILLISECOND_NS
+"""Flent rounds when an interval ended."""
 
 _EpochSeconds = Annotated[float, Field(ge=0, lt=1 << 36, allow_inf_nan=False)]
 
@@ -65,10 +69,10 @@ class _Series(Part):
     units: str | None = Field(None, alias="UNITS")
     mean: Real | None = Field(None, alias="MEAN_VALUE")
     elapsed: Seconds | None = Field(None, alias="ELAPSED_TIME")
-    bytes_sent: Annotated[int, Field(ge=-1, lt=1 << 62)] | None = Field(None, alias="BYTES_SENT")
-    bytes_received: Annotated[int, Field(ge=-1, lt=1 << 62)] | None = Field(None, alias="BYTES_RECVD")
+    bytes_sent: WholeIfKnown = Field(None, alias="BYTES_SENT")
+    bytes_received: WholeIfKnown = Field(None, alias="BYTES_RECVD")
     congestion: str | None = Field(None, alias="CONG_CONTROL")
-    send_size: Whole | None = Field(None, alias="SEND_SIZE")
+    send_size: WholeIfKnown = Field(None, alias="SEND_SIZE")
 
 
 class _Metadata(Part):
@@ -86,35 +90,46 @@ class _Value(Part):
     dur: Seconds | None = None
     seq: Real | None = None
 
+    @property
+    def began(self) -> float:
+        return self.t - (self.dur or 0)
+
 
 class _File(Part):
     metadata: _Metadata
     raw_values: dict[str, list[_Value]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A flow."""
+
+    name: str
+    series: _Series
+    values: list[_Value]
+
+
 def _transfers(file: _File, line: int) -> list[Transfer]:
-    flows: dict[bool, list[tuple[_Series, list[_Value]]]] = {True: [], False: []}
+    flows: dict[bool, list[_Found]] = {True: [], False: []}
     for name, series in file.metadata.series.items():
         test = _TEST.search(series.command or "")
-        if test is None or series.units != "Mbits/s" or series.mean is None:
+        if test is None or series.units != "Mbits/s":
             continue
         values = [value for value in file.raw_values.get(name, ()) if value.val is not None and value.dur]
-        flows[test[1] != "TCP_MAERTS"].append((series, values))
+        flows[test[1] != "TCP_MAERTS"].append(_Found(name, series, values))
     if not any(flows.values()):
         raise PlaceError(f"{line}$.metadata.SERIES_META", "no series is a flow of TCP that netperf measured")
     both = all(flows.values())
     return [_transfer(file, found, upload=upload, both=both) for upload, found in flows.items() if found]
 
 
-def _transfer(
-    file: _File, found: Sequence[tuple[_Series, list[_Value]]], *, upload: bool, both: bool
-) -> Transfer:
+def _transfer(file: _File, found: Sequence[_Found], *, upload: bool, both: bool) -> Transfer:
     metadata = file.metadata
-    began = [values[0].t - (values[0].dur or 0) for _, values in found if values]
-    origin = min(began, default=None)
-    flows = tuple(_flow(series, values, origin or 0, upload=upload) for series, values in found)
-    congestion = {series.congestion for series, _ in found}
-    sizes = {series.send_size for series, _ in found}
+    origin = min((flow.values[0].began for flow in found if flow.values), default=None)
+    flows = tuple(_flow(flow.series, flow.values, origin or 0, upload=upload) for flow in found)
+    congestion = {flow.series.congestion for flow in found}
+    sizes = {flow.series.send_size for flow in found}
+    without = [flow.name for flow in found if flow.series.mean is None]
     return Transfer(
         src=metadata.local_host if upload else metadata.host,
         dst=metadata.host if upload else metadata.local_host,
@@ -128,7 +143,12 @@ def _transfer(
         duration_ns=None if metadata.length_s is None else round(metadata.length_s * SECOND_NS),
         simultaneous=both,
         echoes=() if origin is None or not (upload or not both) else _echoes(file, origin),
+        failure=_no_result(without) if without else None,
     )
+
+
+def _no_result(names: Sequence[str]) -> str:
+    return f"no MEAN_VALUE of {', '.join(names)[:NAME_MAX_CHARACTERS]}: netperf did not end as it should"
 
 
 def _started_at(metadata: _Metadata, origin: float | None) -> datetime | None:
@@ -141,10 +161,9 @@ def _started_at(metadata: _Metadata, origin: float | None) -> datetime | None:
 def _flow(series: _Series, values: Sequence[_Value], origin: float, *, upload: bool) -> FlowReport:
     intervals: list[Report] = []
     for value in values:
-        end_ns = round((value.t - origin) * SECOND_NS)
-        start_ns = (
-            intervals[-1].end_ns if intervals else round((value.t - (value.dur or 0) - origin) * SECOND_NS)
-        )
+        start_ns, end_ns = (round((at - origin) * SECOND_NS) for at in (value.began, value.t))
+        if intervals and start_ns <= intervals[-1].end_ns + _SAME_MOMENT_NS:
+            start_ns = intervals[-1].end_ns
         rate_bps = (value.val or 0) * _MEGABIT
         if end_ns > start_ns:
             size = round(rate_bps * (value.dur or 0) / 8)
@@ -153,7 +172,7 @@ def _flow(series: _Series, values: Sequence[_Value], origin: float, *, upload: b
     counted = series.bytes_sent if upload else series.bytes_received
     last_ns = intervals[-1].end_ns if intervals else 0
     end_ns = last_ns if series.elapsed is None else round(series.elapsed * SECOND_NS)
-    size = round(rate_bps * end_ns / 8e9) if counted is None or counted < 0 else counted
+    size = round(rate_bps * end_ns / 8e9) if counted is None else counted
     return FlowReport(Report(0, end_ns, size, round(rate_bps, 1)), tuple(intervals))
 
 

@@ -260,6 +260,7 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
 def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
     connections = [connection for connection in test if not connection.is_sum]
     sums = [connection.rows[-1].report for connection in test if connection.is_sum]
+    whole_sum = sums[-1] if sums and sums[-1].start_ns == 0 else None
     if not connections:
         raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
     flows = tuple(_flow(connection) for connection in connections)
@@ -280,7 +281,7 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
         simultaneous=simultaneous,
         flow_count=len(flows),
         flows=flows,
-        total=sums[-1] if sums else sum_of(flows),
+        total=sum_of(flows) if whole_sum is None else whole_sum,
         started_at=test[0].began,
         test="udp" if udp else "tcp",
         far=far_end(received),

@@ -14,6 +14,8 @@ class EndFlows:
     def __init__(self, document: Document, *, sends: bool, datagrams: bool) -> None:
         self._sends = sends
         self._broken_off = document.error is not None
+        test = document.start.test_start
+        self._omit_ns = 0 if test is None else test.omit * SECOND_NS
         self._datagrams = datagrams
         self._streams = {
             socket: stream
@@ -26,6 +28,8 @@ class EndFlows:
             for row in interval.streams:
                 if row.socket is not None and row.sender in (None, sends):
                     _append(self._rows.setdefault(row.socket, []), row)
+        for rows in self._rows.values():
+            _begin_at_0(rows)
 
     def near(self) -> tuple[FlowReport, ...]:
         """What this end counted of each flow; made of the intervals if the test was broken off.
@@ -61,7 +65,7 @@ class EndFlows:
         if not self._sends:
             sent = None if stream.packets is None else Datagrams(stream.packets)
             return _report(stream, sent)
-        return _report(total, _came(total, total, stream)) if len(self._streams) == 1 else None
+        return _report(total, _came(total)) if len(self._streams) == 1 else None
 
     def _flow(self, socket: int, whole: Report, intervals: tuple[Report, ...]) -> FlowReport:
         connection = self._connections.get(socket)
@@ -112,13 +116,10 @@ class EndFlows:
 
     def _intervals(self, socket: int) -> tuple[Report, ...]:
         """One after the other: iperf3 begins at 0 again when what is omitted is over."""
-        rows = self._rows.get(socket, [])
-        omitted_ns = max((_ns(row.end) for row in rows if row.omitted), default=0)
         reports: list[Report] = []
         retransmits = 0
-        for row in rows:
-            shift_ns = 0 if row.omitted else omitted_ns
-            start_ns, end_ns = _ns(row.start) + shift_ns, _ns(row.end) + shift_ns
+        for row in self._rows.get(socket, []):
+            start_ns, end_ns = self._span(row)
             if reports and abs(start_ns - reports[-1].end_ns) < _SAME_MOMENT_NS:
                 start_ns = reports[-1].end_ns
             if not row.omitted:
@@ -131,10 +132,17 @@ class EndFlows:
                 )
         return tuple(reports)
 
+    def _span(self, row: Count) -> tuple[int, int]:
+        """Where an interval lies in the whole test: what is omitted ends where what counts begins."""
+        start_ns, end_ns = _ns(row.start), _ns(row.end)
+        if not row.omitted:
+            return self._omit_ns + start_ns, self._omit_ns + end_ns
+        return start_ns, self._omit_ns if end_ns > self._omit_ns - _SAME_MOMENT_NS else end_ns
+
     def _datagrams_of(self, row: Count) -> Datagrams | None:
         if not self._datagrams or row.packets is None:
             return None
-        return Datagrams(row.packets) if self._sends else _came(row, row, row)
+        return Datagrams(row.packets) if self._sends else _came(row)
 
 
 def _append(rows: list[Count], row: Count) -> None:
@@ -143,17 +151,32 @@ def _append(rows: list[Count], row: Count) -> None:
         rows.append(row)
 
 
+def _begin_at_0(rows: list[Count]) -> None:
+    """Correct the first interval that counts: its bytes are those since the omitted time ended.
+
+    iperf3 has it begin as far from there as the interval before ended, and has its rate over that time, too.
+    """
+    place = next((place for place, row in enumerate(rows) if not row.omitted), 0)
+    if place == 0:
+        return
+    row = rows[place]
+    rate_bps = row.bits_per_second
+    if _ns(row.start) >= _SAME_MOMENT_NS and row.end > 0:
+        rate_bps = row.size_bytes * 8 / row.end
+    rows[place] = row.model_copy(update={"start": 0.0, "bits_per_second": rate_bps})
+
+
 def _socket_of(stream: EndOfStream, *, sends: bool) -> int | None:
     """The flow's socket, if it is one of the direction."""
     part = stream.udp or stream.sender or stream.receiver
     return None if part is None or part.sender not in (None, sends) else part.socket
 
 
-def _came(counts: Count, jitter: Count, order: Count) -> Datagrams | None:
-    if counts.packets is None:
+def _came(count: Count) -> Datagrams | None:
+    if count.packets is None:
         return None
-    lost = counts.lost_packets or 0
-    return Datagrams(max(counts.packets - lost, 0), lost, order.out_of_order, _jitter_ns(jitter))
+    lost = count.lost_packets or 0
+    return Datagrams(max(count.packets - lost, 0), lost, count.out_of_order, _jitter_ns(count))
 
 
 def _jitter_ns(count: Count) -> int | None:
@@ -162,9 +185,10 @@ def _jitter_ns(count: Count) -> int | None:
 
 def _tcp(row: Count, retransmits: int | None) -> TcpState | None:
     """What the sender's kernel said; a receiver's file has nothing of it."""
-    if row.retransmits is None:
+    if row.retransmits is None and row.rtt is None:
         return None
-    return TcpState(retransmits, row.rtt or None, row.rttvar, row.snd_wnd, row.pmtu)
+    risen = None if row.retransmits is None else retransmits
+    return TcpState(risen, row.rtt or None, row.rttvar, row.snd_wnd, row.pmtu)
 
 
 def _report(count: Count, datagrams: Datagrams | None = None) -> Report:

@@ -48,19 +48,16 @@ def _documents(lines: Sequence[str]) -> Iterator[tuple[int, Document]]:
     stream: _Stream | None = None
     cookie: str | None = None
     for text in json_texts(lines):
-        if text.text.startswith(_STREAM):
-            event = text.parsed(Event)
-            if event.event == "start" or stream is None:
-                if stream is not None:
-                    yield stream.line, stream.document()
-                stream = _Stream(text.line)
-            stream.take(event)
-            continue
-        whole = text.parsed(Document)
-        if stream is not None:
+        event = text.parsed(Event) if text.text.startswith(_STREAM) else None
+        if stream is not None and (stream.over or event is None or event.event == "start"):
             joined = stream.document()
             cookie, line, stream = joined.start.cookie, stream.line, None
             yield line, joined
+        if event is not None:
+            stream = stream or _Stream(text.line)
+            stream.take(event)
+            continue
+        whole = text.parsed(Document)
         # With --json-stream-full-output the whole follows the stream that says the same.
         if cookie is None or whole.start.cookie != cookie:
             yield text.line, whole
@@ -75,6 +72,11 @@ class _Stream:
         self.line = line
         self._parts: dict[str, Any] = {"intervals": []}
 
+    @property
+    def over(self) -> bool:
+        """Whether its last event was there: what follows is of another test, which may lack a start."""
+        return "end" in self._parts
+
     def take(self, event: Event) -> None:
         if event.event == "interval":
             self._parts["intervals"].append(event.data)
@@ -82,4 +84,6 @@ class _Stream:
             self._parts[event.event] = event.data
 
     def document(self) -> Document:
+        if "start" not in self._parts:
+            self._parts.setdefault("error", "it ended before it began")
         return checked(Document, self._parts, self.line)

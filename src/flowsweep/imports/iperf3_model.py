@@ -2,23 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from flowsweep.imports.json_text import Part, Real, Seconds, Whole
+from flowsweep.imports.json_text import Part, Real, Seconds, Whole, WholeIfKnown
 
 Signed = Annotated[int, Field(gt=-(1 << 62), lt=1 << 62)]
-
-
-def _unless_below_zero(number: object) -> object:
-    """Leave out what iperf3 let fall below 0: it writes it as if it was 2^64 more.
-
-    So do sums of datagrams of an end that did not send them, where some were omitted.
-    """
-    wrapped = isinstance(number, int | float) and 1 << 63 <= number <= 1 << 64
-    return None if wrapped else number
-
-
-Packets = Annotated[Whole | None, BeforeValidator(_unless_below_zero)]
 
 
 class Count(Part):
@@ -32,14 +20,14 @@ class Count(Part):
     sender: bool | None = None
     """Whether the end that wrote the file sent it; iperf3 before 3.7 does not say."""
     omitted: bool = False
-    retransmits: Whole | None = None
-    rtt: Whole | None = None
+    retransmits: WholeIfKnown = None
+    rtt: WholeIfKnown = None
     """Microseconds."""
-    rttvar: Whole | None = None
-    snd_wnd: Whole | None = None
-    pmtu: Whole | None = None
+    rttvar: WholeIfKnown = None
+    snd_wnd: WholeIfKnown = None
+    pmtu: WholeIfKnown = None
     jitter_ms: Real | None = None
-    packets: Packets = None
+    packets: WholeIfKnown = None
     lost_packets: Signed | None = None
     """May be below 0: datagrams that come late are counted back."""
     out_of_order: Whole | None = None

@@ -121,9 +121,9 @@ class _Way:
         return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
     def _congestion(self) -> str | None:
-        """The source's; with both directions the "sender" is who wrote the file."""
+        """The source's; with both directions the "sender" is the server, whoever wrote the file."""
         end = self.document.end
-        return end.receiver_tcp_congestion if self.both and not self._sends else end.sender_tcp_congestion
+        return end.receiver_tcp_congestion if self.both and self.forward else end.sender_tcp_congestion
 
     def _of_server(self) -> Transfer | None:
         """The same direction in what the server says."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from flowsweep.defaults import IMPORT_VALUES_MAX
 from flowsweep.imports.transfer import LineError, PlaceError
@@ -15,6 +15,20 @@ from flowsweep.imports.transfer import LineError, PlaceError
 _SHOWN_CHARACTERS = 60
 
 Whole = Annotated[int, Field(ge=0, lt=1 << 62)]
+
+
+def _unless_below_zero(number: object) -> object:
+    """Leave out what is below 0, also where iperf3 wrote it as if it was 2^64 more.
+
+    Tools have -1 for what they do not know; of iperf3, sums of datagrams fall below 0 at an end that did not
+    send them, where some were omitted.
+    """
+    if not isinstance(number, int | float):
+        return number
+    return None if number < 0 or 1 << 63 <= number <= 1 << 64 else number
+
+
+WholeIfKnown = Annotated[Whole | None, BeforeValidator(_unless_below_zero)]
 Real = Annotated[float, Field(ge=0, le=1e18, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 

@@ -27,6 +27,9 @@ UNKNOWN_HOSTS = ("unknown sender", "unknown receiver")
 _NEARLY_WHOLE = 0.98
 """Tools end their last interval some milliseconds early."""
 _LATE = 0.01
+_Columns = Sequence[tuple[Report, ...]]
+"""For each exact interval of a source what all flows report."""
+_TOO_FEW: tuple[None, int, _Columns] = (None, 0, ())
 
 
 class Numbering:
@@ -111,8 +114,8 @@ def outcome_of(
     )
     ends = _ends(transfer)
     counted = ends.get("sink") or ends["source"]
-    interval_ns, count = _intervals(counted, transfer)
-    method, goodput_bps = _goodput(counted, count)
+    interval_ns, count, columns = _intervals(counted, transfer)
+    method, goodput_bps = _goodput(counted, count, columns)
     failed = transfer.failure is not None
     point = {
         "sweep": sweep,
@@ -158,40 +161,45 @@ def _ends(transfer: Transfer) -> dict[Role, ImportedEnd]:
     return {role: near_end, other: far_end}
 
 
-def _goodput(end: ImportedEnd, intervals: int) -> tuple[GoodputMethod, float | None]:
+def _goodput(end: ImportedEnd, intervals: int, columns: _Columns) -> tuple[GoodputMethod, float | None]:
     """Choose the method, and take the goodput of the file where samples of a receiver do not tell it."""
     if end.role == "sink":
         return ("receiver_median", None) if intervals else ("receiver_mean", end.rate_bps)
     if not intervals:
         return "sender_mean", end.rate_bps
-    columns = zip(*(flow.intervals[:intervals] for flow in end.flows), strict=True)
     sums = [sum(report.rate_bps for report in reports) for reports in columns]
     return "sender_median", statistics.median(sums)
 
 
-def _intervals(end: ImportedEnd, transfer: Transfer) -> tuple[int | None, int]:
-    """Find the width of the exact intervals and how many all flows have; None and 0 if they are too few."""
+def _intervals(end: ImportedEnd, transfer: Transfer) -> tuple[int | None, int, _Columns]:
+    """Find the width of the exact intervals, how many all flows have and, of a source, these themselves."""
     rows = [
         [report for report in flow.intervals if report.start_ns >= transfer.omit_ns] for flow in end.flows
     ]
     if len(rows) != transfer.flow_count or not all(rows):
-        return None, 0
+        return _TOO_FEW
     width_ns = _asked_width(statistics.median(_width(report) for reports in rows for report in reports))
     if width_ns <= 0 or _bins(end, width_ns) > IMPORT_BINS_PER_INTERVAL * sum(map(len, rows)):
-        return None, 0
+        return _TOO_FEW
+    columns: _Columns = ()
     if end.role == "sink":
         first_ns = max(flow.intervals[0].start_ns for flow in end.flows) + transfer.omit_ns
         width_ns, count = _fitted(min(reports[-1].end_ns for reports in rows) - first_ns, width_ns)
     else:
-        count = min(
-            sum(_nearest_millisecond(_width(report)) == width_ns for report in reports) for reports in rows
+        exact = (
+            [report for report in reports if _nearest_millisecond(_width(report)) == width_ns]
+            for reports in rows
         )
-    return (width_ns, count) if width_ns > 0 and count >= MINIMUM_BINS else (None, 0)
+        columns = list(zip(*exact, strict=False))
+        count = len(columns)
+    return (width_ns, count, columns) if width_ns > 0 and count >= MINIMUM_BINS else _TOO_FEW
 
 
 def _bins(end: ImportedEnd, width_ns: int) -> int:
-    """How many exact intervals the intervals of all flows cover: a file may claim any number."""
-    return sum(_width(report) // width_ns + 1 for flow in end.flows for report in flow.intervals)
+    """How many exact intervals all flows have, gaps between theirs included: a file may claim any number."""
+    covered = sum(_width(report) // width_ns + 1 for flow in end.flows for report in flow.intervals)
+    spans = (flow.intervals[-1].end_ns - flow.intervals[0].start_ns for flow in end.flows)
+    return max(covered, sum(span_ns // width_ns + 1 for span_ns in spans))
 
 
 def _fitted(span_ns: int, width_ns: int) -> tuple[int, int]:

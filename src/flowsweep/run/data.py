@@ -13,6 +13,12 @@ from flowsweep.run.pair import Pair
 from flowsweep.run.tables import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.run.traffic import Traffic
 
+_UNKNOWN_OF_SERVERS = (
+    "local_port", "remote_port", "clock_offset_ns", "clock_bound_ns", "udp_reordered",
+    "udp_reordering_extent_max", "udp_duplicates", "udp_late", "udp_loss_bursts", "udp_loss_burst_max",
+    "udp_refused",
+)  # fmt: skip
+"""Columns of flows that no server tells; nor does it tell those of its cores."""
 _OF_ALL = ("samples", "cpu")
 """Tables that every test may have."""
 
@@ -199,8 +205,7 @@ def _flow_row(one: _ReportedEnd, flow: FlowReport, origin_ns: int) -> dict[str, 
     whose = {"host": one.end.access.name, "peer": one.end.peer, "role": one.end.role, "origin_ns": origin_ns}
     whose["background"] = one.traffic.background
     clock = {"clock_offset_ns": one.end.clock.offset_ns, "clock_bound_ns": one.end.clock.bound_ns}
-    # Of a server nobody knows these.
     known = one.end.access.server is None
-    unknown = {} if known else dict.fromkeys(("local_port", "remote_port", *clock, *cpu))
+    unknown = {} if known else dict.fromkeys((*_UNKNOWN_OF_SERVERS, *cpu))
     numbered = {"flow": one.traffic.first_flow + flow.flow}
     return whose | flow.model_dump(exclude={"cpu", "udp"}) | cpu | udp | clock | numbered | unknown

@@ -203,6 +203,13 @@ def test_parallel_flows_without_a_sum_add_up(tmp_path: Path) -> None:
     assert parallel.total == Report(0, 10_000_000_000, 2 * 117_964_800, 2 * 94_371_840.0)
 
 
+def test_a_sum_of_an_interval_is_not_that_of_the_whole(tmp_path: Path) -> None:
+    """Iperf was ended before it summed up."""
+    rows = [line.replace("0.0-10.0", "10.0-20.0") for line in CSV.splitlines()[:3]]
+    _, (test,) = read(tmp_path, "\n".join([*CSV.splitlines()[:3], *rows]))
+    assert test.total == Report(0, 20_000_000_000, 4 * 117_964_800, 2 * 94_371_840.0)
+
+
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
 def test_a_table_with_a_header(tmp_path: Path, delimiter: str) -> None:
     kind, (first, second) = read(tmp_path, TABLE.replace(",", delimiter))

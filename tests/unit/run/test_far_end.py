@@ -2,13 +2,16 @@
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access, report
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FarFlow, FarSide, Progress, Report
-from flowsweep.plan.model import QuicPerfPeer, ServerPeer
+from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer, ServerPeer
+from flowsweep.run.data import Data, data_of
 from flowsweep.run.end import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd
@@ -67,6 +70,22 @@ def test_of_datagrams_the_sink_got_what_was_not_lost_and_the_source_sent_all() -
     (flow,) = told("sink", more_lost).report.flows
     assert flow.udp is not None
     assert (flow.udp.datagrams, flow.udp.jitter_ns) == (0, 7)
+
+
+def test_what_a_server_does_not_count_of_datagrams_is_unknown() -> None:
+    async def ask() -> Data:
+        server = Iperf3Peer(port=5201, user=None, password_env=None, public_key=None, pkcs1=False)
+        end = await far_end("sink", server)
+        near = report("t", "source", [1000])
+        end.take(near.model_copy(update={"far_side": FarSide(cpu_percent=5, flows=[UDP])}))
+        traffic = Traffic("t", "a", "b", make_trial().parameters, pad_ns=0, first_flow=0)
+        pair: Any = SimpleNamespace(ends=(end,), traffic=traffic)
+        return data_of([pair], [])
+
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        (row,) = runner.run(ask()).flows.to_pylist()
+    counted = {name: row[name] for name in row if name.startswith("udp_") and row[name] is not None}
+    assert counted == {"udp_datagrams": 9, "udp_jitter_ns": 7}
 
 
 def test_a_server_that_said_nothing_has_no_flows() -> None:

@@ -61,16 +61,17 @@ pub fn theirs(results: &Results, role: Role, first: u32, flows: u32, datagrams: 
 }
 
 /// `role` is ours: where we sent, the server received.
+///
+/// Its datagrams are those of the whole test, as ours are, though it tells how many were omitted, too.
 fn far_flow(flow: u32, stream: &StreamResults, role: Role, datagrams: bool) -> FarFlow {
-    let less = |all: i64, omitted: Option<i64>| unsigned(all.saturating_sub(omitted.unwrap_or(0)));
     let received = role == Role::Source;
     FarFlow {
         flow,
         bytes: unsigned(stream.bytes),
         elapsed_us: microseconds(stream.end_time - stream.start_time),
         retransmits: u64::try_from(stream.retransmits).ok().filter(|_| !received && !datagrams),
-        datagrams: datagrams.then(|| less(stream.packets, stream.omitted_packets)),
-        lost: (datagrams && received).then(|| less(stream.errors, stream.omitted_errors)),
+        datagrams: datagrams.then(|| unsigned(stream.packets)),
+        lost: (datagrams && received).then(|| unsigned(stream.errors)),
         jitter_ns: (datagrams && received).then(|| nanoseconds(stream.jitter)),
     }
 }
@@ -129,10 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_is_not_counted() {
+    fn datagrams_that_were_omitted_count_as_ours_do() {
         let results = Results { streams: vec![stream(1, 10)], ..Results::default() };
         let flow = theirs(&results, Role::Source, 0, 1, true).flows[0];
-        assert_eq!((flow.datagrams, flow.lost, flow.jitter_ns), (Some(90), Some(5), Some(1_000_000)));
+        assert_eq!((flow.datagrams, flow.lost, flow.jitter_ns), (Some(100), Some(7), Some(1_000_000)));
         assert_eq!((flow.elapsed_us, flow.retransmits), (2_500_000, None));
         let sent = theirs(&results, Role::Sink, 0, 1, false).flows[0];
         assert_eq!((sent.datagrams, sent.lost, sent.retransmits), (None, None, Some(3)));
