@@ -84,7 +84,7 @@ VERDICTS: Mapping[str, VerdictWords] = {
     LOSS: VerdictWords(
         "Losses kept the congestion window small.",
         "the congestion window, held down by loss,",
-        "Find where packets are lost. Fewer losses, more flows or another congestion control carry more: "
+        "Find where packets are lost. Fewer losses, more flows or another congestion control may carry more: "
         "`flowsweep tune` tries the last two.",
         of_path=True,
     ),
