@@ -21,6 +21,12 @@ class FlowsweepError(Exception):
     """Base of all errors; the text is for a person: where, what was found, what is expected, what to do."""
 
 
+def in_words(error: Exception) -> str:
+    """Say what went wrong; of what nobody expected also its type, since its text is for no person."""
+    expected = isinstance(error, (FlowsweepError, OSError))
+    return str(error) if expected else f"{type(error).__name__}: {error}"
+
+
 class PlanError(FlowsweepError):
     """The plan is wrong. Carries every problem of the file, not only the first."""
 

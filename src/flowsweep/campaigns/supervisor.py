@@ -16,7 +16,7 @@ from flowsweep.campaigns.plans import has_changed, load_plans
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.campaigns.watched import with_monitors
-from flowsweep.errors import FlowsweepError
+from flowsweep.errors import FlowsweepError, in_words
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import CampaignEvent, CampaignStarted, EventListener
@@ -107,7 +107,7 @@ class Supervisor:
         try:
             plans = await asyncio.to_thread(load_plans, self._settings.places)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, what runs goes on
-            self._told("plans", f"{error}\nall of them go on as they were")
+            self._told("plans", f"{in_words(error)}\nall of them go on as they were")
         else:
             for file in [file for file, plan in self._plans.items() if has_changed(plan, plans.get(file))]:
                 await _ended(self._tasks.pop(file))

@@ -12,7 +12,7 @@ from flowsweep.archive.journal import has_writer
 from flowsweep.archive.live import live_stamp, read_live
 from flowsweep.archive.notes import notes_bytes, read_notes
 from flowsweep.archive.readers import ReadersLock
-from flowsweep.errors import FlowsweepError
+from flowsweep.errors import in_words
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.keep import Kept, contents
 from flowsweep.serve.overview import Overview
@@ -133,7 +133,7 @@ class Watched:
                 self._sum_up(batch[:half])
                 self._sum_up(batch[half:])
                 return
-            self.not_summed, rows = _said(error), {}
+            self.not_summed, rows = in_words(error), {}
         with self.lock:
             self.model.sum_up(batch, rows)
 
@@ -177,10 +177,6 @@ class Watched:
         self._knew_of_writer = True
 
 
-def _said(error: Exception) -> str:
-    return str(error) if isinstance(error, (FlowsweepError, OSError)) else f"{type(error).__name__}: {error}"
-
-
 class Watcher:
     """The thread that watches all archives."""
 
@@ -220,7 +216,7 @@ class Watcher:
             one.read_on(self._tell)
             found = not self._stop.is_set() and one.sum_up(self._tell)
         except Exception as error:  # noqa: BLE001 - one archive that cannot be read does not end the others' watch
-            one.problem = _said(error)
+            one.problem = in_words(error)
             return False
         one.problem = None
         return found

@@ -125,6 +125,23 @@ def test_a_campaign_that_is_over_ends_nothing_else(tmp_path: Path, monkeypatch: 
     assert campaigns.ended == ["two"]
 
 
+def test_whatever_is_wrong_with_new_plans_the_old_ones_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> None:
+        raise ValueError("no number")
+
+    async def meanwhile(campaigns: Campaigns, service: Supervisor) -> None:
+        await campaigns.until(lambda: len(campaigns.begun) == 2)
+        monkeypatch.setattr("flowsweep.campaigns.supervisor.load_plans", broken)
+        service.reload()
+        await asyncio.sleep(0.1)
+        assert campaigns.ended == []
+
+    _, told = serve(tmp_path, monkeypatch, meanwhile)
+    assert "plans: ValueError: no number\nall of them go on as they were" in told
+
+
 def test_only_the_plan_that_changed_begins_anew_and_one_that_is_gone_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.errors import FlowsweepError
 from flowsweep.lab.owner import Owner
+from mesh_support import begin_mesh, mesh_plan
 
 PLAN = """
 [campaign]
@@ -91,6 +93,16 @@ def test_an_archive_that_no_clock_made_is_none(tmp_path: Path, at: str) -> None:
     (folder / CAMPAIGN_FILE).write_text(json.dumps(campaign | {"created_at": at}))
     for command in ("status", "summary"):
         assert isinstance(invoked(command, folder).exception, FlowsweepError)
+
+
+def test_a_bad_archive_hides_no_other_one(tmp_path: Path) -> None:
+    begin_mesh(tmp_path / "good", mesh_plan(), datetime(2026, 3, 1, tzinfo=UTC)).close()
+    begin_mesh(tmp_path / "bad", mesh_plan(), datetime(2026, 3, 1, tzinfo=UTC)).close()
+    (tmp_path / "bad" / CAMPAIGN_FILE).write_text("{}")
+    result = invoked("status", tmp_path)
+    assert result.exit_code == 2
+    assert "alpine-mesh" in result.stdout
+    assert "bad" in result.stderr
 
 
 def test_a_mark_of_a_lab_with_thousands_of_digits_is_none() -> None:

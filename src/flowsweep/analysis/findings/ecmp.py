@@ -7,14 +7,12 @@ from functools import partial
 from itertools import pairwise
 
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
+from flowsweep.analysis.findings.modes import OTHER_PATH, OTHER_PATH_MS
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.tests.tcp.least_round_trips import LeastRoundTripRow
 from flowsweep.wording import counted, format_change, format_milliseconds, format_number, some_of
 
-_OTHER_PATH = 1.1
-_OTHER_PATH_US = 500
-"""Least round trips that differ by both of these may be of unlike paths."""
 _FEWEST = 3
 """Flows of a path; fewer are strays."""
 _LEAST_SHARE = 0.05
@@ -88,7 +86,7 @@ def _paths(flows: Iterable[LeastRoundTripRow]) -> list[_Path]:
     groups = [[ordered[0]]]
     for before, flow in pairwise(ordered):
         apart_us = flow["least_us"] - before["least_us"]
-        if apart_us >= max(_OTHER_PATH_US, (_OTHER_PATH - 1) * before["least_us"]):
+        if apart_us >= max(OTHER_PATH_MS * 1_000, (OTHER_PATH - 1) * before["least_us"]):
             groups.append([])
         groups[-1].append(flow)
     fewest = max(_FEWEST, _LEAST_SHARE * len(ordered))
