@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from flowsweep.archive import read_archive
-from flowsweep.serve.rules import write_rules
+from flowsweep.serve.rules import FILES, write_rules
 from serve_support import free_port
 from summary_support import archive_rows
 from waiting import wait_until
@@ -60,6 +60,9 @@ duration = "3s"
 interval = "0.5s"
 omit = "1s"
 """
+LABEL_VALUES = re.compile(r"label_values\((\w+), (\w+)\)")
+VARIABLE = re.compile(r"\$\w+")
+LEGEND = re.compile(r"\{\{(\w+)\}\}")
 BUCKET = re.compile(r"qdisc tbf \w+: dev (\S+) root")
 FLOWSWEEP = (sys.executable, "-c", "from flowsweep.cli import main; main()")
 
@@ -192,6 +195,7 @@ def learns_that_it_ended(site: Site) -> None:
     assert site.one('up{job="flowsweep"}') == 1
     assert site.one("flowsweep_campaign_running") == 1
     assert "FlowsweepCampaignStopped" not in alerts(site.manager)
+    draws_the_dashboard(site)
     trials = 'flowsweep_trials_total{status="ok"}'
     first = site.one(trials)
     wait_until(lambda: site.one(trials) > first, timeout_s=60)
@@ -203,6 +207,22 @@ def learns_that_it_ended(site: Site) -> None:
     assert site.page.wait(30) == 130
     assert site.log.read_text().count("\n") == 1, "one line, and no traceback"
     wait_until(lambda: "FlowsweepDown" in alerts(site.manager), timeout_s=60)
+
+
+def draws_the_dashboard(site: Site) -> None:
+    """Every query of Grafana's dashboard is answered, with the labels that its variables and legends name."""
+    board = json.loads((site.archive.parent / FILES[1]).read_text(encoding="utf-8"))
+    for variable in board["templating"]["list"]:
+        if variable["type"] == "query":
+            metric, label = LABEL_VALUES.fullmatch(variable["query"]["query"]).groups()
+            assert asked(site.prometheus, metric)[0][0][label]
+    for target in (target for panel in board["panels"] for target in panel["targets"]):
+        query = VARIABLE.sub(".*", target["expr"])
+        # An increase needs a second scrape.
+        wait_until(lambda query=query: asked(site.prometheus, query), timeout_s=20)
+        # A sweep of a single point leaves `point` empty, and so Prometheus has no such label.
+        named = set(LEGEND.findall(target["legendFormat"])) - {"point"}
+        assert all(named <= metric.keys() for metric, _ in asked(site.prometheus, query))
 
 
 def test_alertmanager_learns_within_two_slots_that_a_link_lost_30_percent_of_its_rate(tmp_path):
