@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from serve_support import Served
+
 CHROMIUM = Path("/usr/bin/chromium")
 INSTALL = "apt-get install -y chromium"
 ARGUMENTS = (
@@ -93,5 +95,33 @@ def visit(browser, tmp_path):
         return found
 
     yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open a page of a server, as `visit` does a file; `stopped`: its clock is the test's."""
+    contexts = []
+
+    def visit(
+        found: Served, path: str = "/", *, phone: bool = False, dark: bool = False, stopped: bool = False
+    ) -> Visit:
+        context = browser.new_context(
+            viewport=ViewportSize(width=390, height=844) if phone else ViewportSize(width=1400, height=1000),
+            color_scheme="dark" if dark else "light",
+            has_touch=phone,
+            is_mobile=phone,
+        )
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        made = Visit(context.new_page())
+        made.remember(found.address, "data:", "blob:")
+        if stopped:
+            made.page.clock.install()
+        made.page.goto(found.address + path)
+        return made
+
+    yield visit
     for context in contexts:
         context.close()

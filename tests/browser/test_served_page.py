@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
-from conftest import PATIENCE_MS, Visit
+from conftest import PATIENCE_MS
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import Note, add_note
 from flowsweep.campaigns.live import live_told
@@ -37,30 +37,6 @@ def mesh(tmp_path_factory) -> Iterator[Served]:
     with served(folder) as found:
         found.wait_for_summaries()
         yield found
-
-
-@pytest.fixture
-def open_page(browser):
-    """Open a page of a server, and remember what the browser complained about and asked elsewhere."""
-    contexts = []
-
-    def visit(found: Served, path: str = "/", *, phone: bool = False, dark: bool = False) -> Visit:
-        context = browser.new_context(
-            viewport=ViewportSize(width=390, height=844) if phone else ViewportSize(width=1400, height=1000),
-            color_scheme="dark" if dark else "light",
-            has_touch=phone,
-            is_mobile=phone,
-        )
-        context.set_default_timeout(PATIENCE_MS)
-        contexts.append(context)
-        made = Visit(context.new_page())
-        made.remember(found.address, "data:", "blob:")
-        made.page.goto(found.address + path)
-        return made
-
-    yield visit
-    for context in contexts:
-        context.close()
 
 
 def cell(page: Page, src: str, dst: str):

@@ -19,7 +19,6 @@ from flowsweep import analysis
 from flowsweep.archive import Tables, backend, read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from long_tests import long_but_for
 
 MASTER = "local-cluster[2,1,1024]"
 RELATIVE = 1e-12
@@ -35,6 +34,7 @@ INTERPRETED = "spark.sql.codegen.factoryMode NO_CODEGEN\nspark.sql.codegen.whole
 
 pytestmark = [
     pytest.mark.whole,
+    pytest.mark.long,
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java, which is not on the PATH"),
     # Of PySpark itself, whose libraries move on faster than it does.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
@@ -119,13 +119,12 @@ def test_the_cluster_has_two_executors(there: Tables) -> None:
     assert session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() == 3
 
 
-@pytest.mark.parametrize("name", long_but_for("bins", "intervals", "trial_limits", of=TABLES))
+@pytest.mark.parametrize("name", TABLES)
 def test_tables_are_the_same(name: str, here: Tables, there: Tables) -> None:
     make = TABLES[name]
     assert_same(make(there).to_pyarrow(), make(here).to_pyarrow())
 
 
-@pytest.mark.long
 def test_points_and_cells_are_the_same(here: Tables, there: Tables, tmp_path: Path) -> None:
     # Of the summary itself the command prints every column, below.
     summary = tmp_path / "summary.parquet"
@@ -140,7 +139,6 @@ def test_points_and_cells_are_the_same(here: Tables, there: Tables, tmp_path: Pa
         assert_same(spark, duckdb)
 
 
-@pytest.mark.long
 def test_the_command_prints_the_same(archive: Path, here: Tables, there: Tables) -> None:
     load(["summary"])
     printed = []

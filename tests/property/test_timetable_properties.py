@@ -131,8 +131,19 @@ def control_side_by_side(world: LoopWorld, plan: Plan) -> None:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=15)
+@settings(max_examples=4)
 def test_every_time_is_run_or_recorded_as_missed_with_a_reason_and_none_twice(seed: int) -> None:
+    check_a_year(seed)
+
+
+@pytest.mark.long
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=15)
+def test_so_it_is_in_more_years(seed: int) -> None:
+    check_a_year(seed)
+
+
+def check_a_year(seed: int) -> None:
     world = drawn_world(seed)
     plan = plan_of(world.chance)
     world.live_through_a_year(lambda: control(world, plan))

@@ -10,7 +10,7 @@ __all__ = ["archive", "here", "there"]
 
 test_the_cluster_has_two_executors = test_spark.test_the_cluster_has_two_executors
 test_tables_are_the_same = test_spark.test_tables_are_the_same
-test_summary_points_and_cells_are_the_same = test_spark.test_summary_points_and_cells_are_the_same
+test_points_and_cells_are_the_same = test_spark.test_points_and_cells_are_the_same
 test_the_command_prints_the_same = test_spark.test_the_command_prints_the_same
 
 

@@ -1,0 +1,101 @@
+"""The served page where something is missing: an answer, values of a line, what a percentage is of."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from conftest import PATIENCE_MS
+from mesh_support import SWEEP, write_mesh
+from serve_support import served
+
+pytestmark = pytest.mark.browser
+
+PATH = f"/path?campaign=0&sweep={SWEEP}&src=geneva&dst=vienna"
+DRAWN = "() => Boolean(document.querySelector('#figure')?._fullData)"
+TRACES = """() => document.querySelector('#figure')._fullData.map((trace) => (
+  { mode: trace.mode, fill: trace.fill, x: trace.x.length, y: trace.y, gaps: trace.connectgaps }))"""
+MARKS = "() => [...document.querySelectorAll('#figure .annotation')].map((mark) => mark.textContent)"
+GAP = 3
+"""The place of a line at which nothing was measured."""
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture
+def archive(tmp_path):
+    write_mesh(tmp_path / "archive", times=8)
+    return tmp_path / "archive"
+
+
+def test_ages_go_on_while_nothing_answers_and_the_page_says_so(archive, open_page):
+    with served(archive) as server:
+        server.wait_for_summaries()
+        page = open_page(server, "/?show=age", stopped=True).page
+        cell = page.locator('.matrix a[href*="src=geneva&dst=vienna"]')
+        expect(cell).to_contain_text("min")
+        before = minutes(page)
+        expect(page.get_by_role("alert")).to_have_count(0)
+    page.clock.fast_forward(30 * 60_000)
+    expect(page.get_by_role("alert")).to_contain_text(
+        re.compile("does not answer: what stands here is 3[0-9] min old")
+    )
+    assert 29 <= minutes(page) - before <= 32
+
+
+def minutes(page: Page) -> int:
+    said = page.locator('.matrix a[href*="src=geneva&dst=vienna"]').inner_text()
+    return int(re.search(r"(\d+) min", said)[1])
+
+
+def test_lines_and_bands_end_where_nothing_was_measured(archive, open_page):
+    def with_a_gap(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        line = found["lines"][0]
+        line["value"][GAP], line["count"][GAP] = None, 0
+        line["low"] = [None if value is None else 0.9 * value for value in line["value"]]
+        line["high"] = [None if value is None else 1.1 * value for value in line["value"]]
+        route.fulfill(response=answer, json=found)
+
+    with served(archive) as server:
+        server.wait_for_summaries()
+        found = open_page(server)
+        page = found.page
+        page.route("**/api/series*", with_a_gap)
+        page.goto(server.address + PATH)
+        page.wait_for_function(DRAWN)
+        traces = page.evaluate(TRACES)
+    (curve,) = (one for one in traces if one["mode"] == "lines+markers")
+    assert curve["y"][GAP] is None
+    assert not curve["gaps"]
+    bands = [one for one in traces if one["fill"] == "tonexty"]
+    assert [one["x"] for one in bands] == [GAP, curve["x"] - GAP - 1], "one on each side of the gap"
+    assert all(None not in one["y"] for one in bands)
+    assert found.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "change", "said"),
+    [
+        ("bit/s", {"was": 9e7, "now": 4.5e7, "better": False}, "▼ 50 %"),
+        ("share", {"was": 0.0, "now": 0.02, "better": False}, "▲ 0 % → 2 %"),
+        ("bit/s", {"was": 0.0, "now": 4.5e7, "better": True}, "▲ 0 bit/s → 45 Mbit/s"),
+    ],
+)
+def test_a_change_is_a_percentage_only_of_what_has_one(archive, open_page, unit, change, said):
+    def with_change(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        at = (found["first"] + found["last"]) / 2
+        changes = [change | {"at": at, "until": found["last"], "point": 0}]
+        route.fulfill(response=answer, json=found | {"unit": unit, "changes": changes})
+
+    with served(archive) as server:
+        server.wait_for_summaries()
+        found = open_page(server)
+        page = found.page
+        page.route("**/api/series*", with_change)
+        page.goto(server.address + PATH)
+        page.wait_for_function(DRAWN)
+        assert said in page.evaluate(MARKS)
+    assert found.complaints == []
