@@ -11,6 +11,7 @@ from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.monitors.series import Course, Key, courses
 from flowsweep.analysis.statistics.campaign_series import seconds
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.schedule.background import PROBE
 
 AGENT_CACHE_US = 5_000_000
 """How old may be what an agent says: net-snmp's keeps counters for some seconds."""
@@ -31,7 +32,10 @@ class Explanation:
 
 
 class _Carried:
-    """What trials sent through an interface in one direction, and when."""
+    """What trials sent through an interface in one direction, and when.
+
+    A summary does not know what background traffic sent where: while any ran, what others sent is not known.
+    """
 
     def __init__(self, trials: "Spanned", beyond: Sequence[str], counter: str) -> None:
         own = [
@@ -43,6 +47,7 @@ class _Carried:
         self._begins_us, self._ends_us, self._bytes = found.T
         lengths = self._ends_us - self._begins_us
         self._longest_us = float(lengths.max(initial=0.0))
+        self._mixed = [span for row, span in trials if set(row["background"] or ()) - {PROBE}]
 
     def between(self, begin_us: int, end_us: int) -> float:
         """Bytes that trials sent in a time; of each, as evenly as it ran."""
@@ -52,6 +57,10 @@ class _Carried:
         overlaps = np.minimum(ends, end_us) - np.maximum(begins, begin_us)
         shares = np.maximum(overlaps, 0) / np.maximum(ends - begins, 1)
         return float(self._bytes[first:last] @ shares)
+
+    def is_mixed(self, begin_us: int, end_us: int) -> bool:
+        """Whether the plan's own background traffic ran in a time."""
+        return any(begin < end_us and end > begin_us for begin, end in self._mixed)
 
 
 def explanations(summary: Sequence[TrialRow], facts: MonitorFacts) -> tuple[Explanation, ...]:
@@ -64,7 +73,8 @@ def explanations(summary: Sequence[TrialRow], facts: MonitorFacts) -> tuple[Expl
     Returns:
         Traffic of others: what the interface counted between the last poll before a trial and the first one
         that is later than its end by more than an agent may keep counters, less what trials carried there in
-        that time (their bytes as far as their time overlaps it), per second. Load: the busy share of the
+        that time (their bytes as far as their time overlaps it), per second; of no trial while background
+        traffic of the plan ran. Load: the busy share of the
         host's processors between the polls around a trial. And whether a monitor was asked during a trial.
     """
     found = courses(facts.table)
@@ -104,6 +114,8 @@ def _cross(trials: Spanned, facts: MonitorFacts, found: Mapping[Key, Course]) ->
                 counted = course.over(int(begin_us), math.ceil(end_us) + AGENT_CACHE_US)
                 if counted is not None:
                     first_us, last_us, size_bytes = counted
+                    if carried[counter].is_mixed(first_us, last_us):
+                        continue
                     others = size_bytes - carried[counter].between(first_us, last_us)
                     values[row["trial_id"]] = 8 * others / ((last_us - first_us) / _SECOND_US)
             yield Explanation("cross", f"the traffic of others at {interface} of {name}", values)

@@ -17,6 +17,13 @@ Key = tuple[str, str, str]
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
+_CS_US = 10_000
+_CLOCKS_DIFFER = 0.01
+"""The share by which the clock of whoever counts may be slow."""
+_ANSWERED_LATE_CS = 1_000
+"""The seconds that an answer may take, and by which the controller's clock may be set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Course:
     """A counter over time: stretches from one poll to the next, in order, without those that nobody knows."""
@@ -60,8 +67,9 @@ def courses(table: pa.Table) -> dict[Key, Course]:
         table: `monitors` of an archive, with the rows of `uptime_cs` and `silent` of the same monitors.
 
     Returns:
-        No stretch goes over a poll that gave nothing, a restart of whoever counts (its uptime went back) or a
-        discontinuity of an interface: then nobody knows what was counted, and there is a gap, no spike.
+        No stretch goes over a poll that gave nothing, a restart of whoever counts (its uptime went back, or
+        grew by less than the time between the polls) or a discontinuity of an interface: then nobody knows
+        what was counted, and there is a gap, no spike.
     """
     found: dict[Key, Course] = {}
     for monitor, rows in _by(table, "monitor").items():
@@ -126,7 +134,7 @@ def _course(
     for before, after in pairwise(times):
         if np.searchsorted(silent_us, before) != np.searchsorted(silent_us, after):
             continue
-        if up_times.get(after, 0) < up_times.get(before, 0) or anew.get(after) != anew.get(before):
+        if _is_restarted(before, after, up_times) or anew.get(after) != anew.get(before):
             continue
         rise = increase(series[before], series[after], bits)
         if rise is not None:
@@ -134,6 +142,14 @@ def _course(
     columns = list(zip(*kept, strict=True)) or [(), (), ()]
     begins, ends = (np.array(column, dtype=np.int64) for column in columns[:2])
     return Course(begins, ends, np.array(columns[2], dtype=np.float64))
+
+
+def _is_restarted(before_us: int, after_us: int, up_times: Mapping[int, int]) -> bool:
+    """Whether whoever counts began anew between two polls, as far as its uptime (cs) says."""
+    before_cs, after_cs = up_times.get(before_us), up_times.get(after_us)
+    if before_cs is None or after_cs is None:
+        return before_cs is not None
+    return after_cs - before_cs < (after_us - before_us) / _CS_US * (1 - _CLOCKS_DIFFER) - _ANSWERED_LATE_CS
 
 
 def _series(rows: pa.Table, name: str, counter: str) -> dict[int, int]:

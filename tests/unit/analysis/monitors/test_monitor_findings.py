@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import repeat_hypotheses
 from flowsweep.analysis.monitors.explanations import crossed, explanations
 from flowsweep.analysis.monitors.facts import MonitorFacts
+from flowsweep.analysis.monitors.series import courses
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.monitors.reading import Poll
 from monitored_campaigns import APART_S, STARTED_AT, TRIAL_S, facts, router, trials
@@ -74,6 +75,29 @@ def test_what_others_sent_is_what_is_counted_beyond_our_own() -> None:
     rows = trials(np.full(12, 80e6))
     [cross] = [one for one in explanations(rows, router(rows, others)) if one.kind == "cross"]
     assert [cross.values[row["trial_id"]] for row in rows] == pytest.approx(others, rel=0.01, abs=2e4)
+
+
+def test_background_traffic_of_the_plan_is_not_taken_for_others() -> None:
+    rows = trials(np.full(12, 80e6))
+    known = router(rows, np.linspace(1e6, 40e6, 12))
+    beside = [row | {"background": ["probe"]} for row in rows]
+    beside[5]["background"] = ["probe", "large"]
+    [cross] = [one for one in explanations(beside, known) if one.kind == "cross"]
+    assert cross.values.keys() == {row["trial_id"] for row in rows} - {beside[5]["trial_id"]}
+
+
+@pytest.mark.parametrize(
+    ("up_cs", "rises"), [(600_000, [45e9]), (596_000, [45e9]), (300_000, []), (100, []), (None, [45e9])]
+)
+def test_a_restart_between_rare_polls_leaves_a_gap(up_cs: int | None, rises: list[float]) -> None:
+    begun_us, hour_us = round(STARTED_AT.timestamp() * 1e6), 3_600 * 10**6
+    polls = []
+    for number, (cs, counted) in enumerate(((240_000 if up_cs else None, 5 * 10**9), (up_cs, 50 * 10**9))):
+        up_time = (("", "uptime_cs", cs),) if cs else ()
+        values = (*up_time, ("et0", "in_bytes", counted))
+        polls.append(Poll("core", begun_us + number * hour_us, 2000, values))
+    course = courses(facts(polls).table)["core", "et0", "in_bytes"]
+    assert list(course.rises) == rises
 
 
 @pytest.mark.parametrize("stale_s", [0.0, 5.0])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
+from math import inf, isfinite
 from typing import Final
 
 from flowsweep import wording
@@ -21,8 +21,8 @@ _OF_STEPS = (RATE, "rate_bps")
 _METHOD = (
     "search by halving as of throughput in RFC 2544, 26.1, with a limit in place of no loss: a rate is "
     f"carried if the source sent at least {OFFERED_SHARE_MIN:.0%} of it and no more than the limit was lost"
-    "{}; medians over the repeats, the interval is from the highest rate that was carried to the lowest that "
-    "was not"
+    "{}; medians over the repeats (of two in the middle the lower one of what was carried, the upper one of "
+    "what was not), the interval is from the highest rate that was carried to the lowest that was not"
 )
 _IN_TIME = ", with the 99th percentile of delays above the least of their flow within its limit"
 _described = partial(Hypothesis, "rate", axis=RATE, figure="rate_search")
@@ -57,13 +57,15 @@ class PointSearched:
 
     @property
     def highest_bps(self) -> float | None:
-        """Of that which was carried, the median over the repeats; None: in most of them none was."""
-        return _median([one.highest_bps for one in self.repeats])
+        """Of that which was carried, the median over the repeats, the lower one of two; None: none was."""
+        found = sorted(-inf if one.highest_bps is None else one.highest_bps for one in self.repeats)
+        return _known(found[(len(found) - 1) // 2])
 
     @property
     def beyond_bps(self) -> float | None:
-        """Of the lowest rate that was not, likewise; None: in most of them all were."""
-        return _median([one.beyond_bps for one in self.repeats])
+        """Of the lowest rate that was not, the upper one of two: above `highest_bps`; None: all were."""
+        found = sorted(inf if one.beyond_bps is None else one.beyond_bps for one in self.repeats)
+        return _known(found[len(found) // 2])
 
 
 def searched(summary: Sequence[TrialRow]) -> list[PointSearched]:
@@ -176,20 +178,44 @@ def _claim(point: PointSearched) -> str:
         lowest = min(rate_of(row) for one in point.repeats for row in one.steps)
         return (
             f"no rate is carried with {within}, down to {format_rate(lowest)}, the lowest that was tried"
-            f"{_why_not(point)}"
+            f"{_unlike_others(point)}{_why_not(point)}"
         )
-    found = [one.highest_bps for one in point.repeats if one.highest_bps is not None]
-    spread = ""
-    if len(point.repeats) > 1:
-        least, most = format_rate(min(found)), format_rate(max(found))
-        ends = "" if least == most else f"{least} to {most} "
-        spread = f" ({ends}in {len(found)} of {counted(len(point.repeats), 'repeat')})"
+    spread = _spread(point)
     if beyond is None:
-        return f"{format_rate(highest)}{spread}, the highest rate that was tried, is carried with {within}"
+        return f"{format_rate(highest)}{spread} is carried with {within}, {_all_of(point)}"
     return (
         f"up to {format_rate(highest)}{spread} is carried with {within}, {format_rate(beyond)} is not"
         f"{_why_not(point)}"
     )
+
+
+def _spread(point: PointSearched) -> str:
+    """Between which rates the highest one that was carried was, in how many repeats."""
+    if len(point.repeats) == 1:
+        return ""
+    found = [one.highest_bps for one in point.repeats if one.highest_bps is not None]
+    least, most = format_rate(min(found)), format_rate(max(found))
+    ends = "" if least == most else f"{least} to {most} "
+    return f" ({ends}in {len(found)} of {counted(len(point.repeats), 'repeat')})"
+
+
+def _unlike_others(point: PointSearched) -> str:
+    """Where no rate is carried: in how many repeats, if in others some was."""
+    found = [one.highest_bps for one in point.repeats if one.highest_bps is not None]
+    if not found:
+        return ""
+    none = len(point.repeats) - len(found)
+    most = format_rate(max(found))
+    return f", in {none} of {counted(len(point.repeats), 'repeat')}; in the others up to {most} is"
+
+
+def _all_of(point: PointSearched) -> str:
+    """Where all was carried that was tried: in how many repeats, if in others some was not."""
+    beyond = [one.beyond_bps for one in point.repeats if one.beyond_bps is not None]
+    if not beyond:
+        return "the highest rate that was tried"
+    every = f"{len(point.repeats) - len(beyond)} of {counted(len(point.repeats), 'repeat')}"
+    return f"all that was tried in {every}; in the others {format_rate(min(beyond))} is not"
 
 
 def _why_not(point: PointSearched) -> str:
@@ -214,7 +240,5 @@ def _where(count: int, ends: int, repeats: int) -> str:
     return "" if count == ends else f" in {count} of {repeats} repeats"
 
 
-def _median(rates: Sequence[float | None]) -> float | None:
-    """Over the repeats, most of which must have one."""
-    known = [rate for rate in rates if rate is not None]
-    return median(known) if 2 * len(known) > len(rates) else None
+def _known(rate_bps: float) -> float | None:
+    return rate_bps if isfinite(rate_bps) else None

@@ -257,3 +257,37 @@ def test_a_limit_of_delay_is_said_and_why_a_rate_was_not_carried(rows):
     unsent = [row | {"delay_variation_ms": 4.0} for row in limited]
     (one,) = rate_search_hypotheses(unsent)
     assert "since the source does not send that much" in one.claim
+
+
+def claim_of(rows, *repeats):
+    """The claim on repeats: of each the rates in Mbit/s that were tried, and those that were carried."""
+    steps = [
+        rows[0] | {"repeat": number, "rate_sum_bps": rate * MBIT, "rate_carried": rate in is_carried}
+        for number, (tried, is_carried) in enumerate(repeats, start=1)
+        for rate in tried
+    ]
+    (one,) = rate_search_hypotheses(steps)
+    return one.claim, one.estimate
+
+
+def test_repeats_that_disagree_say_so(rows):
+    claim, estimate = claim_of(rows, ((75, 50, 100), (50,)), ((100,), (100,)))
+    assert "up" not in claim
+    assert "50.0 Mbit/s (50.0 Mbit/s to 100 Mbit/s in 2 of 2 repeats) is carried" in claim
+    assert claim.endswith(", all that was tried in 1 of 2 repeats; in the others 75.0 Mbit/s is not.")
+    assert (estimate.effect, estimate.low, estimate.high) == (50e6, None, None)
+    claim, estimate = claim_of(rows, ((50, 100, 1), ()), ((100,), (100,)))
+    assert "no rate is carried" in claim
+    assert (
+        "1.00 Mbit/s, the lowest that was tried, in 1 of 2 repeats; in the others up to 100 Mbit/s is"
+        in claim
+    )
+    assert estimate.effect is None
+
+
+def test_what_is_carried_is_below_what_is_not_however_unlike_repeats_are(rows):
+    unlike = [((38, 50), (38,)), ((75, 80), (75,)), ((20, 38), (20,)), ((100,), (100,))]
+    _, estimate = claim_of(rows, *unlike)
+    assert (estimate.effect, estimate.low, estimate.high) == (38e6, 38e6, 80e6)
+    _, estimate = claim_of(rows, *unlike[:3])
+    assert (estimate.effect, estimate.low, estimate.high) == (38e6, 38e6, 50e6)
