@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.file.words import moved_part
 from flowsweep.analysis.verdicts import CORES_BUSY, MOST, NOT_CLEAR, STAGES
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.summary_lines import goodput, pair, print_lines
@@ -16,11 +17,10 @@ def print_summary(row: TrialRow, parts: Sequence[TrialRow]) -> None:
 
     `row`: of the summary, of the whole way; `parts`: of the parts of it.
     """
-    moved = row["job_moved_share"]
     print_lines(
         [
             *goodput(row),
-            ("moved", None if moved is None or moved >= 1 else f"{format_share(moved)} when time was up"),
+            ("moved", moved_part(row)),
             *((_BOUNDS[part["mode"] or ""], _alone(part)) for part in parts),
             ("waited for", _waits(row)),
             (

@@ -69,7 +69,10 @@ def _round_trip(found: Responses) -> str:
 def _by_second(found: Responses) -> str | None:
     if len(found.by_second_ns) < 2:
         return None
-    return f"{format_duration(min(found.by_second_ns))} to {format_duration(max(found.by_second_ns))}"
+    known = [rtt_ns for rtt_ns in found.by_second_ns if rtt_ns is not None]
+    least = format_duration(min(known)) if known else _LOST
+    most = format_duration(max(known)) if len(known) == len(found.by_second_ns) else _LOST
+    return least if least == most else f"{least} to {most}"
 
 
 def _lost(row: TrialRow) -> str | None:

@@ -48,13 +48,14 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
     time_ns = joined.time_ns.nullif(0.0)
     reading = _share(joined.source_waits_for_storage_ns / time_ns)
     writing = _share((joined.sink_waits_for_storage_ns + joined.left_ns) / time_ns)
-    both = ibis.greatest(reading + writing, ibis.literal(1.0))
+    waited = reading + writing
+    both = ibis.cases((waited > 1, waited), (waited <= 1, 1.0))
     return joined.select(
         "trial_id",
         job_s=joined.job_ns.cast("float64") / 1e9,
         files_moved=joined.sink_files.cast("int64"),
         source_storage_share=reading / both,
-        network_share=ibis.greatest(1 - reading - writing, ibis.literal(0.0)),
+        network_share=(waited > 1).ifelse(0.0, 1 - reading - writing),
         sink_storage_share=writing / both,
         **{
             f"{end}_storage_idle_share": _share(joined[f"{end}_waits_for_network_ns"] / time_ns)
@@ -150,4 +151,5 @@ def _devices(devices: ir.Table) -> ir.Table:
 
 
 def _share(value: ir.FloatingValue) -> ir.FloatingValue:
-    return ibis.least(value, ibis.literal(1.0))
+    """Return the value, at most 1; null stays null, which `least` of some backends leaves out."""
+    return (value > 1).ifelse(1.0, value)

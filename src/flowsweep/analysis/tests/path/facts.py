@@ -1,7 +1,7 @@
 """What each measurement of a path adds up to: a row for the summary."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 import pyarrow as pa
@@ -105,9 +105,10 @@ def facts_rows(measured: Iterable[PathFacts]) -> pa.Table:
 def _facts(trial_id: str, hops: list[Hop], trains: Sequence[Train]) -> PathFacts:
     spread, trial_streams = dispersions(trains), streams(trains)
     rate = dispersion_rate(spread)
-    whole = pair_capacity(trains, spread, rate)
-    free = available(trial_streams, None if whole is None else whole.bps)
-    return PathFacts(trial_id, hops, spread, trial_streams, rate, whole, free)
+    of_pairs = pair_capacity(trains, spread, rate)
+    facts = PathFacts(trial_id, hops, spread, trial_streams, rate, of_pairs, available=None)
+    whole = facts.whole
+    return replace(facts, available=available(trial_streams, None if whole is None else whole.bps))
 
 
 def _row(facts: PathFacts) -> FactsRow:

@@ -51,19 +51,19 @@ def _of_path(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         figure="hop_capacity",
     )
     bracketed = [
-        (row["trial_id"], low_bps, high_bps)
+        (row["trial_id"], low_bps, high_bps, row["path_capacity_bps"])
         for row in measured
         if (low_bps := row["path_available_low_bps"]) is not None
         and (high_bps := row["path_available_high_bps"]) is not None
     ]
     if bracketed:
-        free_low = float(np.median([low_bps for _, low_bps, _ in bracketed]))
-        free_high = float(np.median([high_bps for _, _, high_bps in bracketed]))
+        # All three alike: no trial has more free than it carries, and so have the medians.
+        free_low, free_high, carried = np.median([ends for _, *ends in bracketed], axis=0).tolist()
         yield Hypothesis(
             "available",
             scope,
-            partial(_said_of_available, where, (free_low, free_high), middle),
-            tuple(trial_id for trial_id, _, _ in bracketed),
+            partial(_said_of_available, where, (free_low, free_high), carried),
+            tuple(trial_id for trial_id, *_ in bracketed),
             Estimate((free_low + free_high) / 2, "bit/s", free_low, free_high),
             figure="streams",
             method="trends of one-way delays in streams (Jain and Dovrolis 2002), medians over trials",

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import TypedDict
 
 from flowsweep.defaults import SECOND_NS
@@ -33,8 +32,8 @@ class Responses:
     """Of those that were answered."""
     reordered: int
     """Responses that arrived after one to a probe that was sent later (as RFC 4737, 3.3, of packets)."""
-    by_second_ns: tuple[float, ...]
-    """Median of the probes sent in each second, of the seconds with a response."""
+    by_second_ns: tuple[float | None, ...]
+    """Median of the probes sent in each second, of the seconds in which any was sent."""
 
 
 def responses(echoes: Iterable[Probe]) -> Responses | None:
@@ -52,19 +51,24 @@ def responses(echoes: Iterable[Probe]) -> Responses | None:
     ]
     if not answered:
         return None
-    times = sorted(rtt_ns for _, rtt_ns, _ in answered)
-    ranked = [*times, *[None] * (len(sent) - len(answered))]
-    seconds: dict[int, list[int]] = {}
-    for sent_ns, rtt_ns, _ in answered:
-        seconds.setdefault(sent_ns // SECOND_NS, []).append(rtt_ns)
+    ranked = _ranked([row["rtt_ns"] for row in sent])
+    times = [rtt_ns for _, rtt_ns, _ in answered]
+    seconds: dict[int, list[int | None]] = {}
+    for row in sent:
+        seconds.setdefault(row["sent_ns"] // SECOND_NS, []).append(row["rtt_ns"])
     return Responses(
-        least_ns=times[0],
+        least_ns=min(times),
         median_ns=_median(ranked),
         late_ns=ranked[-(-len(ranked) * _LATE_PERCENT // 100) - 1],
-        most_ns=times[-1],
+        most_ns=max(times),
         reordered=_reordered(answered),
-        by_second_ns=tuple(median(seconds[second]) for second in sorted(seconds)),
+        by_second_ns=tuple(_median(_ranked(seconds[second])) for second in sorted(seconds)),
     )
+
+
+def _ranked(times: Sequence[int | None]) -> list[int | None]:
+    """From the least to the greatest, and lost probes after them."""
+    return sorted(times, key=lambda rtt_ns: (rtt_ns is None, rtt_ns or 0))
 
 
 def _median(ranked: Sequence[int | None]) -> float | None:

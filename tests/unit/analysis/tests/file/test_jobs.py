@@ -1,10 +1,13 @@
 """What a job of files came to, which stage was waited for, and the verdict from it."""
 
+from dataclasses import replace
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 
 from file_support import JOB_BYTES, SECONDS, make_file_outcome, make_file_trial
+from flowsweep.analysis.tests.file.words import moved_part
 from flowsweep.cli.summary_rows import row_of_outcomes
 
 MANY_SYNCS = {"waits": (0.0, 0.9), "files": 4000, "syncs": 0.8, "device_busy": (0.9, 0.1)}
@@ -46,6 +49,25 @@ def test_shares_are_of_the_time_that_others_waited() -> None:
     row = row_of(waits=(0.25, 0.5))
     shares = [row[f"{name}_share"] for name in ("source_storage", "network", "sink_storage")]
     assert shares == pytest.approx([0.25, 0.25, 0.5])
+
+
+def test_shares_are_not_known_where_an_end_told_nothing() -> None:
+    outcome = make_file_outcome(make_file_trial())
+    source = {
+        name: table.filter(pc.equal(table["role"], "source"))
+        for name, table in ({"samples": outcome.samples, "flows": outcome.flows} | outcome.of_tests).items()
+    }
+    samples, flows = source.pop("samples"), source.pop("flows")
+    row = row_of_outcomes([replace(outcome, samples=samples, flows=flows, of_tests=source)])
+    shares = ("source_storage", "network", "sink_storage", "source_storage_idle", "sink_storage_call", "sync")
+    assert [row[f"{name}_share"] for name in shares] == [None] * len(shares)
+
+
+def test_a_job_says_why_it_was_over_before_all_was_moved() -> None:
+    row = row_of(moved_bytes=JOB_BYTES // 4)
+    assert moved_part(row) == "25.0 % of all files when time was up"
+    assert moved_part(row | {"status": "incomplete"}) == "25.0 % of all files when it broke off"
+    assert moved_part(row | {"job_moved_share": 1.0}) is None
 
 
 def test_what_is_left_to_sync_at_the_end_is_the_sinks() -> None:

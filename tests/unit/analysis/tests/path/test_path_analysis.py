@@ -178,6 +178,15 @@ def test_streams_bracket_what_cross_traffic_leaves(load: float) -> None:
     assert high - low <= 4.5e6
 
 
+def test_streams_below_the_narrow_hop_leave_the_upper_end_at_its_capacity() -> None:
+    way = Way([100e6, 10e6, 45e6], noise_ns=5_000)
+    slow = [row for row in way.stream_rows(5e6) if row["kind"] == "stream"]
+    found = told(way.hop_rows(), slow)
+    assert found["path_capacity_bps"] == pytest.approx(10e6, rel=0.05)
+    assert found["path_available_low_bps"] <= 5.5e6
+    assert found["path_available_high_bps"] == found["path_capacity_bps"]
+
+
 def test_streams_that_lose_packets_are_too_fast() -> None:
     way = Way([100e6, 10e6])
     found = told([], way.train_rows() + way.stream_rows(10e6, loss=0.3))
