@@ -320,7 +320,7 @@ MONITOR_EVERY_MAX_NS = 24 * 3600 * SECOND_NS
 MONITOR_ANSWER_S = 2.0
 """How long an agent may take for one message; it is asked once more."""
 MONITOR_POLL_MAX_S = 8.0
-"""How long asking for all counters of a monitor may take."""
+"""How long asking a host for all counters may take, and an agent for each part of them."""
 MONITOR_TEXT_MAX = 200
 """Characters that are kept of what an agent or a host says in words."""
 MONITOR_LINE_MAX = 256 << 10

@@ -5,7 +5,7 @@ import contextlib
 import ipaddress
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from pysnmp.hlapi.v3arch import asyncio as snmp
@@ -61,8 +61,14 @@ class SnmpClient:
         self._target: Any = None
         self._indices: dict[str, int] = {}
 
-    async def poll(self) -> list[Poll]:
-        """Ask for all counters; a poll for each message.
+    async def poll(self, answered: Callable[[], None]) -> AsyncIterator[Poll]:
+        """Ask for all counters.
+
+        Args:
+            answered: Called at each answer, also at those that only tell the numbers of interfaces.
+
+        Yields:
+            A poll for each message, as it is answered.
 
         Raises:
             AgentSilentError: There is no answer, or none that can be used.
@@ -71,10 +77,12 @@ class SnmpClient:
         if self._target is None:
             self._target = await self._reached()
         if not self._indices:
-            self._indices = await self._found()
+            self._indices = await self._found(answered)
         names = self._agent.interfaces
-        starts = range(0, len(names), _INTERFACES_AT_ONCE)
-        return [await self._asked(names[start : start + _INTERFACES_AT_ONCE]) for start in starts]
+        for start in range(0, len(names), _INTERFACES_AT_ONCE):
+            poll = await self._asked(names[start : start + _INTERFACES_AT_ONCE])
+            answered()
+            yield poll
 
     def close(self) -> None:
         """Let go of the socket."""
@@ -93,7 +101,7 @@ class SnmpClient:
         )
         return await kind.create((address, self._agent.port), timeout=MONITOR_ANSWER_S, retries=_RETRIES)
 
-    async def _found(self) -> dict[str, int]:
+    async def _found(self, answered: Callable[[], None]) -> dict[str, int]:
         """The numbers of the interfaces, by their names."""
         there: dict[str, int] = {}
         at = IF_NAME
@@ -104,6 +112,7 @@ class SnmpClient:
                 lookupMib=False,
             )  # fmt: skip
             rows = [(str(oid), value) for oid, value in _values(answer)]
+            answered()
             own = [(oid, value) for oid, value in rows if oid.startswith(f"{IF_NAME}.")]
             there.update({_text(value): int(oid.rpartition(".")[2]) for oid, value in own})
             if len(own) < len(rows) or not own or own[-1][0] == at:

@@ -63,23 +63,27 @@ class _Agent:
             await asyncio.sleep(max(0.0, due_s - loop.time()))
 
     async def ask(self, deadline_s: float) -> None:
-        """Poll once, and say what came of it."""
+        """Poll once, and say what came of it; the deadline is of each answer: what came stays."""
         began_us, began_s = time.time_ns() // 1000, time.monotonic()
+        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(deadline_s):
-                polls = await self._client.poll()
+            async with asyncio.timeout(deadline_s) as timer:
+                async for poll in self._client.poll(lambda: timer.reschedule(loop.time() + deadline_s)):
+                    _tell(poll)
             self.answers = True
         except (AgentSilentError, TimeoutError, OSError) as error:
             self.answers = False
             why = str(error) or f"no answer within {deadline_s:g} s"
             took_us = round((time.monotonic() - began_s) * 1e6)
-            polls = [Poll(self._agent.name, began_us + took_us // 2, took_us, silent=bounded(why))]
+            _tell(Poll(self._agent.name, began_us + took_us // 2, took_us, silent=bounded(why)))
             # A new one next time: an agent that was replaced has another engine id, which v3 remembers.
             self._client.close()
             self._client = SnmpClient(self._agent)
-        for poll in polls:
-            sys.stdout.buffer.write(line_of(poll))
-        sys.stdout.buffer.flush()
+
+
+def _tell(poll: Poll) -> None:
+    sys.stdout.buffer.write(line_of(poll))
+    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,57 @@
+"""What is told of an agent that answers in parts, slowly or only some of them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from flowsweep.monitors import snmp_process
+from flowsweep.monitors.messages import AgentAsked, poll_of
+from flowsweep.monitors.reading import Poll
+from virtual_time import VirtualTimeLoop
+
+AGENT = AgentAsked(
+    name="core", address="192.0.2.1", port=161, every_ns=10**10, interfaces=("et0",), community="c"
+)
+DEADLINE_S = 8.0
+
+
+def told(
+    answers_s: Sequence[float], monkeypatch: pytest.MonkeyPatch, capsysbinary: Any
+) -> tuple[list[Poll], bool]:
+    """What is told of an agent whose answers take so long, and whether it counts as one that answers."""
+
+    class Client:
+        def __init__(self, agent: AgentAsked) -> None:
+            self.name = agent.name
+
+        async def poll(self, answered: Callable[[], None]) -> AsyncIterator[Poll]:
+            for number, answer_s in enumerate(answers_s):
+                await asyncio.sleep(answer_s)
+                answered()
+                yield Poll(self.name, number, 1, (("et0", "in_bytes", number),))
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(snmp_process, "SnmpClient", Client)
+    asker = snmp_process._Agent(AGENT)
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(asker.ask(DEADLINE_S))
+    return [poll_of(line) for line in capsysbinary.readouterr().out.splitlines(keepends=True)], asker.answers
+
+
+def test_many_slow_answers_are_all_told(monkeypatch: pytest.MonkeyPatch, capsysbinary: Any) -> None:
+    polls, answers = told([0.25] * 64, monkeypatch, capsysbinary)
+    assert [poll.at_us for poll in polls] == list(range(64))
+    assert all(poll.silent is None for poll in polls)
+    assert answers
+
+
+def test_what_was_answered_stays_where_the_rest_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: Any
+) -> None:
+    polls, answers = told([1.0, 1.0, 60.0], monkeypatch, capsysbinary)
+    assert [poll.silent for poll in polls] == [None, None, "no answer within 8 s"]
+    assert not answers
