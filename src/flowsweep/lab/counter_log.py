@@ -1,13 +1,19 @@
 """What an emulator has counted so far, shared between the thread that reads it and those who ask."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
 
 FRESH_WITHIN_S = 10 * defaults.LAB_EMULATOR_REPORT_NS / defaults.SECOND_NS
 """How long to wait for counters of now; they come every LAB_EMULATOR_REPORT_NS."""
+
+
+KEPT_MAX = 36_000
+"""Counters of an hour. Of a longer trial two in a row become one, so that a day of it fits into memory."""
+_SINCE_BEFORE = ("queue_max_bytes", "late_max_us")
+"""What is the greatest since the counters before; all else goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,8 @@ class CounterLog:
             if not self._listeners:
                 self._counters.clear()
             self._counters.append(counters)
+            if len(self._counters) > KEPT_MAX:
+                self._counters = _halved(self._counters)
             self._changed.notify_all()
 
     def lose(self, reason: str) -> None:
@@ -89,3 +97,22 @@ class CounterLog:
 
     def _last_unix_ns(self) -> int:
         return self._counters[-1].at_unix_ns if self._counters else 0
+
+
+def _halved(kept: Sequence[Counters]) -> list[Counters]:
+    """The first, and of each two that follow the later one, with the maxima of both; the last stays."""
+    first, *others = kept
+    pairs = zip(others[::2], others[1::2], strict=False)
+    return [first, *(_together(*pair) for pair in pairs), *others[len(others) // 2 * 2 :]]
+
+
+def _together(one: Counters, later: Counters) -> Counters:
+    paths = tuple(
+        (_of_both(forward, later_forward), _of_both(backward, later_backward))
+        for (forward, backward), (later_forward, later_backward) in zip(one.paths, later.paths, strict=True)
+    )
+    return Counters(later.at_unix_ns, paths)
+
+
+def _of_both(one: Mapping[str, int], later: Mapping[str, int]) -> Mapping[str, int]:
+    return {**later, **{name: max(one[name], later[name]) for name in _SINCE_BEFORE if name in later}}

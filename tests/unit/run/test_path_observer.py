@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from flowsweep.defaults import PATH_NEWS_S
+from flowsweep.lab import counter_log
 from flowsweep.lab.counter_log import CounterLog, Counters
 from flowsweep.run.end import TrialError
 from flowsweep.run.observer import links_table, unless_broken
@@ -126,6 +127,26 @@ def test_only_the_last_counters_are_kept_until_somebody_follows() -> None:
     log.unfollow(listener)
     log.add(at(10))
     assert [counters.at_unix_ns for counters in log.between(0, 10)] == [10]
+
+
+def test_of_a_long_trial_two_counters_become_one_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counter_log, "KEPT_MAX", 8)
+    log = CounterLog()
+    log.follow(lambda: None)
+    for moment in range(1, 101):
+        counted = {
+            "packets_in": 10 * moment,
+            "queue_max_bytes": moment % 7,
+            "late_max_us": 900 if moment == 13 else 1,
+        }
+        log.add(Counters(moment, ((counted, counted),)))
+    found = log.between(0, 100)
+    assert len(found) <= 9
+    assert (found[0].at_unix_ns, found[-1].at_unix_ns) == (1, 100)
+    assert all(counters.paths[0][0]["packets_in"] == 10 * counters.at_unix_ns for counters in found)
+    forward = [counters.paths[0][0] for counters in found[1:]]
+    assert max(one["queue_max_bytes"] for one in forward) == 6
+    assert [one["late_max_us"] for one in forward].count(900) == 1
 
 
 def test_whoever_follows_learns_of_the_end_at_once_or_later() -> None:
