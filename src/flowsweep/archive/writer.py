@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import pyarrow as pa
 
@@ -34,7 +34,7 @@ from flowsweep.archive.entries import (
     StartedEntry,
     folder_of,
 )
-from flowsweep.archive.folder import Folder
+from flowsweep.archive.folder import Folder, sync_above
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JOURNAL_FILE, JournalFile, lock_archive
 from flowsweep.archive.leftovers import clear_up, remove_stale
@@ -46,6 +46,7 @@ from flowsweep.archive.parts import begin_part, remove_unfinished_parts
 from flowsweep.archive.recovery import Recovery, recover
 from flowsweep.archive.state import State, state_of
 from flowsweep.archive.totals import TotalsKeeper
+from flowsweep.archive.unbegun import take_back
 from flowsweep.run.outcome import FinishedTrial, Missed, TrialOutcome
 from flowsweep.version import __version__
 
@@ -72,6 +73,7 @@ def create_archive(
         plan=json.loads(plan_json),
     )
     with disk.reported(folder, "no archive can be made there"):
+        new = "archive" if folder.exists() else "folder"
         folder.mkdir(parents=True, exist_ok=True)
         opened = Folder(folder)
         refuse_what_is_there(opened)
@@ -80,8 +82,8 @@ def create_archive(
             # Again, under the lock: another process may have been faster.
             refuse_what_is_there(opened)
             write_campaign(opened, campaign)
-            _sync_folder_above(folder)
-            return ArchiveWriter(opened, campaign, journal, State(brief=True), Recovery((), None))
+            sync_above(folder)
+            return ArchiveWriter(opened, campaign, journal, State(brief=True), Recovery((), None), new=new)
         except BaseException:
             journal.close()
             raise
@@ -127,6 +129,7 @@ class ArchiveWriter:
         recovery: Recovery,
         *,
         part: tuple[int, Folder, int | None] | None = None,
+        new: Literal["archive", "folder"] | None = None,
     ) -> None:
         self.folder = opened.path
         self.campaign = campaign
@@ -146,6 +149,8 @@ class ArchiveWriter:
         self._state = state
         self._recovery = recovery
         self._ready = False
+        self._new = new
+        """What this process made: an archive in a folder that was there, or the folder, too."""
 
     @property
     def plan_json(self) -> str:
@@ -349,6 +354,12 @@ class ArchiveWriter:
         remove_stale(self._opened, self._state, whole=self._whole)
         self.monitor_parts.merge()
 
+    def take_back(self) -> None:
+        """Remove the archive if this process made it and nothing began in it; no record may follow."""
+        state = self._state
+        if self._new and not (self.part > 1 or state.attempts or state.imported or state.missed):
+            take_back(self._opened, self._journal.descriptor, with_folder=self._new == "folder")
+
     def close(self) -> None:
         """Let others write the archive. Everything is on disk already."""
         self._journal.close()
@@ -385,9 +396,3 @@ class ArchiveWriter:
 
 def _rows(tables: Mapping[str, pa.Table], name: str) -> int:
     return tables[name].num_rows if name in tables else 0
-
-
-def _sync_folder_above(folder: Path) -> None:
-    above = Folder(folder.absolute().parent)
-    above.sync()
-    above.close()
