@@ -34,6 +34,7 @@ from flowsweep.archive.entries import (
     StartedEntry,
     folder_of,
 )
+from flowsweep.archive.file_paths import refuse_unreadable
 from flowsweep.archive.folder import Folder, sync_above
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JOURNAL_FILE, JournalFile, lock_archive
@@ -63,7 +64,7 @@ def create_archive(
         created_at: Aware time; now, if absent.
 
     Raises:
-        ArchiveError: Something is there already, or the disk does not take it.
+        ArchiveError: Something is there already, the disk does not take it, or the path is not UTF-8.
     """
     campaign = Campaign(
         format=FORMAT,
@@ -72,6 +73,7 @@ def create_archive(
         seed=seed,
         plan=json.loads(plan_json),
     )
+    refuse_unreadable(folder)
     with disk.reported(folder, "no archive can be made there"):
         new = "archive" if folder.exists() else "folder"
         folder.mkdir(parents=True, exist_ok=True)
