@@ -41,7 +41,7 @@ def told_if_long(words: str, console: Screen | None = None, after_s: float = SHO
 def bytes_read(
     say: Callable[[str], object], clock: Callable[[], float] = time.monotonic
 ) -> Callable[[int, int], None]:
-    """Make a listener that is told how many bytes were read, and of how many; it says so, with the time left."""
+    """Make a listener that is told how many bytes were read, and of how many: it says so, with time left."""
     began_s = clock()
 
     def tell(done: int, of: int) -> None:
