@@ -1,5 +1,7 @@
 """An archive in which nothing began: whoever made it can take it back."""
 
+from typing import Literal
+
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.archive.entries import MERGED_FOLDER, TRIALS_FOLDER
@@ -8,6 +10,9 @@ from flowsweep.archive.journal import JOURNAL_FILE
 
 _FOLDERS = (TRIALS_FOLDER, MERGED_FOLDER)
 _MADE = {CAMPAIGN_FILE, JOURNAL_FILE, *_FOLDERS}
+
+Made = Literal["archive", "folder"]
+"""What a process made that took nothing over: an archive in a folder that was there, or the folder, too."""
 
 
 def take_back(folder: Folder, journal: int, *, with_folder: bool) -> None:

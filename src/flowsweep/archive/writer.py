@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -47,7 +47,7 @@ from flowsweep.archive.parts import begin_part, remove_unfinished_parts
 from flowsweep.archive.recovery import Recovery, recover
 from flowsweep.archive.state import State, state_of
 from flowsweep.archive.totals import TotalsKeeper
-from flowsweep.archive.unbegun import take_back
+from flowsweep.archive.unbegun import Made, take_back
 from flowsweep.run.outcome import FinishedTrial, Missed, TrialOutcome
 from flowsweep.version import __version__
 
@@ -75,7 +75,7 @@ def create_archive(
     )
     refuse_unreadable(folder)
     with disk.reported(folder, "no archive can be made there"):
-        new = "archive" if folder.exists() else "folder"
+        new: Made = "archive" if folder.exists() else "folder"
         folder.mkdir(parents=True, exist_ok=True)
         opened = Folder(folder)
         refuse_what_is_there(opened)
@@ -131,7 +131,7 @@ class ArchiveWriter:
         recovery: Recovery,
         *,
         part: tuple[int, Folder, int | None] | None = None,
-        new: Literal["archive", "folder"] | None = None,
+        new: Made | None = None,
     ) -> None:
         self.folder = opened.path
         self.campaign = campaign
@@ -152,7 +152,6 @@ class ArchiveWriter:
         self._recovery = recovery
         self._ready = False
         self._new = new
-        """What this process made: an archive in a folder that was there, or the folder, too."""
 
     @property
     def plan_json(self) -> str:

@@ -69,8 +69,8 @@ def parse_plan(
         PlanError: With all that is wrong.
     """
     overrides = overrides or {}
-    if problems := _not_utf8(text, overrides, options or {}):
-        raise PlanError(source, problems)
+    if not_utf8 := _not_utf8(text, overrides, options or {}):
+        raise PlanError(source, not_utf8)
     try:
         document = overridden(parse_toml(text), overrides)
     except TooDeepError as error:
