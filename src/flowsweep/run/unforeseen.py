@@ -3,14 +3,13 @@
 import traceback
 from pathlib import Path
 
-import flowsweep
 from flowsweep.errors import FlowsweepError, in_words
 from flowsweep.run.outcome import Failure
 from flowsweep.wording import printable
 
 ENDS_A_CAMPAIGN = (FlowsweepError, OSError)
 """What is no trial's own where it gets out of an attempt, such as a terminal that is gone."""
-_PACKAGE = Path(flowsweep.__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _SHOWN_CHARACTERS = 400
 
 
