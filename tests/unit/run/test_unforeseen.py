@@ -68,7 +68,9 @@ def test_an_error_while_a_trial_is_prepared_is_its_failure_and_nothing_of_it_goe
     assert recorder.statuses == ["ok", "failed", "ok"]
     failure = recorder.outcomes[1].record.failure
     assert (failure.kind, failure.host, failure.phase) == ("unforeseen", "the controller", "run")
-    assert "nobody expected this, please report it: KeyError: 'port', at run/pair.py line " in str(failure)
+    assert "nobody expected this, please report it: KeyError: 'port', at flowsweep.run.pair line " in str(
+        failure
+    )
     assert [entry for entry in network.log if entry.startswith("stop")] == ["stop b"], "b listened already"
 
 
@@ -93,7 +95,9 @@ def test_an_error_in_what_engines_reported_is_the_failure_of_the_trial(
     monkeypatch.setattr(trial, "outcome_of", raising(trial.outcome_of, ZeroDivisionError("by\nzero"), 2))
     recorder = run(three_trials())
     assert recorder.statuses == ["ok", "failed", "ok"]
-    assert "ZeroDivisionError: by zero, at run/trial.py line " in str(recorder.outcomes[1].record.failure)
+    assert "ZeroDivisionError: by zero, at flowsweep.run.trial line " in str(
+        recorder.outcomes[1].record.failure
+    )
 
 
 def test_where_every_trial_meets_it_every_trial_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
