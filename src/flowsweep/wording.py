@@ -29,7 +29,11 @@ def printable(text: str) -> str:
 
 def is_utf8(text: str) -> bool:
     """Whether a word of the command line, or a path, was UTF-8: of other bytes Python makes surrogates."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def format_rate(rate_bps: float) -> str:

@@ -100,7 +100,7 @@ def parse_plan(
 def _not_utf8(text: str, overrides: Mapping[str, str], options: Mapping[str, str]) -> tuple[str, ...]:
     """Problems of what a command line brought; a file that is not UTF-8 is not read."""
     found = [(f"{options.get(name, f'--set {name}')}: ", value) for name, value in overrides.items()]
-    found += [("", line) for line in text.splitlines()]
+    found += [] if is_utf8(text) else [("", line) for line in text.splitlines()]
     return tuple(
         f"{place}found {shown(said)}, expected UTF-8 text" for place, said in found if not is_utf8(said)
     )
