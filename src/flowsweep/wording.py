@@ -27,6 +27,15 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() or each in _BLANK else _NOT_PRINTABLE for each in text)
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a word of the command line, or a path, was UTF-8: of other bytes Python makes surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def format_rate(rate_bps: float) -> str:
     """Show a rate in bit/s with 3 significant digits: "193 Mbit/s", "5.20 Gbit/s"."""
     return _engineering(rate_bps, RATE_UNITS)

@@ -12,7 +12,7 @@ import shutil
 import stat
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -182,6 +182,11 @@ class Folder:
         except FileNotFoundError:
             return
 
+    def remove_empty_folder(self, name: str) -> None:
+        """Remove a folder, if it is there; what is in it, if anything, stays, and is an OSError."""
+        with self._parent(name) as (parent, last), suppress(FileNotFoundError):
+            os.rmdir(last, dir_fd=parent)
+
     def put_aside(self, name: str) -> str:
         """Move what nobody understands out of the way; returns its new name, under `ASIDE_FOLDER`."""
         kept = self.free_name_aside(name)
@@ -267,6 +272,13 @@ class Folder:
             if not str(error.filename).startswith(str(self.path)):
                 error.filename = str(self.path / name)
             raise
+
+
+def sync_above(path: Path) -> None:
+    """Wait until the disk has a folder in the list of the one that holds it."""
+    above = Folder(path.absolute().parent)
+    above.sync()
+    above.close()
 
 
 def _status(parent: int, name: str) -> os.stat_result | None:

@@ -150,6 +150,10 @@ def _lock(descriptor: int, folder: Folder) -> None:
                 "Wait for its end, or choose another."
             )
         time.sleep(_PAUSE_S)
+    if not os.fstat(descriptor).st_nlink:
+        raise ArchiveError(
+            f"{folder.path}: nothing began in this archive, and it was just removed. Begin anew."
+        )
 
 
 class JournalFile:

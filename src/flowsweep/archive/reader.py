@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
 from flowsweep.archive.data_files import check_digest, check_file
+from flowsweep.archive.file_paths import refuse_unreadable
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, has_writer, parse
@@ -272,9 +273,10 @@ class Archive:
         """Compare files with their SHA-256, unless they are so large that only `verify` does.
 
         Raises:
-            ArchiveError: One has changed since it was written; says which.
+            ArchiveError: One has changed since it was written, and which; or the path is not UTF-8.
         """
         digests = self.state.digests
+        refuse_unreadable(self.folder)
         with disk.reported(self.folder, "cannot be read"):
             if sum(map(self.opened.file_bytes, digests)) <= CHECKED_BYTES_MAX:
                 for file, digest in digests.items():

@@ -37,13 +37,24 @@ def verify_archive(folder: Path, progress: Callable[[int, int], None] = lambda d
 
     Args:
         folder: The archive's.
-        progress: Is called after each file with how many bytes were read, and of how many.
+        progress: Is called after each file with how many bytes were read, and of how many, of all parts.
 
     Raises:
         ArchiveError: It is no archive, or cannot be read at all.
     """
     with read_archive(folder) as archive:
-        found = [_verified(one.folder, one.state, progress) for one in archive.parts]
+        sizes = [_sizes(one.folder, one.state) for one in archive.parts]
+        of, read = sum(sum(each.values()) for each in sizes), 0
+
+        def file_read(size: int) -> None:
+            nonlocal read
+            read += size
+            progress(read, of)
+
+        found = [
+            _verified(one.folder, one.state, each, file_read)
+            for one, each in zip(archive.parts, sizes, strict=True)
+        ]
         aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in archive.opened.names(ASIDE_FOLDER))
     return Verified(
         archive.losses + tuple(problem for one in found for problem in one.problems),
@@ -55,25 +66,34 @@ def verify_archive(folder: Path, progress: Callable[[int, int], None] = lambda d
     )
 
 
-def _verified(folder: Folder, state: State, progress: Callable[[int, int], None]) -> Verified:
+def _sizes(folder: Folder, state: State) -> dict[str, int]:
+    """How many bytes each file of data has."""
+    return {file: folder.file_bytes(file) for files in state.files.values() for file in files}
+
+
+def _verified(
+    folder: Folder, state: State, sizes: Mapping[str, int], file_read: Callable[[int], None]
+) -> Verified:
     problems: list[str] = []
-    sizes = {file: folder.file_bytes(file) for files in state.files.values() for file in files}
     digests = state.digests
     rows: dict[str, int] = {}
-    read = 0
     for file, size in sizes.items():
         try:
             rows[file] = check_file(folder, file, digests.get(file))
         except ArchiveError as error:
             problems.append(str(error))
-        read += size
-        progress(read, sum(sizes.values()))
+        file_read(size)
     problems += _miscounted(folder, state, rows)
     problems += _problems_of_summary(folder, state)
     problems += problems_of_monitors(folder)
     aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in folder.names(ASIDE_FOLDER))
     return Verified(
-        tuple(problems), len(sizes), read, len(sizes.keys() - digests.keys()), len(state.retired_at), aside
+        tuple(problems),
+        len(sizes),
+        sum(sizes.values()),
+        len(sizes.keys() - digests.keys()),
+        len(state.retired_at),
+        aside,
     )
 
 

@@ -34,7 +34,8 @@ from flowsweep.archive.entries import (
     StartedEntry,
     folder_of,
 )
-from flowsweep.archive.folder import Folder
+from flowsweep.archive.file_paths import refuse_unreadable
+from flowsweep.archive.folder import Folder, sync_above
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JOURNAL_FILE, JournalFile, lock_archive
 from flowsweep.archive.leftovers import clear_up, remove_stale
@@ -46,6 +47,7 @@ from flowsweep.archive.parts import begin_part, remove_unfinished_parts
 from flowsweep.archive.recovery import Recovery, recover
 from flowsweep.archive.state import State, state_of
 from flowsweep.archive.totals import TotalsKeeper
+from flowsweep.archive.unbegun import Made, take_back
 from flowsweep.run.outcome import FinishedTrial, Missed, TrialOutcome
 from flowsweep.version import __version__
 
@@ -62,7 +64,7 @@ def create_archive(
         created_at: Aware time; now, if absent.
 
     Raises:
-        ArchiveError: Something is there already, or the disk does not take it.
+        ArchiveError: Something is there already, the disk does not take it, or the path is not UTF-8.
     """
     campaign = Campaign(
         format=FORMAT,
@@ -71,7 +73,9 @@ def create_archive(
         seed=seed,
         plan=json.loads(plan_json),
     )
+    refuse_unreadable(folder)
     with disk.reported(folder, "no archive can be made there"):
+        new: Made = "archive" if folder.exists() else "folder"
         folder.mkdir(parents=True, exist_ok=True)
         opened = Folder(folder)
         refuse_what_is_there(opened)
@@ -80,8 +84,8 @@ def create_archive(
             # Again, under the lock: another process may have been faster.
             refuse_what_is_there(opened)
             write_campaign(opened, campaign)
-            _sync_folder_above(folder)
-            return ArchiveWriter(opened, campaign, journal, State(brief=True), Recovery((), None))
+            sync_above(folder)
+            return ArchiveWriter(opened, campaign, journal, State(brief=True), Recovery((), None), new=new)
         except BaseException:
             journal.close()
             raise
@@ -127,6 +131,7 @@ class ArchiveWriter:
         recovery: Recovery,
         *,
         part: tuple[int, Folder, int | None] | None = None,
+        new: Made | None = None,
     ) -> None:
         self.folder = opened.path
         self.campaign = campaign
@@ -146,6 +151,7 @@ class ArchiveWriter:
         self._state = state
         self._recovery = recovery
         self._ready = False
+        self._new = new
 
     @property
     def plan_json(self) -> str:
@@ -349,6 +355,12 @@ class ArchiveWriter:
         remove_stale(self._opened, self._state, whole=self._whole)
         self.monitor_parts.merge()
 
+    def take_back(self) -> None:
+        """Remove the archive if this process made it and nothing began in it; no record may follow."""
+        state = self._state
+        if self._new and not (self.part > 1 or state.attempts or state.imported or state.missed):
+            take_back(self._opened, self._journal.descriptor, with_folder=self._new == "folder")
+
     def close(self) -> None:
         """Let others write the archive. Everything is on disk already."""
         self._journal.close()
@@ -385,9 +397,3 @@ class ArchiveWriter:
 
 def _rows(tables: Mapping[str, pa.Table], name: str) -> int:
     return tables[name].num_rows if name in tables else 0
-
-
-def _sync_folder_above(folder: Path) -> None:
-    above = Folder(folder.absolute().parent)
-    above.sync()
-    above.close()

@@ -19,7 +19,7 @@ from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.progress import progress_view
 from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
 from flowsweep.cli.terminal import say
-from flowsweep.errors import FlowsweepError
+from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.preflight import refuse_impossible
@@ -32,6 +32,8 @@ from flowsweep.wording import counted
 @contextmanager
 def ended_in_order(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Stopper]:
     """Let signals end the block in order; whatever ends it before its time, say what is kept.
+
+    A new archive whose campaign could not begin is removed: it would be in the same command's way.
 
     Args:
         writer: of the archive that the block writes, or reads once all is written.
@@ -48,6 +50,10 @@ def ended_in_order(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Sto
         except (Stopped, FlowsweepError, OSError) as error:
             stopped = stopper.stopped
             if stopped is None and writer.attempts == begun:
+                # A disk that takes nothing is left alone.
+                if isinstance(error, FlowsweepError) and not isinstance(error, ArchiveError):
+                    with suppress(OSError, ArchiveError):
+                        writer.take_back()
                 raise
             # The terminal may be gone: then showing how things end fails, for which nobody is there.
             with suppress(OSError):

@@ -8,6 +8,7 @@ import typer
 
 from flowsweep.cli.app import app, print_warning
 from flowsweep.cli.archives import read_with_warnings
+from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ExportError
 from flowsweep.export import TABLES, export_tables, write_tables
@@ -54,7 +55,7 @@ def export(
     found = read_with_warnings(archive)
     names = TABLES if which is Which.all else (which.value,)
     try:
-        with found.damage_named():
+        with found.damage_named(), told_if_long("writing tables"):
             trials = summary_table(found) if Which.trials in names else None
             tables = export_tables(found.tables(), names, trials=trials)
             written = write_tables(tables, output, form.value, overwrite=overwrite)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from flowsweep.errors import PlanError
 from flowsweep.hosts.of_plan import data_address
 from flowsweep.hosts.ssh import host_name, ssh_call
+from flowsweep.wording import is_utf8
 
 COMMAND_LINE = "command line"
 """Where its problems are, for messages."""
@@ -27,6 +28,8 @@ def far_host(host: str, address: str | None) -> Mapping[str, str]:
         PlanError: HOST is none of these, or needs an address.
         LaunchError: ssh does not know the destination.
     """
+    if address is not None and not is_utf8(address):
+        raise _problem(f"--address: found {address!r}, expected UTF-8 text")
     if host == HERE:
         return {} if address is None else {"address": _toml(address)}
     launch = _launch(host)
@@ -59,6 +62,8 @@ def is_here(host: str | None) -> bool:
 
 
 def _launch(host: str, option: str = "HOST") -> list[str]:
+    if not is_utf8(host):
+        raise _problem(f"{option}: found {host!r}, expected UTF-8 text")
     kind, _, rest = host.partition(":")
     match kind, _words(host, rest, option):
         case "ssh", words if ssh_call(["ssh", *words]) is not None:

@@ -18,6 +18,7 @@ from flowsweep.analysis.predicted import with_predictions
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
+from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.report.findings_list import MOST_AT_ONCE
@@ -57,7 +58,7 @@ def show_findings(
     """Draw conclusions from a campaign: what matters, what does not, what is undecided."""
     share = read_margin(margin)
     found = read_with_warnings(archive)
-    with found.damage_named():
+    with found.damage_named(), told_if_long("drawing conclusions"):
         rows = with_predictions(rows_of_archive(found), found)
         conclusions = findings(
             rows, tables=found.tables(), hosts=found.host_facts, monitors=monitor_facts(found), margin=share

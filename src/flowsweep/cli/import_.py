@@ -16,7 +16,8 @@ from flowsweep.cli.terminal import say
 from flowsweep.defaults import NAME_MAX_CHARACTERS
 from flowsweep.errors import PlanError
 from flowsweep.imports import KINDS, SWEEP, Imported, import_files, parse_known
-from flowsweep.wording import counted
+from flowsweep.plan.readers import shown
+from flowsweep.wording import counted, is_utf8, printable
 
 _EXAMPLES = (
     "[bold]flowsweep import server.txt --archive old[/bold] takes in what `iperf -s -i 1` printed, "
@@ -48,6 +49,8 @@ def import_results(
         raise PlanError("--kind", (f'found "{kind}", expected one of {", ".join(KINDS)}',))
     if not 0 < len(sweep) <= NAME_MAX_CHARACTERS:
         raise PlanError("--sweep", (f"found {len(sweep)} characters, expected 1 to {NAME_MAX_CHARACTERS}",))
+    if not is_utf8(sweep):
+        raise PlanError("--sweep", (f"found {shown(sweep)}, expected UTF-8 text",))
     known = parse_known(settings or [])
     with import_progress() as progress:
         result = import_files(
@@ -89,5 +92,5 @@ def _writer(folder: Path) -> ArchiveWriter:
         writer = go_on_with(folder)
         make_ready(writer)
         return writer
-    plan = {"campaign": {"name": folder.absolute().name}, "sweeps": []}
+    plan = {"campaign": {"name": printable(folder.absolute().name)}, "sweeps": []}
     return create_archive(folder, plan_json=json.dumps(plan), seed=0)

@@ -10,6 +10,7 @@ import typer
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
+from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, bytes_out, say, say_json
 from flowsweep.csv_text import csv_text
@@ -67,7 +68,8 @@ def show_summary(
     from flowsweep.prepared.whole_summary import summary_table
 
     found = read_with_warnings(archive)
-    rows = summary_table(found, None if engine == DUCKDB else _backend(engine))
+    with told_if_long("summing up the archive"):
+        rows = summary_table(found, None if engine == DUCKDB else _backend(engine))
     match form:
         case Format.csv:
             say(csv_text(rows.to_pylist(), rows.column_names), end="")

@@ -95,5 +95,5 @@ def _tune_and_exit(request: TuneRequest) -> NoReturn:
             say(failure, err=True)
         print_error(error)
         raise typer.Exit(EXIT_TRIALS_FAILED) from error
-    tell(rounds, found)
-    raise typer.Exit(EXIT_TRIALS_FAILED if rounds.failures else 0)
+    whole = tell(rounds, found)
+    raise typer.Exit(EXIT_TRIALS_FAILED if rounds.failures or not whole else 0)

@@ -1,7 +1,8 @@
 """The search of `flowsweep tune`, round by round, and its answer; imported late, since the analysis is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from flowsweep.cli.app import print_error
 from flowsweep.cli.far_host import is_here
 from flowsweep.cli.stopping import Stopper
 from flowsweep.cli.summary_rows import rows_of_outcomes
@@ -9,7 +10,7 @@ from flowsweep.cli.terminal import say, say_json
 from flowsweep.cli.tune_rounds import Rounds
 from flowsweep.cli.tune_text import print_answer, write_answer
 from flowsweep.defaults import SECOND_NS
-from flowsweep.errors import TuningError
+from flowsweep.errors import FlowsweepError, TuningError
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.tuning.advise import sysctl_files
 from flowsweep.tuning.allowed import allowed
@@ -56,19 +57,44 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
     return found
 
 
-def tell(rounds: Rounds, found: Answer) -> None:
-    """Print the answer, and keep what to set."""
+def tell(rounds: Rounds, found: Answer) -> bool:
+    """Print the answer, then write what is to be kept of it; returns whether all of that could be written.
+
+    The answer took minutes: neither a disk that takes nothing nor a terminal that is gone costs the other.
+    """
     request = rounds.request
-    if request.save is not None:
-        files = {f"sysctl-{host}.conf": text for host, text in sysctl_files(found.system).items()}
-        if found.plan is not None:
-            files["plan.toml"] = found.plan
-        for name, text in files.items():
-            (request.save / name).write_text(text, encoding="utf-8")
-    if request.as_json:
-        say_json(as_json(found) | {"failures": rounds.failures})
-    else:
-        print_answer(found, rounds.failures, rounds.last)
+    try:
+        if request.as_json:
+            say_json(as_json(found) | {"failures": rounds.failures})
+        else:
+            print_answer(found, rounds.failures, rounds.last)
+    finally:
+        written = [_written(write, rounds, found) for write in (_write_settings, _write_page)]
+    return all(written)
+
+
+def _written(write: Callable[[Rounds, Answer], None], rounds: Rounds, found: Answer) -> bool:
+    try:
+        write(rounds, found)
+    except (FlowsweepError, OSError) as error:
+        print_error(error)
+        return False
+    return True
+
+
+def _write_settings(rounds: Rounds, found: Answer) -> None:
+    save = rounds.request.save
+    if save is None:
+        return
+    files = {f"sysctl-{host}.conf": text for host, text in sysctl_files(found.system).items()}
+    if found.plan is not None:
+        files["plan.toml"] = found.plan
+    for name, text in files.items():
+        (save / name).write_text(text, encoding="utf-8")
+
+
+def _write_page(rounds: Rounds, found: Answer) -> None:
+    request = rounds.request
     if request.report is not None:
         say(write_answer(found, request.report), err=request.as_json)
 

@@ -10,6 +10,7 @@ from flowsweep.archive.verify import Verified, verify_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_DAMAGED
 from flowsweep.cli.options import Format, TextOrJson
+from flowsweep.cli.reading import bytes_read
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.wording import counted, format_size
 
@@ -24,10 +25,7 @@ def verify(
 ) -> None:
     """Compare every data file of an archive with its hash and row count in the journal."""
     with Screen(stderr=True).status("reading the archive") as status:
-        found = verify_archive(
-            archive,
-            lambda done, of: status.update(f"{format_size(float(done))} of {format_size(float(of))} read"),
-        )
+        found = verify_archive(archive, bytes_read(status.update))
     if form is Format.json:
         say_json(asdict(found))
     else:

@@ -88,7 +88,9 @@ def _write_csv(path: Path, tables: Mapping[str, ir.Table]) -> int:
 
 def _write_parquet(path: Path, tables: Mapping[str, ir.Table]) -> int:
     content = _only(tables)
-    pq.write_table(content, path, compression="zstd")
+    # Arrow opens no path that is not UTF-8.
+    with path.open("wb") as file:
+        pq.write_table(content, file, compression="zstd")
     return int(content.num_rows)
 
 

@@ -50,7 +50,12 @@ def host_name(launch: Sequence[str]) -> str:
     command = [launch[0], "-G", *launch[1:]]
     try:
         answer = subprocess.run(
-            command, capture_output=True, text=True, timeout=SESSION_REQUEST_TIMEOUT_S, check=True
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=SESSION_REQUEST_TIMEOUT_S,
+            check=True,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LaunchError(destination, f"`{shlex.join(command)}` cannot be run: {error}") from error

@@ -13,6 +13,7 @@ from flowsweep.defaults import (
 from flowsweep.errors import PlanError
 from flowsweep.imports.transfer import Transfer
 from flowsweep.units import QuantityError, parse_duration, parse_size, write_duration, write_size
+from flowsweep.wording import is_utf8
 
 
 def _parse_role(text: str) -> str:
@@ -75,6 +76,9 @@ def parse_known(settings: Sequence[str]) -> Known:
         key, equals, text = setting.partition("=")
         if key not in _KEYS or not equals:
             problems.append(f'"{setting}": expected KEY=VALUE with a key of {", ".join(_KEYS)}')
+            continue
+        if not is_utf8(text):
+            problems.append(f'{key}: found "{text}", expected UTF-8 text')
             continue
         parse, fields = _KEYS[key]
         try:

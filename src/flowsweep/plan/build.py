@@ -26,6 +26,7 @@ from flowsweep.plan.monitors.checks import monitors_of
 from flowsweep.plan.retain.model import Retain
 from flowsweep.plan.sweeps.build import build_sweep
 from flowsweep.plan.times.build import timing_of
+from flowsweep.wording import printable
 
 LOOPBACK = "localhost"
 
@@ -33,6 +34,8 @@ LOOPBACK = "localhost"
 def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, str]) -> Plan:
     """Make the frozen plan of a file without problems."""
     links = file.lab.links if file.lab else {}
+    # The name of a file need not be UTF-8, and what a plan has is written as JSON.
+    source = printable(source)
     return Plan(
         source=source,
         text=text,

@@ -25,10 +25,11 @@ from flowsweep.plan.model import Plan
 from flowsweep.plan.monitors.checks import monitor_problems
 from flowsweep.plan.overrides import overridden, override_of
 from flowsweep.plan.problems import KeyPath, Problem, problems_of, shown_path, worth_telling
+from flowsweep.plan.readers import shown
 from flowsweep.plan.retain.checks import retain_problems
 from flowsweep.plan.sweeps.checks import sweep_problems
 from flowsweep.plan.times.checks import times_problems
-from flowsweep.wording import format_size
+from flowsweep.wording import format_size, is_utf8
 
 
 def load_plan(path: Path, overrides: Mapping[str, str] | None = None) -> Plan:
@@ -68,6 +69,8 @@ def parse_plan(
         PlanError: With all that is wrong.
     """
     overrides = overrides or {}
+    if not_utf8 := _not_utf8(text, overrides, options or {}):
+        raise PlanError(source, not_utf8)
     try:
         document = overridden(parse_toml(text), overrides)
     except TooDeepError as error:
@@ -92,6 +95,15 @@ def parse_plan(
     if problems:
         raise PlanError(source, _problem_lines(problems, text, overrides, options or {}))
     return build_plan(file, text, source, overrides)
+
+
+def _not_utf8(text: str, overrides: Mapping[str, str], options: Mapping[str, str]) -> tuple[str, ...]:
+    """Problems of what a command line brought; a file that is not UTF-8 is not read."""
+    found = [(f"{options.get(name, f'--set {name}')}: ", value) for name, value in overrides.items()]
+    found += [] if is_utf8(text) else [("", line) for line in text.splitlines()]
+    return tuple(
+        f"{place}found {shown(said)}, expected UTF-8 text" for place, said in found if not is_utf8(said)
+    )
 
 
 def _read(document: dict[str, Any]) -> tuple[PlanFile, list[Problem], set[KeyPath]]:

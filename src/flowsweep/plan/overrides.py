@@ -9,6 +9,7 @@ from flowsweep.bounded_text import TooDeepError, parse_toml
 from flowsweep.errors import PlanError
 from flowsweep.plan.problems import KeyPath
 from flowsweep.plan.readers import did_you_mean, shown
+from flowsweep.wording import is_utf8
 
 SOURCE = "--set"
 TABLES = ("sweep", "campaign")
@@ -22,7 +23,9 @@ def parse_overrides(arguments: Sequence[str]) -> dict[str, str]:
     for argument in arguments:
         name, equals, value = argument.partition("=")
         name, value = name.strip(), value.strip()
-        if not equals:
+        if not is_utf8(argument):
+            problems.append(f"found {shown(argument)}, expected UTF-8 text")
+        elif not equals:
             problems.append(f"found {shown(argument)}, expected TABLE.KEY=VALUE, as in {EXAMPLE}")
         elif name in overrides:
             problems.append(f"{name} is given twice: {shown(overrides[name])} and {shown(value)}")

@@ -35,11 +35,12 @@ from flowsweep.run.observer import PathObserver, links_table
 from flowsweep.run.outcome import Missed, Recorder, Status, TrialOutcome
 from flowsweep.run.packed import PackedRunner
 from flowsweep.run.requests import EndRole
-from flowsweep.run.results import simultaneous, unreachable
+from flowsweep.run.results import simultaneous, unreachable, without_data
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
+from flowsweep.run.unforeseen import ENDS_A_CAMPAIGN, unforeseen
 from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
 from flowsweep.schedule.packing import ONE_AT_A_TIME, Batch, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
@@ -349,10 +350,16 @@ class _Conductor:
                 together_with=next((other.name for other in of_slot if other is not attempt), None),
             )
             counted = () if watch is None else await watch.take()
+            return replace(outcome, links=links_table(counted, attempt.started_at))
+        except ENDS_A_CAMPAIGN:
+            raise
+        except Exception as error:  # noqa: BLE001 - recorded, with its words
+            # Whoever waits for this one to start with it does not wait for ever.
+            await start_line.abort()
+            return without_data(attempt, unforeseen(error))
         finally:
             if watch is not None:
                 watch.end()
-        return replace(outcome, links=links_table(counted, attempt.started_at))
 
     async def _record(self, outcome: TrialOutcome) -> None:
         await self._keep(lambda: self._recorder.finished(outcome))

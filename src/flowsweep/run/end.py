@@ -137,9 +137,11 @@ class TrialEnd:
         try:
             await self._send(Stop(trial=self._name), "run", stop_s)
             await self._next(EndReport, "run", stop_s, longest_s)
-        except TrialError:
+        except Exception as error:
             if not self._over:
                 await self._session.close(ENGINE_CUT_OFF_TIMEOUT_S)
+            if not isinstance(error, TrialError):
+                raise
 
     async def let_go(self) -> None:
         """Tell the engine to end what goes on, and wait for nothing: its session is about to be closed."""

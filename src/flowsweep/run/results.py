@@ -70,7 +70,11 @@ def _told(trial: Trial, data: Data, status: Status) -> dict[str, object]:
 
 def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
     """The outcome of a trial whose host has no engine to talk to."""
-    failure = Failure(phase="prepare", host=host, kind="host_unreachable", message=reason)
+    return without_data(attempt, Failure(phase="prepare", host=host, kind="host_unreachable", message=reason))
+
+
+def without_data(attempt: Attempt, failure: Failure) -> TrialOutcome:
+    """The outcome of a trial of which nothing is known but why it failed."""
     return TrialOutcome(
         _record(attempt, "failed", failure, (), ()), samples=pa.table({}), flows=FLOWS_SCHEMA.empty_table()
     )

@@ -11,13 +11,14 @@ from flowsweep.run.background import BackgroundPair, background_of
 from flowsweep.run.end import Deadlines, TrialEnd, TrialError
 from flowsweep.run.engines import HostSession
 from flowsweep.run.observer import PathWatch, unless_broken
-from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.outcome import Failure, TrialOutcome
 from flowsweep.run.pair import Pair
 from flowsweep.run.requests import EndRole
 from flowsweep.run.results import outcome_of
 from flowsweep.run.starting import CommonStart, common_start
 from flowsweep.run.together import all_of, until_over
 from flowsweep.run.traffic import own_traffic
+from flowsweep.run.unforeseen import ENDS_A_CAMPAIGN, unforeseen
 
 _STANDARD_DEADLINES = Deadlines()
 
@@ -55,13 +56,17 @@ async def run_trial(
     ]
     background = background_of(attempt, sessions, deadlines)
     ends = [end for pair in (*pairs, *(one.pair for one in background)) for end in pair.ends]
-    error: TrialError | None = None
+    failure: Failure | None = None
     try:
         try:
             await unless_broken(watch, _carry_out(pairs, background, start_line, progress))
-        except TrialError as trial_error:
-            error = trial_error
-        if error is not None or not all(end.over for end in ends):
+        except TrialError as error:
+            failure = error.failure
+        except ENDS_A_CAMPAIGN:
+            raise
+        except Exception as error:  # noqa: BLE001 - recorded, with its words
+            failure = unforeseen(error)
+        if failure is not None or not all(end.over for end in ends):
             await _stop(start_line, ends)
     except asyncio.CancelledError:
         await asyncio.gather(*(end.let_go() for end in ends))
@@ -69,7 +74,7 @@ async def run_trial(
     finally:
         for end in ends:
             end.close()
-    return outcome_of(attempt, pairs, background, None if error is None else error.failure)
+    return outcome_of(attempt, pairs, background, failure)
 
 
 async def _carry_out(

@@ -57,7 +57,12 @@ def test_parts_are_read_as_one(tmp_path: Path) -> None:
         assert together.state.missed == alone.state.missed == [MISSED]
         assert together.losses == ()
         assert list(together.state.attempts) == list(alone.state.attempts)
-    assert verify_archive(three).problems == ()
+    told: list[tuple[int, int]] = []
+    verified = verify_archive(three, lambda *read: told.append(read))
+    assert verified.problems == ()
+    done, of = zip(*told, strict=True)
+    assert (len(told), set(of)) == (verified.files, {verified.data_bytes})
+    assert (sorted(done), done[-1]) == (list(done), verified.data_bytes)
     assert vars(totals(one)) == vars(totals(three))
 
 

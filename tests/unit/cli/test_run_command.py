@@ -143,6 +143,20 @@ def test_an_error_before_any_trial_is_left_to_the_command_line(
 ) -> None:
     campaign_that_ends(monkeypatch, ArchiveError("journal: no space left"), begun=0)
     assert isinstance(invoke("run", plan, "--archive", tmp_path / "archive").exception, ArchiveError)
+    assert (tmp_path / "archive").exists(), "what a disk holds that takes nothing is left alone"
+
+
+def test_a_campaign_that_could_not_begin_is_in_nobodys_way(plan: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    hosts = '[hosts.a]\nlaunch = ["false"]\n[hosts.b]\naddress = "192.0.2.1"'
+    plan.write_text(LOOPBACK_PLAN.replace("[hosts.a]\n[hosts.b]", hosts))
+    for _ in range(2):
+        assert isinstance(invoke("run", plan, "--archive", archive).exception, SessionError)
+        assert not archive.exists()
+    create_archive(archive, plan_json=load_plan(plan).model_dump_json(), seed=1).close()
+    result = invoke("run", plan, "--archive", archive, "--resume")
+    assert isinstance(result.exception, SessionError)
+    assert (archive / "campaign.json").exists(), "it was not made by the command that failed"
 
 
 @pytest.mark.parametrize(

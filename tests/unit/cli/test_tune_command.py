@@ -1,6 +1,8 @@
 """`flowsweep tune` without engines: what it prints, keeps and refuses."""
 
+import errno
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,29 @@ def test_the_same_for_programs(tune: Callable[..., Result]) -> None:
     assert found["system_settings"] == []
     assert found["failures"] == []
     assert 0 < found["traffic_s"] <= 80
+
+
+def test_the_answer_is_told_where_its_files_cannot_be_written(
+    tune: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_text = Path.write_text
+
+    def full(path: Path, *given: Any, **named: Any) -> int:
+        if path.name == "plan.toml":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return write_text(path, *given, **named)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    page = tmp_path / "page.html"
+    result = tune("local", *BUDGET, "--save", tmp_path / "kept", "--report", page)
+    assert "Set 4 flows: 40" in result.stdout
+    assert f"{tmp_path}/kept/plan.toml: No space left on device" in result.stderr
+    assert page.exists(), "one that cannot be written costs no other"
+    assert result.exit_code == EXIT_TRIALS_FAILED
+    result = tune("local", *BUDGET, "--json", "--report", tmp_path / "absent" / "page.html")
+    assert json.loads(result.stdout)["directions"][0]["outcome"] == "gain"
+    assert "absent/page.html: the page cannot be written: No such file or directory" in result.stderr
+    assert result.exit_code == EXIT_TRIALS_FAILED
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from flowsweep.plan.monitors.model import Community, Monitor, SnmpAgent, User
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import did_you_mean, shown
 
-_OF_AGENTS = ("interfaces", "beyond", "src", "community", "user", "auth", "privacy")
-_OF_VERSION_3 = ("user", "auth", "privacy")
+_GOES_WITH = {"auth_protocol": "auth", "privacy_protocol": "privacy"}
+_OF_VERSION_3 = ("user", "auth", "privacy", *_GOES_WITH)
+_OF_AGENTS = ("interfaces", "beyond", "src", "version", "community", *_OF_VERSION_3)
 
 
 def monitor_problems(file: PlanFile) -> Iterator[Problem]:
@@ -97,18 +98,26 @@ def _agent_problems(file: PlanFile, at: KeyPath, monitor: MonitorTable) -> Itera
         if monitor.community is None:
             message = 'missing: say where it is found, as in { env = "SNMP_COMMUNITY" }'
             yield Problem((*at, "community"), message, ((*at, "version"),))
-        return
+    else:
+        yield from _user_problems(at, monitor)
+
+
+def _user_problems(at: KeyPath, monitor: MonitorTable) -> Iterator[Problem]:
     yield from _without_effect(at, monitor, ("community",), 'is of version = "2c"')
     if monitor.user is None:
         yield Problem((*at, "user"), 'missing: version = "3" has users', ((*at, "version"),))
     if monitor.privacy is not None and monitor.auth is None:
         message = "found without `auth`: what is encrypted is authenticated, too (RFC 3414); add that"
         yield Problem((*at, "privacy"), message, ((*at, "auth"),))
+    for key, other in _GOES_WITH.items():
+        if key in monitor.model_fields_set and getattr(monitor, other) is None:
+            message = f"has no effect: it goes with `{other}`, which is missing; add that, or leave this out"
+            yield Problem((*at, key), message, ((*at, "version"), (*at, other)))
 
 
 def _without_effect(at: KeyPath, monitor: MonitorTable, keys: tuple[str, ...], why: str) -> Iterator[Problem]:
     for key in keys:
-        if getattr(monitor, key):
+        if key in monitor.model_fields_set:
             written = "from" if key == "src" else key
             about = tuple((*at, other) for other in ("snmp", "host", "version"))
             yield Problem((*at, written), f"has no effect: it {why}; leave it out", about)
