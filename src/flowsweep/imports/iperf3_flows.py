@@ -37,7 +37,7 @@ class EndFlows:
         """
         sockets = dict.fromkeys([*self._streams, *self._rows])
         return tuple(
-            self._flow(socket, whole, self._intervals(socket) or self._told_at_last(socket))
+            self._flow(socket, whole, self._intervals(socket) or self._instead(socket))
             for socket in sockets
             if (whole := self._whole(socket)) is not None
         )
@@ -130,6 +130,10 @@ class EndFlows:
                     Report(start_ns, end_ns, row.size_bytes, row.bits_per_second, state, datagrams)
                 )
         return tuple(reports)
+
+    def _instead(self, socket: int) -> tuple[Report, ...]:
+        """What stands for this end's intervals where there are none."""
+        return self._told_at_last(socket) if self._sends else ()
 
     def _told_at_last(self, socket: int) -> tuple[Report, ...]:
         """What the sender's kernel said at the end, as one interval: where the file has no other one."""

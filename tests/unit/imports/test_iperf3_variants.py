@@ -147,8 +147,9 @@ def test_what_a_sender_sent_again_is_kept_where_the_file_has_none_of_its_interva
     assert [row.tcp.retransmits for row in there.flows[0].intervals if row.tcp is not None][-1] == 77
     told = document("iperf3-3.12-bidir-client.json") | {"intervals": []}
     told["start"]["test_start"]["omit"] = 1
-    alone, _ = read(tmp_path, told)
+    alone, back = read(tmp_path, told)
     assert retransmitted(alone, *alone.flows) == [(1.0, 4.000092, 77)]
+    assert [flow.intervals for flow in back.flows] == [()]
     changed(told, lambda part: part.update(retransmits=-1) if "retransmits" in part else None)
     assert [flow.intervals for flow in read(tmp_path, told)[0].flows] == [()]
 
