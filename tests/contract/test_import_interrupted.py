@@ -38,6 +38,9 @@ def test_a_client_that_was_interrupted_does_not_know_what_came(tmp_path: Path) -
     assert (row["bytes_sent"], row["bytes"], row["elapsed_s"]) == (sent, None, 2.611805)
     assert row["goodput_method"] == "sender_mean"
     assert row["goodput_bps"] == pytest.approx(sent * 8 / 2.611805)
+    assert (row["status"], row["error"]) == (
+        "incomplete", 'the test was broken off: "interrupt - the client has terminated"',
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,9 @@ def test_a_server_whose_client_was_interrupted_counts_no_interval_twice(tmp_path
     assert row["bytes"] == sum(stream["bytes"] for stream in came)
     assert 0.8 * LINK_BPS < row["goodput_bps"] < LINK_BPS
     assert row["elapsed_s"] == max(stream["end"] for stream in came)
+    assert (row["status"], row["error"]) == (
+        "incomplete", 'the test was broken off: "the client has terminated"',
+    )  # fmt: skip
     if row["test"] == "udp":
         lost = sum(stream["lost_packets"] for stream in came)
         assert (row["datagrams_sent"], row["lost"]) == (sum(stream["packets"] for stream in came), lost)

@@ -42,7 +42,7 @@ class ImportedTrial(BaseModel):
     repeat: _Number
     """From 1: trials of one point as they were imported, each repeat on one occasion."""
     started_at: datetime | None
-    elapsed_ns: _Number
+    elapsed_ns: _Number | None
     """How long the transfer took."""
     src: _Name
     dst: _Name
@@ -73,6 +73,8 @@ class ImportedTrial(BaseModel):
     """Goodput as the file has it; null where it follows from samples of the receiver, as for own trials."""
     failure: str | None = Field(default=None, max_length=2 * NAME_MAX_CHARACTERS)
     """Why the test gave no result, as its file tells it."""
+    unfinished: str | None = Field(default=None, max_length=2 * NAME_MAX_CHARACTERS)
+    """Why its file tells of a part of the test only."""
 
     @property
     def window_bytes(self) -> int | None:

@@ -13,7 +13,7 @@ from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan.links.model import Link
 from flowsweep.plan.searching.model import RateSearch, Search, SearchInRounds
-from flowsweep.run.outcome import TrialRecord
+from flowsweep.run.outcome import Status, TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.schedule.background import PROBE
@@ -31,7 +31,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("sweep", pa.string(), nullable=False),
         pa.field("repeat", pa.int64(), nullable=False),
         pa.field("started_at", pa.string()),  # RFC 3339, UTC
-        pa.field("elapsed_ns", pa.int64(), nullable=False),
+        pa.field("elapsed_ns", pa.int64()),
         pa.field("src", pa.string(), nullable=False),
         pa.field("dst", pa.string(), nullable=False),
         pa.field("test", pa.string(), nullable=False),
@@ -270,7 +270,7 @@ def _reported(record: TrialRecord) -> dict[str, Any]:
 
 def _imported_row(record: ImportedTrial) -> dict[str, Any]:
     window = record.window_bytes
-    return record.model_dump(exclude={"failure"}) | {
+    return record.model_dump(exclude={"failure", "unfinished"}) | {
         "attempt": 1,
         "started_at": None if record.started_at is None else rfc_3339(record.started_at),
         "flows_per_pair": record.flows,
@@ -286,10 +286,16 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "background_flows": (),
         "background_bursts": (),
         "mode": "copy" if record.test in MODE.tests else None,  # as other tools write and read, too
-        "status": "ok" if record.failure is None else "failed",
-        "error": record.failure,
+        "status": _imported_status(record),
+        "error": record.failure or record.unfinished,
         "failure_kind": None if record.failure is None else "no_result",
     }
+
+
+def _imported_status(record: ImportedTrial) -> Status:
+    if record.failure is not None:
+        return "failed"
+    return "ok" if record.unfinished is None else "incomplete"
 
 
 def _granted(record: TrialRecord) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from itertools import chain, repeat
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.table_header import NEEDED, Column, Header, find_header
-from flowsweep.imports.transfer import FlowReport, LineError, Report, Transfer, bounded
+from flowsweep.imports.transfer import FlowReport, LineError, MeanRate, Report, Transfer, bounded
 
 NAME = "dated-table"
 
@@ -122,11 +122,7 @@ def _transfer(row: "_Row") -> Transfer:
     result = cells.get("bandwidth", "")
     failure = None if result.lower() not in _NO_RESULT else _no_result(result)
     rate_bps = 0.0 if failure is not None else row.real("bandwidth") or 0.0
-    duration_s, size = row.real("duration"), row.whole("bytes")
-    if duration_s is None:
-        duration_s = 0.0 if size is None or not rate_bps else size * 8 / rate_bps
-    end_ns = round(duration_s * SECOND_NS)
-    total = Report(0, end_ns, round(rate_bps * duration_s / 8) if size is None else size, rate_bps)
+    total = _total(rate_bps, row.real("duration"), row.whole("bytes"), failed=failure is not None)
     flow_count = row.whole("flows") or 1
     window = row.whole("window")
     send, recv = row.whole("window_send"), row.whole("window_recv")
@@ -136,7 +132,7 @@ def _transfer(row: "_Row") -> Transfer:
         role="source",
         total=total,
         flow_count=flow_count,
-        flows=(FlowReport(total),) if flow_count == 1 and failure is None else (),
+        flows=(FlowReport(total),) if flow_count == 1 and isinstance(total, Report) else (),
         started_at=row.time(),
         window_send_bytes=window if send is None else send,
         window_recv_bytes=window if recv is None else recv,
@@ -144,6 +140,19 @@ def _transfer(row: "_Row") -> Transfer:
         congestion=cells.get("congestion"),
         failure=failure,
     )
+
+
+def _total(rate_bps: float, duration_s: float | None, size: int | None, *, failed: bool) -> Report | MeanRate:
+    """All that is known: of rate, duration and bytes two tell the third, unless the rate is 0 or absent."""
+    if not failed:
+        if duration_s is None and size is not None and rate_bps:
+            duration_s = size * 8 / rate_bps
+        elif size is None and duration_s is not None:
+            size = round(rate_bps * duration_s / 8)
+    end_ns = None if duration_s is None else round(duration_s * SECOND_NS)
+    if failed or size is None or end_ns is None:
+        return MeanRate(rate_bps, size, end_ns)
+    return Report(0, end_ns, size, rate_bps)
 
 
 def _no_result(cell: str) -> str:

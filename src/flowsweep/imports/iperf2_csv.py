@@ -21,6 +21,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf2_datagrams
 from flowsweep.imports.ranges import REAL
 from flowsweep.imports.transfer import (
+    NO_REPORT_OF_THE_WHOLE,
     FlowReport,
     LineError,
     Report,
@@ -28,6 +29,7 @@ from flowsweep.imports.transfer import (
     Transfer,
     bounded,
     far_end,
+    has_whole,
     split_reports,
     sum_of,
 )
@@ -194,7 +196,12 @@ class _Connection:
     @property
     def over(self) -> bool:
         """Whether its last row is of all of it."""
-        return len(self.rows) > 1 and self.rows[-1].report.start_ns == 0
+        return len(self.rows) > 1 and self.has_whole
+
+    @property
+    def has_whole(self) -> bool:
+        """Whether its last row is of all of it, or the only one."""
+        return has_whole([row.report for row in self.rows])
 
     def continued_by(self, row: _Row) -> bool:
         """Whether a row with the same ports is of this connection, and not of a later one."""
@@ -285,6 +292,7 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
         started_at=test[0].began,
         test="udp" if udp else "tcp",
         far=far_end(received),
+        unfinished=None if all(one.has_whole for one in connections) else NO_REPORT_OF_THE_WHOLE,
     )
 
 

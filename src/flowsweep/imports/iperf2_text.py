@@ -12,6 +12,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf2_datagrams
 from flowsweep.imports.ranges import REAL, WHOLE
 from flowsweep.imports.transfer import (
+    NO_REPORT_OF_THE_WHOLE,
     Datagrams,
     FlowReport,
     LineError,
@@ -21,6 +22,7 @@ from flowsweep.imports.transfer import (
     Transfer,
     bounded,
     far_end,
+    has_whole,
     split_reports,
     sum_of,
 )
@@ -93,7 +95,7 @@ class _Flow:
     @property
     def finished(self) -> bool:
         """Whether its last row is of all of it."""
-        return bool(self.reports) and self.reports[-1].start_ns == 0
+        return has_whole(self.reports)
 
     def flow_report(self) -> FlowReport:
         if not self.reports:
@@ -165,6 +167,7 @@ class _Test:
             test=setting.test,
             simultaneous=self.simultaneous,
             far=far_end([flow.received() for flow in self.flows]),
+            unfinished=None if self.finished == len(flows) else NO_REPORT_OF_THE_WHOLE,
         )
 
 

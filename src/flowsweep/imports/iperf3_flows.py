@@ -11,11 +11,10 @@ _SAME_MOMENT_NS = 10 * MILLISECOND_NS
 class EndFlows:
     """Flows of one direction, as the end that wrote the file saw them."""
 
-    def __init__(self, document: Document, *, sends: bool, datagrams: bool) -> None:
+    def __init__(self, document: Document, *, sends: bool, datagrams: bool, omit_ns: int) -> None:
         self._sends = sends
         self._broken_off = document.error is not None
-        test = document.start.test_start
-        self._omit_ns = 0 if test is None else test.omit * SECOND_NS
+        self._omit_ns = omit_ns
         self._datagrams = datagrams
         self._streams = {
             socket: stream
@@ -38,7 +37,7 @@ class EndFlows:
         """
         sockets = dict.fromkeys([*self._streams, *self._rows])
         return tuple(
-            self._flow(socket, whole, self._intervals(socket))
+            self._flow(socket, whole, self._intervals(socket) or self._instead(socket))
             for socket in sockets
             if (whole := self._whole(socket)) is not None
         )
@@ -58,7 +57,7 @@ class EndFlows:
                 whole = None if part is None else _report(part)
             if whole is None:
                 return ()
-            flows.append(self._flow(socket, whole, ()))
+            flows.append(self._flow(socket, whole, () if self._sends else self._told_at_last(socket)))
         return tuple(flows)
 
     def _far_datagrams(self, stream: Count, total: Count) -> Report | None:
@@ -131,6 +130,20 @@ class EndFlows:
                     Report(start_ns, end_ns, row.size_bytes, row.bits_per_second, state, datagrams)
                 )
         return tuple(reports)
+
+    def _instead(self, socket: int) -> tuple[Report, ...]:
+        """What stands for this end's intervals where there are none."""
+        return self._told_at_last(socket) if self._sends else ()
+
+    def _told_at_last(self, socket: int) -> tuple[Report, ...]:
+        """What the sender's kernel said at the end, as one interval: where the file has no other one."""
+        stream = self._streams.get(socket)
+        part = None if stream is None or self._broken_off else stream.sender
+        if part is None or part.retransmits is None or part.end <= 0:
+            return ()
+        state = TcpState(part.retransmits, rtt_us=None, rttvar_us=None, snd_wnd_bytes=None, pmtu_bytes=None)
+        end_ns = self._omit_ns + _ns(part.end)
+        return (Report(self._omit_ns, end_ns, part.size_bytes, part.bits_per_second, state),)
 
     def _span(self, row: Count) -> tuple[int, int]:
         """Where an interval lies in the whole test: what is omitted ends where what counts begins."""

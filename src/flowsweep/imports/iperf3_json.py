@@ -26,7 +26,7 @@ def recognises(lines: Sequence[str]) -> bool:
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
-    """Read every test of a file: of one that was broken off, its intervals; of one that failed, nothing.
+    """Read every test of a file: of an unfinished one, its intervals; of one without any that count, nothing.
 
     Raises:
         PlaceError: A text is none of iperf3's, or there are only tests that failed; says why they did.
@@ -34,13 +34,19 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     transfers: list[Transfer] = []
     failure: PlaceError | None = None
     for line, document in _documents(lines):
-        if document.error is not None and not document.counted_anything():
-            failure = PlaceError(f"{line}$.error", f'the test failed: "{document.error}"')
+        if document.unfinished() is not None and not document.counted_anything():
+            failure = _failure(document, line)
         else:
             transfers += transfers_of(document, line)
     if failure is not None and not transfers:
         raise failure
     return tuple(transfers)
+
+
+def _failure(document: Document, line: int) -> PlaceError:
+    if document.error is not None:
+        return PlaceError(f"{line}$.error", f'the test failed: "{document.error}"')
+    return PlaceError(f"{line}$.end", "tells of no flow, and no interval does")
 
 
 def _documents(lines: Sequence[str]) -> Iterator[tuple[int, Document]]:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from flowsweep.imports.json_text import Part, Real, Seconds, Whole, WholeIfKnown
+from flowsweep.imports.transfer import NO_REPORT_OF_THE_WHOLE
 
 Signed = Annotated[int, Field(gt=-(1 << 62), lt=1 << 62)]
 
@@ -116,6 +117,12 @@ class Document(Part):
     error: str | None = None
     server_output_json: "Document | None" = None
     """With `--get-server-output`: what the server says."""
+
+    def unfinished(self) -> str | None:
+        """Why it tells of a part of the test only: somebody broke it off, or its end is missing."""
+        if self.error is not None:
+            return f'the test was broken off: "{self.error}"'
+        return None if self.end.streams else NO_REPORT_OF_THE_WHOLE
 
     def counted_anything(self) -> bool:
         """Whether an interval took time, and was not omitted."""

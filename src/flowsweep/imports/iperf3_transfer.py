@@ -92,10 +92,16 @@ class _Way:
             rate_bps=(start.target_bitrate if test.target_bitrate is None else test.target_bitrate) or None,
             simultaneous=self.both,
             far=far,
+            unfinished=self.document.unfinished() or (None if server is None else server.unfinished),
         )
 
     def _flows(self) -> EndFlows:
-        return EndFlows(self.document, sends=self._sends, datagrams=self.test.protocol == "UDP")
+        return EndFlows(
+            self.document,
+            sends=self._sends,
+            datagrams=self.test.protocol == "UDP",
+            omit_ns=self.test.omit * SECOND_NS,
+        )
 
     def _sum(self, *, sent: bool) -> Count | None:
         """The summary of all flows at one end."""

@@ -1,7 +1,8 @@
 """What nuttcp prints: intervals (`-i`) and a summary, for people, with `-v`, or for programs (`-fparse`).
 
 Bytes come in units of 1024 × 1024, as nuttcp has them. Who the hosts are and how many flows there were it
-says with `-v` only. Intervals and the summary are the receiver's; `-v` has the sender's summary, too.
+says with `-v` only. Intervals and the summary are the receiver's; `-v` has the sender's summary, too, and
+what its kernel sent again.
 """
 
 import re
@@ -11,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.ranges import DECIMAL, WHOLE
 from flowsweep.imports.transfer import (
+    NO_REPORT_OF_THE_WHOLE,
     Datagrams,
     FarEnd,
     FlowReport,
     LineError,
     Report,
     Role,
+    TcpState,
     Test,
     Transfer,
     bounded,
@@ -43,8 +46,15 @@ _ACCEPTED = re.compile(r"nuttcp-r\S*: accept from (\S+)")
 _WINDOWS = re.compile(rf"nuttcp-([tr])\S*: send window size = ({WHOLE}), receive window size = ({WHOLE})")
 _LIMIT = re.compile(rf"nuttcp-t\S*: time limit = ({DECIMAL}) seconds")
 _LOST = re.compile(rf"nuttcp-r\S*: {WHOLE} / {WHOLE} drop/pkt")
-_VERSION = re.compile(r"nuttcp-[tr]\S*: v\d")
+_RETRANSMITTED = re.compile(rf"nuttcp-t\S*: retrans ?= ?({WHOLE})\b")
+"""Of the connection; of all of its host nuttcp has "host-retrans"."""
+_VERSION = re.compile(r"nuttcp-([tr])\S*: v\d")
 _MEGABYTE = 1 << 20
+_OF_ANOTHER = (
+    "its intervals last longer than its summary says: some are of a test before it, which has no summary"
+)
+_ROUNDED = 0.01
+"""Intervals are told to 0.01 s each."""
 
 
 def recognises(lines: Sequence[str]) -> bool:
@@ -64,9 +74,12 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
 def _tests(lines: Sequence[str]) -> Iterator[Transfer]:
     test = _Test()
     for number, line in enumerate(lines, start=1):
-        if _VERSION.match(line) and test.complete:
-            yield test.transfer(number)
+        if (begun := _VERSION.match(line)) and (test.complete or begun[1] in test.sides):
+            if test.told:
+                yield test.transfer(number)
             test = _Test()
+        if begun:
+            test.sides.add(begun[1])
         if found := _PRINTED.match(line) or _PARSED.match(line):
             if test.complete and found["side"] is None:
                 yield test.transfer(number)
@@ -74,7 +87,7 @@ def _tests(lines: Sequence[str]) -> Iterator[Transfer]:
             test.row(number, found)
         else:
             test.remark(line)
-    if test.rows:
+    if test.told:
         yield test.transfer(len(lines))
 
 
@@ -86,6 +99,8 @@ class _Test:
     """Intervals, then the receiver's summary."""
     sent: Report | None = None
     complete: bool = False
+    received_whole: bool = False
+    """Whether the last row is the receiver's summary."""
     protocol: Test = "tcp"
     to: str | None = None
     by: str | None = None
@@ -94,6 +109,14 @@ class _Test:
     granted: dict[str, int] = field(default_factory=dict)
     """By side: t, r."""
     duration_ns: int | None = None
+    retransmits: int | None = None
+    sides: set[str] = field(default_factory=set)
+    """Whose version was told: each end tells it once."""
+
+    @property
+    def told(self) -> bool:
+        """Whether there is anything of either end."""
+        return bool(self.rows) or self.sent is not None
 
     def row(self, number: int, found: re.Match[str]) -> None:
         size = round(float(found["mb"]) * _MEGABYTE)
@@ -113,6 +136,7 @@ class _Test:
             self.sent = report
         elif summary or time_ns > 0:
             self.rows.append(report)
+            self.received_whole = summary
         self.complete = self.complete or (summary and found["side"] is None)
 
     def remark(self, line: str) -> None:
@@ -126,39 +150,61 @@ class _Test:
             self.granted[found[1]] = int(found[2] if found[1] == "t" else found[3])
         elif found := _LIMIT.match(line):
             self.duration_ns = round(float(found[1]) * SECOND_NS)
+        elif found := _RETRANSMITTED.match(line):
+            self.retransmits = int(found[1])
         elif _LOST.match(line) and self.rows:
             self.rows[-1] = replace(self.rows[-1], datagrams=_datagrams(line))
         self.complete = self.complete or (bool(self.rows) and self.sent is not None)
 
     def transfer(self, line: int) -> Transfer:
-        if not self.rows:
-            raise LineError(line, "a sender's summary, but none of its receiver above")
-        whole, intervals = split_reports(self.rows, line)
-        flow = FlowReport(whole, intervals)
-        role: Role = "sink"
+        role, near, far = self._ends(line)
         return Transfer(
             src=self.by,
             dst=self.to,
             role=role,
-            total=whole,
+            total=near.whole,
             flow_count=self.flows,
-            # What it tells is of all flows together.
-            flows=(flow,) if self.flows in (None, 1) else (),
+            flows=(near,) if self._single else (),
             window_granted_send_bytes=self.granted.get("t"),
             window_granted_recv_bytes=self.granted.get("r"),
             length_bytes=self.length,
             duration_ns=self.duration_ns,
             test=self.protocol,
-            far=self._far(whole),
+            far=far,
+            unfinished=self._unfinished(near),
         )
 
-    def _far(self, whole: Report) -> FarEnd | None:
-        if self.sent is None:
-            return None
-        sent = None if whole.datagrams is None else whole.datagrams.sent()
-        flow = FlowReport(replace(self.sent, datagrams=sent))
-        single = self.flows in (None, 1)
-        return FarEnd(self.sent.rate_bps, self.sent.size_bytes, (flow,) if single else ())
+    @property
+    def _single(self) -> bool:
+        """Whether there was one flow: what nuttcp tells is of all flows together."""
+        return self.flows in (None, 1)
+
+    def _ends(self, line: int) -> tuple[Role, FlowReport, FarEnd | None]:
+        """The receiver and, with `-v`, the sender; where nothing of the receiver follows, the sender."""
+        source = None if self.sent is None else self._source(self.sent)
+        if source is not None and not self.rows:
+            return "source", source, None
+        sink = FlowReport(*split_reports(self.rows, line))
+        if source is None:
+            return "sink", sink, None
+        if sink.whole.datagrams is not None:
+            source = replace(source, whole=replace(source.whole, datagrams=sink.whole.datagrams.sent()))
+        flows = (source,) if self._single else ()
+        return "sink", sink, FarEnd(source.whole.rate_bps, source.whole.size_bytes, flows)
+
+    def _source(self, sent: Report) -> FlowReport:
+        """The sender's summary; what its kernel said at the end is of one interval, the whole."""
+        if self.retransmits is None:
+            return FlowReport(sent)
+        state = TcpState(self.retransmits, rtt_us=None, rttvar_us=None, snd_wnd_bytes=None, pmtu_bytes=None)
+        return FlowReport(sent, (replace(sent, tcp=state),))
+
+    def _unfinished(self, flow: FlowReport) -> str | None:
+        if not self.received_whole:
+            return NO_REPORT_OF_THE_WHOLE
+        longest_ns = max((report.end_ns - report.start_ns for report in flow.intervals), default=0)
+        over_ns = flow.intervals[-1].end_ns - flow.whole.end_ns if flow.intervals else 0
+        return _OF_ANOTHER if over_ns > longest_ns / 2 + flow.whole.end_ns * _ROUNDED else None
 
 
 def _datagrams(text: str) -> Datagrams | None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from flowsweep.archive import GoodputMethod, ImportedOutcome, ImportedTrial
-from flowsweep.defaults import IMPORT_BINS_PER_INTERVAL, MILLISECOND_NS, MINIMUM_BINS
+from flowsweep.defaults import IMPORT_BINS_PER_INTERVAL, MILLISECOND_NS, MINIMUM_BINS, NAME_MAX_CHARACTERS
 from flowsweep.imports.occasions import Occasions
 from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
 from flowsweep.imports.transfer import Report, Role, Transfer
@@ -27,6 +27,8 @@ UNKNOWN_HOSTS = ("unknown sender", "unknown receiver")
 _NEARLY_WHOLE = 0.98
 """Tools end their last interval some milliseconds early."""
 _LATE = 0.01
+_LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
+"""Of a trial that gave no result, or only a part of it."""
 _Columns = Sequence[tuple[Report, ...]]
 """For each exact interval of a source what all flows report."""
 _TOO_FEW: tuple[None, int, _Columns] = (None, 0, ())
@@ -136,7 +138,8 @@ def outcome_of(
         goodput_method=method,
         reported_bytes=None if failed else counted.size_bytes,
         reported_goodput_bps=None if failed else goodput_bps,
-        failure=None if transfer.failure is None else printable(transfer.failure),
+        failure=_reason(transfer.failure),
+        unfinished=_reason(transfer.unfinished),
     )
     return ImportedOutcome(
         record,
@@ -144,6 +147,13 @@ def outcome_of(
         flows=flows_of(ends.values()),
         of_tests={name: table for name, table in further_tables(transfer, ends.values()) if table.num_rows},
     )
+
+
+def _reason(told: str | None) -> str | None:
+    """Why something is not whole, in no more characters than a record takes: it may quote a file."""
+    if told is None:
+        return None
+    return printable(told if len(told) <= _LONGEST_REASON else f"{told[: _LONGEST_REASON - 1]}…")
 
 
 def _ends(transfer: Transfer) -> dict[Role, ImportedEnd]:

@@ -1,7 +1,9 @@
 """Results of pScheduler's throughput test: JSON as its archivers get it, one record or one a line.
 
 Read by its published schemas (specification of the test, result). The result's numbers are the sender's; of
-the receiver there is the mean rate. `reverse` turns source and destination of the specification round.
+the receiver there is the mean rate. Where its tool was nuttcp they are the receiver's: pScheduler takes them
+from nuttcp's rows, of all flows together, and cuts their times off to whole seconds. `reverse` turns source
+and destination of the specification round.
 """
 
 import re
@@ -15,10 +17,11 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
 from flowsweep.imports.iperf3_model import Count, Document, End, EndOfStream, Interval
 from flowsweep.imports.json_text import Part, Real, Seconds, Text, Whole, checked, json_texts
-from flowsweep.imports.transfer import FarEnd, PlaceError, Report, Transfer
+from flowsweep.imports.transfer import Datagrams, FarEnd, FlowReport, PlaceError, Report, Transfer
 
 NAME = "pscheduler"
 _SIGN = '"throughput-bits"'
+_NUTTCP = "nuttcp"
 _PERIOD = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII)
 
 
@@ -57,6 +60,7 @@ class _Data(Part):
     size_bytes: Real | None = Field(None, alias="throughput-bytes")
     receiver_bps: Real | None = Field(None, alias="receiver-throughput-bits")
     sent: Whole | None = None
+    lost: Whole | None = None
     retransmits: Whole | None = None
     rtt: Real | None = None
     omitted: bool | None = None
@@ -122,8 +126,14 @@ class _Schedule(Part):
 class _Record(Part):
     test: _Test = _Test()
     schedule: _Schedule | None = None
+    tool: Any = None
     participants: tuple[Any, ...] = ()
     result: _Result
+
+    @property
+    def of_receiver(self) -> bool:
+        """Whether the numbers are the receiver's; a result alone does not name its tool."""
+        return _name_in(self.tool, "name") == _NUTTCP
 
 
 def _record(text: Text) -> _Record:
@@ -150,17 +160,20 @@ def _transfer(record: _Record, line: int) -> Transfer:
         raise PlaceError(f"{line}$.result.summary", "is missing: the result has no numbers")
     if summary.summary.end <= 0:
         raise PlaceError(f"{line}$.result.summary.summary.end", "the test took no time")
-    flows = EndFlows(_document(record.result, spec), sends=True, datagrams=spec.udp).near()
-    total = Count(**summary.summary.count())
     hosts = [spec.source or _first_host(record.participants), spec.dest]
     source, sink = reversed(hosts) if spec.reverse else hosts
     omit_ns, duration_ns = _period_ns(spec.omit, line) or 0, _period_ns(spec.duration, line)
+    if record.of_receiver:
+        flows = _received(record.result, summary.summary) if spec.parallel in (None, 1) else ()
+    else:
+        document = _document(record.result, spec)
+        flows = EndFlows(document, sends=True, datagrams=spec.udp, omit_ns=omit_ns).near()
     receiver_bps = summary.summary.receiver_bps
     return Transfer(
         src=source,
         dst=sink,
-        role="source",
-        total=Report(0, round(total.end * SECOND_NS), total.size_bytes, total.bits_per_second),
+        role="sink" if record.of_receiver else "source",
+        total=_report(summary.summary),
         flow_count=len(flows) or spec.parallel,
         flows=flows,
         started_at=_started_at(record),
@@ -174,6 +187,27 @@ def _transfer(record: _Record, line: int) -> Transfer:
         rate_bps=spec.bandwidth,
         far=None if receiver_bps is None else FarEnd(receiver_bps, None),
     )
+
+
+def _report(data: _Data, datagrams: Datagrams | None = None) -> Report:
+    count = Count(**data.count())
+    start_ns, end_ns = (round(at * SECOND_NS) for at in (count.start, count.end))
+    return Report(start_ns, end_ns, count.size_bytes, count.bits_per_second, datagrams=datagrams)
+
+
+def _received(result: _Result, whole: _Data) -> tuple[FlowReport, ...]:
+    """The only flow, by its receiver; without intervals where one of them was cut off to no time at all."""
+    intervals = tuple(
+        _report(data, _came(data)) for interval in result.intervals for data in interval.streams
+    )
+    exact = all(report.end_ns > report.start_ns for report in intervals)
+    return (FlowReport(_report(whole, _came(whole)), intervals if exact else ()),)
+
+
+def _came(data: _Data) -> Datagrams | None:
+    if data.sent is None or data.lost is None:
+        return None
+    return Datagrams(max(data.sent - data.lost, 0), data.lost)
 
 
 def _document(result: _Result, spec: _Specification) -> Document:
@@ -199,8 +233,13 @@ def _document(result: _Result, spec: _Specification) -> Document:
 
 def _first_host(participants: Sequence[Any]) -> str | None:
     first = participants[0] if participants else None
-    host = first.get("host") if isinstance(first, dict) else first
-    return host if isinstance(host, str) else None
+    return _name_in(first, "host")
+
+
+def _name_in(part: object, key: str) -> str | None:
+    """A name that stands alone, or in an object."""
+    name = part.get(key) if isinstance(part, dict) else part
+    return name if isinstance(name, str) else None
 
 
 def _started_at(record: _Record) -> datetime | None:

@@ -17,7 +17,7 @@ from flowsweep.defaults import (
     NAME_MAX_CHARACTERS,
     PORT_MAX,
 )
-from flowsweep.imports.transfer import Report, Transfer
+from flowsweep.imports.transfer import MeanRate, Report, Transfer
 from flowsweep.wording import printable
 
 WHOLE = r"\d{1,18}"
@@ -71,8 +71,9 @@ def _settings(transfer: Transfer) -> Iterator[_Bounded]:
 
 
 def _reported(transfer: Transfer) -> Iterator[_Bounded]:
-    far = transfer.far
-    wholes: list[Report] = [transfer.total]
+    far, total = transfer.far, transfer.total
+    yield from _amount(total)
+    wholes: list[Report] = [total] if isinstance(total, Report) else []
     intervals: list[Report] = []
     for flow in (*transfer.flows, *(() if far is None else far.flows)):
         wholes.append(flow.whole)
@@ -99,14 +100,18 @@ def _reported(transfer: Transfer) -> Iterator[_Bounded]:
 
 def _numbers(report: Report) -> Iterator[_Bounded]:
     yield "a time in ns", report.start_ns, IMPORT_TIME_MAX_NS
-    yield "a time in ns", report.end_ns, IMPORT_TIME_MAX_NS
-    yield "bytes", report.size_bytes, IMPORT_SUM_MAX
-    yield "a rate in bit/s", _real(report.rate_bps), IMPORT_RATE_MAX_BPS
+    yield from _amount(report)
     if report.datagrams is not None:
         datagrams = report.datagrams
         for count in (datagrams.count, datagrams.missing, datagrams.reordered):
             yield "a number of datagrams", count, IMPORT_COUNT_MAX
         yield "a jitter in ns", datagrams.jitter_ns, IMPORT_TIME_MAX_NS
+
+
+def _amount(report: Report | MeanRate) -> Iterator[_Bounded]:
+    yield "a time in ns", report.end_ns, IMPORT_TIME_MAX_NS
+    yield "bytes", report.size_bytes, IMPORT_SUM_MAX
+    yield "a rate in bit/s", _real(report.rate_bps), IMPORT_RATE_MAX_BPS
 
 
 def _pings(transfer: Transfer) -> Iterator[_Bounded]:

@@ -92,6 +92,15 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class MeanRate:
+    """A mean rate of all flows together, of which the file does not say how much it was, or how long."""
+
+    rate_bps: float
+    size_bytes: int | None = None
+    end_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FlowReport:
     """One flow."""
 
@@ -130,7 +139,7 @@ class Transfer:
     dst: str | None
     role: Role | None
     """The end that counted; where nobody says, the source is taken to be it."""
-    total: Report
+    total: Report | MeanRate
     """Of all flows together."""
     flow_count: int | None
     """1 where nobody says."""
@@ -159,6 +168,8 @@ class Transfer:
     """Of pings beside the transfer, from the source."""
     failure: str | None = None
     """Why the test gave no result, as the file tells it; then `total` says nothing of what was carried."""
+    unfinished: str | None = None
+    """Why the file tells of a part of the test only: `total` is of that part."""
 
 
 def sum_of(flows: tuple[FlowReport, ...]) -> Report:
@@ -181,6 +192,17 @@ def far_end(received: Sequence[FlowReport | None]) -> FarEnd | None:
     return FarEnd(total.rate_bps, total.size_bytes, flows)
 
 
+NO_REPORT_OF_THE_WHOLE = (
+    "the file has no report of the whole test: the tool was ended before it, or the file is cut off"
+)
+"""Why a transfer is unfinished, where the tool would have written one at the end."""
+
+
+def has_whole(reports: Sequence[Report]) -> bool:
+    """Whether a flow's reports, in the order of the file, end with that of all of it: it begins at 0."""
+    return bool(reports) and reports[-1].start_ns == 0
+
+
 def split_reports(reports: list[Report], line: int) -> tuple[Report, tuple[Report, ...]]:
     """Tell the report of a whole flow from those of its intervals, in the order of the file.
 
@@ -193,7 +215,7 @@ def split_reports(reports: list[Report], line: int) -> tuple[Report, tuple[Repor
     *intervals, last = reports
     if last.end_ns <= 0:
         raise LineError(line, "the flow's report is of no time at all: it says nothing about goodput")
-    if last.start_ns == 0:
+    if has_whole(reports):
         whole = last
     elif intervals:
         intervals = reports

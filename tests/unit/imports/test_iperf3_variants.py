@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowsweep.imports import Transfer, read_file
+from flowsweep.imports import FlowReport, Transfer, read_file
 from flowsweep.imports.outcome import Numbering, outcome_of
 from imported_trials import FILES
 
@@ -124,6 +124,34 @@ def test_the_median_is_over_the_intervals_that_count(tmp_path: Path) -> None:
     (test,) = read(tmp_path, told)
     record = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).record
     assert (record.goodput_method, record.reported_goodput_bps) == ("sender_median", 5e6)
+
+
+def retransmitted(test: Transfer, source: FlowReport) -> list[tuple[float, float, int | None]]:
+    """What the samples of a flow's source say: beginning, end, and what was sent again until then."""
+    samples = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).samples
+    return [
+        (row["start_ns"] / SECOND_NS, row["end_ns"] / SECOND_NS, row["total_retrans"])
+        for row in samples.to_pylist()
+        if row["role"] == "source" and row["bytes"] == source.whole.size_bytes
+    ]
+
+
+def test_what_a_sender_sent_again_is_kept_where_the_file_has_none_of_its_intervals(tmp_path: Path) -> None:
+    """A receiving client has of the sender the whole only; so has a sender without -i."""
+    (back,) = read(tmp_path, document("iperf3-3.12-reverse-client.json"))
+    assert back.far is not None
+    assert retransmitted(back, *back.far.flows) == [(0.0, 3.015962, 4_813)]
+    there, reverse = read(tmp_path, document("iperf3-3.12-bidir-client.json"))
+    assert reverse.far is not None
+    assert retransmitted(reverse, *reverse.far.flows) == [(0.0, 3.000092, 51)]
+    assert [row.tcp.retransmits for row in there.flows[0].intervals if row.tcp is not None][-1] == 77
+    told = document("iperf3-3.12-bidir-client.json") | {"intervals": []}
+    told["start"]["test_start"]["omit"] = 1
+    alone, back = read(tmp_path, told)
+    assert retransmitted(alone, *alone.flows) == [(1.0, 4.000092, 77)]
+    assert [flow.intervals for flow in back.flows] == [()]
+    changed(told, lambda part: part.update(retransmits=-1) if "retransmits" in part else None)
+    assert [flow.intervals for flow in read(tmp_path, told)[0].flows] == [()]
 
 
 ERROR: Document = {"event": "error", "data": "unable to connect to server: Connection refused"}

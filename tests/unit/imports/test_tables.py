@@ -11,6 +11,7 @@ from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import read_file
+from summary_support import archive_rows
 
 load(["import"])
 
@@ -60,6 +61,25 @@ def test_a_test_without_a_rate_is_a_trial_that_failed(tmp_path: Path, cell: str)
     ]  # fmt: skip
     said = f'the table has "{cell}" instead of a rate' if cell else "the table has no rate of it"
     assert rows[1]["error"] == said
+
+
+def test_what_a_table_does_not_tell_stays_unknown(tmp_path: Path) -> None:
+    """Neither 0 bytes nor 0 s; of rate, duration and bytes two tell the third."""
+    cells = ["8,,", "8,10,", "8,,10000000", "0,,5", "failed,10,", "failed,,"]
+    text = "from,to,Mbit/s,duration,bytes\n" + "".join(f"a,b,{cell}\n" for cell in cells)
+    (tmp_path / "results.csv").write_text(text)
+    archive = tmp_path / "old"
+    words = ["import", str(tmp_path / "results.csv"), "--archive", str(archive)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    rows = archive_rows(read_archive(archive))
+    assert [(row["status"], row["elapsed_s"], row["bytes_sent"], row["goodput_bps"]) for row in rows] == [
+        ("ok", None, None, 8e6), ("ok", 10.0, 10_000_000, 8e6), ("ok", 10.0, 10_000_000, 8e6),
+        ("ok", None, 5, 0.0), ("failed", 10.0, None, None), ("failed", None, None, None),
+    ]  # fmt: skip
+    page = str(tmp_path / "report.html")
+    for command in (["findings", str(archive)], ["report", str(archive), "--output", page]):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize(

@@ -91,8 +91,8 @@ def explanations(summary: Sequence[TrialRow], facts: MonitorFacts) -> tuple[Expl
 
 
 def _span(row: TrialRow) -> tuple[float, float] | None:
-    """When a trial ran, in µs since 1970 UTC."""
-    if row["started_at"] is None:
+    """When a trial ran, in µs since 1970 UTC; None of an imported one that does not tell."""
+    if row["started_at"] is None or row["elapsed_s"] is None:
         return None
     begin_us = seconds(row["started_at"]) * _SECOND_US
     return begin_us, begin_us + row["elapsed_s"] * _SECOND_US

@@ -104,7 +104,7 @@ class OriginColumns(TypedDict):
     """Where a trial is from, and how long it took."""
 
     throttled_us: int | None
-    elapsed_s: float
+    elapsed_s: float | None
     imported_from: str | None
 
 
