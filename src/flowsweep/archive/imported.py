@@ -73,7 +73,9 @@ class ImportedTrial(BaseModel):
     """Goodput as the file has it; null where it follows from samples of the receiver, as for own trials."""
     failure: str | None = Field(default=None, max_length=2 * NAME_MAX_CHARACTERS)
     """Why the test gave no result, as its file tells it."""
-    unfinished: str | None = Field(default=None, max_length=2 * NAME_MAX_CHARACTERS)
+    unfinished: str | None = Field(
+        default=None, max_length=2 * NAME_MAX_CHARACTERS, exclude_if=lambda reason: reason is None
+    )
     """Why its file tells of a part of the test only."""
 
     @property
