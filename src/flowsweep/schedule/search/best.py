@@ -15,7 +15,6 @@ from flowsweep.defaults import (
     BEST_ROUND_MAX,
     BEST_TRIES_MIN,
     FEWEST_FOR_INTERVAL,
-    SECOND_NS,
     TRIAL_OVERHEAD_NS,
 )
 from flowsweep.moderated_variances import moderated
@@ -29,7 +28,7 @@ from flowsweep.schedule.search.levels import (
     in_agreement,
     levels_of,
 )
-from flowsweep.schedule.search.tried import Tried
+from flowsweep.schedule.search.tried import Tried, most_bytes, sent_bytes
 
 BestEnd = Literal["precise", "budget", "failures"]
 """precise: no other setting can be better by more than was asked. budget: no trial is left. failures: fewer
@@ -103,14 +102,14 @@ def decide_best(
         by more than the precision: those that may be most. So each round is a block.
     """
     trials = len(tried) + len(failed)
-    sent_bytes = sum(math.exp(one.log_goodput) for one in tried) * trial_ns / (8 * SECOND_NS)
-    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes)
+    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes(tried, trial_ns))
+    trial_bytes = most_bytes(tried, trial_ns)
     given_up = {setting for setting, times in Counter(failed).items() if times >= BEST_TRIES_MIN}
     taking_part = [setting for setting in range(settings) if setting not in given_up]
     tries = Counter([*(one.level for one in tried), *failed])
     due = tuple(setting for setting in taking_part if tries[setting] < BEST_TRIES_MIN)
     if due:
-        if trials and (left.bytes == 0 or len(due) > left.trials):
+        if trials and (left.bytes == 0 or not left.holds(len(due), trial_bytes)):
             belief, _ = best_of(tried, precision=search.precision, confidence=search.confidence)
             return BestDecision((), "budget", belief, left)
         return BestDecision(due, None, None, left)
@@ -120,7 +119,7 @@ def decide_best(
     if not belief.open and _enough(tried, belief):
         return BestDecision((), "precise", belief, left)
     next_ones = _next(belief, given_up)
-    if left.bytes == 0 or len(next_ones) > left.trials:
+    if left.bytes == 0 or not left.holds(len(next_ones), trial_bytes):
         return BestDecision((), "budget", belief, left)
     return BestDecision(next_ones, None, belief, left)
 

@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from flowsweep.defaults import FEWEST_FOR_INTERVAL, SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.defaults import FEWEST_FOR_INTERVAL, TRIAL_OVERHEAD_NS
 from flowsweep.plan.searching.model import Left, OfPlateau
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
-from flowsweep.schedule.search.tried import Tried
+from flowsweep.schedule.search.tried import Tried, most_bytes, sent_bytes
 
 End = Literal["precise", "level", "rising", "budget", "failures"]
 """precise: as was asked. level: the smallest window is enough. rising: the largest is not. budget: no trial
@@ -126,8 +126,7 @@ def decide(
         response that is believed. So each round is a block.
     """
     trials = len(tried) + len(failed)
-    sent_bytes = sum(math.exp(one.log_goodput) for one in tried) * trial_ns / (8 * SECOND_NS)
-    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes)
+    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes(tried, trial_ns))
     if not trials:
         return Decision(_spread(search), None, None, left)
     if len(failed) >= _FAILURES_MAX or len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
@@ -140,7 +139,7 @@ def decide(
     largest = seen.levels.values[-1]
     highest = min([search.high + 1, *(level for level in failed if level > largest)]) - 1
     levels = _next(seen, search.precision, (search.low, highest))
-    if len(levels) > left.trials:
+    if not left.holds(len(levels), most_bytes(tried, trial_ns)):
         return Decision((), "budget", seen.belief, left)
     return Decision(levels, None, seen.belief, left)
 

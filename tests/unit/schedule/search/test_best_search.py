@@ -89,6 +89,14 @@ def test_a_budget_ends_a_search_that_cannot_tell(search: BestSearch) -> None:
     assert found.decided.belief.open
 
 
+@pytest.mark.parametrize(("rounds", "trials"), [(0.5, 8), (1.9, 8), (2.1, 16)])
+def test_no_round_begins_that_may_send_more_than_is_left(rounds: float, trials: int) -> None:
+    """But for the first, before which nothing is known."""
+    most = asked(bytes_max=round(rounds * 8 * 125_000_000))
+    found = searched(np.zeros(8), independent(1e-4), np.random.default_rng(4), most)
+    assert (found.decided.end, len(found.tried)) == ("budget", trials)
+
+
 def test_what_was_tried_says_the_same_once_it_is_over() -> None:
     generator = np.random.default_rng(5)
     found = searched([-0.2, 0.0, -0.3], independent(0.02), generator, asked())

@@ -204,6 +204,19 @@ def test_budgets_of_time_and_bytes_end_a_search() -> None:
     assert asked().trials_within(SECOND_NS) == defaults.SEARCH_TRIALS
 
 
+def test_no_round_begins_that_may_send_more_than_is_left() -> None:
+    """A trial of a second on the plateau sends 125 MB: the first round is 6 of them and less."""
+    generator = np.random.default_rng(3)
+    case = smooth(60.0, math.log(1e6))
+    first = decide(asked(), SECOND_NS, ()).levels
+    sent = sum(math.exp(case.response(math.log(window))) for window in first) / 8
+    for bytes_max in (10**6, round(sent) + 3 * 120_000_000, round(sent) + 3 * 130_000_000):
+        search = asked().model_copy(update={"bytes_max": bytes_max})
+        found = searched(case, independent(0.001), generator, search)
+        assert found.end == "budget"
+        assert found.trials == len(first) + (3 if bytes_max == round(sent) + 3 * 130_000_000 else 0)
+
+
 def test_what_is_left_of_a_budget_is_said() -> None:
     search = asked(trials=30).model_copy(update={"duration_max_ns": 60 * SECOND_NS, "bytes_max": 10**9})
     tried = tuple(Tried(window << 16, 1, math.log(1e9)) for window in (1, 4, 16, 64))

@@ -122,6 +122,17 @@ def test_both_have_one_budget() -> None:
     assert {trial.search for trial in found} == {found[0].search}
 
 
+def test_the_second_search_begins_only_if_what_its_first_round_may_send_is_left() -> None:
+    """With 20 Mbit/s a trial of 4 s sends 10 MB."""
+    windows = 'window = { from = "4KiB", to = "256KiB" }\nat_most = { bytes = "%dMB" }'
+    found, states, _ = both(windows % 1000, by_window)
+    of_flows = sum(trial.search == found[0].search for trial in found)
+    used = sum(by_window(trial) for trial in found[:of_flows]) * 4 / 8e6
+    found, states, _ = both(windows % (used + 30), by_window)
+    assert len(found) == of_flows
+    assert [one.end for _, one in states] == ["precise", "budget"]
+
+
 def test_where_goodput_still_rises_the_window_is_searched_with_the_most_flows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
