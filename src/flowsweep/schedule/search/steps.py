@@ -86,7 +86,8 @@ def _levels(
     if then is None or decision.belief is None:
         return steps, None, states
     fewest = decision.belief.in_whole[0]
-    flows = search.high if decision.end == "rising" else min(max(fewest, search.low), search.high)
+    least, most = decision.bounds
+    flows = most if decision.end == "rising" else min(max(fewest, least), most)
     next_first = at_flows(first, search, flows, first.repeat).model_copy(update={"search": then})
     trials, duration_ns, size = left = decision.left
     within = {"trials_max": trials, "duration_max_ns": duration_ns, "bytes_max": size}

@@ -9,7 +9,7 @@ import pytest
 from flowsweep import defaults
 from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.schedule.search.levels import levels_of
-from flowsweep.schedule.search.plateau import decide, whole_from
+from flowsweep.schedule.search.plateau import belief_of, decide, whole_from
 from flowsweep.schedule.search.tried import Tried
 from searched_responses import (
     CASES,
@@ -123,6 +123,48 @@ def test_windows_that_fail_are_not_tried_again_and_those_below_are() -> None:
     assert holds(odd, case)
     nothing = searched(case, independent(0.003), generator, asked(), lambda window: window > 100 << 10)
     assert nothing.end == "failures"
+
+
+@pytest.mark.parametrize("granted_bytes", [4 << 20, 5 << 20, 20 << 20])
+def test_where_goodput_rises_up_to_what_hosts_grant_a_search_ends_there(granted_bytes: int) -> None:
+    generator = np.random.default_rng(5)
+    case = CASES["rising"](generator)
+    for _ in range(8):
+        found = searched(case, independent(0.003), generator, asked(), lambda window: window > granted_bytes)
+        assert found.end == "rising"
+        assert found.trials <= 18
+
+
+def test_refused_windows_are_not_tried_in_another_size_and_do_not_end_a_search() -> None:
+    """Four of the first round: all that is larger than what worked."""
+    search = asked().model_copy(update={"low_bytes": 1 << 10})
+    first = decide(search, SECOND_NS, ()).levels
+    tried = tuple(Tried(level, 1, math.log(level)) for level in first[:-4])
+    decided = decide(search, SECOND_NS, tried, first[-4:])
+    assert decided.end is None
+    assert max(decided.levels) <= first[-5] == decided.bounds[1]
+    below = decide(search, SECOND_NS, tried, (first[1],) * 3)
+    assert below.end == "failures"
+
+
+def test_a_smallest_window_that_failed_is_not_tried_again() -> None:
+    tried = tuple(Tried(level << 18, 1, math.log(1e9)) for level in (1, 4, 16, 64, 256))
+    decided = decide(asked(), SECOND_NS, tried, (LOW_BYTES,))
+    assert decided.end is None
+    assert min(decided.levels) > LOW_BYTES
+    assert decided.bounds == (1 << 18, HIGH_BYTES)
+
+
+def test_what_was_tried_says_the_same_once_failures_ended_a_search() -> None:
+    generator = np.random.default_rng(3)
+    tried = tuple(
+        Tried(window, round_, math.log(1e9) + generator.normal(0, 0.1) + min(0.0, math.log(window / 1e6)))
+        for round_ in (1, 2, 3)
+        for window in (64 << 10, 1 << 20, 4 << 20, 64 << 20)
+    )
+    asked_for = {"precision": 0.1, "confidence": 0.95}
+    for failed, end in ((), "budget"), ((1 << 20,) * 3, "failures"), ((128 << 20,) * 3, "budget"):
+        assert belief_of(tried, failed, LOW_BYTES, HIGH_BYTES, **asked_for)[1] == end
 
 
 @pytest.mark.parametrize(
