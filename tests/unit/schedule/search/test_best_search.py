@@ -73,6 +73,25 @@ def test_a_setting_that_fails_twice_is_out() -> None:
     assert {one.level for one in found.tried} == {1, 2}
 
 
+def test_a_setting_that_fails_twice_is_out_even_if_it_is_the_best() -> None:
+    generator = np.random.default_rng(2)
+    tried: list[Tried] = []
+    failed: list[int] = []
+    while (decided := decide_best(asked(), SECOND_NS, 3, tuple(tried), tuple(failed))).settings:
+        round_ = 1 + max((one.round for one in tried), default=0)
+        for setting in decided.settings:
+            if setting == 0 and round_ > 2:
+                failed.append(setting)
+            else:
+                tried.append(Tried(setting, round_, 20 - setting / 20 + generator.normal(0, 0.02)))
+    assert failed == [0, 0]
+    assert decided.end == "precise"
+    assert decided.belief is not None
+    assert decided.belief.best == 1
+    assert 0 not in {setting for setting, *_ in decided.belief.behind}
+    assert best_of(tried, failed, **ASKED) == (decided.belief, "precise")
+
+
 def test_where_one_setting_works_nothing_is_compared() -> None:
     generator = np.random.default_rng(3)
     found = searched([0.0, -0.4], independent(0.01), generator, asked(), failing=0)
