@@ -126,7 +126,7 @@ def check_carried(found: dict[str, Any], *, late_s: float, counts_s: float) -> N
         counts_s: Of the shortest trial, what counts.
     """
     link_bps = PAYLOAD * 50 * MBIT
-    seen_bps = [one["goodput_bps"] for way in found["directions"] for one in way["tried"]]
+    seen_bps = [one["goodput_bps"] or 0.0 for way in found["directions"] for one in way["tried"]]
     filled_bps = [goodput_bps for goodput_bps in seen_bps if goodput_bps > 0.9 * link_bps]
     assert statistics.median(filled_bps) < 1.005 * link_bps, "settings have no more than the link carries"
     assert max(seen_bps) < (1 + late_s / counts_s) * link_bps, (

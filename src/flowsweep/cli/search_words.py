@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 _ENDS: Mapping[str, str] = {
     "precise": "known as precisely as was asked",
-    "level": "the least that was tried is enough: begin with less to find where goodput falls",
-    "rising": "goodput rises up to the most that was tried: end with more",
+    "level": "the least that worked is enough: begin with less to find where goodput falls",
+    "rising": "goodput rises up to the most that worked: end with more, if hosts grant it",
     "budget": "no trial is left within `at_most`",
     "failures": "too many trials failed",
 }

@@ -48,12 +48,17 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
 
     while (asked := next_round(Known(may, least_ms, rounds.left, tuple(done), tuple(tried)))) is not None:
         measure(asked)
-    found = _answer(rounds, tried, rtt_ms)
+    found = _answer(rounds, tried, done, rtt_ms)
     chosen = {one.decision.way: one.decision.chosen for one in found.directions}
     again = verification(chosen, done[-1], rounds.whole)
+    if rounds.request.verify and again is None and any(chosen.values()):
+        say(
+            "verification: half of the budget does not hold three pairs of trials: not measured again",
+            err=True,
+        )
     if rounds.request.verify and again is not None:
         measure(again)
-        found = _answer(rounds, tried, rtt_ms)
+        found = _answer(rounds, tried, done, rtt_ms)
     return found
 
 
@@ -99,13 +104,14 @@ def _write_page(rounds: Rounds, found: Answer) -> None:
         say(write_answer(found, request.report), err=request.as_json)
 
 
-def _answer(rounds: Rounds, tried: Sequence[Tried], rtt_ms: float) -> Answer:
+def _answer(rounds: Rounds, tried: Sequence[Tried], done: Sequence[Round], rtt_ms: float) -> Answer:
     return answer(
         tried,
         rtt_ms=rtt_ms,
         hosts=rounds.facts,
         ends=rounds.ends,
         hosts_text=rounds.hosts_text,
+        rounds=done,
         spent=(rounds.traffic_ns / SECOND_NS, rounds.traffic_bytes),
         is_loopback=is_here(rounds.request.host) and is_here(rounds.request.near),
     )

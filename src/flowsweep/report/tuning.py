@@ -44,7 +44,7 @@ def tuning_page(found: Answer) -> str:
                 "sentences": list(sentences(one)),
                 "gains": intervals(one),
                 "tried": list(tried_lines(one)),
-                "share": _shares([mean for mean, _ in one.tried.values()]),
+                "share": _shares([mean for mean, _ in one.tried.values()], len(list(tried_lines(one)))),
                 "tools": list(tool_lines(one.tools)),
             }
             for one in found.directions
@@ -83,10 +83,10 @@ def intervals(one: Direction) -> list[Interval]:
     ]
 
 
-def _shares(means: Sequence[float]) -> list[float]:
-    """Percent of the highest."""
+def _shares(means: Sequence[float], lines: int) -> list[float]:
+    """Percent of the highest, of so many lines; 0 of those without a mean."""
     highest = max(means) or 1.0
-    return [100 * mean / highest for mean in means]
+    return [100 * mean / highest for mean in (*means, *[0.0] * (lines - len(means)))]
 
 
 def _ends(gain: Gain) -> tuple[float, float]:

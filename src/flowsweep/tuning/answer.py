@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from flowsweep.analysis.findings.advice import HostFacts
@@ -11,8 +11,8 @@ from flowsweep.analysis.verdicts import NOT_CLEAR
 from flowsweep.tuning.advise import SystemSetting, sysctl_files, system_settings
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
 from flowsweep.tuning.plans import Ends, recommended_plan
-from flowsweep.tuning.rounds import Tried, of_way
-from flowsweep.tuning.settings import TODAY, Setting
+from flowsweep.tuning.rounds import Round, Stage, Tried, of_way
+from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.tools import ToolAdvice, tools
 
 
@@ -40,10 +40,14 @@ class Direction:
     """Median and 95th percentile of the round trip under load, in the last round."""
     latency_chosen_ms: tuple[float | None, float | None] | None
     tried: Mapping[Setting, tuple[float, int]]
-    """Mean goodput (bit/s) and trials of each setting, the best first."""
+    """Mean goodput (bit/s) and trials of each setting that worked, the best first."""
+    failed: Mapping[Setting, int]
+    """Trials of each setting that failed, of those that have any."""
     tools: tuple[ToolAdvice, ...]
     verified: Gain | None = None
-    """Measured once more, after the choice."""
+    """Measured once more, after the choice; absent, too, where none of its trials ended well then."""
+    withdrawn: Gain | None = None
+    """What was chosen, where that was measured once more and did not gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ def answer(
     ends: Ends,
     hosts_text: str,
     spent: tuple[float, int],
+    rounds: Sequence[Round] = (),
     is_loopback: bool = False,
 ) -> Answer:
     """Decide on each direction, and say what follows.
@@ -81,17 +86,49 @@ def answer(
         ends: Source and sink of each direction.
         hosts_text: The `[hosts]` tables of a plan.
         spent: Seconds and bytes of traffic.
+        rounds: That were measured; without them only trials tell how many were to be.
         is_loopback: Both ends are this machine.
     """
-    decisions = {way: decide(way, of_way(tried, way, "finals")) for way in ends}
+    first = {way: _decided(way, tried, rounds, "finals") for way in ends}
+    again = {way: _verified(first[way], tried, rounds) for way in ends}
+    decisions = {way: _held(first[way], measured_again=again[way][0], again=again[way][1]) for way in ends}
     return Answer(
         rtt_ms,
-        tuple(_direction(decisions[way], of_way(tried, way), ends[way]) for way in ends),
+        tuple(
+            replace(
+                _direction(decisions[way], of_way(tried, way), _asked(rounds, way), ends[way]),
+                verified=again[way][1],
+                withdrawn=None if decisions[way].chosen else first[way].chosen,
+            )
+            for way in ends
+        ),
         () if is_loopback else system_settings(decisions, tried, hosts, ends),
         recommended_plan(decisions, hosts_text, ends),
         *spent,
         is_loopback=is_loopback,
     )
+
+
+def _decided(way: Way, tried: Sequence[Tried], rounds: Sequence[Round], stage: Stage) -> Decision:
+    blocks = next((one.blocks for one in rounds if one.stage == stage and way in one.settings), None)
+    return decide(way, of_way(tried, way, stage), blocks)
+
+
+def _verified(first: Decision, tried: Sequence[Tried], rounds: Sequence[Round]) -> tuple[bool, Gain | None]:
+    """Whether what was chosen in a direction was measured again, and its gain, if any trial ended well."""
+    stages = {one.stage for one in rounds if first.way in one.settings}
+    stages |= {one.stage for one in of_way(tried, first.way)}
+    if first.chosen is None or "verification" not in stages:
+        return False, None
+    gains = _decided(first.way, tried, rounds, "verification").gains
+    return True, next((gain for gain in gains if gain.setting == first.chosen.setting), None)
+
+
+def _held(first: Decision, *, measured_again: bool, again: Gain | None) -> Decision:
+    """What is decided once it was measured again: nothing is chosen that is not above 0 then."""
+    if not measured_again or (again is not None and (again.low_percent or 0.0) > 0):
+        return first
+    return replace(first, outcome="not held", chosen=None)
 
 
 def as_json(found: Answer) -> dict[str, Any]:
@@ -108,7 +145,9 @@ def as_json(found: Answer) -> dict[str, Any]:
     }
 
 
-def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]) -> Direction:
+def _direction(
+    decision: Decision, tried: Sequence[Tried], asked: Mapping[Setting, int], ends: tuple[str, str]
+) -> Direction:
     finals = [one for one in tried if one.stage == "finals"]
     means = goodput_bps(one for one in tried if one.stage != "verification")
     counts = Counter(one.setting for one in tried if one.stage != "verification")
@@ -116,7 +155,6 @@ def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]
     verdict, limited = Counter(row["verdict"] or NOT_CLEAR for row in today).most_common(1)[0]
     own = [row for row in today if row["verdict"] == verdict]
     chosen = None if decision.chosen is None else decision.chosen.setting
-    again = decide(decision.way, [one for one in tried if one.stage == "verification"]).gains
     return Direction(
         *ends,
         decision,
@@ -133,9 +171,18 @@ def _direction(decision: Decision, tried: Sequence[Tried], ends: tuple[str, str]
             setting: (means[setting], counts[setting])
             for setting in sorted(means, key=means.__getitem__, reverse=True)
         },
+        {setting: trials - counts[setting] for setting, trials in asked.items() if trials > counts[setting]},
         () if chosen is None else tools(chosen, decision.way),
-        next(iter(again), None),
     )
+
+
+def _asked(rounds: Sequence[Round], way: Way) -> dict[Setting, int]:
+    """How many trials of each setting of a direction there were to be, but for the verification."""
+    asked: Counter[Setting] = Counter()
+    for one in rounds:
+        if one.stage != "verification":
+            asked.update(dict.fromkeys(one.settings.get(way, ()), one.blocks))
+    return asked
 
 
 def _direction_json(one: Direction) -> dict[str, Any]:
@@ -157,11 +204,17 @@ def _direction_json(one: Direction) -> dict[str, Any]:
         "rtt_loaded_p95_ms": one.latency_chosen_ms and one.latency_chosen_ms[1],
         "compared": [_gain_json(gain) for gain in one.decision.gains],
         "tried": [
-            {**asdict(setting), "goodput_bps": mean, "trials": trials}
+            {**asdict(setting), "goodput_bps": mean, "trials": trials, "failed": one.failed.get(setting, 0)}
             for setting, (mean, trials) in one.tried.items()
+        ]
+        + [
+            {**asdict(setting), "goodput_bps": None, "trials": 0, "failed": failed}
+            for setting, failed in one.failed.items()
+            if setting not in one.tried
         ],
         "tools": [asdict(tool) for tool in one.tools],
         "verified": None if one.verified is None else _gain_json(one.verified),
+        "withdrawn": None if one.withdrawn is None else _gain_json(one.withdrawn),
     }
 
 
@@ -173,4 +226,5 @@ def _gain_json(gain: Gain) -> dict[str, Any]:
         "gain_low_percent": gain.low_percent,
         "gain_high_percent": gain.high_percent,
         "blocks": gain.blocks,
+        "failed": gain.failed,
     }

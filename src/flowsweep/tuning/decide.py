@@ -13,10 +13,14 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL, SIGNIFIC
 from flowsweep.tuning.rounds import Stage, Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
 
-Outcome = Literal["gain", "nothing", "not shown"]
-"""`nothing`: a gain beyond the margin is ruled out; `not shown`: it is not, and none was seen for sure."""
+Outcome = Literal["gain", "nothing", "not shown", "failing", "not held"]
+"""`nothing`: a gain beyond the margin is ruled out; `not shown`: it is not, and none was seen for sure;
+`failing`: only settings gained whose trials failed too often; `not held`: what gained was not shown to once
+it was measured again."""
 WORTH = EQUIVALENCE_MARGIN
 """A smaller gain is not worth its trouble, and settings that are no further apart are equally good."""
+_FAILED_SHARE = 0.1
+"""Of its trials: a setting of which more failed, and more than of today's, is not advised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,22 @@ class Gain:
     today_bps: float
     """Means over these blocks."""
     goodput_bps: float
+    asked: int
+    """Blocks in which it was to be measured."""
+    failed: int
+    """Of these, those in which its trial failed."""
+    today_failed: int
+    """Likewise of today's setting."""
 
     @property
     def shown(self) -> bool:
         """Whether it is sure, and worth its trouble."""
         return self.low_percent is not None and self.low_percent > 100 * WORTH
+
+    @property
+    def fails(self) -> bool:
+        """Whether its trials failed too often for it to be advised."""
+        return self.failed > _FAILED_SHARE * self.asked and self.failed > self.today_failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +75,17 @@ class Decision:
         return max(known) if known and len(known) == len(highs) else None
 
 
-def decide(way: Way, tried: Sequence[Tried]) -> Decision:
+def decide(way: Way, tried: Sequence[Tried], blocks: int | None = None) -> Decision:
     """Decide on a direction from the trials of its last round.
 
     Args:
         way: The direction.
         tried: Trials of `finals` or of `verification`, today's setting among them.
+        blocks: In which each setting was to be measured; None: those in which any was.
 
     Returns:
         Chosen is, of the settings whose gain is shown and no further than the margin below the largest one,
-        the least trouble.
+        the least trouble. One that fails is left out.
 
     Method:
         Ratios of goodput, setting over today, within a block: what drifts cancels. Student's t on their
@@ -77,12 +93,16 @@ def decide(way: Way, tried: Sequence[Tried]) -> Decision:
         are others than those by which settings were chosen, so that the best of many is not flattered.
     """
     settings = list(dict.fromkeys(one.setting for one in tried if one.setting != TODAY))
-    gains = sorted((_gain(one, tried, len(settings)) for one in settings), key=lambda gain: -gain.percent)
-    shown = [gain for gain in gains if gain.shown]
+    asked = len({one.block for one in tried}) if blocks is None else blocks
+    found = (_gain(one, tried, len(settings), asked) for one in settings)
+    gains = sorted(found, key=lambda gain: -gain.percent)
+    shown = [gain for gain in gains if gain.shown and not gain.fails]
     if shown:
         near = (1 - WORTH) * (100 + shown[0].percent) - 100
         chosen = min((gain for gain in shown if gain.percent >= near), key=lambda gain: gain.setting.trouble)
         return Decision(way, "gain", chosen, tuple(gains))
+    if any(gain.shown for gain in gains):
+        return Decision(way, "failing", None, tuple(gains))
     decided = Decision(way, "nothing", None, tuple(gains))
     most = decided.most_percent
     if most is not None and most <= 100 * WORTH:
@@ -148,9 +168,11 @@ def goodput_bps(tried: Iterable[Tried]) -> Mapping[Setting, float]:
     return {setting: fmean(values) for setting, values in found.items()}
 
 
-def _gain(setting: Setting, tried: Sequence[Tried], settings: int) -> Gain:
+def _gain(setting: Setting, tried: Sequence[Tried], settings: int, asked: int) -> Gain:
     ratios = log_ratios(tried).get(setting, [])
-    means = goodput_bps(tried)
+    whole = {one: {each.block for each in tried if each.setting == one} for one in (TODAY, setting)}
+    both = whole[TODAY] & whole[setting]
+    means = goodput_bps(one for one in tried if one.block in both) or goodput_bps(tried)
     centre = fmean(ratios) if ratios else 0.0
     estimate = mean_of(ratios) if len(ratios) >= FEWEST_FOR_INTERVAL else None
     half = None if estimate is None else float(estimate.half_widths(SIGNIFICANCE / 2 / settings)[0])
@@ -162,6 +184,9 @@ def _gain(setting: Setting, tried: Sequence[Tried], settings: int) -> Gain:
         None if half is None else _percent(centre + half),
         means.get(TODAY, 0.0),
         means[setting],
+        asked,
+        asked - len(whole[setting]),
+        asked - len(whole[TODAY]),
     )
 
 

@@ -145,18 +145,23 @@ def _finals(known: Known, lasts: Timing) -> Round:
 
 
 def verification(chosen: Mapping[Way, Gain | None], last: Round, whole: Budget) -> Round | None:
-    """Choose pairs of today's setting and what is to be set; None where nothing is.
+    """Choose pairs of today's setting and what is to be set.
 
     Args:
         chosen: What to set in each direction.
         last: The round by which it was chosen.
         whole: The budget of the search, of which half may be spent again.
+
+    Returns:
+        As many pairs as that holds, up to eight; None where nothing is to be set, or it does not hold three.
     """
     settings = {way: (TODAY, gain.setting) for way, gain in chosen.items() if gain is not None}
     if not settings:
         return None
     room = whole.share(_VERIFIED_SHARE).time_ns(last.cap_bps) // last.timing.cost_ns
-    pairs = min(_PAIRS_MAX, max(FEWEST_FOR_INTERVAL, room // (2 * len(settings))))
+    pairs = min(_PAIRS_MAX, room // (2 * len(settings)))
+    if pairs < FEWEST_FOR_INTERVAL:
+        return None
     return replace(last, stage="verification", settings=settings, blocks=pairs)
 
 

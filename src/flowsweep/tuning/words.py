@@ -71,22 +71,27 @@ def set_sentences(one: Direction) -> Iterator[str]:
 
 
 def gain_words(gain: Gain) -> str:
-    """Say how much goodput changes: "a gain of 412 % [398, 427], in 5 blocks"."""
+    """Say how much goodput changes: "a gain of 41 % [39, 43] over today's in the same block, in 5 blocks"."""
+    blocks = counted(gain.blocks, "block")
+    failed = f"; it failed in {gain.failed} of {gain.asked}" if gain.failed else ""
     if gain.low_percent is None or gain.high_percent is None:
-        return f"{format_percent(gain.percent)} in {counted(gain.blocks, 'block')}: too few for an interval"
+        return f"{format_percent(gain.percent)} in {blocks}: too few for an interval{failed}"
     change = format_change(gain.percent, gain.low_percent, gain.high_percent)
-    return f"a {'gain' if gain.percent >= 0 else 'change'} of {change}, in {counted(gain.blocks, 'block')}"
+    kind = "gain" if gain.percent >= 0 else "change"
+    return f"a {kind} of {change} over today's in the same block, in {blocks}{failed}"
 
 
 def verified_sentence(one: Direction) -> str | None:
     """Say whether the gain was there once more; None where it was not measured again."""
     gain = one.verified
     if gain is None:
-        return None
+        return None if one.withdrawn is None else "Measured again: not decided, since all its trials failed."
     if gain.low_percent is None or gain.high_percent is None:
         return f"Measured again: not decided, since trials failed ({gain_words(gain)})."
-    if gain.low_percent > 0:
+    if gain.shown:
         said = "the gain is real"
+    elif gain.low_percent > 0:
+        said = "there is a gain, but it may be smaller than it seemed"
     elif gain.high_percent < 0:
         said = "it is a loss"
     else:
@@ -95,9 +100,14 @@ def verified_sentence(one: Direction) -> str | None:
 
 
 def tried_lines(one: Direction) -> Iterator[tuple[str, str, str]]:
-    """List what was tried, the best first: setting, mean goodput, trials."""
+    """List what was tried, the best first, and what failed always: setting, mean goodput, trials."""
     for setting, (mean_bps, trials) in one.tried.items():
-        yield setting.words, format_rate(mean_bps), counted(trials, "trial")
+        failed = one.failed.get(setting, 0)
+        more = f", {failed} more failed" if failed else ""
+        yield setting.words, format_rate(mean_bps), f"{counted(trials, 'trial')}{more}"
+    for setting, failed in one.failed.items():
+        if setting not in one.tried:
+            yield setting.words, "", f"{counted(failed, 'trial')}, all failed"
 
 
 def tool_lines(listed: Sequence[ToolAdvice]) -> Iterator[tuple[str, str, str]]:
@@ -118,6 +128,15 @@ def _nothing(one: Direction) -> str:
     most = one.decision.most_percent
     others = len(one.tried) - 1
     tried = counted(others, "other setting")
+    if one.withdrawn is not None:
+        gained = f"{one.withdrawn.setting.words} had {gain_words(one.withdrawn)}"
+        return f"Nothing to set: {gained}, but it was not shown to gain when it was measured again."
+    if one.decision.outcome == "failing":
+        gain = next(gain for gain in one.decision.gains if gain.shown)
+        return (
+            f"Nothing to set: {gain.setting.words} had {gain_words(gain)}, today's in {gain.today_failed}: "
+            "what fails so often is not advised."
+        )
     if most is None:
         return f"Nothing to set: too few trials ended well to know of a gain ({tried} tried)."
     upto = format_percent(max(0.0, most))

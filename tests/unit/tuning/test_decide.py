@@ -99,6 +99,34 @@ def test_a_block_without_todays_setting_does_not_count() -> None:
     assert decide(Way.out, made).gains[0].blocks == 2
 
 
+def test_means_are_of_blocks_that_have_both() -> None:
+    made = finals(eight=[1.5, 1.5, 1.5], two=[1.0] * 6)
+    gain = decide(Way.out, made).gains[0]
+    assert gain.goodput_bps == pytest.approx(1.5 * gain.today_bps)
+
+
+@pytest.mark.parametrize(
+    ("whole", "today_whole", "outcome"), [(3, 12, "failing"), (11, 12, "gain"), (3, 3, "gain")]
+)
+def test_a_setting_that_fails_more_often_than_todays_is_not_chosen(
+    whole: int, today_whole: int, outcome: str
+) -> None:
+    """One of twelve trials is little, nine are much."""
+    made = finals(eight=[2.0, 2.01, 1.99, 2.0, *[2.0] * 8][:whole], two=[1.0] * 12)
+    kept = [one for one in made if one.setting != TODAY or one.block < today_whole]
+    for decision in (decide(Way.out, kept, 12), decide(Way.out, kept)):
+        assert decision.outcome == outcome
+        gain = decision.gains[0]
+        assert (gain.asked, gain.failed, gain.today_failed) == (12, 12 - whole, 12 - today_whole)
+        assert (decision.chosen is None) == (outcome == "failing")
+
+
+def test_another_setting_is_chosen_where_the_best_fails() -> None:
+    chosen = decided(eight=[2.0, 2.01, 1.99], two=[1.5, 1.5, 1.49, 1.5, 1.51, 1.5]).chosen
+    assert chosen is not None
+    assert chosen.setting == TWO
+
+
 def test_latency_is_that_of_the_trials_in_the_middle() -> None:
     assert latency_ms(finals(eight=[1, 1, 1]), EIGHT) == pytest.approx((36, 43.2))
     assert latency_ms([], EIGHT) == (None, None)

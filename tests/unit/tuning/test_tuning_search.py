@@ -3,9 +3,9 @@
 import pytest
 
 from flowsweep.errors import TuningError
-from flowsweep.tuning.decide import Decision
-from flowsweep.tuning.rounds import Budget, timing
-from flowsweep.tuning.search import Known, finalists, next_round
+from flowsweep.tuning.decide import Decision, Gain
+from flowsweep.tuning.rounds import Budget, Round, timing
+from flowsweep.tuning.search import Known, finalists, next_round, verification
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from tuned_paths import PATHS, SECOND_NS, TWO_MINUTES, VirtualPath, VirtualSearch, advised, tried
 
@@ -133,3 +133,15 @@ def test_trials_are_longer_where_losses_limit(path: VirtualPath, seconds: float)
     search = searched(path, 1, Budget(600 * SECOND_NS))
     search.decisions()
     assert {one.timing.duration_ns / SECOND_NS for one in search.rounds[1:]} == {seconds}
+
+
+@pytest.mark.parametrize(("size", "pairs"), [(10**9, None), (3 * 10**9, 4), (20 * 10**9, 8)])
+def test_a_verification_spends_no_more_than_half_as_much_again(size: int, pairs: int | None) -> None:
+    gain = Gain(Setting(8), 5, 50.0, 40.0, 60.0, 1e8, 1.5e8, 5, 0, 0)
+    lasts = timing(600_000_000, 10)
+    last = Round("finals", {}, 5, lasts, cap_bps=10**9)
+    whole = Budget(1_000 * SECOND_NS, size)
+    found = verification(dict.fromkeys(Way, gain), last, whole)
+    assert (found and found.blocks) == pairs
+    if found is not None:
+        assert found.cost_ns / SECOND_NS * 10**9 / 8 <= size / 2

@@ -1,14 +1,17 @@
 """What an answer says limits a transfer, for each verdict that a trial of it can have."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from flowsweep.analysis.verdicts import LOSS, NOT_CLEAR, QUEUE
-from flowsweep.tuning.answer import Direction, answer
+from flowsweep.report.tuning import tuning_page
+from flowsweep.tuning.answer import Answer, Direction, answer, as_json
+from flowsweep.tuning.rounds import Round, Tried, timing
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.tuning.words import now_sentence, sentences
+from flowsweep.tuning.words import now_sentence, sentences, tried_lines
 from tuned_paths import ENDS, PATHS, tried
 
 if TYPE_CHECKING:
@@ -60,3 +63,76 @@ def test_nothing_to_gain_is_said_of_what_was_tried() -> None:
 def test_what_does_not_limit_all_trials_is_said_of_those_that_it_does() -> None:
     told = now_sentence(direction("receive window", "receive window", NOT_CLEAR))
     assert told.endswith("; the receive window limits it in 2 of 3 trials.")
+
+
+def trial(*of_trial: Any, **more: Any) -> Tried:
+    one = tried(*of_trial, PATHS[0], **more)
+    return replace(one, row=cast("TrialRow", {**one.row, "congestion": "cubic"}))
+
+
+def once_more(again: Sequence[float], **more: Any) -> Answer:
+    """What is said where two flows carried twice as much in the finals, and so many times as much after."""
+    made = [
+        trial(way, setting, 1e8 * ratio, stage=stage, block=block)
+        for stage, ratios in (("finals", (2.0, 2.01, 1.99)), ("verification", again))
+        for block, several in enumerate(ratios)
+        for way in Way
+        for setting, ratio in ((TODAY, 1.0), (Setting(2), several))
+        if ratio
+    ]
+    return answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), **more)
+
+
+@pytest.mark.parametrize(
+    ("again", "said", "holds"),
+    [
+        ((2.0, 2.01, 1.99), "the gain is real, a gain of 100 %", True),
+        ((1.02, 1.021, 1.019), "there is a gain, but it may be smaller than it seemed, a gain of 2", True),
+        ((1.5, 0.9, 1.0), "the gain did not show again, ", False),
+        ((0.9, 0.91, 0.89), "it is a loss, a change of −10", False),
+        ((2.0, 2.0, 0.0), "not decided, since trials failed (100.0 % in 2 blocks", False),
+        ((0.0, 0.0, 0.0), "not decided, since all its trials failed.", False),
+    ],
+)
+def test_what_did_not_gain_when_it_was_measured_again_is_not_advised(
+    again: Sequence[float], said: str, *, holds: bool
+) -> None:
+    found = once_more(again)
+    one = found.directions[0]
+    first, *_, last = list(sentences(one))[1:]
+    assert last.startswith("Measured again")
+    assert said in last
+    assert first.startswith(
+        "Set 2 flows: 200 Mbit/s, a gain of" if holds else "Nothing to set: 2 flows had a "
+    )
+    assert (one.decision.outcome, found.plan is not None, bool(one.tools)) == (
+        ("gain", True, True) if holds else ("not held", False, False)
+    )
+    told = as_json(found)["directions"][0]
+    assert (told["set"] is not None, told["withdrawn"] is None) == (holds, holds)
+
+
+def test_failures_are_named_with_what_they_are_of() -> None:
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2), Setting(4))), 12, timing(10**9, 20.0))
+    found = once_more((), rounds=[asked])
+    (one, _) = found.directions
+    assert one.decision.outcome == "gain"
+    made = [*(trial(way, TODAY, 1e8, block=block) for way in Way for block in range(12))]
+    made += [
+        trial(way, Setting(2), 1e8 * ratio, block=block)
+        for way in Way
+        for block, ratio in enumerate((2.0, 2.01, 1.99))
+    ]
+    common: dict[str, Any] = {"rtt_ms": 20.0, "hosts": {}, "ends": ENDS, "hosts_text": "", "spent": (1.0, 1)}
+    failing = answer(made, rounds=[asked], **common)
+    (one, _) = failing.directions
+    said = list(sentences(one))[-1]
+    assert said.startswith("Nothing to set: 2 flows had a gain of 100 % [")
+    assert said.endswith("; it failed in 9 of 12, today's in 0: what fails so often is not advised.")
+    assert [trials for _, _, trials in tried_lines(one)] == [
+        "3 trials, 9 more failed",
+        "12 trials",
+        "12 trials, all failed",
+    ]
+    assert "12 trials, all failed" in tuning_page(failing).replace("\u00a0", " ")
+    assert failing.plan is None

@@ -100,8 +100,10 @@ def _searched(rows: Sequence[TrialRow]) -> BestSearched:
         for number, row in zip(numbers, rows, strict=True)
         if (goodput_bps := goodput_of_step(row)) is not None
     ]
+    pairs = zip(numbers, rows, strict=True)
+    failed = [number for number, row in pairs if goodput_of_step(row) is None]
     precision, confidence = first["search_precision"] or 0.0, confidence_of(first)
-    belief, end = best_of(tried, precision=precision, confidence=confidence)
+    belief, end = best_of(tried, failed, precision=precision, confidence=confidence)
     direction = wording.direction(first["src"], first["dst"])
     modes = {row["mode"] for row in rows}
     return BestSearched(
@@ -137,11 +139,12 @@ def _claim(search: BestSearched) -> str:
     if found is None:
         whole = sum(goodput_of_step(row) is not None for row in search.steps)
         return f"no settings could be compared: of {trials} {whole} were whole."
-    best, settings = search.settings[found.best], counted(len(search.settings), "setting")
+    best, settings = search.settings[found.best], counted(1 + len(found.behind), "setting")
     rate, most = _rate(search, found), found.better_at_most
+    out = _out(search, found)
     if most is None:
-        return f"{best}: the highest goodput of {settings}, {rate}; {trials} do not tell how surely."
-    others = _others(search, found)
+        return f"{best}: the highest goodput of {settings}, {rate}; {trials} do not tell how surely{out}."
+    others = f"{_others(search, found)}{out}"
     if search.end == "precise":
         by = f" by over {format_share(most)}" if most >= _LEAST_SAID else ""
         sure = f"none of the others has more{by}"
@@ -183,6 +186,13 @@ def _others(search: BestSearched, found: BestBelief) -> str:
     number, below, low, high = found.behind[0]
     less, least, most = (format_share(-math.expm1(-value)) for value in (below, low, high))
     return f"; next is {search.settings[number]}, with {less} less [{least}, {most}]"
+
+
+def _out(search: BestSearched, found: BestBelief) -> str:
+    """Name the settings that are not compared: none of their trials was whole, or two failed."""
+    known = {found.best, *(setting for setting, *_ in found.behind)}
+    out = [name for number, name in enumerate(search.settings) if number not in known]
+    return f"; not compared, since trials failed: {_listed(out)}" if out else ""
 
 
 _LISTED_MAX = 3

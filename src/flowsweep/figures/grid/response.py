@@ -50,8 +50,7 @@ def drawn_responses(data: FigureData) -> list[Drawn]:
 def _curve(search: PlateauSearched) -> Curve | None:
     if search.belief is None:
         return None
-    low, high = min(search.levels), max(search.levels)
-    return curve_of(search.tried, low, high, confidence=search.confidence)
+    return curve_of(search.tried, *search.range, confidence=search.confidence)
 
 
 def _drawn(search: PlateauSearched, curve: Curve) -> Drawn:

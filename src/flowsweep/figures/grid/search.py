@@ -35,10 +35,10 @@ _CAPTION = (
 _SHADED = "Shaded: the {sure} interval of the {found}. "
 _ENDED: Mapping[End, str] = {
     "precise": "since that is as narrow as was asked for",
-    "level": "since the least that was tried is enough",
-    "rising": "since goodput rises up to the most that was tried",
+    "level": "since the least that worked is enough",
+    "rising": "since goodput rises up to the most that worked",
     "budget": "before it was as sure as was asked for: its budget was used up, or it was broken off",
-    "failures": "since too few trials were whole",
+    "failures": "since too many trials failed, or too few ran",
 }
 _ROUND_LINE = "rgba(122,130,138,0.35)"
 

@@ -95,7 +95,13 @@ class AtMostTable(Table):
         defaults.SEARCH_TRIALS,
     )
     duration: _Longest | None = key("Time of its trials, one after the other.", None, examples=["10min"])
-    bytes: _Most | None = key("Application bytes.", None, examples=["50GB"])
+    bytes: _Most | None = key(
+        "Application bytes. No round begins that would send more than is left of them with the highest "
+        "goodput so far. The first round is not bounded by them, since nothing is known before it; what "
+        "failed trials sent does not count.",
+        None,
+        examples=["50GB"],
+    )
 
 
 class FindKeys(Table):

@@ -36,6 +36,10 @@ class Left(NamedTuple):
     bytes: int | None
     """None where it may send as much as it sends."""
 
+    def holds(self, trials: int, trial_bytes: float) -> bool:
+        """Whether so many trials are within it, if each sends so much."""
+        return trials <= self.trials and (self.bytes is None or trials * trial_bytes <= self.bytes)
+
 
 class SearchInRounds(Frozen):
     """A search that tries levels round by round, until it knows enough or has spent what it may."""
@@ -47,7 +51,9 @@ class SearchInRounds(Frozen):
     duration_max_ns: int | None = Field(default=None, exclude_if=lambda most: most is None)
     """What its trials may take one after the other, with what each needs beside its duration."""
     bytes_max: int | None = Field(default=None, exclude_if=lambda most: most is None)
-    """Application bytes that it may send at most."""
+    """Application bytes that it may send: no round begins that would send more than is left, with the highest
+    goodput so far. Before the first round nothing is known, and it is not bounded. What failed trials sent
+    does not count."""
 
     def trials_within(self, trial_ns: int) -> int:
         """How many trials it may take at most, if each takes so long."""

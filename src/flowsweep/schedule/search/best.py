@@ -15,7 +15,6 @@ from flowsweep.defaults import (
     BEST_ROUND_MAX,
     BEST_TRIES_MIN,
     FEWEST_FOR_INTERVAL,
-    SECOND_NS,
     TRIAL_OVERHEAD_NS,
 )
 from flowsweep.moderated_variances import moderated
@@ -29,7 +28,7 @@ from flowsweep.schedule.search.levels import (
     in_agreement,
     levels_of,
 )
-from flowsweep.schedule.search.tried import Tried
+from flowsweep.schedule.search.tried import Tried, most_bytes, sent_bytes
 
 BestEnd = Literal["precise", "budget", "failures"]
 """precise: no other setting can be better by more than was asked. budget: no trial is left. failures: fewer
@@ -71,13 +70,24 @@ class BestDecision:
 
 
 def best_of(
-    tried: Sequence[Tried], *, precision: float, confidence: float
+    tried: Sequence[Tried], failed: Sequence[int] = (), *, precision: float, confidence: float
 ) -> tuple[BestBelief | None, BestEnd]:
-    """Say what the trials of a search that is over show, and why it ended; as was asked for."""
-    if len({one.level for one in tried}) < _FEWEST_SETTINGS:
+    """Say what the trials of a search that is over show, and why it ended.
+
+    Args:
+        tried: Those that were whole.
+        failed: Numbers of the settings of those that were not.
+        precision: That was asked for.
+        confidence: Likewise.
+
+    Returns:
+        A setting that was given up is none that is compared.
+    """
+    compared = _compared(tried, _given_up(failed))
+    if len({one.level for one in compared}) < _FEWEST_SETTINGS:
         return None, "failures"
-    found = _believed(tried, precision, confidence)
-    return found, "budget" if found.open or not _enough(tried, found) else "precise"
+    found = _believed(compared, precision, confidence)
+    return found, "budget" if found.open or not _enough(compared, found) else "precise"
 
 
 @lru_cache(maxsize=256)
@@ -98,34 +108,46 @@ def decide_best(
         failed: Numbers of the settings of those that were not.
 
     Returns:
-        All settings in each of the first two rounds, but for those that failed twice; then, in each round,
+        All settings in each of the first two rounds; then, in each round,
         the best one so far as reference, to which drift does not matter, and the others that may be better
-        by more than the precision: those that may be most. So each round is a block.
+        by more than the precision: those that may be most. So each round is a block. A setting of which two
+        trials failed is out, whatever its others gave.
     """
     trials = len(tried) + len(failed)
-    sent_bytes = sum(math.exp(one.log_goodput) for one in tried) * trial_ns / (8 * SECOND_NS)
-    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes)
-    given_up = {setting for setting, times in Counter(failed).items() if times >= BEST_TRIES_MIN}
+    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes(tried, trial_ns))
+    trial_bytes = most_bytes(tried, trial_ns)
+    given_up = _given_up(failed)
     taking_part = [setting for setting in range(settings) if setting not in given_up]
     tries = Counter([*(one.level for one in tried), *failed])
     due = tuple(setting for setting in taking_part if tries[setting] < BEST_TRIES_MIN)
     if due:
-        if trials and (left.bytes == 0 or len(due) > left.trials):
-            belief, _ = best_of(tried, precision=search.precision, confidence=search.confidence)
+        if trials and (left.bytes == 0 or not left.holds(len(due), trial_bytes)):
+            belief, _ = best_of(tried, failed, precision=search.precision, confidence=search.confidence)
             return BestDecision((), "budget", belief, left)
         return BestDecision(due, None, None, left)
-    if len({one.level for one in tried}) < _FEWEST_SETTINGS:
+    compared = _compared(tried, given_up)
+    if len({one.level for one in compared}) < _FEWEST_SETTINGS:
         return BestDecision((), "failures", None, left)
-    belief = _believed(tried, search.precision, search.confidence)
-    if not belief.open and _enough(tried, belief):
+    belief = _believed(compared, search.precision, search.confidence)
+    if not belief.open and _enough(compared, belief):
         return BestDecision((), "precise", belief, left)
-    next_ones = _next(belief, given_up)
-    if left.bytes == 0 or len(next_ones) > left.trials:
+    next_ones = _next(belief)
+    if left.bytes == 0 or not left.holds(len(next_ones), trial_bytes):
         return BestDecision((), "budget", belief, left)
     return BestDecision(next_ones, None, belief, left)
 
 
 _FEWEST_SETTINGS = 2
+
+
+def _given_up(failed: Sequence[int]) -> set[int]:
+    """Numbers of the settings that failed too often."""
+    return {setting for setting, times in Counter(failed).items() if times >= BEST_TRIES_MIN}
+
+
+def _compared(tried: Sequence[Tried], given_up: Collection[int]) -> tuple[Tried, ...]:
+    """The trials of the others."""
+    return tuple(one for one in tried if one.level not in given_up)
 
 
 def _believed(tried: Sequence[Tried], precision: float, confidence: float) -> BestBelief:
@@ -207,9 +229,9 @@ def _enough(tried: Sequence[Tried], belief: BestBelief) -> bool:
     return sum(one.level == belief.best for one in tried) >= FEWEST_FOR_INTERVAL
 
 
-def _next(belief: BestBelief, given_up: Collection[int]) -> tuple[int, ...]:
+def _next(belief: BestBelief) -> tuple[int, ...]:
     """The best one, and those that may be better by most; at least one."""
     might = sorted(belief.behind, key=lambda one: one[2])
-    open_ = [setting for setting, *_ in might if setting in belief.open and setting not in given_up]
-    nearest = [setting for setting, *_ in belief.behind if setting not in given_up]
+    open_ = [setting for setting, *_ in might if setting in belief.open]
+    nearest = [setting for setting, *_ in belief.behind]
     return tuple(sorted({belief.best, *(open_ or nearest[:1])[: BEST_ROUND_MAX - 1]}))

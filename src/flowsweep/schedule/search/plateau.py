@@ -12,16 +12,16 @@ from typing import Literal
 
 import numpy as np
 
-from flowsweep.defaults import FEWEST_FOR_INTERVAL, SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.defaults import FEWEST_FOR_INTERVAL, TRIAL_OVERHEAD_NS
 from flowsweep.plan.searching.model import Left, OfPlateau
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
-from flowsweep.schedule.search.tried import Tried
+from flowsweep.schedule.search.tried import Tried, bounds_of, most_bytes, sent_bytes, too_many_failed
 
 End = Literal["precise", "level", "rising", "budget", "failures"]
-"""precise: as was asked. level: the smallest window is enough. rising: the largest is not. budget: no trial
-is left. failures: too many trials failed."""
+"""precise: as was asked. level: the smallest window that worked is enough. rising: the largest is not.
+budget: no trial is left. failures: too many trials failed."""
 Shown = Literal["not enough", "undecided", "enough"]
 """Of a level: whether goodput is within the margin of the plateau there."""
 
@@ -49,7 +49,6 @@ _REFERENCE = math.log(2)
 """How far beyond the estimate a window is surely on the plateau."""
 _WIDE = 6
 """An interval that is wider than this many precisions says little of where to look."""
-_FAILURES_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +89,26 @@ class Decision:
     """None before the first round, and where too little is known."""
     left: Left
     """Of its budget, before these levels."""
+    bounds: tuple[int, int]
+    """The smallest and the largest level that may be enough, as `bounds_of` has them."""
 
 
 def belief_of(
-    tried: Sequence[Tried], low: int, high: int, *, precision: float, confidence: float
+    tried: Sequence[Tried], failed: Sequence[int], low: int, high: int, *, precision: float, confidence: float
 ) -> tuple[Belief, End]:
     """Say what the trials of a search that is over show, and why it ended.
 
     Args:
         tried: Those that were whole; three windows at least.
+        failed: Levels of those that were not.
         low: The smallest window of its range.
         high: The largest.
         precision: That was asked for.
         confidence: Likewise.
     """
-    seen = Seen.of(tried, low, high, confidence)
+    seen = Seen.of(tried, low, bounds_of(tried, failed, low, high)[1], confidence)
+    if too_many_failed(tried, failed):
+        return seen.belief, "failures"
     return seen.belief, seen.end(precision) or "budget"
 
 
@@ -126,23 +130,22 @@ def decide(
         response that is believed. So each round is a block.
     """
     trials = len(tried) + len(failed)
-    sent_bytes = sum(math.exp(one.log_goodput) for one in tried) * trial_ns / (8 * SECOND_NS)
-    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes)
+    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes(tried, trial_ns))
+    bounds = bounds_of(tried, failed, search.low, search.high)
     if not trials:
-        return Decision(_spread(search), None, None, left)
-    if len(failed) >= _FAILURES_MAX or len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
-        return Decision((), "failures", None, left)
-    seen = Seen.of(tried, search.low, search.high, search.confidence)
+        return Decision(_spread(search), None, None, left, bounds)
+    if too_many_failed(tried, failed) or len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
+        return Decision((), "failures", None, left, bounds)
+    seen = Seen.of(tried, search.low, bounds[1], search.confidence)
     if left.bytes == 0:
-        return Decision((), "budget", seen.belief, left)
+        return Decision((), "budget", seen.belief, left, bounds)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
-        return Decision((), end, seen.belief, left)
-    largest = seen.levels.values[-1]
-    highest = min([search.high + 1, *(level for level in failed if level > largest)]) - 1
-    levels = _next(seen, search.precision, (search.low, highest))
-    if len(levels) > left.trials:
-        return Decision((), "budget", seen.belief, left)
-    return Decision(levels, None, seen.belief, left)
+        return Decision((), end, seen.belief, left, bounds)
+    lowest = max([search.low - 1, *(level for level in failed if level < bounds[0])]) + 1
+    levels = _next(seen, search.precision, (lowest, bounds[1]))
+    if not left.holds(len(levels), most_bytes(tried, trial_ns)):
+        return Decision((), "budget", seen.belief, left, bounds)
+    return Decision(levels, None, seen.belief, left, bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +162,13 @@ class Seen:
     reference: tuple[int, ...]
     """Numbers of windows on the plateau."""
     high: int
-    """The largest of the range."""
+    """The largest that may be tried."""
     confidence: float
     """Of this look."""
 
     @classmethod
     def of(cls, tried: Sequence[Tried], low: int, high: int, confidence: float) -> "Seen":
-        """From trials that were whole, the range of a search, and its confidence in the end."""
+        """From trials that were whole, the range that may be tried, and a search's confidence in the end."""
         confidence = at_each_look(confidence)
         kept = in_agreement(tried)
         levels = levels_of(kept)

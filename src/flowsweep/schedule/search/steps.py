@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, RateSearch, WindowSearch
 from flowsweep.schedule.search.halving import next_rate_bps
 from flowsweep.schedule.search.rate import at_rate
@@ -85,12 +86,14 @@ def _levels(
     if then is None or decision.belief is None:
         return steps, None, states
     fewest = decision.belief.in_whole[0]
-    flows = search.high if decision.end == "rising" else min(max(fewest, search.low), search.high)
+    least, most = decision.bounds
+    flows = most if decision.end == "rising" else min(max(fewest, least), most)
     next_first = at_flows(first, search, flows, first.repeat).model_copy(update={"search": then})
     trials, duration_ns, size = left = decision.left
     within = {"trials_max": trials, "duration_max_ns": duration_ns, "bytes_max": size}
+    carried_bytes = decision.belief.plateau_bps * first.parameters.duration_ns / (8 * SECOND_NS)
     more, following, decision = _of_one(next_first, then, then.model_copy(update=within), learned)
-    if more == 0 and (len(decision.levels) > left.trials or left.bytes == 0):
+    if more == 0 and not left.holds(len(decision.levels), carried_bytes):
         # Nothing is left for a round over its range.
         return steps, None, [*states, (next_first, replace(decision, levels=(), end="budget"))]
     return steps + more, following, [*states, (next_first, decision)]

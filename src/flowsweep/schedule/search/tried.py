@@ -1,6 +1,10 @@
-"""What a search knows of one trial."""
+"""What a search knows of its trials."""
 
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from flowsweep.defaults import SECOND_NS
 
 
 class Tried(NamedTuple):
@@ -11,3 +15,47 @@ class Tried(NamedTuple):
     round: int
     log_goodput: float
     """Natural logarithm of bit/s."""
+
+
+_FAILURES_MAX = 3
+
+
+def bounds_of(tried: Sequence[Tried], failed: Sequence[int], low: int, high: int) -> tuple[int, int]:
+    """Say which levels may be enough.
+
+    Args:
+        tried: Trials that were whole.
+        failed: Levels of those that were not.
+        low: The smallest level of the range.
+        high: The largest.
+
+    Returns:
+        The smallest and the largest: of the range, or that worked where smaller ones, or larger ones, failed.
+        Hosts refuse windows above a limit.
+    """
+    levels = [one.level for one in tried]
+    least, most = min(levels, default=low), max(levels, default=high)
+    return (
+        least if any(level < least for level in failed) else low,
+        most if any(level > most for level in failed) else high,
+    )
+
+
+def too_many_failed(tried: Sequence[Tried], failed: Sequence[int]) -> bool:
+    """Whether too many trials failed, but for those of a larger level than all that worked."""
+    largest = max((one.level for one in tried), default=0)
+    return sum(level <= largest for level in failed) >= _FAILURES_MAX
+
+
+def sent_bytes(tried: Sequence[Tried], trial_ns: int) -> float:
+    """What trials sent together that took so long each."""
+    return sum(math.exp(one.log_goodput) for one in tried) * _bytes_per_bps(trial_ns)
+
+
+def most_bytes(tried: Sequence[Tried], trial_ns: int) -> float:
+    """What a trial sends with the highest goodput so far; 0 before the first."""
+    return max((math.exp(one.log_goodput) for one in tried), default=0.0) * _bytes_per_bps(trial_ns)
+
+
+def _bytes_per_bps(trial_ns: int) -> float:
+    return trial_ns / (8 * SECOND_NS)

@@ -97,7 +97,19 @@ def test_a_search_that_ran_out_of_its_budget_says_how_many_may_be_better() -> No
 
 def test_a_setting_that_fails_is_none_that_is_compared() -> None:
     said = claim(steps([1e9, 3e9, 2e9, 4e9], fails=3))
-    assert "4 flows, cubic: the best of 4 settings" in said
+    assert "4 flows, cubic: the best of 3 settings" in said
+    assert said.endswith("; not compared, since trials failed: 4 flows, bbr.")
+
+
+def test_a_setting_that_failed_twice_is_not_the_best_though_it_worked_before() -> None:
+    rows = steps([1e9, 3e9, 2e9, 4e9])
+    failing = [dict(row) for row in rows if SETTINGS[3] == (row["congestion_asked"], row["flows"])][:2]
+    for at, row in enumerate(failing):
+        row |= {"status": "failed", "goodput_mean_bps": None, "repeat": 8 + at, "order_index": 90 + at}
+    said = claim([*rows, *failing])
+    assert ": 4 flows, cubic: the " in said
+    assert " of 3 settings" in said
+    assert said.endswith("; not compared, since trials failed: 4 flows, bbr.")
 
 
 def test_one_round_tells_nothing_of_noise() -> None:

@@ -112,6 +112,49 @@ def test_a_search_that_ended_early_says_so() -> None:
     assert " trials, 1 of them whole, are too few to say what is enough." in nothing.say("described")
 
 
+def test_no_plateau_is_claimed_that_was_not_seen() -> None:
+    """With one noisy trial of each window or number of flows goodput may still rise at the last."""
+    noisy = np.random.default_rng(3)
+
+    def rises(level: int) -> float:
+        return level * 1e7 * math.exp(noisy.normal(0, 0.2))
+
+    rising = steps(rises)[:6]
+    found = only(rising)
+    assert found.estimate.effect is None
+    claim = found.say("described")
+    assert (
+        "goodput still rose, or may have, at a window sum of 64 MiB, the largest that was tried, by 6"
+        in claim
+    )
+    flows = only(steps(rises, of_flows=True)[:4])
+    assert flows.estimate.effect is None
+    assert "goodput still rose, or may have, at 32 flows, the most that were tried, by 4" in flows.say(
+        "described"
+    )
+
+
+def test_what_is_said_is_of_levels_that_worked() -> None:
+    granted = steps(lambda window: window * 10.0, fails=lambda window: window > 4 << 20)
+    said = only(granted).say("described")
+    assert "goodput rises up to a window sum of 4 MiB, the largest that worked (" in said
+    (drawn,) = drawn_searches(FigureData(trials=granted, cells=()))
+    assert drawn.caption.endswith("ended since goodput rises up to the most that worked.")
+    assert len(drawn_responses(FigureData(trials=granted, cells=()))) == 1
+    level = only(steps(lambda _: 1e9, fails=lambda window: window == LOW_BYTES)).say("described")
+    assert ", the smallest that worked, is enough for 1.00 Gbit/s (" in level
+    fewest = only(steps(lambda _: 1e9, of_flows=True, fails=lambda flows: flows == 1)).say("described")
+    assert ": 2 flows, the fewest that worked, are enough for 1.00 Gbit/s (" in fewest
+
+
+def test_a_search_that_failures_ended_says_so() -> None:
+    rows = steps(corner, fails=lambda window: (2 << 20) < window < (60 << 20))
+    assert [row["status"] for row in rows].count("failed") >= 3
+    assert only(rows).say("described").endswith("; it ended since too many trials failed.")
+    (drawn,) = drawn_searches(FigureData(trials=rows, cells=()))
+    assert drawn.caption.endswith("The search ended since too many trials failed, or too few ran.")
+
+
 def test_searches_of_other_axes_and_directions_are_told_apart() -> None:
     back = steps(corner, src="right", dst="left")
     rows = [*steps(corner), *steps(corner, congestion_asked="bbr"), *back]

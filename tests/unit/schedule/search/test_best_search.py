@@ -73,6 +73,25 @@ def test_a_setting_that_fails_twice_is_out() -> None:
     assert {one.level for one in found.tried} == {1, 2}
 
 
+def test_a_setting_that_fails_twice_is_out_even_if_it_is_the_best() -> None:
+    generator = np.random.default_rng(2)
+    tried: list[Tried] = []
+    failed: list[int] = []
+    while (decided := decide_best(asked(), SECOND_NS, 3, tuple(tried), tuple(failed))).settings:
+        round_ = 1 + max((one.round for one in tried), default=0)
+        for setting in decided.settings:
+            if setting == 0 and round_ > 2:
+                failed.append(setting)
+            else:
+                tried.append(Tried(setting, round_, 20 - setting / 20 + generator.normal(0, 0.02)))
+    assert failed == [0, 0]
+    assert decided.end == "precise"
+    assert decided.belief is not None
+    assert decided.belief.best == 1
+    assert 0 not in {setting for setting, *_ in decided.belief.behind}
+    assert best_of(tried, failed, **ASKED) == (decided.belief, "precise")
+
+
 def test_where_one_setting_works_nothing_is_compared() -> None:
     generator = np.random.default_rng(3)
     found = searched([0.0, -0.4], independent(0.01), generator, asked(), failing=0)
@@ -87,6 +106,14 @@ def test_a_budget_ends_a_search_that_cannot_tell(search: BestSearch) -> None:
     assert len(found.tried) <= 32  # 3 GB, and the round that goes beyond
     assert found.decided.belief is not None
     assert found.decided.belief.open
+
+
+@pytest.mark.parametrize(("rounds", "trials"), [(0.5, 8), (1.9, 8), (2.1, 16)])
+def test_no_round_begins_that_may_send_more_than_is_left(rounds: float, trials: int) -> None:
+    """But for the first, before which nothing is known."""
+    most = asked(bytes_max=round(rounds * 8 * 125_000_000))
+    found = searched(np.zeros(8), independent(1e-4), np.random.default_rng(4), most)
+    assert (found.decided.end, len(found.tried)) == ("budget", trials)
 
 
 def test_what_was_tried_says_the_same_once_it_is_over() -> None:

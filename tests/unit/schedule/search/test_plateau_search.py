@@ -9,7 +9,7 @@ import pytest
 from flowsweep import defaults
 from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.schedule.search.levels import levels_of
-from flowsweep.schedule.search.plateau import decide, whole_from
+from flowsweep.schedule.search.plateau import belief_of, decide, whole_from
 from flowsweep.schedule.search.tried import Tried
 from searched_responses import (
     CASES,
@@ -125,6 +125,48 @@ def test_windows_that_fail_are_not_tried_again_and_those_below_are() -> None:
     assert nothing.end == "failures"
 
 
+@pytest.mark.parametrize("granted_bytes", [4 << 20, 5 << 20, 20 << 20])
+def test_where_goodput_rises_up_to_what_hosts_grant_a_search_ends_there(granted_bytes: int) -> None:
+    generator = np.random.default_rng(5)
+    case = CASES["rising"](generator)
+    for _ in range(8):
+        found = searched(case, independent(0.003), generator, asked(), lambda window: window > granted_bytes)
+        assert found.end == "rising"
+        assert found.trials <= 18
+
+
+def test_refused_windows_are_not_tried_in_another_size_and_do_not_end_a_search() -> None:
+    """Four of the first round: all that is larger than what worked."""
+    search = asked().model_copy(update={"low_bytes": 1 << 10})
+    first = decide(search, SECOND_NS, ()).levels
+    tried = tuple(Tried(level, 1, math.log(level)) for level in first[:-4])
+    decided = decide(search, SECOND_NS, tried, first[-4:])
+    assert decided.end is None
+    assert max(decided.levels) <= first[-5] == decided.bounds[1]
+    below = decide(search, SECOND_NS, tried, (first[1],) * 3)
+    assert below.end == "failures"
+
+
+def test_a_smallest_window_that_failed_is_not_tried_again() -> None:
+    tried = tuple(Tried(level << 18, 1, math.log(1e9)) for level in (1, 4, 16, 64, 256))
+    decided = decide(asked(), SECOND_NS, tried, (LOW_BYTES,))
+    assert decided.end is None
+    assert min(decided.levels) > LOW_BYTES
+    assert decided.bounds == (1 << 18, HIGH_BYTES)
+
+
+def test_what_was_tried_says_the_same_once_failures_ended_a_search() -> None:
+    generator = np.random.default_rng(3)
+    tried = tuple(
+        Tried(window, round_, math.log(1e9) + generator.normal(0, 0.1) + min(0.0, math.log(window / 1e6)))
+        for round_ in (1, 2, 3)
+        for window in (64 << 10, 1 << 20, 4 << 20, 64 << 20)
+    )
+    asked_for = {"precision": 0.1, "confidence": 0.95}
+    for failed, end in ((), "budget"), ((1 << 20,) * 3, "failures"), ((128 << 20,) * 3, "budget"):
+        assert belief_of(tried, failed, LOW_BYTES, HIGH_BYTES, **asked_for)[1] == end
+
+
 @pytest.mark.parametrize(
     ("low", "high"), [(LOW_BYTES, HIGH_BYTES), (1, 16), (1000, 20_000), (1 << 20, 1 << 40)]
 )
@@ -202,6 +244,19 @@ def test_budgets_of_time_and_bytes_end_a_search() -> None:
     little = asked().model_copy(update={"bytes_max": 500_000_000})
     assert decide(little, SECOND_NS, tried).end == "budget"
     assert asked().trials_within(SECOND_NS) == defaults.SEARCH_TRIALS
+
+
+def test_no_round_begins_that_may_send_more_than_is_left() -> None:
+    """A trial of a second on the plateau sends 125 MB: the first round is 6 of them and less."""
+    generator = np.random.default_rng(3)
+    case = smooth(60.0, math.log(1e6))
+    first = decide(asked(), SECOND_NS, ()).levels
+    sent = sum(math.exp(case.response(math.log(window))) for window in first) / 8
+    for bytes_max in (10**6, round(sent) + 3 * 120_000_000, round(sent) + 3 * 130_000_000):
+        search = asked().model_copy(update={"bytes_max": bytes_max})
+        found = searched(case, independent(0.001), generator, search)
+        assert found.end == "budget"
+        assert found.trials == len(first) + (3 if bytes_max == round(sent) + 3 * 130_000_000 else 0)
 
 
 def test_what_is_left_of_a_budget_is_said() -> None:

@@ -122,6 +122,28 @@ def test_both_have_one_budget() -> None:
     assert {trial.search for trial in found} == {found[0].search}
 
 
+def test_where_goodput_rises_up_to_the_most_flows_that_work_the_window_is_searched_with_these() -> None:
+    def few(trial: Trial) -> float:
+        return 0.0 if trial.parameters.flows > 12 else trial.total_flows * 1e6
+
+    found, states, _ = both('window = { from = "4KiB", to = "256KiB" }', few)
+    (_, flows_known), (second, _) = states
+    worked = {trial.parameters.flows for trial in found if few(trial)}
+    assert flows_known.end == "rising"
+    assert second.parameters.flows == max(worked) <= 12
+
+
+def test_the_second_search_begins_only_if_what_its_first_round_may_send_is_left() -> None:
+    """With 20 Mbit/s a trial of 4 s sends 10 MB."""
+    windows = 'window = { from = "4KiB", to = "256KiB" }\nat_most = { bytes = "%dMB" }'
+    found, states, _ = both(windows % 1000, by_window)
+    of_flows = sum(trial.search == found[0].search for trial in found)
+    used = sum(by_window(trial) for trial in found[:of_flows]) * 4 / 8e6
+    found, states, _ = both(windows % (used + 30), by_window)
+    assert len(found) == of_flows
+    assert [one.end for _, one in states] == ["precise", "budget"]
+
+
 def test_where_goodput_still_rises_the_window_is_searched_with_the_most_flows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

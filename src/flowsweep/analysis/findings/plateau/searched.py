@@ -13,7 +13,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.schedule.search.levels import at_each_look
 from flowsweep.schedule.search.plateau import Belief, End, belief_of
-from flowsweep.schedule.search.tried import Tried
+from flowsweep.schedule.search.tried import Tried, bounds_of
 from flowsweep.wording import counted, format_margin, format_rate, format_size, format_sizes
 
 WINDOW: Final = "window_sum_bytes"
@@ -61,17 +61,38 @@ class PlateauSearched:
         return [level_of_step(row, self.axis) for row in self.steps]
 
     @property
+    def worked(self) -> tuple[int, int]:
+        """The smallest and the largest level with a trial that counts; there has to be one."""
+        levels = [one.level for one in self.tried]
+        return min(levels), max(levels)
+
+    @property
     def tried(self) -> list[Tried]:
         """What the trials that count gave."""
         return _tried(self.steps, self.axis)
 
     @property
+    def range(self) -> tuple[int, int]:
+        """The smallest level that was tried, and the largest that may be enough (`bounds_of`)."""
+        low, high = min(self.levels), max(self.levels)
+        return low, bounds_of(self.tried, _failed(self.steps, self.axis), low, high)[1]
+
+    @property
+    def plateau_seen(self) -> bool:
+        """Whether a level that worked is known to be enough; else goodput may still rise at the largest."""
+        found = self.belief
+        if found is None or found.high is None:
+            return False
+        _, most = self.worked
+        return (found.in_whole[2] or math.inf) <= most if self.axis == FLOWS else found.enough <= most
+
+    @property
     def interval(self) -> tuple[float, float] | None:
         """Of what is enough; None where the range has no such level, or the interval is open."""
         found = self.belief
-        if found is None or found.low is None or found.high is None or self.end in ("level", "rising"):
+        if found is None or not self.plateau_seen or self.end in ("level", "rising"):
             return None
-        return found.low, found.high
+        return None if found.low is None or found.high is None else (found.low, found.high)
 
 
 def is_step(row: TrialRow) -> bool:
@@ -175,10 +196,10 @@ def _believed(
     steps: Sequence[TrialRow], axis: str, precision: float, confidence: float
 ) -> tuple[Belief | None, End]:
     tried = _tried(steps, axis)
-    levels = [level_of_step(row, axis) for row in steps]
+    levels, failed = [level_of_step(row, axis) for row in steps], _failed(steps, axis)
     if len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return None, "failures"
-    return belief_of(tried, min(levels), max(levels), precision=precision, confidence=confidence)
+    return belief_of(tried, failed, min(levels), max(levels), precision=precision, confidence=confidence)
 
 
 def _tried(steps: Sequence[TrialRow], axis: str) -> list[Tried]:
@@ -189,6 +210,11 @@ def _tried(steps: Sequence[TrialRow], axis: str) -> list[Tried]:
     ]
 
 
+def _failed(steps: Sequence[TrialRow], axis: str) -> list[int]:
+    """Levels of the trials that do not count."""
+    return [level_of_step(row, axis) for row in steps if _goodput_bps(row) is None]
+
+
 def _goodput_bps(row: TrialRow) -> float | None:
     """Of a trial that counts."""
     return row["goodput_mean_bps"] or None if row["status"] == "ok" else None
@@ -197,11 +223,10 @@ def _goodput_bps(row: TrialRow) -> float | None:
 def _estimate(search: PlateauSearched) -> Estimate:
     found = search.belief
     unit = "flows" if search.axis == FLOWS else "bytes"
-    if found is None or search.end in ("level", "rising"):
+    if found is None or not search.plateau_seen or search.end in ("level", "rising"):
         return Estimate(None, unit)
-    if search.axis == FLOWS:
-        return Estimate(found.in_whole[0], unit, *_ends_of_flows(search, found))
-    return Estimate(found.enough, unit, found.low, found.high)
+    enough, low, high = _enough(search, found)
+    return Estimate(enough, unit, low, high)
 
 
 def _claim(search: PlateauSearched) -> str:
@@ -215,17 +240,23 @@ def _claim(search: PlateauSearched) -> str:
 
 def _of_windows(search: PlateauSearched, found: Belief, trials: str) -> str:
     plateau = format_rate(found.plateau_bps)
+    least, most = search.worked
     if search.end == "level":
-        least = format_size(min(search.levels))
-        return f"a window sum of {least}, the smallest that was tried, is enough for {plateau} ({trials})."
+        smallest = f"{format_size(least)}, the smallest that {_was_tried(search, least)},"
+        return f"a window sum of {smallest} is enough for {plateau} ({trials})."
+    largest = f"a window sum of {format_size(most)}, the largest that {_was_tried(search, most)}"
     if search.end == "rising":
-        most = format_size(max(search.levels))
-        return f"goodput rises up to a window sum of {most}, the largest that was tried ({trials})."
+        return f"goodput rises up to {largest} ({trials})."
+    if not search.plateau_seen:
+        needed = "" if found.low is None else format_size(min(round(found.low), most))
+        return _may_rise(search, largest, needed and f"more than {needed} is needed", trials)
     within = _within(plateau)
-    if found.low is None or found.high is None:
-        size = format_size(round(found.enough))
+    enough, *ends_bytes = _enough(search, found)
+    known = [end for end in ends_bytes if end is not None]
+    size, *ends_words = format_sizes(*map(round, (enough, *known)), binary=True)
+    if len(known) < len(ends_bytes):
         return f"from a window sum of about {size} on {within}, by {trials}; no interval can be told."
-    size, low, high = format_sizes(*map(round, (found.enough, found.low, found.high)), binary=True)
+    low, high = ends_words
     ends = f"[{low}, {high}], as requested,"
     return f"from a window sum of {size} {ends} on {within}, found in {trials}{_missed(search)}."
 
@@ -233,26 +264,45 @@ def _of_windows(search: PlateauSearched, found: Belief, trials: str) -> str:
 def _of_flows(search: PlateauSearched, found: Belief, trials: str) -> str:
     first, plateau = search.steps[0], format_rate(found.plateau_bps)
     of_pair = "" if first["flows"] == first["flows_per_pair"] else " per pair of hosts"
+    least, most = search.worked
     if search.end == "level":
-        least = min(search.levels)
         are = "is" if least == 1 else "are"
-        named = f"{counted(least, 'flow')}{of_pair}, the fewest that were tried,"
-        return f"{named} {are} enough for {plateau} ({trials})."
+        fewest = f"{counted(least, 'flow')}{of_pair}, the fewest that {_was_tried(search, least, 'were')},"
+        return f"{fewest} {are} enough for {plateau} ({trials})."
+    largest = f"{counted(most, 'flow')}{of_pair}, the most that {_was_tried(search, most, 'were')}"
     if search.end == "rising":
-        most = f"{counted(max(search.levels), 'flow')}{of_pair}"
-        return f"goodput rises up to {most}, the most that were tried ({trials})."
-    enough = f"{counted(found.in_whole[0], 'flow')}{of_pair}"
-    low, high = _ends_of_flows(search, found)
+        return f"goodput rises up to {largest} ({trials})."
+    number, low, high = _enough(search, found)
+    if not search.plateau_seen:
+        below = 0 if low is None else min(round(low) - 1, most)
+        are = "is" if below == 1 else "are"
+        return _may_rise(
+            search, largest, f"more than {counted(below, 'flow')} {are} needed" if below else "", trials
+        )
+    enough = f"{counted(round(number), 'flow')}{of_pair}"
     if low is None or high is None:
         return f"from about {enough} on {_within(plateau)}, by {trials}; no interval can be told."
     ends = "" if low == high else f" [{low}, {high}]"
     return f"from {enough}{ends} on {_within(plateau)}, found in {trials}{_missed(search)}."
 
 
-def _ends_of_flows(search: PlateauSearched, found: Belief) -> tuple[int | None, int | None]:
-    """Ends of the interval in whole flows; None where it is open: one beyond what was tried is, too."""
-    _, low, high = found.in_whole
-    return low, None if high is None or high > max(search.levels) else high
+def _enough(search: PlateauSearched, found: Belief) -> tuple[float, float | None, float | None]:
+    """What is enough, and the ends of its interval, None where it is open; no less than what worked."""
+    least, _ = search.worked
+    enough, low, high = found.in_whole if search.axis == FLOWS else (found.enough, found.low, found.high)
+    return max(enough, least), low, None if high is None else max(high, least)
+
+
+def _was_tried(search: PlateauSearched, level: int, was: str = "was") -> str:
+    """Say that a level is the last that was tried, or that worked where others failed beyond it."""
+    return f"{was} tried" if level in (min(search.levels), max(search.levels)) else "worked"
+
+
+def _may_rise(search: PlateauSearched, largest: str, needed: str, trials: str) -> str:
+    """Say that no plateau was seen."""
+    known = f"{needed}; " if needed else ""
+    unknown = f"{known}no interval can be told{_failures(search)}"
+    return f"goodput still rose, or may have, at {largest}, by {trials}: {unknown}."
 
 
 def _within(plateau: str) -> str:
@@ -260,4 +310,9 @@ def _within(plateau: str) -> str:
 
 
 def _missed(search: PlateauSearched) -> str:
-    return "" if search.end == "precise" else ", less precise than was asked for"
+    missed = "" if search.end in ("precise", "failures") else ", less precise than was asked for"
+    return missed + _failures(search)
+
+
+def _failures(search: PlateauSearched) -> str:
+    return "; it ended since too many trials failed" if search.end == "failures" else ""
