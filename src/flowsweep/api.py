@@ -17,6 +17,7 @@ from flowsweep.analysis.comparing.settings import SettingsCompared, settings_com
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.monitors.facts import monitor_facts
+from flowsweep.analysis.predicted import with_predictions
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive, read_archive
 from flowsweep.defaults import EQUIVALENCE_MARGIN
@@ -171,7 +172,7 @@ class OpenCampaign:
         """
         tables, hosts = self.archive.tables(), self.archive.host_facts
         return findings(
-            self.summary_rows(),
+            with_predictions(self.summary_rows(), self.archive),
             tables=tables,
             hosts=hosts,
             monitors=monitor_facts(self.archive),

@@ -92,6 +92,8 @@ class FigureData:
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""
+    late: Sequence[TrialRow] = ()
+    """Trials whose emulated path was another than the plan's: beside `trials`, and in no other rows."""
     beside: Sequence[CellRow] = ()
     """Cells of a campaign whose figures stand beside these: scales end at the highest of both."""
 

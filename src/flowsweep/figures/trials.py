@@ -51,6 +51,14 @@ class TrialGroup:
         """Name a figure of these trials."""
         return FigureKey(kind, self.sweep, self.rows[0]["mode"], self.direction, axis)
 
+    def has(self, row: TrialRow) -> bool:
+        """Whether a trial that is none of these is of their sweep, mode and direction."""
+        return (row["sweep"], direction_of(row), row["mode"]) == (
+            self.sweep,
+            self.direction,
+            self.rows[0]["mode"],
+        )
+
     def varying(self) -> list[DrawnAxis]:
         """Parameters that differ among the trials that ended well, in the order of figures."""
         return self._varying

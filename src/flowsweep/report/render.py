@@ -1,6 +1,7 @@
 """From a report's data to the text of the page."""
 
 from flowsweep.analysis.comparing.words import settings_line
+from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.methods import COMMON
 from flowsweep.csv_text import csv_link
 from flowsweep.figures.collection import drawn_figures
@@ -33,9 +34,11 @@ from flowsweep.wording import link_words, retired_words
 def render(data: ReportData) -> str:
     """Make the page: one HTML document with style, scripts, figures and data inside."""
     columns, lines = trial_lines(data.trials)
+    counted = trusted(data.trials) or data.trials
+    drawn_ids = {row["trial_id"] for row in counted}
     drawn = drawn_figures(
         FigureData(
-            data.trials,
+            counted,
             data.cells,
             data.intervals,
             data.truncated,
@@ -48,6 +51,7 @@ def render(data: ReportData) -> str:
             echoes=data.echoes,
             monitors=data.monitors,
             findings=data.findings,
+            late=[row for row in data.trials if row["trial_id"] not in drawn_ids],
         )
     )
     cards = cards_of(drawn)

@@ -22,6 +22,7 @@ from flowsweep.analysis.binning.interval_goodput import IntervalRow
 from flowsweep.analysis.binning.timed_trials import timed_trials
 from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.grid_points import CellRow, cells_of_rows, points_of_rows
 from flowsweep.analysis.monitors.facts import MonitorFacts, monitor_facts
@@ -111,7 +112,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     in_order = plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in archive.asked().to_pylist()}
     of_trials: list[TrialRow] = summed.to_pylist()
-    grid = cells_of_rows(points_of_rows(of_trials, parameters))
+    grid = cells_of_rows(points_of_rows(trusted(of_trials) or of_trials, parameters))
     summaries: list[TrialRow] = [parameters[row["trial_id"]] | row for row in of_trials]
     trials = with_predictions(summaries, archive)
     monitored = monitor_facts(archive)

@@ -80,5 +80,5 @@ def _thumbnail(anchor: str, drawn: Drawn) -> Thumbnail:
         len(sheet.x),
         len(sheet.y),
         tuple(Tile(column, line, colour) for (column, line, _), colour in zip(cells, colours, strict=True)),
-        format_rate(max(medians)),
+        format_rate(max(medians)) if medians else "none ok",
     )

@@ -53,16 +53,19 @@ class _Spread:
 
 def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[CutRow]], margin: float) -> Drawn | None:
     deviations: dict[float, list[float]] = {}
-    trials = 0
+    lasted_s: list[float] = []
     for row in group.good:
         truncated = by_trial.get(row["trial_id"], ())
         if not truncated or not row["goodput_bps"] or row["duration_s"] is None or row.get("until_share"):
             continue
-        trials += 1
+        lasted_s.append(row["duration_s"])
         for one in truncated:
             off = (one["goodput_bps"] / row["goodput_bps"] - 1) * 100
             deviations.setdefault(one["duration_ns"] / SECOND_NS, []).append(off)
-        deviations.setdefault(row["duration_s"], []).append(0.0)
+    trials = len(lasted_s)
+    # Whole trials close the figure; a whole one that is shorter says nothing of cuts of longer ones.
+    longest_s = max(lasted_s, default=0.0)
+    deviations.setdefault(longest_s, []).extend(0.0 for lasted in lasted_s if lasted == longest_s)
     if len(deviations) < 2:
         return None
     spread = {duration: _Spread.of(values) for duration, values in sorted(deviations.items())}

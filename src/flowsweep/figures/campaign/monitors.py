@@ -1,7 +1,7 @@
 """Under goodput over the campaign: what routers counted on the way, and how busy monitored hosts were."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import escape
 
 import numpy as np
@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 from flowsweep.analysis.monitors.explanations import crossed
 from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.monitors.series import Course, Key, Silence, courses, silences
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import MARGIN, rate_axis, rate_scale
 from flowsweep.figures.theme import FAILED_MARK, figure, series_colours
-from flowsweep.figures.trials import TrialGroup, moment, trial_groups
+from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.wording import counted
 
@@ -42,12 +43,16 @@ def _drawn(
     group: TrialGroup, facts: MonitorFacts, known: Mapping[Key, Course], silent: Mapping[str, list[Silence]]
 ) -> Iterator[Drawn]:
     first = group.good[0]
-    lines = list(_rates(facts, known, first["src"], first["dst"]))[:_MOST_LINES]
-    loads = list(_loads(facts, known))[:_MOST_LINES]
+    all_lines = list(_rates(facts, known, first["src"], first["dst"]))
+    all_loads = list(_loads(facts, known))
+    lines, loads = all_lines[:_MOST_LINES], all_loads[:_MOST_LINES]
     quiet = [(name, one) for name in facts.monitors for one in silent.get(name, ())]
     if not (lines or loads or quiet):
         return
     caption = _CAPTION
+    for shown, there, what in ((lines, all_lines, "counters"), (loads, all_loads, "hosts")):
+        if len(shown) < len(there):
+            caption += f" {len(shown)} of {len(there)} {what} are drawn."
     if quiet:
         caption += f" {FAILED_MARK}: {counted(len(quiet), 'time')} that a monitor gave nothing."
     yield Drawn(
@@ -100,6 +105,13 @@ def _per_second(course: Course, times: float) -> Course:
     return Course(course.begins_us, course.ends_us, times * course.rises / lengths_s)
 
 
+def _span(rows: Sequence[TrialRow]) -> list[str]:
+    """From the first trial's beginning to the last one's end, as an axis of time takes it."""
+    began = [datetime.fromisoformat(str(row["started_at"])) for row in rows]
+    ended = [at + timedelta(seconds=row["elapsed_s"] or 0.0) for at, row in zip(began, rows, strict=True)]
+    return [at.strftime("%Y-%m-%d %H:%M:%S") for at in (min(began), max(ended))]
+
+
 def _figure(
     group: TrialGroup, lines: Sequence[Line], loads: Sequence[Line], quiet: Sequence[tuple[str, Silence]]
 ) -> go.Figure:
@@ -113,12 +125,11 @@ def _figure(
     ]
     traces += [trace.update(yaxis="y2") for trace in shown]
     traces += _marks(quiet)
-    began = sorted(moment(row) for row in group.rows)
     time = {
         "type": "date",
         "title": {"text": "UTC", "standoff": 8},
         "zeroline": False,
-        "range": [began[0], began[-1]],
+        "range": _span(group.rows),
     }
     layout: dict[str, object] = {
         "hovermode": "closest",

@@ -6,23 +6,35 @@ from statistics import median
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import MARGIN, MOST_ABOVE, legend_of, rate_axis, rate_scale, series_name
+from flowsweep.figures.frame import (
+    MARGIN,
+    MOST_ABOVE,
+    RateScale,
+    legend_of,
+    rate_axis,
+    rate_scale,
+    series_name,
+)
 from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, moment, point_of, trial_groups
 from flowsweep.wording import counted, format_number
 
 _UPPER, _LOWER = (0.46, 1.0), (0.0, 0.38)
+_NOT_COUNTED = "#7A828A"
 
 
 def drawn_time_series(data: FigureData) -> list[Drawn]:
     """Draw a figure for each direction with at least two trials that ended well."""
-    return [_drawn(group) for group in trial_groups(data.trials, data.cells) if len(group.good) > 1]
+    groups = (group for group in trial_groups(data.trials, data.cells) if len(group.good) > 1)
+    return [_drawn(group, [row for row in data.late if group.has(row)]) for group in groups]
 
 
-def _drawn(group: TrialGroup) -> Drawn:
+def _drawn(group: TrialGroup, late: Sequence[TrialRow]) -> Drawn:
     deviations = _deviations(group.good)
+    measured = [row for row in late if row["goodput_bps"] is not None]
     caption = "Each mark is a trial, at the time it began"
     caption += f"; colours are the {group.x.name}." if len(group.x.values(group.good)) > 1 else "."
     if deviations:
@@ -30,19 +42,23 @@ def _drawn(group: TrialGroup) -> Drawn:
     lost = len(group.rows) - len(group.good)
     if lost:
         caption += f" {FAILED_MARK}: {counted(lost, 'trial')} that did not end well."
+    if measured:
+        caption += (
+            f" Crosses: {counted(len(measured), 'trial')} over a link that this machine did not emulate."
+        )
     return Drawn(
         group.key("time_series"),
         group.title,
         caption,
         file_stem(group.sweep, group.title, "time series"),
-        _figure(group, deviations),
+        _figure(group, deviations, measured),
         tuple(
             {
                 **facts(group, row),
                 "goodput_bps": row["goodput_bps"],
                 "deviation_percent": deviations.get(row["trial_id"]),
             }
-            for row in group.rows
+            for row in (*group.rows, *late)
         ),
     )
 
@@ -60,8 +76,8 @@ def _deviations(good: Sequence[TrialRow]) -> dict[str, float]:
     }
 
 
-def _figure(group: TrialGroup, deviations: dict[str, float]) -> go.Figure:
-    scale = rate_scale(max(map(goodput_of, group.good)))
+def _figure(group: TrialGroup, deviations: dict[str, float], late: Sequence[TrialRow]) -> go.Figure:
+    scale = rate_scale(max(map(goodput_of, (*group.good, *late))))
     values = group.x.values(group.good)
     colours = series_colours(len(values))
     # Lines lead through the campaign where they can be distinguished.
@@ -88,13 +104,26 @@ def _figure(group: TrialGroup, deviations: dict[str, float]) -> go.Figure:
             ]
             traces.append(_trace(repeated, off, said, {**shared, "yaxis": "y2", "showlegend": False}))
     layout = _layout(group, rate_axis(scale, "goodput"), deviations=bool(deviations))
-    return figure([*traces, *_lost(group)], **layout)
+    return figure([*traces, *_late(group, late, scale), *_lost(group)], **layout)
 
 
 def _trace(
     rows: Sequence[TrialRow], heights: Sequence[float | None], said: Sequence[str], shared: dict[str, object]
 ) -> go.Scatter:
     return go.Scatter(x=[moment(row) for row in rows], y=heights, text=said, **shared)
+
+
+def _late(group: TrialGroup, late: Sequence[TrialRow], scale: RateScale) -> list[go.Scatter]:
+    """Trials over a link that was not the plan's: when that was, apart from what was measured."""
+    if not late:
+        return []
+    said = [f"{group.describe(row)}<br>{UNTRUE_PATHS[row['path_emulation'] or '']}" for row in late]
+    mark = {"color": _NOT_COUNTED, "size": 8, "symbol": "x-thin-open"}
+    shared: dict[str, object] = {"mode": "markers", "marker": mark, "showlegend": False}
+    heights = [scale.of(goodput_of(row)) for row in late]
+    return [
+        _trace(late, heights, said, {**shared, "hovertemplate": "%{text}<extra>not emulated in time</extra>"})
+    ]
 
 
 def _lost(group: TrialGroup) -> list[go.Scatter]:

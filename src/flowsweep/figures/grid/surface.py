@@ -58,7 +58,7 @@ def _sheet(grid: Plane) -> go.Surface:
 def _mesh(positions: list[float]) -> dict[str, object]:
     """Lines on the sheet where was measured, at equal steps only; between them is interpolation."""
     steps = [after - before for before, after in pairwise(positions)]
-    if max(steps) - min(steps) > max(steps) * EQUAL:
+    if not steps or max(steps) - min(steps) > max(steps) * EQUAL:
         return {"highlight": False}
     margin = steps[0] / 2
     return {

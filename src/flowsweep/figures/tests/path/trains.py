@@ -29,7 +29,8 @@ def drawn_trains(data: FigureData) -> list[Drawn]:
 
 
 def _trains(group: PathGroup[TrainRow], rows: Sequence[TrainRow]) -> Drawn:
-    scale = rate_scale(max(row["rate_bps"] for row in rows))
+    capacities = [bps for row in group.trials if (bps := row["path_capacity_bps"]) is not None]
+    scale = rate_scale(max([*(row["rate_bps"] for row in rows), *capacities]))
     repeats = [(repeat, list(own)) for repeat, own in groupby(rows, key=group.repeat_of)]
     traces = [
         go.Scatter(

@@ -52,12 +52,13 @@ def _of_panel(
         group = groups.get((panel.sweep, panel.rows[0]["mode"], direction))
         if len(PRODUCT.values(rows)) < 2 or group is None:
             continue
-        theory = path_theory(rows, group.good, windows.get(direction))
+        own_trials = [row for row in group.good if _is_in(row, panel)]
+        theory = path_theory(rows, own_trials, windows.get(direction))
         # Of one number of flows, without theory, it would show no more than goodput over the window does.
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
             drawn = _drawn(panel, title, direction, series, rows, theory)
-            shown = {row["trial_id"] for row in group.good if _is_in(row, panel)}
+            shown = {row["trial_id"] for row in own_trials}
             found = [one for one in plateaus if shown.intersection(one.evidence)]
             own = [one for one in found if _is_of(one, drawn.key, rows)]
             yield _marked(drawn, own, PRODUCT.values(rows))
