@@ -155,6 +155,32 @@ def test_a_budget_that_is_too_small_is_said_before_any_transfer(tune: Callable[.
     assert "too small for a round trip of 20 ms: expected 24s or more" in str(result.exception)
 
 
+def test_what_is_a_loss_once_more_is_neither_advised_nor_kept(
+    tune: Callable[..., Result], tmp_path: Path
+) -> None:
+    seen: set[tuple[str, int]] = set()
+    again: list[str] = []
+
+    def outcome(trial: Trial) -> TrialOutcome:
+        """A trial that comes once more begins the next round: the third time, the verification."""
+        if (trial.sweep, trial.repeat) in seen:
+            seen.clear()
+            again.append(trial.sweep)
+        seen.add((trial.sweep, trial.repeat))
+        if len(again) < 3 or trial.parameters.flows == 1:
+            return usual(trial)
+        return make_outcome(trial, Steady(bytes_per_second=100_000, stagger_ns=0, min_rtt_us=20_000))
+
+    kept = tmp_path / "kept"
+    result = tune("local", *BUDGET, "--verify", "--save", kept, outcome=outcome)
+    assert result.exit_code == 0, result.output
+    there = result.stdout.split("here → there")[1].split("there → here")[0]
+    assert "Nothing to set: 4 flows had a gain of 30" in there
+    assert "Measured again, before and after in random order: it is a loss" in there
+    assert "what to type" not in there
+    assert sorted(path.name for path in kept.iterdir())[4:] == ["5-verification"]
+
+
 def test_a_setting_that_fails_is_named_and_the_search_goes_on(tune: Callable[..., Result]) -> None:
     def outcome(trial: Trial) -> TrialOutcome:
         fails = trial.test == "tcp" and trial.parameters.flows == 8
