@@ -1,15 +1,19 @@
 """flowsweep.open: the page that describes it runs, and its tables are those of the commands."""
 
+import json
 import re
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import flowsweep
 from analysis_support import make_campaign, write_archive
 from flowsweep.analysis import summary
 from flowsweep.archive import Tables, read_archive
+from flowsweep.cli import load
+from flowsweep.cli.app import app
 from flowsweep.errors import ArchiveError
 
 pytestmark = pytest.mark.whole
@@ -48,6 +52,14 @@ def test_tables_are_those_of_the_archive(folder: Path) -> None:
         assert getattr(campaign, name).to_pyarrow() == getattr(archive.tables(), name).to_pyarrow()
     assert (campaign.plan, campaign.host_facts) == (archive.campaign.plan, archive.host_facts)
     assert campaign.cells.count().execute() == 8
+
+
+def test_findings_are_those_of_the_command(folder: Path) -> None:
+    load(["findings"])
+    printed = CliRunner().invoke(app, ["findings", str(folder), "--format", "json"], catch_exceptions=False)
+    found = [asdict(one) for one in flowsweep.open(folder).findings()]
+    assert json.loads(json.dumps(found)) == json.loads(printed.stdout)
+    assert "model" in {one["kind"] for one in found}
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:

@@ -113,6 +113,10 @@ def outcome_of(
         dst=printable(transfer.dst or UNKNOWN_HOSTS[1]),
         congestion=None if transfer.congestion is None else printable(transfer.congestion),
         flow_count=transfer.flow_count or 1,
+        # Of tools that write 0 for what nobody asked for.
+        window_send_bytes=transfer.window_send_bytes or None,
+        window_recv_bytes=transfer.window_recv_bytes or None,
+        length_bytes=transfer.length_bytes or None,
     )
     ends = _ends(transfer)
     counted = ends.get("sink") or ends["source"]

@@ -99,3 +99,13 @@ def test_what_a_header_lacks_is_named(tmp_path: Path, text: str, line: int, said
         read_file(tmp_path / "results", None)
     assert str(error.value).startswith(f"{tmp_path / 'results'}:{line}: ")
     assert said in str(error.value)
+
+
+def test_a_window_or_length_of_0_is_none_that_anybody_asked_for(tmp_path: Path) -> None:
+    rows = "".join(f"a,b,{window},0,941\n" for window in (0, 64, 128))
+    (tmp_path / "results.csv").write_text(f"from,to,window KiB,length B,Mbit/s\n{rows}", encoding="utf-8")
+    words = ["import", str(tmp_path / "results.csv"), "--archive", str(tmp_path / "old")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    found = read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
+    assert [row["window_send_bytes"] for row in found] == [None, 64 << 10, 128 << 10]
+    assert [row["length_bytes"] for row in found] == [None] * 3
