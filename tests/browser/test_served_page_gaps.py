@@ -77,9 +77,9 @@ def test_lines_and_bands_end_where_nothing_was_measured(archive, open_page):
 @pytest.mark.parametrize(
     ("unit", "change", "said"),
     [
-        ("bit/s", {"was": 9e7, "now": 4.5e7, "better": False}, "▼ 50 %"),
-        ("share", {"was": 0.0, "now": 0.02, "better": False}, "▲ 0 % → 2 %"),
-        ("bit/s", {"was": 0.0, "now": 4.5e7, "better": True}, "▲ 0 bit/s → 45 Mbit/s"),
+        ("bit/s", {"was": 9e7, "now": 4.5e7, "better": False}, "▼ 50.0 %"),
+        ("share", {"was": 0.0, "now": 0.02, "better": False}, "▲ 0 % → 2.00 %"),
+        ("bit/s", {"was": 0.0, "now": 4.5e7, "better": True}, "▲ 0 bit/s → 45.0 Mbit/s"),
     ],
 )
 def test_a_change_is_a_percentage_only_of_what_has_one(archive, open_page, unit, change, said):
@@ -99,3 +99,24 @@ def test_a_change_is_a_percentage_only_of_what_has_one(archive, open_page, unit,
         page.wait_for_function(DRAWN)
         assert said in page.evaluate(MARKS)
     assert found.complaints == []
+
+
+@pytest.mark.parametrize("path", ["/", PATH])
+def test_after_an_answer_that_is_no_stream_the_page_connects_again(archive, open_page, path):
+    refused = []
+
+    def first_refused(route: Route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route.request.url)
+            route.fulfill(status=503, body="busy")
+
+    with served(archive) as server:
+        server.wait_for_summaries()
+        page = open_page(server).page
+        page.route("**/events", first_refused)
+        page.goto(server.address + path)
+        expect(page.locator("#live")).to_have_text("not connected")
+        expect(page.locator("#live")).to_have_text("live")
+    assert len(refused) == 1

@@ -219,6 +219,7 @@ addEventListener("popstate", look);
 watchSaving();
 watchTheme(document.getElementById("theme"), () => { if (figure._fullLayout) Plotly.react(figure, figure.data, inTheme(figure.content.layout)); });
 look();
+setInterval(() => { if (!asked().has("to")) look(); }, 30000);
 lookAtLive();
 listen((event) => {
   if (event !== null && String(event.campaign) !== campaign) return;

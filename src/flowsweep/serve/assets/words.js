@@ -53,19 +53,25 @@ async function answerOf(address) {
 // Calls `happened` with each event, and again whenever the connection is there anew: something may have been missed.
 function listen(happened) {
   const state = document.getElementById("live");
-  const source = new EventSource("/events");
+  let source;
   let opened = 0;
-  source.addEventListener("open", () => {
-    state.textContent = "live";
-    state.dataset.state = "live";
-    if (opened) happened(null);
-    opened += 1;
-  });
-  source.addEventListener("message", (event) => happened(JSON.parse(event.data)));
-  source.addEventListener("error", () => {
-    state.textContent = "not connected";
-    state.dataset.state = "away";
-  });
+  function connect() {
+    source = new EventSource("/events");
+    source.addEventListener("open", () => {
+      state.textContent = "live";
+      state.dataset.state = "live";
+      if (opened) happened(null);
+      opened += 1;
+    });
+    source.addEventListener("message", (event) => happened(JSON.parse(event.data)));
+    source.addEventListener("error", () => {
+      state.textContent = "not connected";
+      state.dataset.state = "away";
+      // After any answer that is no stream, as a proxy's while the server begins anew, a browser tries no more.
+      if (source.readyState === EventSource.CLOSED) setTimeout(connect, 5000);
+    });
+  }
+  connect();
   addEventListener("pagehide", () => source.close());
 }
 
