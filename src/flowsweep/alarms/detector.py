@@ -14,12 +14,13 @@ from flowsweep.analysis.statistics.courses import DAY_S
 
 End = Literal["back", "new level"]
 
+FEWEST_S = 2.9 * DAY_S
+"""Nothing is found sooner after the first value of a series."""
 _LEARN_S = 28 * DAY_S
 _LEARN_VALUES = 2016
 """Most values that are learned from, unless they are of less than a week: they tell the noise to 2 %."""
 _LEARN_S_LEAST = 7 * DAY_S
 _FEWEST_VALUES = 24
-_FEWEST_S = 2.9 * DAY_S
 _HELD_BACK = 20
 """Most values that are not learned from yet: a shift may be among them."""
 _PER_REFIT = 5
@@ -121,7 +122,7 @@ class _Series:
         """The first value that can be judged."""
         if len(self._values) <= _FEWEST_VALUES:
             return len(self._values)
-        enough = int(np.searchsorted(self._times_s, self._times_s[0] + _FEWEST_S))
+        enough = int(np.searchsorted(self._times_s, self._times_s[0] + FEWEST_S))
         return max(enough, _FEWEST_VALUES)
 
     def _learned(self, at: int) -> tuple[Level, np.ndarray]:

@@ -1,7 +1,6 @@
 """The alarms of a campaign: from its archive, its plan and the time alone, so the same each time."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from flowsweep.alarms.alarm import Alarm, Size, moment_of
-from flowsweep.alarms.detector import Shift, shifts
+from flowsweep.alarms.detector import FEWEST_S, Shift, shifts
 from flowsweep.alarms.level import Floats
 from flowsweep.alarms.quantities import QUANTITIES, Quantity
 from flowsweep.alarms.silence import Path, silences
@@ -63,8 +62,10 @@ def alarms_of(plan: Plan, begun_unix_ns: int, seed: int, trials: pa.Table, now_u
     whole = pc.and_(pc.equal(trials["recorded_status"], "ok"), pc.equal(trials["status"], "ok"))
     good = trials.filter(whole).sort_by("began_us")
     series = list(_series(good))
-    of_way = Counter(one.way for one in series)
-    found = [alarm for one in series for alarm in _shifted(one, rate / of_way[one.way])]
+    begins_s: dict[tuple[str, str], list[float]] = {}
+    for one in series:
+        begins_s.setdefault(one.way, []).append(float(one.times_s[0]))
+    found = [alarm for one in series for alarm in _shifted(one, rate / _sharing(one, begins_s[one.way]))]
     found += silences(plan, begun_unix_ns, seed, _measured(good), now_unix_ns)
     return sorted(found, key=lambda alarm: (alarm.found, alarm.name))
 
@@ -84,6 +85,18 @@ def _series(good: pa.Table) -> Iterator[_Series]:
                     began_s[places][known],
                     np.array([quantity.scaled(value) for value in values[known].tolist()]),
                 )  # fmt: skip
+
+
+def _sharing(one: _Series, begins_s: Sequence[float]) -> int:
+    """Among how many series of its path the rate is divided: those that began before anything of it is found.
+
+    `begins_s`: When each series of its path began.
+
+    Of what begins later nothing is known then. With a share that counted it, alarms of before would be found
+    at another time: they would end, and others of another name begin.
+    """
+    known_s = one.times_s[0] + FEWEST_S
+    return sum(begin_s < known_s for begin_s in begins_s)
 
 
 def _measured(good: pa.Table) -> dict[Path, list[int]]:

@@ -13,6 +13,7 @@ import uvicorn
 from flowsweep.archive.campaign import archives_in
 from flowsweep.errors import ServeError
 from flowsweep.serve.app import application
+from flowsweep.serve.deadline import Deadlined
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.guard import TOKEN_MIN, is_loopback
 from flowsweep.serve.keep import cache_folder
@@ -153,7 +154,7 @@ def make_server(
         timeout_keep_alive=20,
         timeout_graceful_shutdown=_GRACE_S,
         h11_max_incomplete_event_size=_HEADER_BYTES_MAX,
-        http="h11",
+        http=Deadlined,
     )
     return Server(config, broadcaster, ready, opened)
 

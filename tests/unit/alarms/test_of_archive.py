@@ -105,6 +105,16 @@ def test_each_series_has_its_own_alarms_and_they_share_the_rate() -> None:
     assert len({one.name for one in both}) == 2
 
 
+@pytest.mark.parametrize("percent", [3.5, 4, 4.5, 5])
+def test_what_a_path_is_measured_for_later_changes_no_alarm_of_before(percent: float) -> None:
+    goodput = stepped(1e8, 1e8 * (1 - percent / 100), at=200)
+    loss = np.where(np.arange(HOURS) < 300, np.nan, 0.0)
+    alone = found({"goodput_bps": goodput})
+    assert alone
+    late = {"loss": loss, "rtt_probe_loss": loss, "loss_share": loss}
+    assert [one.name for one in found({"goodput_bps": goodput} | late)] == [one.name for one in alone]
+
+
 def test_an_alarm_has_the_same_name_each_time() -> None:
     values = {"goodput_bps": stepped(1e8, 8e7)}
     assert [one.name for one in found(values)] == [one.name for one in found(values)]

@@ -187,8 +187,7 @@ def _compared(
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
         failures_p_value=failed.p_value,
-        remarks=late_left_out(a, b)
-        + remarks(found.series if found else (), failed, shifts_if_random, shifts),
+        remarks=late_left_out(a, b) + remarks(found, failed, shifts_if_random, shifts),
         margin=margin,
         method=design.method,
     )

@@ -10,7 +10,7 @@ from flowsweep.analysis.comparing.points import Point, Points
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
-from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference, mean_of
+from flowsweep.analysis.statistics.uncertain import Uncertain, all_equal, mean_difference, mean_of
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 
 
@@ -28,6 +28,9 @@ class Estimates:
     """Of each point from the overall shift; None where nothing tells chance, or there is one point only."""
     series: tuple[Sequence[float], ...]
     """Repeats that may resemble their neighbours, in order of time, a value for each."""
+    rounded: bool = False
+    """All repeats are equal, and another tool may have rounded their figures: what they vary is in digits
+    that nobody has, and is not 0."""
 
 
 def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
@@ -39,15 +42,17 @@ def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Esti
         common: The points of both, at least one.
     """
     above = _both_repeats(first, second, common)
+    rounded = all_equal(*above) and (_imported(first, common) or _imported(second, common))
     deviations = None
     if len(common) > 1:
         deviations = point_deviations(_side(first, common), _side(second, common))
     return Estimates(
         shift=mean(above[1]) - mean(above[0]),
-        overall=_difference(*above),
+        overall=None if rounded else _difference(*above),
         counts=(len(above[0]), len(above[1])),
         deviations=deviations,
         series=above,
+        rounded=rounded,
     )
 
 
@@ -129,6 +134,11 @@ def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
         for row in points[point]:
             above.setdefault(row["repeat"], []).append(math.log(goodput_of(row)) - centre)
     return [mean(above[repeat]) for repeat in sorted(above)]
+
+
+def _imported(points: Points, common: Sequence[Point]) -> bool:
+    """Whether another tool measured any trial: only its figures may be rounded, the engine's are of bytes."""
+    return any(row.get("imported_from") for point in common for row in points[point])
 
 
 def _difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from flowsweep.analysis.comparing.estimates import Estimates
 from flowsweep.analysis.comparing.failures import Failures
 from flowsweep.analysis.comparing.points import Point, pair_of
 from flowsweep.analysis.comparing.shifts import Shift
@@ -17,17 +18,25 @@ _TO_THE_MINUTE = len("2026-01-31T23:59")
 
 
 def remarks(
-    repeats: Sequence[Sequence[float]], failed: Failures, shifts_if_random: Shifts, left: Shifts
+    estimates: Estimates | None, failed: Failures, shifts_if_random: Shifts, left: Shifts
 ) -> tuple[str, ...]:
     """Say what speaks against taking the shifts for the effect of what was changed.
 
     Args:
-        repeats: Series of repeats that may resemble their neighbours, in order of time.
+        estimates: What the repeats say; None where no point is in both.
         failed: Trials that failed.
         shifts_if_random: What would be said if failures were a matter of chance.
         left: What is said.
     """
-    return tuple(_of_resemblance(repeats) + _of_failures(failed, shifts_if_random, left))
+    of_repeats = [] if estimates is None else _of_repeats(estimates)
+    return tuple(of_repeats + _of_failures(failed, shifts_if_random, left))
+
+
+def _of_repeats(estimates: Estimates) -> list[str]:
+    if estimates.rounded:
+        equal = "All repeats are equal to the last digit, as figures are that another tool rounded"
+        return [f"{equal}: how much they vary is not known, and nothing is decided."]
+    return _of_resemblance(estimates.series)
 
 
 def _of_resemblance(repeats: Sequence[Sequence[float]]) -> list[str]:

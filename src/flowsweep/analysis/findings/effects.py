@@ -204,6 +204,9 @@ def _spread(compared: LevelComparison, pair: Pair, margin: float) -> tuple[Somew
 def _why_untestable(grid: Design) -> str:
     if grid.unpaired and not grid.units:
         return f"{counted(grid.unpaired, 'trial')} ended well, none with that of the other direction"
+    imported = any(row.get("imported_from") for unit in grid.units for row in unit.rows)
+    if imported and np.bincount(grid.codes(*grid.axes)).max() > 1:
+        return "the imported figures are too few, or equal since rounded, and give no measure of chance"
     return "the trials that ended ok give no measure of chance; more repeats would"
 
 

@@ -15,6 +15,8 @@ PERMUTATIONS = 999
 FEWEST_ARRANGEMENTS = 100
 """With fewer ways to arrange the levels, permutation cannot tell p from 0.05 well enough to judge a claim."""
 
+_EXACT = 1e-10
+"""Residuals of logarithms that are rounding of arithmetic."""
 _SEED = 20010829
 """A campaign says the same whenever it is asked."""
 
@@ -88,7 +90,7 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
         Statistics for Experimenters, 2005, ch. 4), of each point its own (`Fit.compare`). Where points ran
         once, the points of the other axes are the blocks, and their interaction with this one counts as
         noise, too.
-        None where there is no measure of the noise.
+        None where there is no measure of the noise: too few trials, or figures that `all_rounded`.
     """
     if not design.units:
         return None
@@ -108,7 +110,7 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
     common = {
         pair: shared for pair in combinations(range(len(levels)), 2) if len(shared := _common(cell_of, pair))
     }
-    if fit.freedom < 1 or not common:
+    if fit.freedom < 1 or not common or all_rounded(design, fit):
         return None
 
     def compare(contrasts: Sequence[Floats]) -> Estimates:
@@ -130,6 +132,15 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
         at_points=at_points,
         permuted=_permutation(logs, level, coded(list(zip(repeats.tolist(), others.tolist(), strict=True)))),
     )
+
+
+def all_rounded(design: Design, fit: Fit) -> bool:
+    """Whether nothing is left as noise of what another tool measured, whose figures may be rounded.
+
+    What they vary is then in digits that nobody has, and is not 0. The engine's goodput is of whole bytes.
+    """
+    imported = any(row.get("imported_from") for unit in design.units for row in unit.rows)
+    return imported and bool(np.all(np.abs(fit.residuals) < _EXACT))
 
 
 def _points(design: Design, others: Codes, axes: Sequence[str]) -> tuple[tuple[tuple[str, Level], ...], ...]:

@@ -12,6 +12,8 @@ from flowsweep.analysis.statistics.serial_correlation import resemblance
 _FEWEST = 3
 """Values of both sides together."""
 _FEWEST_DIFFERENCES = 2
+_EQUAL_WITHIN = 1e-12
+"""Logarithms: less is rounding of arithmetic, since a byte of 100 GB is 10 times as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,17 @@ class Uncertain:
         """
         beyond: Floats = scipy.special.stdtrit(self.freedom, tail)
         return np.asarray(np.max(-self.errors * beyond, axis=0), dtype=np.float64)
+
+
+def all_equal(*sides: Sequence[float]) -> bool:
+    """Whether values are repeated, and those of each side are equal.
+
+    Args:
+        sides: Of at least one value each; natural logarithms.
+    """
+    return any(len(side) > 1 for side in sides) and all(
+        float(np.ptp(np.asarray(side))) <= _EQUAL_WITHIN for side in sides
+    )
 
 
 def mean_difference(a: Sequence[float], b: Sequence[float], correlation: float = 0.0) -> Uncertain | None:

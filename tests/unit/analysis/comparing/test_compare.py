@@ -144,6 +144,30 @@ def test_equal_repeats_have_an_interval_without_width() -> None:
     assert outcome(comparison) == "slower"
 
 
+def imported(goodputs_bps: Sequence[Sequence[float]]) -> list[Row]:
+    return [row | {"imported_from": "iperf2"} for row in campaign(goodputs_bps)]
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 9])
+@pytest.mark.parametrize("points", [1, 3])
+def test_repeats_that_were_rounded_to_the_same_figure_have_no_interval(repeats: int, points: int) -> None:
+    a, b = (imported([[gbit * 1e9] * points] * repeats) for gbit in (9.41, 9.05))
+    comparison = compare(a, b)
+    for shift in (comparison.overall, *(point.shift for point in comparison.points)):
+        assert shift is not None
+        assert shift.percent == pytest.approx(100 * (9.05 / 9.41 - 1))
+        ends = shift.interval_low_percent, shift.interval_high_percent, shift.p_value
+        assert (*ends, shift.outcome) == (None, None, None, "undecided")
+    assert comparison.remarks[0].startswith("All repeats are equal to the last digit")
+
+
+def test_rounded_repeats_of_one_campaign_take_the_chance_of_the_other() -> None:
+    a, b = imported([[9.41e9]] * 3), imported([[gbit * 1e9] for gbit in (9.41, 9.42, 9.41)])
+    comparison = compare(a, b)
+    assert outcome(comparison) == "same"
+    assert comparison.remarks == ()
+
+
 def test_trials_that_are_not_ok_take_no_part_and_points_of_one_campaign_are_named() -> None:
     a = [*campaign([[100 * MBIT, 200 * MBIT]] * 2), row(None, status="failed", flows=7)]
     b = [*campaign([[100 * MBIT]] * 2), row(1.0, status="incomplete", flows=1, repeat=3)]

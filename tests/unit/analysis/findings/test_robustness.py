@@ -158,3 +158,15 @@ def test_a_claim_that_many_hypotheses_make_uncertain_says_why() -> None:
                 assert one.claim.endswith(
                     "; corrected for all that was tested, or by permutation, it may be chance."
                 ) or ("in some part of the grid" in one.claim)
+
+
+def test_figures_that_a_tool_rounded_to_equal_ones_tell_no_effect() -> None:
+    grid = replace(TWENTY, noise=0.0, block=0.0, repeats=3)
+    rows = [row | {"goodput_bps": 9.42e9 if grown(row) else 9.41e9} for row in campaign(grid, 1)]
+    assert effects(rows)[0].decision != "undecided"
+    [window] = effects([row | {"imported_from": "iperf2 a.txt"} for row in rows])
+    assert (window.decision, window.p_value, window.interval_low) == ("undecided", None, None)
+    assert "equal since rounded" in window.claim
+    next(row for row in rows if not grown(row))["goodput_bps"] = 9.42e9
+    [varied] = effects([row | {"imported_from": "iperf2 a.txt"} for row in rows])
+    assert varied.interval_low is not None
