@@ -4,6 +4,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from socket import create_connection
 
 import pytest
@@ -37,8 +39,13 @@ def test_what_asks_for_nothing_is_closed(port: int, said: bytes) -> None:
 
 
 def test_what_asked_is_kept_for_its_next_request(port: int) -> None:
-    with create_connection(("127.0.0.1", port), PATIENCE_S) as connection:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as connection:
+        connection.connect()
+        opened = connection.sock
         for _ in range(2):
-            connection.sendall(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 404")
+            connection.request("GET", "/none")
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 404
             time.sleep(2 * DEADLINE_S)
+        assert connection.sock is opened, "the same one"
