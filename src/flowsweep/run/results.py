@@ -12,7 +12,7 @@ from flowsweep.plan.searching.model import RateSearch, SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import Data, data_of
-from flowsweep.run.decided import decided_of
+from flowsweep.run.early_end import decided_of
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
 from flowsweep.run.pair import Pair

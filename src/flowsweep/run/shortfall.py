@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from flowsweep.hosts.messages import Report
-from flowsweep.run.decided import undecided
+from flowsweep.run.early_end import undecided
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
 from flowsweep.run.trial_end import TrialEnd
