@@ -33,7 +33,7 @@ from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.plan import Plan, parse_plan
 from flowsweep.run.clock import Reading
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.end import Deadlines
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import schedule

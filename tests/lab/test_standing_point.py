@@ -19,7 +19,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import Connect, Listen, Start, TcpTest, UdpTest
 from flowsweep.lab import Lab, build_lab
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.end import Deadlines
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.events import CampaignEvent, PointBusy
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot

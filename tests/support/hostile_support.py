@@ -15,7 +15,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.end import Deadlines
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import Slot, Trial
 from misbehaviours import Misbehaviour, honest_words, write_words

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from flowsweep.alarms.alarm import Alarm, Size, moment_of
 from flowsweep.alarms.detector import FEWEST_S, Shift, shifts
 from flowsweep.alarms.level import Floats
-from flowsweep.alarms.quantities import QUANTITIES, Quantity
+from flowsweep.alarms.quantities import QUANTITIES, WatchedQuantity
 from flowsweep.alarms.silence import Path, silences
 from flowsweep.defaults import FALSE_ALARMS_PER_100_DAYS, MICROSECOND_NS
 from flowsweep.plan import Plan
@@ -34,7 +34,7 @@ class _Series:
     src: str
     dst: str
     point: str
-    quantity: Quantity
+    quantity: WatchedQuantity
     times_s: Floats
     values: Floats
 
@@ -143,6 +143,6 @@ def _shifted(series: _Series, false_alarms_per_100_days: float) -> Iterator[Alar
         )
 
 
-def _size(quantity: Quantity, shift: Shift, change: tuple[float, float, float]) -> Size:
+def _size(quantity: WatchedQuantity, shift: Shift, change: tuple[float, float, float]) -> Size:
     before, *after = (quantity.unscaled(shift.before + by) for by in (0.0, *change))
     return Size(before, *after)

@@ -14,7 +14,7 @@ _LEAST_MS = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class WatchedQuantity:
     """A column of the summary that is watched."""
 
     column: str
@@ -43,8 +43,8 @@ def _share(arcsine: float) -> float:
     return math.sin(min(max(arcsine, 0.0), math.pi / 2)) ** 2
 
 
-def _logarithmic(column: str, name: str, worse: int, unit: str, least: float) -> Quantity:
-    return Quantity(
+def _logarithmic(column: str, name: str, worse: int, unit: str, least: float) -> WatchedQuantity:
+    return WatchedQuantity(
         column, name, "shift", worse, unit,
         scaled=lambda value: math.log(max(value, least)),
         unscaled=math.exp,
@@ -53,8 +53,8 @@ def _logarithmic(column: str, name: str, worse: int, unit: str, least: float) ->
     )  # fmt: skip
 
 
-def _loss(column: str) -> Quantity:
-    return Quantity(
+def _loss(column: str) -> WatchedQuantity:
+    return WatchedQuantity(
         column, "loss", "loss", 1, "1",
         scaled=_arcsine,
         unscaled=_share,

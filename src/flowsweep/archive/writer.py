@@ -40,11 +40,11 @@ from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JOURNAL_FILE, JournalFile, lock_archive
 from flowsweep.archive.leftovers import clear_up, remove_stale
 from flowsweep.archive.monitor_parts import MonitorParts
-from flowsweep.archive.over import PartsOver
 from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported
 from flowsweep.archive.part_folders import opened_part, part_numbers
 from flowsweep.archive.parts import begin_part, remove_unfinished_parts
 from flowsweep.archive.recovery import Recovery, recover
+from flowsweep.archive.retired_samples import PartsOver
 from flowsweep.archive.state import State, state_of
 from flowsweep.archive.totals import TotalsKeeper
 from flowsweep.archive.unbegun import Made, take_back

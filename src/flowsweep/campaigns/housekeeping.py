@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from flowsweep.archive import ArchiveWriter
-from flowsweep.campaigns.keeping import Keeping
+from flowsweep.campaigns.retention import Retention
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.wording import format_size
@@ -38,7 +38,7 @@ class Housekeeping:
         free_bytes_min: With less free on its disk, nothing runs.
         told: Is told why files could not be merged; called in a thread.
         now: Tells what time it is, aware.
-        keeping: Of parts that are over; None: they stay as they are.
+        retention: Of parts that are over; None: they stay as they are.
         running_s: Tells seconds in which the machine ran, since any moment: no clock that is set.
     """
 
@@ -48,7 +48,7 @@ class Housekeeping:
         free_bytes_min: int,
         told: Callable[[str], None],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        keeping: Keeping | None = None,
+        retention: Retention | None = None,
         *,
         running_s: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -56,7 +56,7 @@ class Housekeeping:
         self._free_bytes_min = free_bytes_min
         self._told = told
         self._now = now
-        self._keeping = keeping
+        self._retention = retention
         self._running_s = running_s
         self._given_up = False
         self._waits_since_s = running_s()
@@ -96,7 +96,7 @@ class Housekeeping:
 
     def _something_waits(self) -> bool:
         """Whether a turn would get something done."""
-        if self._keeping is not None and self._keeping.waits(TURN_NS, self._now()):
+        if self._retention is not None and self._retention.waits(TURN_NS, self._now()):
             return True
         merges = self._writer.loose_attempts >= self._least_loose() and self._may_merge_within(TURN_NS)
         return merges or self._begins_part()
@@ -111,9 +111,9 @@ class Housekeeping:
             except ArchiveError as error:
                 self._told(f"no new part of its archive is begun: {error}")
         left_ns -= round((time.monotonic() - begun_s) * SECOND_NS)
-        if self._keeping is None:
+        if self._retention is None:
             return nothing_waits
-        return left_ns >= IDLE_MIN_NS and self._keeping.idle(left_ns, self._now()) and nothing_waits
+        return left_ns >= IDLE_MIN_NS and self._retention.idle(left_ns, self._now()) and nothing_waits
 
     def _waits_for_a_day(self) -> bool:
         return self._running_s() - self._waits_since_s >= WAITS_MAX_S

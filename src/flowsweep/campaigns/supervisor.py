@@ -10,10 +10,10 @@ from pathlib import Path
 from flowsweep.archive import ArchiveWriter
 from flowsweep.campaigns.folders import open_or_begin
 from flowsweep.campaigns.housekeeping import Housekeeping
-from flowsweep.campaigns.keeping import Keeping
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import has_changed, load_plans
 from flowsweep.campaigns.reach import reached_hosts
+from flowsweep.campaigns.retention import Retention
 from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.campaigns.watched import with_monitors
 from flowsweep.errors import FlowsweepError, in_words
@@ -29,7 +29,7 @@ FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 60.0
 """Between two tries to go on with a campaign that failed: they double from the first one."""
 Listening = Callable[[Plan, Path], AbstractContextManager[EventListener]]
-KeepingOf = Callable[[ArchiveWriter, Plan, Callable[[str], None]], Keeping]
+RetentionOf = Callable[[ArchiveWriter, Plan, Callable[[str], None]], Retention]
 Told = Callable[[str, str], None]
 """Is told the name of a campaign and what there is to say of it."""
 
@@ -44,7 +44,7 @@ class Settings:
     """Where their archives are."""
     free_bytes_min: int
     """With less free on its disk, nothing runs."""
-    keeping: KeepingOf | None = None
+    retention: RetentionOf | None = None
     """Makes what keeps summaries of parts that are over, of an archive and its plan, given whom to tell."""
     first_pause_s: float = FIRST_PAUSE_S
 
@@ -167,8 +167,8 @@ class Supervisor:
         name = plan.campaign.name
         await asyncio.to_thread(writer.keep_totals)
         settings, tell = self._settings, partial(self._told, name)
-        keeping = None if settings.keeping is None else settings.keeping(writer, plan, tell)
-        housekeeping = Housekeeping(writer, settings.free_bytes_min, tell, keeping=keeping)
+        retention = None if settings.retention is None else settings.retention(writer, plan, tell)
+        housekeeping = Housekeeping(writer, settings.free_bytes_min, tell, retention=retention)
         with (
             reached_hosts(plan, writer.seed) as (accesses, paths),
             self._listening(plan, writer.folder) as listener,

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib import import_module
 
+from flowsweep.cli.deferred_imports import parts_of_rich_put_off
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
-from flowsweep.cli.put_off import parts_of_rich_put_off
-from flowsweep.cli.without import load_arrow_alone, load_without_tls, without
+from flowsweep.cli.unneeded_imports import load_arrow_alone, load_without_tls, without
 from flowsweep.defaults import BLAS_THREADS, GARBAGE_OBJECTS
 
 __all__ = ["COMMANDS", "load", "main"]

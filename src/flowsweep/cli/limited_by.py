@@ -1,8 +1,8 @@
 """The last line of every command of one trial: what limited it, or why that is not known."""
 
-from flowsweep.analysis.limit_words import PATH_ITSELF, THE_PATH, limit_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
+from flowsweep.analysis.verdict_words import PATH_ITSELF, THE_PATH, limit_words
 from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, NOT_CLEAR
 from flowsweep.wording import format_share
 

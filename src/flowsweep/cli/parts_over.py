@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from flowsweep.archive import ArchiveWriter
-from flowsweep.campaigns.keeping import Keeping
+from flowsweep.campaigns.retention import Retention
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan
 from flowsweep.prepared.statement import analysis_id
@@ -19,9 +19,9 @@ _NICE = ("nice", "-n", "10")
 _SAID_MAX = 400
 
 
-def keeping_of(writer: ArchiveWriter, plan: Plan, told: Callable[[str], None]) -> Keeping:
+def retention_of(writer: ArchiveWriter, plan: Plan, told: Callable[[str], None]) -> Retention:
     """What keeps the summaries of an archive's parts that are over, and lets samples go as the plan says."""
-    return Keeping(
+    return Retention(
         writer.parts_over,
         analysis=analysis_id(),
         sum_up=summed_up_apart,

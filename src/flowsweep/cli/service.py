@@ -16,7 +16,7 @@ from flowsweep.campaigns.plans import load_plans
 from flowsweep.campaigns.supervisor import Settings, Supervisor
 from flowsweep.cli.alarms_watch import alarms_watched
 from flowsweep.cli.app import app
-from flowsweep.cli.parts_over import keeping_of
+from flowsweep.cli.parts_over import retention_of
 from flowsweep.cli.progress import trouble
 from flowsweep.cli.terminal import say
 from flowsweep.errors import PlanError
@@ -52,7 +52,7 @@ def service(
     known = load_plans(plans)
     if any(plan.links for plan in known.values()):
         enter_user_namespace_if_needed()
-    settings = Settings(plans, archive, free_bytes_min, keeping_of)
+    settings = Settings(plans, archive, free_bytes_min, retention_of)
     asyncio.run(_until_ended(Supervisor(settings, _tell, _listening, Notifier()), known))
 
 

@@ -10,7 +10,7 @@ _IF_X_TABLE = "1.3.6.1.2.1.31.1.1.1"
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class MonitoredQuantity:
     """One of the things that are counted or measured."""
 
     unit: str
@@ -26,28 +26,28 @@ UP_TIME = "uptime_cs"
 """Since whoever counts began, in hundredths of a second: it says whether counters are of one run."""
 DISCONTINUITY = "discontinuity_cs"
 """`ifCounterDiscontinuityTime`: the `uptime_cs` at which an interface's counters last began anew."""
-QUANTITIES: Mapping[str, Quantity] = {
-    UP_TIME: Quantity("cs", None),
-    DISCONTINUITY: Quantity("cs", None, f"{_IF_X_TABLE}.19"),
-    "in_bytes": Quantity("bytes", 64, f"{_IF_X_TABLE}.6", needed=True),
-    "out_bytes": Quantity("bytes", 64, f"{_IF_X_TABLE}.10", needed=True),
-    "in_errors": Quantity("packets", 32, f"{_IF_TABLE}.14"),
-    "out_errors": Quantity("packets", 32, f"{_IF_TABLE}.20"),
-    "in_discards": Quantity("packets", 32, f"{_IF_TABLE}.13"),
-    "out_discards": Quantity("packets", 32, f"{_IF_TABLE}.19"),
-    "in_packets": Quantity("packets", 64),
-    "out_packets": Quantity("packets", 64),
-    "cpu_busy": Quantity("ticks", 64),
-    "cpu_total": Quantity("ticks", 64),
-    "memory_available_bytes": Quantity("bytes", None),
-    "memory_total_bytes": Quantity("bytes", None),
-    "softnet_processed": Quantity("packets", 32),
-    "softnet_dropped": Quantity("packets", 32),
-    "softnet_time_squeeze": Quantity("times", 32),
-    "qdisc_dropped": Quantity("packets", 32),
-    "qdisc_overlimits": Quantity("times", 32),
-    "qdisc_requeues": Quantity("times", 32),
-    "temperature_mdegc": Quantity("m°C", None),
+QUANTITIES: Mapping[str, MonitoredQuantity] = {
+    UP_TIME: MonitoredQuantity("cs", None),
+    DISCONTINUITY: MonitoredQuantity("cs", None, f"{_IF_X_TABLE}.19"),
+    "in_bytes": MonitoredQuantity("bytes", 64, f"{_IF_X_TABLE}.6", needed=True),
+    "out_bytes": MonitoredQuantity("bytes", 64, f"{_IF_X_TABLE}.10", needed=True),
+    "in_errors": MonitoredQuantity("packets", 32, f"{_IF_TABLE}.14"),
+    "out_errors": MonitoredQuantity("packets", 32, f"{_IF_TABLE}.20"),
+    "in_discards": MonitoredQuantity("packets", 32, f"{_IF_TABLE}.13"),
+    "out_discards": MonitoredQuantity("packets", 32, f"{_IF_TABLE}.19"),
+    "in_packets": MonitoredQuantity("packets", 64),
+    "out_packets": MonitoredQuantity("packets", 64),
+    "cpu_busy": MonitoredQuantity("ticks", 64),
+    "cpu_total": MonitoredQuantity("ticks", 64),
+    "memory_available_bytes": MonitoredQuantity("bytes", None),
+    "memory_total_bytes": MonitoredQuantity("bytes", None),
+    "softnet_processed": MonitoredQuantity("packets", 32),
+    "softnet_dropped": MonitoredQuantity("packets", 32),
+    "softnet_time_squeeze": MonitoredQuantity("times", 32),
+    "qdisc_dropped": MonitoredQuantity("packets", 32),
+    "qdisc_overlimits": MonitoredQuantity("times", 32),
+    "qdisc_requeues": MonitoredQuantity("times", 32),
+    "temperature_mdegc": MonitoredQuantity("m°C", None),
 }
 OF_INTERFACES = tuple(name for name, quantity in QUANTITIES.items() if quantity.oid is not None)
 """What is asked of each interface of a router."""

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
-from flowsweep.analysis.limit_words import limit_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
+from flowsweep.analysis.verdict_words import limit_words
 from flowsweep.figures.trials import point_of
 from flowsweep.report.answers import result_words
 from flowsweep.report.trial_details import CoreRow, CounterRow, FlowEndRow, TrialDetails

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from flowsweep.defaults import BACKGROUND_MEETS_AHEAD_NS, SECOND_NS
 from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.end import Deadlines, TrialError
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
@@ -13,6 +13,7 @@ from flowsweep.run.shortfall import shortfall
 from flowsweep.run.starting import CommonStart
 from flowsweep.run.together import all_of
 from flowsweep.run.traffic import background_traffic
+from flowsweep.run.trial_end import TrialError
 
 
 class BackgroundPair:

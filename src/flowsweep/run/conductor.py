@@ -14,7 +14,7 @@ from flowsweep.hosts.opening import open_session
 from flowsweep.plan.searching.model import SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.beliefs import beliefs_of
-from flowsweep.run.end import POINT_BUSY, Deadlines
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.events import (
     CampaignStarted,
@@ -40,6 +40,7 @@ from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
+from flowsweep.run.trial_end import POINT_BUSY
 from flowsweep.run.unforeseen import ENDS_A_CAMPAIGN, unforeseen
 from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
 from flowsweep.schedule.packing import ONE_AT_A_TIME, Batch, Job, Need, Packing, Sharing, packed

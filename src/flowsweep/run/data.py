@@ -8,10 +8,10 @@ import pyarrow.compute as pc
 
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FlowReport
-from flowsweep.run.end import TrialEnd
 from flowsweep.run.pair import Pair
 from flowsweep.run.tables import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.run.traffic import Traffic
+from flowsweep.run.trial_end import TrialEnd
 
 _UNKNOWN_OF_SERVERS = (
     "local_port", "remote_port", "clock_offset_ns", "clock_bound_ns", "udp_reordered",

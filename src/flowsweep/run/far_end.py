@@ -15,7 +15,7 @@ from flowsweep.hosts.messages import (
     UdpCounts,
 )
 from flowsweep.plan.model import QuicPerfPeer
-from flowsweep.run.end import TrialEnd
+from flowsweep.run.trial_end import TrialEnd
 
 
 class FarEnd(TrialEnd):

@@ -14,13 +14,14 @@ from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.hosts.opening import open_session
 from flowsweep.plan.model import Iperf3Peer, ServerPeer
-from flowsweep.run.end import Deadlines, TrialError
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
 from flowsweep.run.preflight import HostCheck, Use, checks_of_facts, uses_of, with_this_engine
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.traffic import Traffic
+from flowsweep.run.trial_end import TrialError
 from flowsweep.schedule import Slot
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.wording import direction, format_duration

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from flowsweep.defaults import MICROSECOND_NS, PATH_NEWS_S
-from flowsweep.run.end import TrialError
 from flowsweep.run.outcome import Failure
 from flowsweep.run.tables import LINKS_SCHEMA
+from flowsweep.run.trial_end import TrialError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from flowsweep.errors import LaunchError
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import Connect, Iperf3, Iperf3Login, Listen, Prepare
 from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer, ServerPeer
-from flowsweep.run.end import Deadlines, TrialEnd
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd, NearEnd
 from flowsweep.run.requests import EndRole, address_for, connect, listen
@@ -21,6 +21,7 @@ from flowsweep.run.tests.bulk import window_of
 from flowsweep.run.tests.registry import settings_of
 from flowsweep.run.together import all_of
 from flowsweep.run.traffic import Traffic
+from flowsweep.run.trial_end import TrialEnd
 from flowsweep.schedule.parameters import Bulk
 
 _TOKEN_BYTES = 16

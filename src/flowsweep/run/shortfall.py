@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from flowsweep.hosts.messages import Report
-from flowsweep.run.decided import undecided
-from flowsweep.run.end import TrialEnd
+from flowsweep.run.early_end import undecided
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
+from flowsweep.run.trial_end import TrialEnd
 from flowsweep.wording import counted
 
 _PHASES = ("prepare", "listen", "connect", "run", "drain", "report")

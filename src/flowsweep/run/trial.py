@@ -8,7 +8,7 @@ from flowsweep.defaults import LAST_WORDS_S, PAIRS_CONNECTING_MAX, SECOND_NS
 from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair, background_of
-from flowsweep.run.end import Deadlines, TrialEnd, TrialError
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.observer import PathWatch, unless_broken
 from flowsweep.run.outcome import Failure, TrialOutcome
@@ -18,6 +18,7 @@ from flowsweep.run.results import outcome_of
 from flowsweep.run.starting import CommonStart, common_start
 from flowsweep.run.together import all_of, until_over
 from flowsweep.run.traffic import own_traffic
+from flowsweep.run.trial_end import TrialEnd, TrialError
 from flowsweep.run.unforeseen import ENDS_A_CAMPAIGN, unforeseen
 
 _STANDARD_DEADLINES = Deadlines()

@@ -14,11 +14,11 @@ import numpy as np
 
 from flowsweep.alarms.detector import shifts
 from flowsweep.alarms.quantities import QUANTITIES as WATCHED
-from flowsweep.alarms.quantities import Quantity as Watched
+from flowsweep.alarms.quantities import WatchedQuantity
 from flowsweep.defaults import FALSE_ALARMS_PER_100_DAYS
 from flowsweep.serve.asked import Span
 from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
-from flowsweep.serve.quantities import QUANTITIES, Quantity
+from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
 from flowsweep.serve.rows import STATUSES, Rows
 from flowsweep.serve.series import rounded
 
@@ -67,7 +67,7 @@ class SeriesLookedAt:
 
     campaign: int
     key: PathKey
-    quantity: Quantity
+    quantity: ShownQuantity
     version: int
     """Of the path's state."""
     points: int
@@ -77,14 +77,16 @@ class SeriesLookedAt:
     """Of each series."""
 
     @classmethod
-    def of(cls, campaign: int, model: CampaignModel, key: PathKey, quantity: Quantity) -> "SeriesLookedAt":
+    def of(
+        cls, campaign: int, model: CampaignModel, key: PathKey, quantity: ShownQuantity
+    ) -> "SeriesLookedAt":
         """Copy it; the caller sees to it that nothing changes meanwhile."""
         state = model.paths[key]
         rows = state.rows.rows.copy()
         return cls(campaign, key, quantity, state.version, len(state.points), rows, rate_of(model, key))
 
 
-def changes(rows: Rows, points: int, quantity: Quantity, false_alarms_per_100_days: float) -> list[Mark]:
+def changes(rows: Rows, points: int, quantity: ShownQuantity, false_alarms_per_100_days: float) -> list[Mark]:
     """Find all changes of a path; of each point by itself.
 
     Args:
@@ -132,6 +134,6 @@ def _series(state: PathState) -> int:
     return there * max(1, len(state.points))
 
 
-def _watched(quantity: Quantity) -> Watched:
+def _watched(quantity: ShownQuantity) -> WatchedQuantity:
     """On which scale the detector looks at what is shown; that of the column which alarms watch."""
     return next(_BY_COLUMN[column] for column in quantity.columns if column in _BY_COLUMN)

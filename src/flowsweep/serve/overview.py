@@ -10,7 +10,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.schedule.overdue import was_due_twice
 from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
 from flowsweep.serve.points import point_names
-from flowsweep.serve.quantities import QUANTITIES, Quantity
+from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
 from flowsweep.serve.rows import STATUSES, Rows, trial_id_of
 from flowsweep.serve.series import rounded
 from flowsweep.serve.upcoming import Upcoming
@@ -119,7 +119,7 @@ class Overview:
         return self._model.verdicts[last["verdict"]]
 
 
-def last_of_points(good: Rows, quantity: Quantity) -> dict[int, Rows]:
+def last_of_points(good: Rows, quantity: ShownQuantity) -> dict[int, Rows]:
     """The last trial of each point that has a value, among trials that went well."""
     known = good[~np.isnan(good[quantity.key][:, 0])]
     if len(known) == 0:
@@ -135,7 +135,7 @@ def names_of_points(state: PathState) -> list[str]:
     return point_names(list(state.points)) if state.points else []
 
 
-def _shown(good: Rows, quantity: Quantity) -> Rows | None:
+def _shown(good: Rows, quantity: ShownQuantity) -> Rows | None:
     """The trial that speaks for a path: of several points the highest goodput, the lowest RTT, most loss."""
     values = {float(row[quantity.key][0]): row for row in last_of_points(good, quantity).values()}
     return values[quantity.chosen(values)] if values else None
@@ -154,7 +154,7 @@ def _worst(recent: Rows) -> str:
     return next((name for number, name in enumerate(STATUSES) if name != "ok" and number in last), "ok")
 
 
-def _spark(good: Rows, quantity: Quantity) -> list[float | None]:
+def _spark(good: Rows, quantity: ShownQuantity) -> list[float | None]:
     """The last values of the point of which there is the newest one."""
     known = good[~np.isnan(good[quantity.key][:, 0])]
     own = known[known["point"] == known["point"][-1]][-_SPARK:]

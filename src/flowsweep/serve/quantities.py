@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class ShownQuantity:
     """Something that is better the higher, or the lower, it is."""
 
     key: str
@@ -29,7 +29,7 @@ class Quantity:
 
 
 QUANTITIES = (
-    Quantity(
+    ShownQuantity(
         "goodput",
         "Goodput",
         "bit/s",
@@ -42,7 +42,7 @@ QUANTITIES = (
         metric="flowsweep_goodput_bits_per_second",
         help="Goodput of the last trial that went well.",
     ),
-    Quantity(
+    ShownQuantity(
         "rtt",
         "Round-trip time",
         "s",
@@ -55,7 +55,7 @@ QUANTITIES = (
         metric="flowsweep_round_trip_seconds",
         help="Median round-trip time of the last trial that has one.",
     ),
-    Quantity(
+    ShownQuantity(
         "loss",
         "Loss",
         "share",
@@ -68,7 +68,7 @@ QUANTITIES = (
         metric="flowsweep_loss_ratio",
         help="Share of packets that were lost in the last trial: datagrams, probes, or retransmitted by TCP.",
     ),
-    Quantity(
+    ShownQuantity(
         "capacity",
         "Capacity",
         "bit/s",
@@ -88,7 +88,7 @@ Triple = tuple[float, float, float]
 """A value and the ends of its interval; NaN where there is none."""
 
 
-def triple(quantity: Quantity, row: Mapping[str, Any]) -> Triple:
+def triple(quantity: ShownQuantity, row: Mapping[str, Any]) -> Triple:
     """Take a quantity out of a row of a summary, in its base unit."""
     low, high = quantity.band
     value, low_end, high_end = (_first(row, columns) for columns in (quantity.columns, low, high))

@@ -13,10 +13,10 @@ import uvicorn
 from flowsweep.archive.campaign import archives_in
 from flowsweep.errors import ServeError
 from flowsweep.serve.app import application
+from flowsweep.serve.cache import cache_folder
 from flowsweep.serve.deadline import Deadlined
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.guard import TOKEN_MIN, is_loopback
-from flowsweep.serve.keep import cache_folder
 from flowsweep.serve.watch import Watched
 
 __all__ = ["cache_folder", "listening_socket", "make_server", "read_address", "read_token", "watched_in"]

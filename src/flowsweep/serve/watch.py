@@ -13,8 +13,8 @@ from flowsweep.archive.live import live_stamp, read_live
 from flowsweep.archive.notes import notes_bytes, read_notes
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.errors import in_words
+from flowsweep.serve.cache import Kept, contents
 from flowsweep.serve.campaign import CampaignModel, Pending
-from flowsweep.serve.keep import Kept, contents
 from flowsweep.serve.overview import Overview
 from flowsweep.serve.summarise import next_batch, summed_up
 

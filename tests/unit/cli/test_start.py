@@ -178,7 +178,7 @@ def test_names_on_demand_are_those_that_type_checkers_see(package: str) -> None:
 def test_what_is_put_off_is_there_when_it_is_used() -> None:
     script = """
 import sys
-from flowsweep.cli.put_off import parts_of_rich_put_off
+from flowsweep.cli.deferred_imports import parts_of_rich_put_off
 with parts_of_rich_put_off():
     from rich.markdown import Markdown
     from rich.traceback import Traceback
@@ -220,7 +220,7 @@ def test_the_answer_of_one_trial_needs_neither_ibis_nor_numpy() -> None:
     support = Path(__file__).parents[2] / "support"
     script = f"""
 import sys
-from flowsweep.cli.without import load_arrow_alone, without
+from flowsweep.cli.unneeded_imports import load_arrow_alone, without
 load_arrow_alone(["compute"])
 sys.path.append({str(support)!r})
 with without("pandas"):
@@ -260,7 +260,7 @@ print(len(os.listdir("/proc/self/task")))
 def test_sums_over_flows_need_no_tls() -> None:
     script = """
 import sys
-from flowsweep.cli.without import load_arrow_alone, load_without_tls
+from flowsweep.cli.unneeded_imports import load_arrow_alone, load_without_tls
 load_arrow_alone(["compute"])
 load_without_tls()
 import asyncio, pyarrow

@@ -12,7 +12,7 @@ from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FarFlow, FarSide, Progress, Report
 from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer, ServerPeer
 from flowsweep.run.data import Data, data_of
-from flowsweep.run.end import Deadlines
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.traffic import Traffic

@@ -10,10 +10,10 @@ import pytest
 from flowsweep.defaults import PATH_NEWS_S
 from flowsweep.lab import counter_log
 from flowsweep.lab.counter_log import CounterLog, Counters
-from flowsweep.run.end import TrialError
 from flowsweep.run.observer import links_table, unless_broken
 from flowsweep.run.outcome import Failure
 from flowsweep.run.tables import LINKS_SCHEMA
+from flowsweep.run.trial_end import TrialError
 from virtual_time import VirtualTimeLoop
 
 COUNTED = dict.fromkeys(LINKS_SCHEMA.names[5:], 7)

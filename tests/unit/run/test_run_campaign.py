@@ -13,7 +13,7 @@ from flowsweep.errors import ArchiveError, LaunchError
 from flowsweep.run import conductor
 from flowsweep.run.clock import Reading
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.end import Deadlines
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.events import (
     CampaignEvent,
     CampaignStarted,

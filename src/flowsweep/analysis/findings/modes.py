@@ -12,12 +12,12 @@ from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.bimodality import TwoLevels, two_levels
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import robust_fit
-from flowsweep.analysis.statistics.two_levels import TwoLevels, two_levels
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, SIGNIFICANCE
 from flowsweep.wording import counted, format_change, format_number, format_share

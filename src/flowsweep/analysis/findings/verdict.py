@@ -8,10 +8,10 @@ from statistics import median
 from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.limit_words import held_by_window
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
+from flowsweep.analysis.verdict_words import held_by_window
 from flowsweep.analysis.verdicts import (
     CORES_BUSY,
     HOST_DROPS,

@@ -12,10 +12,10 @@ import pytest
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.statistics.bimodality import two_levels
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
-from flowsweep.analysis.statistics.two_levels import two_levels
 from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
 CAMPAIGNS = 20

@@ -17,7 +17,7 @@ from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.plan.searching.model import RateSearch
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.end import Deadlines
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.events import CampaignStarted, TrialStarted
 from flowsweep.run.results import carried
 from flowsweep.run.resume_state import ResumeState

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from flowsweep.archive.over import PartsOver
+from flowsweep.archive.retired_samples import PartsOver
 from flowsweep.defaults import MICROSECOND_NS, SECOND_NS
 from flowsweep.errors import FlowsweepError
 
@@ -25,7 +25,7 @@ SumUp = Callable[[Path, int, float], pa.Table]
 """Sums up a part of an archive, by its number, in a process of its own, within so many seconds."""
 
 
-class Keeping:
+class Retention:
     """Of one archive; to be asked when nothing is due.
 
     Args:

@@ -8,7 +8,7 @@ import pytest
 from analysis_support import SECOND_NS, make_parameters
 from flowsweep.hosts.messages import Decided as Told
 from flowsweep.plan.until.model import Until
-from flowsweep.run.decided import decided_of, undecided
+from flowsweep.run.early_end import decided_of, undecided
 from flowsweep.run.outcome import Decided, Failure
 
 UNTIL = Until(share=0.02, at_least_ns=3 * SECOND_NS)

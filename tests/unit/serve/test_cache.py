@@ -10,7 +10,7 @@ import pytest
 from analysis_support import STARTED_AT, make_campaign, make_outcome, make_trial, write_archive
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.archive.writer import open_archive_for_writing
-from flowsweep.serve.keep import cache_folder
+from flowsweep.serve.cache import cache_folder
 from flowsweep.serve.overview import Overview
 from flowsweep.serve.watch import Watched
 from mesh_support import write_mesh

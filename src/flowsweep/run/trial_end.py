@@ -3,17 +3,9 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeVar
 
-from flowsweep.defaults import (
-    ENGINE_CUT_OFF_TIMEOUT_S,
-    POINT_BUSY_FOR_S,
-    SESSION_REQUEST_TIMEOUT_S,
-    STOP_TIMEOUT_S,
-    STOP_UNAWAITED_TIMEOUT_S,
-    TRIAL_SLACK_S,
-)
+from flowsweep.defaults import ENGINE_CUT_OFF_TIMEOUT_S, STOP_UNAWAITED_TIMEOUT_S
 from flowsweep.errors import SessionError
 from flowsweep.hosts.inbox import EndReport, TrialEvent
 from flowsweep.hosts.messages import (
@@ -27,6 +19,7 @@ from flowsweep.hosts.messages import (
     Start,
     Stop,
 )
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import Failure
 from flowsweep.run.report_limits import allowance_of
@@ -35,18 +28,6 @@ from flowsweep.run.traffic import Traffic
 
 POINT_BUSY = "point_busy"
 """The kind of failure of a trial that a standing point did not begin, since others have their turn there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """What an engine may take, in seconds."""
-
-    request_s: float = SESSION_REQUEST_TIMEOUT_S
-    slack_s: float = TRIAL_SLACK_S
-    """On top of the deadlines that the engine keeps by itself."""
-    stop_s: float = STOP_TIMEOUT_S
-    point_busy_s: float = POINT_BUSY_FOR_S
-    """How long trials are put off while a standing point is busy with others."""
 
 
 class TrialError(Exception):

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from flowsweep.campaigns.housekeeping import Housekeeping
-from flowsweep.campaigns.keeping import LEFT_FOR, SUMMED_BYTES_PER_S, SUMMED_LEAST_S, Keeping
 from flowsweep.campaigns.plans import has_changed
+from flowsweep.campaigns.retention import LEFT_FOR, SUMMED_BYTES_PER_S, SUMMED_LEAST_S, Retention
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan, parse_plan, plan_difference
@@ -63,17 +63,17 @@ class Parts:
         self.left.clear()
 
 
-def keeping(
+def retention(
     parts: Parts, days: float | None, told: list[str] | None = None, sum_up=lambda *_: TABLE
-) -> Keeping:
+) -> Retention:
     kept = None if days is None else round(days * DAY_NS)
     tell = (told if told is not None else []).append
-    return Keeping(parts, analysis="today's", sum_up=sum_up, samples_ns=kept, told=tell)  # type: ignore[arg-type]
+    return Retention(parts, analysis="today's", sum_up=sum_up, samples_ns=kept, told=tell)  # type: ignore[arg-type]
 
 
 def test_a_part_at_a_time_is_summed_up_and_only_old_ones_lose_their_samples() -> None:
     parts = Parts(4)
-    both = keeping(parts, 2.5)
+    both = retention(parts, 2.5)
     for number in range(1, 5):
         both.idle(60 * SECOND_NS, NOW)
         assert parts.summed == list(range(1, number + 1))
@@ -85,15 +85,15 @@ def test_a_part_at_a_time_is_summed_up_and_only_old_ones_lose_their_samples() ->
 def test_without_a_word_of_the_plan_all_samples_stay() -> None:
     parts = Parts(3)
     for _ in range(5):
-        keeping(parts, None).idle(60 * SECOND_NS, NOW + 1000 * DAY)
+        retention(parts, None).idle(60 * SECOND_NS, NOW + 1000 * DAY)
     assert (parts.summed, parts.retired) == ([1, 2, 3], [])
 
 
 def test_what_does_not_fit_is_left_for_another_time_and_keeps_its_samples() -> None:
     parts = Parts(1, size=100 * SUMMED_BYTES_PER_S)
-    keeping(parts, 1).idle(round(100 + SUMMED_LEAST_S) * SECOND_NS, NOW + 9 * DAY)
+    retention(parts, 1).idle(round(100 + SUMMED_LEAST_S) * SECOND_NS, NOW + 9 * DAY)
     assert (parts.summed, parts.retired) == ([], [])
-    keeping(parts, 1).idle(round(101 + SUMMED_LEAST_S) * SECOND_NS, NOW + 9 * DAY)
+    retention(parts, 1).idle(round(101 + SUMMED_LEAST_S) * SECOND_NS, NOW + 9 * DAY)
     assert (parts.summed, parts.retired) == ([1], [1])
 
 
@@ -104,7 +104,7 @@ def test_parts_that_are_over_get_time_once_a_day_where_something_is_always_due(t
         0,
         print,
         lambda: NOW + timedelta(hours=hour),
-        keeping(parts, 1),
+        retention(parts, 1),
         running_s=lambda: 3600.0 * hour,
     )
     for hour in range(50):
@@ -114,7 +114,7 @@ def test_parts_that_are_over_get_time_once_a_day_where_something_is_always_due(t
 
 def test_samples_that_somebody_reads_are_asked_for_again_only_later() -> None:
     parts = Parts(1, read=True)
-    one = keeping(parts, 1)
+    one = retention(parts, 1)
     one.idle(60 * SECOND_NS, NOW + 9 * DAY)
     one.idle(60 * SECOND_NS, NOW + 9 * DAY + timedelta(minutes=9))
     assert parts.asked == 1
@@ -126,7 +126,7 @@ def test_samples_that_somebody_reads_are_asked_for_again_only_later() -> None:
 def test_a_part_that_cannot_be_retired_is_told_once_and_the_others_are() -> None:
     told: list[str] = []
     parts = Parts(3, damaged=1)
-    one = keeping(parts, 1, told)
+    one = retention(parts, 1, told)
     for _ in range(5):
         one.idle(60 * SECOND_NS, NOW + 9 * DAY)
     assert parts.retired == [2, 3]
@@ -142,7 +142,7 @@ def test_a_part_that_cannot_be_retired_is_told_once_and_the_others_are() -> None
         raise ArchiveError("it takes too long")
 
     parts = Parts(1)
-    keeping(parts, 1, told, fails).idle(60 * SECOND_NS, NOW + 9 * DAY)
+    retention(parts, 1, told, fails).idle(60 * SECOND_NS, NOW + 9 * DAY)
     assert (parts.retired, told[1:]) == ([], ["a part of its archive stays as it is: it takes too long"])
 
 
@@ -157,7 +157,7 @@ class Writer:
 @pytest.mark.parametrize(("left_s", "summed"), [(61, [1]), (59, [])])
 def test_it_is_done_where_nothing_is_due_for_a_minute(tmp_path: Path, left_s: int, summed: list[int]) -> None:
     parts = Parts(1)
-    house = Housekeeping(Writer(tmp_path), 0, print, lambda: NOW, keeping(parts, 1))  # type: ignore[arg-type]
+    house = Housekeeping(Writer(tmp_path), 0, print, lambda: NOW, retention(parts, 1))  # type: ignore[arg-type]
     house.idle(left_s * SECOND_NS)
     assert parts.summed == summed
 
@@ -180,9 +180,9 @@ def test_another_time_is_read_again_and_goes_on_in_the_same_archive() -> None:
 def test_parts_wait_for_a_turn_only_if_it_would_suffice_and_for_samples_to_go() -> None:
     turn_ns = 600 * SECOND_NS
     small, large = Parts(1), Parts(1, size=600 * SUMMED_BYTES_PER_S)
-    assert keeping(small, None).waits(turn_ns, NOW)
-    assert not keeping(large, None).waits(turn_ns, NOW)
+    assert retention(small, None).waits(turn_ns, NOW)
+    assert not retention(large, None).waits(turn_ns, NOW)
     small.summed.append(1)
-    assert not keeping(small, None).waits(turn_ns, NOW + 9 * DAY)
-    assert keeping(small, 5).waits(turn_ns, NOW + 9 * DAY)
-    assert not keeping(small, 5).waits(turn_ns, NOW)
+    assert not retention(small, None).waits(turn_ns, NOW + 9 * DAY)
+    assert retention(small, 5).waits(turn_ns, NOW + 9 * DAY)
+    assert not retention(small, 5).waits(turn_ns, NOW)
