@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from flowsweep.run.deadlines import Deadlines
 
 from analysis_support import make_trial
 from fake_engine import FakeChannel, FakeNetwork, access
@@ -13,6 +12,7 @@ from flowsweep.errors import ArchiveError
 from flowsweep.hosts.messages import Prepare, Start, Stop
 from flowsweep.run import pair, trial
 from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.events import CampaignEvent, EventListener, TrialRunning
 from flowsweep.run.observer import PathObserver
 from flowsweep.run.sessions import Patience
