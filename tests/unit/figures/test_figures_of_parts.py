@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from figures_support import figures, known, of_kind, trace
+from figures_support import figures, known, of_kind
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.campaign.monitors import drawn_monitors
 from flowsweep.figures.drawing import FigureData
@@ -101,20 +101,14 @@ def test_monitors_are_shown_until_the_last_trial_is_over():
     assert drawn.caption.endswith("8 of 10 counters are drawn.")
 
 
-def test_theory_of_a_panel_is_of_its_own_trials():
-    def halved(row: Row) -> Row:
-        row = known(row)
-        return (
-            row | {"window_usable_bytes": row["window_usable_bytes"] // 4}
-            if row["length_bytes"] == 2000
-            else row
-        )
+def test_usable_windows_of_a_panel_are_of_its_own_trials():
+    def scarce(row: Row) -> Row:
+        less = 4 if row["length_bytes"] == 2000 else 1
+        return known(row) | {"window_usable_bytes": row["window_usable_bytes"] // less}
 
-    both = make_rows(lengths=(2000, 8000), repeats=3, directions=WAYS[:1], change=halved)
-    alone = [row for row in both if row["length_bytes"] == 8000]
-    of_both = of_kind(figures(both), "product")
-    [by_itself] = of_kind(figures(alone), "product")
-    names = [one.name for one in by_itself.figure.data]
-    theory = next(name for name in names if name and "window" in name)
-    [of_8000] = [one for one in of_both if "8" in one.title.replace("starlight", "")][-1:]
-    assert list(trace(of_8000, theory).y) == pytest.approx(list(trace(by_itself, theory).y))
+    def usable(one):
+        return next(trace for trace in one.figure.data if trace.name == "usable")
+
+    rows = make_rows(lengths=(2000, 8000), repeats=3, directions=WAYS[:1], change=scarce)
+    small, large = (usable(one).y[0] for one in of_kind(figures(rows), "product"))
+    assert small == pytest.approx(large / 4, rel=0.02)

@@ -105,10 +105,13 @@ def _per_second(course: Course, times: float) -> Course:
     return Course(course.begins_us, course.ends_us, times * course.rises / lengths_s)
 
 
-def _span(rows: Sequence[TrialRow]) -> list[str]:
-    """From the first trial's beginning to the last one's end, as an axis of time takes it."""
-    began = [datetime.fromisoformat(str(row["started_at"])) for row in rows]
-    ended = [at + timedelta(seconds=row["elapsed_s"] or 0.0) for at, row in zip(began, rows, strict=True)]
+def _span(rows: Sequence[TrialRow]) -> list[str] | None:
+    """From the first trial's beginning to the last one's end, as an axis of time has it; None of no times."""
+    timed = [(datetime.fromisoformat(at), row) for row in rows if (at := row["started_at"]) is not None]
+    if not timed:
+        return None
+    began = [at for at, _ in timed]
+    ended = [at + timedelta(seconds=row["elapsed_s"] or 0.0) for at, row in timed]
     return [at.strftime("%Y-%m-%d %H:%M:%S") for at in (min(began), max(ended))]
 
 

@@ -53,7 +53,7 @@ def _of_panel(
         if len(PRODUCT.values(rows)) < 2 or group is None:
             continue
         own_trials = [row for row in group.good if _is_in(row, panel)]
-        theory = path_theory(rows, own_trials, windows.get(direction))
+        theory = path_theory(rows, group.good, own_trials, windows.get(direction))
         # Of one number of flows, without theory, it would show no more than goodput over the window does.
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))

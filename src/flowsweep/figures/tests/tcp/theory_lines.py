@@ -135,9 +135,19 @@ class PathTheory:
 
 
 def path_theory(
-    cells: Sequence[CellRow], trials: Sequence[TrialRow], path_window_bytes: float | None = None
+    cells: Sequence[CellRow],
+    trials: Sequence[TrialRow],
+    shown: Sequence[TrialRow],
+    path_window_bytes: float | None = None,
 ) -> PathTheory | None:
-    """Work out a path's theory from its points and trials; absent without a round-trip time."""
+    """Work out a path's theory from its points and trials; absent without a round-trip time.
+
+    Args:
+        cells: The points that are drawn.
+        trials: All of the path, which tell what it is.
+        shown: Those of the points, which tell what windows were usable.
+        path_window_bytes: That a measurement of the path alone predicts.
+    """
     times = [rtt_ms for row in trials if (rtt_ms := row.get("rtt_min_ms"))]
     if not times:
         return None
@@ -146,7 +156,7 @@ def path_theory(
     rtt_ms = min(times)
     usable = tuple(
         (row["window_sum_bytes"], window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / _MS_PER_S))
-        for row in trials
+        for row in shown
         if row["window_usable_bytes"] and row["window_sum_bytes"]
     )
     return PathTheory(rtt_ms, ceiling, bool(payloads), usable, path_window_bytes)

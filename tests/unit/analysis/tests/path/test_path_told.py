@@ -91,6 +91,16 @@ def test_each_figure_of_a_path_is_drawn_and_found_by_its_findings(campaign: Repo
     assert "path" in [trace.name for trace in product.figure.data]
 
 
+def test_the_capacity_is_within_the_axis_of_trains_that_arrived_slower(campaign: ReportData) -> None:
+    beyond = 3 * max(row["rate_bps"] for row in campaign.trains)
+    trials = [row | {"path_capacity_bps": beyond} for row in campaign.trials]
+    drawn = drawn_figures(FigureData(trials, campaign.cells, trains=campaign.trains))
+    (trains,) = [one for one in drawn if one.key.kind == "trains"]
+    lines = [shape.y0 for shape in trains.figure.layout.shapes]
+    assert lines
+    assert max(lines) < trains.figure.layout.yaxis.range[1]
+
+
 def test_the_page_lists_the_hops(campaign: ReportData) -> None:
     page = render(campaign)
     assert 'id="paths"' in page
