@@ -73,55 +73,56 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def visit(browser, tmp_path):
-    """Open a page's text from a file; `phone`: narrow, with a finger; `address`: with the #."""
+def blank(browser):
+    """Make an empty page; `phone`: narrow, with a finger. All are closed in the end."""
     contexts = []
 
-    def open_page(text: str, *, phone: bool = False, dark: bool = False, address: str = "") -> Visit:
-        path = tmp_path / "report.html"
-        path.write_text(text, encoding="utf-8")
+    def make(width: int, height: int, *, phone: bool, dark: bool) -> Visit:
         context = browser.new_context(
-            viewport=ViewportSize(width=390, height=844) if phone else ViewportSize(width=1280, height=900),
+            viewport=ViewportSize(width=390, height=844)
+            if phone
+            else ViewportSize(width=width, height=height),
             color_scheme="dark" if dark else "light",
             has_touch=phone,
             is_mobile=phone,
         )
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
-        found = Visit(context.new_page())
-        found.page.add_init_script(COUNT_CONTEXTS)
-        found.remember("file:", "data:", "blob:")
-        found.page.goto(path.as_uri() + address)
-        return found
+        return Visit(context.new_page())
 
-    yield open_page
+    yield make
     for context in contexts:
         context.close()
 
 
 @pytest.fixture
-def open_page(browser):
-    """Open a page of a server, as `visit` does a file; `stopped`: its clock is the test's."""
-    contexts = []
+def visit(blank, tmp_path):
+    """Open a page's text from a file; `address`: with the #."""
+
+    def open_page(text: str, *, phone: bool = False, dark: bool = False, address: str = "") -> Visit:
+        path = tmp_path / "report.html"
+        path.write_text(text, encoding="utf-8")
+        found = blank(1280, 900, phone=phone, dark=dark)
+        found.page.add_init_script(COUNT_CONTEXTS)
+        found.remember("file:", "data:", "blob:")
+        found.page.goto(path.as_uri() + address)
+        return found
+
+    return open_page
+
+
+@pytest.fixture
+def open_page(blank):
+    """Open a page of a server; `stopped`: its clock is the test's."""
 
     def visit(
         found: Served, path: str = "/", *, phone: bool = False, dark: bool = False, stopped: bool = False
     ) -> Visit:
-        context = browser.new_context(
-            viewport=ViewportSize(width=390, height=844) if phone else ViewportSize(width=1400, height=1000),
-            color_scheme="dark" if dark else "light",
-            has_touch=phone,
-            is_mobile=phone,
-        )
-        context.set_default_timeout(PATIENCE_MS)
-        contexts.append(context)
-        made = Visit(context.new_page())
+        made = blank(1400, 1000, phone=phone, dark=dark)
         made.remember(found.address, "data:", "blob:")
         if stopped:
             made.page.clock.install()
         made.page.goto(found.address + path)
         return made
 
-    yield visit
-    for context in contexts:
-        context.close()
+    return visit
