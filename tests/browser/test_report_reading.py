@@ -133,6 +133,17 @@ def test_a_link_to_a_filter_shows_the_same_rows_and_a_direction_is_one_word(visi
     wait_until_in_view(again.locator("#filter"))
 
 
+def test_a_direction_is_also_that_of_trials_whose_other_way_ran_at_the_same_time(visit):
+    rows = make_rows(change=lambda row: row | {"simultaneous": row["repeat"] == 2})
+    page = visit(render(make_report_data(rows))).page
+    shown, words = page.locator("#trial-table tbody tr:visible"), page.locator("#filter [name=words]")
+    every = shown.count()
+    words.fill("sara -> starlight")
+    assert shown.count() == every / 2
+    words.fill("sara <-> starlight")
+    assert shown.count() == every / 4
+
+
 def test_back_from_a_trial_leads_to_where_the_reader_was_though_rows_are_filtered(visit):
     page = visit(small_report()).page
     page.locator("#filter [name=words]").fill("sara -> starlight")

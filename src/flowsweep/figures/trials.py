@@ -74,7 +74,8 @@ class TrialGroup:
             f"<b>{format_rate(row['goodput_bps'])}</b>" if row["goodput_bps"] is not None else "no goodput"
         ]
         said += [escape(axis.text(axis.value(row)), quote=False) for axis in self.varying()]
-        said.append(f"repeat {row['repeat']}, {moment(row)} UTC")
+        began = moment(row)
+        said.append(f"repeat {row['repeat']}" + (f", {began} UTC" if began else ""))
         return "<br>".join(said)
 
 
@@ -112,8 +113,8 @@ def trial_axis(axis: DrawnAxis) -> DrawnAxis:
 
 
 def moment(row: TrialRow) -> str:
-    """When a trial began, as an axis of time takes it: UTC, to the second."""
-    return str(row["started_at"])[:19].replace("T", " ")
+    """When a trial began, as an axis of time takes it: UTC, to the second; empty if that is not known."""
+    return str(row["started_at"] or "")[:19].replace("T", " ")
 
 
 def facts(group: TrialGroup, row: TrialRow) -> dict[str, object]:

@@ -10,7 +10,7 @@ from prometheus_client.exposition import choose_encoder
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from flowsweep.serve.asked import Span, asked_path, asked_quantity, asked_span
+from flowsweep.serve.asked import Span, asked_path, asked_quantity, asked_span, latest_end
 from flowsweep.serve.changes import Changes, SeriesLookedAt
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
@@ -70,7 +70,7 @@ class Answers:
         model = asked.watched.model
         with asked.watched.lock:
             show = asked_quantity(query, asked.state)
-            span = asked_span(query, asked.state)
+            span, latest = asked_span(query, asked.state), latest_end(asked.state)
             rows = asked.state.rows.between(span.begin, span.end).copy()
             names = names_of_points(asked.state)
             kept = asked.state.rows.rows
@@ -100,6 +100,7 @@ class Answers:
                 "to": span.end,
                 "first": first,
                 "last": last,
+                "latest_end": latest,
                 "trials": len(rows),
                 "names": names,
                 "lines": as_json(found),

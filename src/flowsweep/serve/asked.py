@@ -14,6 +14,11 @@ from flowsweep.serve.watch import Watched
 _DAY_S = 86_400.0
 _LATEST_S = 4e9
 """A moment in the year 2096; what is later is a mistake."""
+_SECONDS = {
+    "from": "seconds since 1970 (Unix time)",
+    "to": "seconds since 1970 (Unix time)",
+    "last": "seconds",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +83,24 @@ def asked_quantity(query: QueryParams, state: PathState) -> str:
 
 
 def asked_span(query: QueryParams, state: PathState | None = None) -> Span:
-    """From `from` to `to`, in Unix seconds; without them a day up to now, or up to the last trial.
+    """From `from` to `to`, in Unix seconds, or `last` seconds up to `to`; by itself a day up to `latest_end`.
 
     Raises:
         ServeError: They are no moments, or none in that order.
     """
+    end = _moment(query, "to", latest_end(state))
+    length = _moment(query, "last", _DAY_S)
+    begin = _moment(query, "from", max(0.0, end - length))
+    if not begin < end:
+        raise ServeError("from, to, last: expected a span that begins before it ends")
+    return Span(begin, end)
+
+
+def latest_end(state: PathState | None) -> float:
+    """Where a span ends that is asked for without an end: now, or after the last trial of a path at rest."""
     last = None if state is None else state.rows.last()
     now = time.time()
-    usual = now if last is None or now - float(last["began"]) < _DAY_S / 2 else float(last["began"]) + 60.0
-    end = _moment(query, "to", usual)
-    begin = _moment(query, "from", end - _DAY_S)
-    if not begin < end:
-        raise ServeError("from, to: expected a span that begins before it ends")
-    return Span(begin, end)
+    return now if last is None or now - float(last["began"]) < _DAY_S / 2 else float(last["began"]) + 60.0
 
 
 def _moment(query: QueryParams, name: str, usual: float) -> float:
@@ -102,5 +112,5 @@ def _moment(query: QueryParams, name: str, usual: float) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found <= _LATEST_S:
-        raise ServeError(f"{name}: found {text[:40]!r}, expected seconds since 1970 (Unix time)")
+        raise ServeError(f"{name}: found {text[:40]!r}, expected {_SECONDS[name]}")
     return found

@@ -3,7 +3,7 @@
 import csv
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import ibis
 import openpyxl
@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from analysis_support import make_campaign, write_archive
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -148,3 +149,10 @@ def test_more_rows_than_a_sheet_holds_are_named(tmp_path: Path, monkeypatch: pyt
 )  # fmt: skip
 def test_units_of_columns(name: str, unit: str) -> None:
     assert unit_of_column(name) == unit
+
+
+def test_every_column_of_a_trial_that_is_no_count_and_no_word_has_a_unit() -> None:
+    kinds = get_type_hints(TrialRow)
+    measured = [name for name, kind in kinds.items() if kind is float or float in get_args(kind)]
+    assert len(measured) > 100
+    assert [name for name in measured if not unit_of_column(name)] == []

@@ -112,3 +112,15 @@ def test_usable_windows_of_a_panel_are_of_its_own_trials():
     rows = make_rows(lengths=(2000, 8000), repeats=3, directions=WAYS[:1], change=scarce)
     small, large = (usable(one).y[0] for one in of_kind(figures(rows), "product"))
     assert small == pytest.approx(large / 4, rel=0.02)
+
+
+def test_trials_whose_time_nobody_knows_are_not_drawn_over_time():
+    rows = plane(repeats=3, change=known)
+    some = [row | {"started_at": None} if row["repeat"] == 2 else row for row in rows]
+    one = of_kind(figures(some), "time_series")[0]
+    assert "Without 9 trials whose time is not known." in one.caption
+    assert {row["repeat"] for row in one.rows} == {1, 3}
+    assert "None" not in str(one.figure.to_dict())
+    untimed = [row | {"started_at": None} for row in rows]
+    assert of_kind(figures(untimed), "time_series") == []
+    assert "None UTC" not in str([one.figure.to_dict() for one in figures(untimed)])

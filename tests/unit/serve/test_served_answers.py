@@ -68,6 +68,18 @@ def test_a_span_is_that_which_is_asked_for(mesh):
     assert mesh.json(f"/api/series?{PATH}&from=5&to=6")["lines"] == []
 
 
+def test_a_length_alone_ends_now_by_the_clock_of_the_server(mesh):
+    before = time.time()
+    found = mesh.json(f"/api/series?{PATH}&last=3600")
+    assert before <= found["to"] <= time.time()
+    assert found["to"] - found["from"] == pytest.approx(3600)
+    assert mesh.json(f"/api/series?{PATH}&last=60&to=100")["from"] == 40
+    assert mesh.json(f"/api/series?{PATH}&last=60&to=30")["from"] == 0
+    for wrong in ("0", "-1", "hour"):
+        answer, text = mesh.ask(f"/api/series?{PATH}&last={wrong}")
+        assert (answer.status, "last" in text) == (422, True)
+
+
 def test_metrics_say_the_last_of_each_path(mesh):
     found = metrics_of(mesh)
     labels = (

@@ -1,4 +1,4 @@
-"""Goodput of every trial over the campaign: what drifts, and what disturbed it."""
+"""Goodput of every trial whose time is known, over the campaign: what drifts, and what disturbed it."""
 
 from collections.abc import Sequence
 from html import escape
@@ -27,12 +27,18 @@ _NOT_COUNTED = "#7A828A"
 
 
 def drawn_time_series(data: FigureData) -> list[Drawn]:
-    """Draw a figure for each direction with at least two trials that ended well."""
-    groups = (group for group in trial_groups(data.trials, data.cells) if len(group.good) > 1)
-    return [_drawn(group, [row for row in data.late if group.has(row)]) for group in groups]
+    """Draw a figure for each direction with at least two trials that ended well at known times."""
+    timed = [row for row in data.trials if row["started_at"] is not None]
+    groups = [group for group in trial_groups(timed, data.cells) if len(group.good) > 1]
+    untimed = [row for row in data.trials if row["started_at"] is None]
+    late = [row for row in data.late if row["started_at"] is not None]
+    return [
+        _drawn(group, [row for row in late if group.has(row)], sum(map(group.has, untimed)))
+        for group in groups
+    ]
 
 
-def _drawn(group: TrialGroup, late: Sequence[TrialRow]) -> Drawn:
+def _drawn(group: TrialGroup, late: Sequence[TrialRow], untimed: int) -> Drawn:
     deviations = _deviations(group.good)
     measured = [row for row in late if row["goodput_bps"] is not None]
     caption = "Each mark is a trial, at the time it began"
@@ -46,6 +52,8 @@ def _drawn(group: TrialGroup, late: Sequence[TrialRow]) -> Drawn:
         caption += (
             f" Crosses: {counted(len(measured), 'trial')} over a link that this machine did not emulate."
         )
+    if untimed:
+        caption += f" Without {counted(untimed, 'trial')} whose time is not known."
     return Drawn(
         group.key("time_series"),
         group.title,

@@ -21,16 +21,16 @@ const trialPage = table && new TrialPage(table);
 new Viewer(document.getElementById("viewer"));
 watchSaving();
 
-function restyleAll() {
+function restyleAll(how) {
   for (const node of drawn) restyleFigure(node);
-  surfaces.restyle();
+  surfaces.restyle(how);
   trialPage?.restyle();
 }
 
-watchTheme(document.getElementById("theme"), restyleAll);
+watchTheme(document.getElementById("theme"), () => restyleAll());
 
 // Paper is light, and shows what was never scrolled to.
-addEventListener("beforeprint", () => { flat.forEach(drawFlat); restyleAll(); });
-addEventListener("afterprint", restyleAll);
+addEventListener("beforeprint", () => { flat.forEach(drawFlat); restyleAll({ onPaper: true }); });
+addEventListener("afterprint", () => restyleAll({ onPaper: true }));
 
 if (table) watchTable(table, document.getElementById("filter"), document.getElementById("shown"));

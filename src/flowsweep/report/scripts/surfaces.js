@@ -72,10 +72,11 @@ class Surfaces {
     this.alive.delete(node);
   }
 
-  restyle() {
+  // Paper shows the still images, too, as they are: they are of the screen's theme.
+  restyle({ onPaper = false } = {}) {
     for (const node of this.observed()) {
       if (this.alive.has(node)) restyleFigure(node);
-      else if (!this.failed.has(node)) node.replaceChildren();
+      else if (!onPaper && !this.failed.has(node)) node.replaceChildren();
     }
   }
 

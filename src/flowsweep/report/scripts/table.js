@@ -5,7 +5,7 @@ const FILTERED = "#trials?";
 function watchTable(table, form, shown) {
   const body = table.tBodies[0];
   const rows = [...body.rows];
-  const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+  const texts = new Map(rows.map((row) => [row, searched(row.textContent.toLowerCase())]));
 
   form.addEventListener("input", () => {
     filter();
@@ -55,9 +55,15 @@ function watchTable(table, form, shown) {
   }
 }
 
-// Words that must all be there; "a -> b" is one, the direction.
+// A trial beside which the other way ran, too, is also one of its direction.
+function searched(text) {
+  return text.includes(" ⇄ ") ? `${text} ${text.replaceAll(" ⇄ ", " → ")}` : text;
+}
+
+// Words that must all be there; "a -> b", the direction, is one, and so is "a <-> b", both ways at once.
 function termsOf(text) {
-  return text.toLowerCase().replaceAll(/\s*(?:→|->)\s*/g, " → ").match(/\S+ → \S+|\S+/g) ?? [];
+  const arrows = text.toLowerCase().replaceAll(/\s*(?:⇄|<->)\s*/g, " ⇄ ").replaceAll(/\s*(?:→|->)\s*/g, " → ");
+  return arrows.match(/\S+ [→⇄] \S+|\S+/g) ?? [];
 }
 
 // A number where the cell has one; null where it is empty.

@@ -26,14 +26,8 @@ function ask(changes) {
 }
 
 const look = inTurn(async () => {
+  // Of a span without an end `last`, its length, stands in the address: the server says what time it is now.
   const query = asked();
-  // Of a span without an end the length stands in the address, and means "up to now".
-  if (query.has("last") && !query.has("to")) {
-    const length = Number(query.get("last")) || 86400;
-    query.set("from", String(Math.max(0, endOf() - length)));
-    query.set("to", String(endOf()));
-  }
-  query.delete("last");
   query.set("campaign", campaign);
   try {
     series = await answerOf(`/api/series?${query}`);
@@ -44,13 +38,6 @@ const look = inTurn(async () => {
   render();
   if (series.looks_for_changes) setTimeout(look, 500); // of a long series: the picture does not wait for its marks
 }, 300);
-
-// Now; of a path that is measured no more, a little after its last trial.
-function endOf() {
-  const now = Date.now() / 1000;
-  const last = series?.last ?? now;
-  return now - last < 86400 / 2 ? now : last + 60;
-}
 
 function render() {
   const { data, layout } = figureOf(series);
@@ -78,7 +65,7 @@ function render() {
 // The length of a span; that of all is from the first trial to the last.
 function lengthOf(button) {
   if (button.dataset.seconds !== "all") return Number(button.dataset.seconds);
-  return series.first === null ? NaN : endOf() - series.first + 60;
+  return series.first === null ? NaN : series.latest_end - series.first + 60;
 }
 
 let attended = false;

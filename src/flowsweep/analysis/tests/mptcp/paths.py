@@ -58,7 +58,7 @@ def path_rates(tables: Tables, summary: Sequence[TrialRow]) -> list[PathRate]:
 def _shown(summary: Sequence[TrialRow]) -> dict[str, TrialRow]:
     chosen: dict[tuple[object, ...], TrialRow] = {}
     for row in sorted(summary, key=lambda row: -(row["subflows_used"] or 0) / row["flows"]):
-        if row["subflows_used"] is not None and row["goodput_bps"] is not None:
+        if row["status"] == "ok" and row["subflows_used"] is not None and row["goodput_bps"] is not None:
             chosen.setdefault((row["sweep"], row["src"], row["dst"]), row)
     return {row["trial_id"]: row for row in chosen.values()}
 

@@ -19,7 +19,8 @@ _STAGES = (
 
 def drawn_stages(data: FigureData) -> list[Drawn]:
     """Draw the trials of each direction and part of a sweep of files."""
-    known = [row for row in data.trials if quantity_of(row, "network_share") is not None]
+    ended_well = (row for row in data.trials if row["status"] == "ok")
+    known = [row for row in ended_well if quantity_of(row, "network_share") is not None]
     return [_drawn(group) for group in path_groups(data.trials, known)]
 
 
