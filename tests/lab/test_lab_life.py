@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,7 @@ def test_a_controller_that_nobody_asked_how_it_ended_is_gone() -> None:
         Path(f"/proc/{ended.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
     )
     wait_until(lambda: not runs(ended.pid))
-    assert not Owner(ended.pid, start_ticks).is_alive()
+    assert not replace(Owner.this_process(), pid=ended.pid, start_ticks=start_ticks).is_alive()
     ended.wait()
 
 

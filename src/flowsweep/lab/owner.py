@@ -1,4 +1,8 @@
-"""Who a namespace belongs to: its name carries the id and the start time of the controller that made it."""
+"""Who a namespace belongs to: its name carries the controller that made it.
+
+That is a process's id, its start time, and the PID namespace in which the id counts: containers may share
+/run/netns, and each of them has processes of its own.
+"""
 
 import os
 import re
@@ -6,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-MARK = r"flowsweep-(?P<pid>\d{1,10})-(?P<start>\d{1,20})"
+MARK = r"flowsweep-(?P<pid>\d{1,10})-(?P<start>\d{1,20})-(?P<namespace>\d{1,20})"
 NAMESPACE = MARK + "-(?:host|link)-.+"
 DEAD = ("Z", "X")
 """States of processes that only wait for somebody to ask how they ended (proc_pid_stat(5))."""
@@ -19,12 +23,14 @@ class Owner:
     pid: int
     start_ticks: int
     """Clock ticks after boot (proc_pid_stat(5), field 22)."""
+    pid_namespace: int
+    """Inode of the PID namespace that the id counts in (namespaces(7))."""
 
     @classmethod
     def this_process(cls) -> Self:
         """The controller that asks."""
         pid = os.getpid()
-        return cls(pid, _start_ticks(pid) or 0)
+        return cls(pid, _start_ticks(pid) or 0, _own_pid_namespace())
 
     @classmethod
     def of_namespace(cls, name: str) -> Self | None:
@@ -39,20 +45,24 @@ class Owner:
     @classmethod
     def _named(cls, pattern: str, text: str) -> Self | None:
         match = re.fullmatch(pattern, text, re.ASCII | re.DOTALL)
-        return cls(int(match["pid"]), int(match["start"])) if match else None
+        return cls(int(match["pid"]), int(match["start"]), int(match["namespace"])) if match else None
 
     @property
     def mark(self) -> str:
         """What the names of its namespaces begin with, and what its processes have in their environment."""
-        return f"flowsweep-{self.pid}-{self.start_ticks}"
+        return f"flowsweep-{self.pid}-{self.start_ticks}-{self.pid_namespace}"
 
     def namespace(self, kind: Literal["host", "link"], name: str) -> str:
         """Name of the namespace of a host, or of a link's router."""
         return f"{self.mark}-{kind}-{name}"
 
     def is_alive(self) -> bool:
-        """Whether that very process still runs."""
-        return _start_ticks(self.pid) == self.start_ticks
+        """Whether that very process still runs; one of another PID namespace, which is not seen here, may."""
+        return self.pid_namespace != _own_pid_namespace() or _start_ticks(self.pid) == self.start_ticks
+
+
+def _own_pid_namespace() -> int:
+    return Path("/proc/self/ns/pid").stat().st_ino
 
 
 def _start_ticks(pid: int) -> int | None:

@@ -106,8 +106,8 @@ def test_a_bad_archive_hides_no_other_one(tmp_path: Path) -> None:
 
 
 def test_a_mark_of_a_lab_with_thousands_of_digits_is_none() -> None:
-    assert Owner.of_mark(f"flowsweep-{DIGITS}-1") is None
-    assert Owner.of_mark("flowsweep-17-4711") == Owner(17, 4711)
+    assert Owner.of_mark(f"flowsweep-{DIGITS}-1-1") is None
+    assert Owner.of_mark("flowsweep-17-4711-9") == Owner(17, 4711, 9)
 
 
 def test_a_setting_of_thousands_of_digits_is_not_known() -> None:

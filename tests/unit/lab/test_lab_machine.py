@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def test_a_namespace_names_its_owner() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["lab-a", "flowsweep", "flowsweep-1-2", "flowsweep-x-2-host-a", "my-flowsweep-1-2-host-a"]
+    "name", ["lab-a", "flowsweep", "flowsweep-1-2-3", "flowsweep-x-2-3-host-a", "my-flowsweep-1-2-3-host-a"]
 )
 def test_other_namespaces_have_no_owner(name: str) -> None:
     assert Owner.of_namespace(name) is None
@@ -35,19 +36,21 @@ def test_other_namespaces_have_no_owner(name: str) -> None:
 def test_an_owner_is_alive_only_with_its_own_start_time() -> None:
     owner = Owner.this_process()
     assert owner.is_alive()
-    assert not Owner(owner.pid, owner.start_ticks - 1).is_alive()
+    assert not replace(owner, start_ticks=owner.start_ticks - 1).is_alive()
 
 
 def test_a_process_that_is_gone_owns_nothing() -> None:
     child = subprocess.Popen(["true"])
     child.wait()
-    assert not Owner(child.pid, 1).is_alive()
+    assert not replace(Owner.this_process(), pid=child.pid).is_alive()
 
 
 def test_only_namespaces_of_gone_owners_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     alive = Owner.this_process()
-    gone = Owner(alive.pid, alive.start_ticks - 1)
-    names = {alive.namespace("host", "a"), gone.namespace("host", "a"), "somebody-elses"}
+    gone = replace(alive, start_ticks=alive.start_ticks - 1)
+    of_another_container = replace(gone, pid_namespace=gone.pid_namespace + 1)
+    owners = (alive, gone, of_another_container)
+    names = {*(owner.namespace("host", "a") for owner in owners), "somebody-elses"}
     monkeypatch.setattr(leftovers, "existing_namespaces", lambda: frozenset(names))
     removed = []
     monkeypatch.setattr(leftovers, "remove_namespaces", removed.extend)

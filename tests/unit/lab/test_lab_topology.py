@@ -23,7 +23,7 @@ from flowsweep.plan.model import Host
 from plan_support import ROOT
 
 IP = "/usr/sbin/ip"
-OWNER = Owner(pid=41, start_ticks=7_000)
+OWNER = Owner(pid=41, start_ticks=7_000, pid_namespace=9)
 
 
 def a_host(name: str, **fields: object) -> Host:
@@ -53,13 +53,13 @@ def a_link_of_hops(*ways: LinkDirection) -> Link:
 def test_a_pair_of_hosts_gets_one_router_and_reserved_addresses() -> None:
     topology = lay_out([a_link("atlantic", "slac", "in2p3")], [], OWNER)
     assert topology.namespaces == (
-        "flowsweep-41-7000-host-slac",
-        "flowsweep-41-7000-host-in2p3",
-        "flowsweep-41-7000-link-atlantic",
+        "flowsweep-41-7000-9-host-slac",
+        "flowsweep-41-7000-9-host-in2p3",
+        "flowsweep-41-7000-9-link-atlantic",
     )
     access = host_access(topology, a_host("in2p3"), ip=IP, ipv6=True)
-    namespace = "flowsweep-41-7000-host-in2p3"
-    assert access.launch == ("env", "FLOWSWEEP_LAB=flowsweep-41-7000", IP, "netns", "exec", namespace)
+    namespace = "flowsweep-41-7000-9-host-in2p3"
+    assert access.launch == ("env", "FLOWSWEEP_LAB=flowsweep-41-7000-9", IP, "netns", "exec", namespace)
     assert access.addresses == {"slac": (DataAddress("198.18.0.6", 4), DataAddress("2001:2:0:1::2", 6))}
     assert access.shares_files
 
@@ -186,8 +186,8 @@ def test_a_link_that_differs_between_its_directions_is_emulated() -> None:
 
 def test_an_emulated_link_has_no_router_and_both_addresses_on_its_two_devices() -> None:
     topology = lay_out([an_emulated_link("l", "a", "b")], [], OWNER)
-    assert topology.namespaces == ("flowsweep-41-7000-host-a", "flowsweep-41-7000-host-b")
-    lines = list(wiring.addresses_and_routes(topology, "flowsweep-41-7000-host-b", ipv6=True))
+    assert topology.namespaces == ("flowsweep-41-7000-9-host-a", "flowsweep-41-7000-9-host-b")
+    lines = list(wiring.addresses_and_routes(topology, "flowsweep-41-7000-9-host-b", ipv6=True))
     assert "addr add 198.18.0.6 peer 198.18.0.2 dev link0" in lines
     assert lines[-1] == "route replace 2001:2::2 dev link0 src 2001:2:0:1::2"
     assert host_access(topology, a_host("b"), ip=IP, ipv6=False).addresses == {
@@ -208,7 +208,7 @@ def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
     (layout,) = lay_out([link], [], OWNER).emulated
     assert isinstance(layout, EmulatedLink)
     asked = emulation(layout, 42, Path("/run/netns"))
-    assert asked["devices"][1] == {"namespace": "/run/netns/flowsweep-41-7000-host-b", "name": "link0"}
+    assert asked["devices"][1] == {"namespace": "/run/netns/flowsweep-41-7000-9-host-b", "name": "link0"}
     assert (asked["mtu_bytes"], asked["seed"]) == (9000, 42)
     assert asked["directions"][0] == {
         "rate_bps": 10**8, "delay_us": 87_500, "jitter_us": 0, "reorder": False, "loss": 0.001,
@@ -231,7 +231,7 @@ def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
 def test_between_hops_stand_routers_that_know_both_hosts() -> None:
     link = a_link_of_hops()
     topology = lay_out([a_link("other", "a", "c"), link], [], OWNER)
-    first, second = "flowsweep-41-7000-link-wan:1", "flowsweep-41-7000-link-wan:2"
+    first, second = "flowsweep-41-7000-9-link-wan:1", "flowsweep-41-7000-9-link-wan:2"
     assert topology.routers_of(link) == (first, second)
     assert set(topology.routers_of(link)) < set(topology.namespaces)
     assert [(hop.link.name, hop.link.between, hop.joins) for hop in topology.emulated] == [
