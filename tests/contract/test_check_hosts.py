@@ -9,7 +9,7 @@ import pytest
 
 from campaign_support import flowsweep
 from flowsweep.hosts.engine import engine_path
-from flowsweep.hosts.session import PROTOCOL
+from flowsweep.hosts.engine_version import PROTOCOL
 
 PLAN = """
 [hosts.a]

@@ -10,6 +10,7 @@ import pyarrow as pa
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.clock import ClockExchange
+from flowsweep.hosts.engine_version import PROTOCOL
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.inbox import Allowance, TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
@@ -34,7 +35,6 @@ from flowsweep.hosts.messages import (
     UdpCounts,
     UdpTest,
 )
-from flowsweep.hosts.session import PROTOCOL
 
 BYTES_PER_FLOW = 1_000_000
 PEERS = ("a", "b", "c", "left", "right", *(f"{side}{number}" for side in "st" for number in range(1, 13)))

@@ -1,11 +1,11 @@
 //! The program `flowsweep-engine`: makes traffic and measures it, on behalf of a controller.
 
+mod controller;
 mod emulate;
 mod facts;
 mod iperf3_server;
 mod outbox;
 mod quic_perf_server;
-mod requests;
 mod session;
 mod standing;
 

@@ -15,9 +15,9 @@ use traffic::{AddedTest, Control, Outbox};
 use wire::{ClockReading, Event, Failed, Hello, PROTOCOL, Phase, Prepare, Request, Role};
 
 use crate::{
+    controller::Requests,
     facts::{PEERS_MAX, host_facts},
     outbox::FrameWriter,
-    requests::Requests,
     standing,
 };
 

@@ -8,6 +8,7 @@ pub mod defaults;
 mod error;
 mod file;
 mod flow;
+mod granted_window;
 mod halt;
 mod host;
 mod iperf3_client;
@@ -32,7 +33,6 @@ mod time;
 mod tls;
 mod trial;
 mod udp;
-mod window;
 
 /// What is known of datagrams, for whoever counts or sends them elsewhere.
 pub mod datagrams {

@@ -2,8 +2,11 @@
 
 from flowsweep.errors import SessionError
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.launch import copy_engine, platform_without_engine, start_engine
+from flowsweep.hosts.engine import engine_path
+from flowsweep.hosts.engine_copy import command_of_copy, copy_engine, platform_without_engine
+from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.session import Session
+from flowsweep.hosts.ssh import launched
 
 
 async def open_session(access: HostAccess) -> Session:
@@ -13,7 +16,7 @@ async def open_session(access: HostAccess) -> Session:
         LaunchError: the engine cannot be started or copied there.
         SessionError: something was started, but it does not speak as an engine of this version does.
     """
-    session = Session(access.name, await start_engine(access))
+    session = await _started(access)
     try:
         await session.greet()
     except SessionError:
@@ -23,6 +26,23 @@ async def open_session(access: HostAccess) -> Session:
     else:
         return session
     await copy_engine(access, platform)
-    session = Session(access.name, await start_engine(access))
+    session = await _started(access)
     await session.greet()
     return session
+
+
+async def _started(access: HostAccess) -> Session:
+    return Session(access.name, await PipedProcess.start(access.name, engine_command(access)))
+
+
+def engine_command(access: HostAccess) -> tuple[str, ...]:
+    """The command that starts the engine of a host: directly, or by a shell there that looks for a copy.
+
+    Raises:
+        LaunchError: this installation has no engine, and the host is not said to have one of its own.
+    """
+    if access.engine is not None:
+        return launched(access.launch, (access.engine, "agent"))
+    if access.shares_files:
+        return launched(access.launch, (str(engine_path()), "agent"))
+    return launched(access.launch, command_of_copy())

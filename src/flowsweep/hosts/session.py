@@ -13,6 +13,7 @@ from flowsweep.defaults import (
 )
 from flowsweep.errors import SessionError
 from flowsweep.hosts.clock import ClockExchange
+from flowsweep.hosts.engine_version import why_no_session
 from flowsweep.hosts.events import read_event
 from flowsweep.hosts.frames import Frame, FrameError, FrameKind, FrameReader, encode
 from flowsweep.hosts.heartbeat import Heartbeat
@@ -31,8 +32,6 @@ from flowsweep.hosts.messages import (
 )
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.tables import read_table
-
-PROTOCOL = 9
 
 _READ_BYTES = 256 << 10
 _SHOWN_CHARACTERS = 400
@@ -73,11 +72,10 @@ class Session:
         """
         try:
             async with asyncio.timeout(deadline_s):
-                hello = await self._general.get()
-            if not isinstance(hello, Hello) or hello.protocol != PROTOCOL:
-                raise self._error(
-                    f"an engine of another version answered: {hello}; expected protocol {PROTOCOL}"
-                )
+                answer = await self._general.get()
+            reason = why_no_session(answer)
+            if reason is not None:
+                raise self._error(reason)
             self._heartbeat.start()
         except TimeoutError:
             await self.close()

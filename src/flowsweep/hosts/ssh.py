@@ -39,6 +39,17 @@ def ssh_hops(launch: Sequence[str]) -> int:
     return 0 if call is None else 1 + ssh_hops(call.command)
 
 
+def launched(launch: Sequence[str], command: tuple[str, ...]) -> tuple[str, ...]:
+    """A command behind a launcher.
+
+    Each ssh joins its arguments with spaces and has a shell on the other side take them apart again; other
+    launchers hand them over as they are.
+    """
+    for _ in range(ssh_hops(launch)):
+        command = (shlex.join(command),)
+    return (*launch, *command)
+
+
 def host_name(launch: Sequence[str]) -> str:
     """The name or address that a launcher which begins with ssh connects to, by the user's configuration.
 

@@ -9,8 +9,8 @@ from typing import Protocol
 from flowsweep.defaults import MONITOR_LAST_WORDS_S, MONITOR_LINE_MAX, MONITOR_POLL_MAX_S, SECOND_NS
 from flowsweep.errors import LaunchError
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.launch import launched
 from flowsweep.hosts.process import PipedProcess
+from flowsweep.hosts.ssh import launched
 from flowsweep.monitors import host_text
 from flowsweep.monitors.messages import AgentAsked, Asked, poll_of
 from flowsweep.monitors.reading import Poll, bounded
@@ -50,7 +50,7 @@ class AgentsAsker:
         self.every_s = min(agent.every_ns for agent in agents) / SECOND_NS
         self._asked = Asked(agents=tuple(agents)).model_dump_json().encode() + b"\n"
         command = (sys.executable, "-m", _MODULE)
-        self._command = command if access is None else launched(access, command)
+        self._command = command if access is None else launched(access.launch, command)
         self._silence_s = self.every_s + 2 * MONITOR_POLL_MAX_S
 
     async def polls(self, ending: asyncio.Event) -> AsyncGenerator[Poll]:
@@ -84,7 +84,7 @@ class HostAsker:
 
     async def polls(self, ending: asyncio.Event) -> AsyncGenerator[Poll]:
         """See `Asker.polls`."""
-        command = launched(self._access, ("sh", "-c", host_text.SCRIPT))
+        command = launched(self._access.launch, ("sh", "-c", host_text.SCRIPT))
         process = await PipedProcess.start(self._access.name, command)
         try:
             due_s = self._clock()

@@ -13,11 +13,11 @@ from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import Data, data_of
 from flowsweep.run.early_end import decided_of
+from flowsweep.run.failure_cause import cause_of, shortfall
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
 from flowsweep.run.pair import Pair
 from flowsweep.run.searched import searched_bps
-from flowsweep.run.shortfall import cause_of, shortfall
 from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.run.trial_end import TrialEnd
 from flowsweep.schedule.tests.udp import UdpParameters

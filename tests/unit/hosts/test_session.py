@@ -20,11 +20,12 @@ from fake_engine import (
     table_frame,
 )
 from flowsweep.errors import LaunchError, SessionError
+from flowsweep.hosts.engine_version import PROTOCOL
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import Clock, Progress, Refused, Stop
 from flowsweep.hosts.process import PipedProcess
-from flowsweep.hosts.session import PROTOCOL, Session
+from flowsweep.hosts.session import Session
 
 T = TypeVar("T")
 
@@ -143,7 +144,16 @@ def test_another_version_is_refused(saying) -> None:
     async def talk() -> None:
         await greeted(await saying(MAGIC + said(hello(protocol=99))))
 
-    assert f"expected protocol {PROTOCOL}" in error_of(talk)
+    said_of_it = error_of(talk)
+    assert f"release '0.1.0' with protocol 99; expected protocol {PROTOCOL}" in said_of_it
+    assert "update the older of the two" in said_of_it
+
+
+def test_what_does_not_begin_with_a_hello_is_no_engine(saying) -> None:
+    async def talk() -> None:
+        await greeted(await saying(MAGIC + said(host_facts())))
+
+    assert "it is no engine of Flowsweep" in error_of(talk)
 
 
 @pytest.mark.parametrize(

@@ -22,19 +22,18 @@ use crate::{
     coordinator::Side,
     defaults::{ACKNOWLEDGED_CHECK, IPERF3_SETTLE},
     flow::cpu_since,
+    granted_window::verify_window,
     halt::Halt,
     samples::Delivery,
     tcp::{
-        self, Kind as _,
-        buffers::{Buffers, Carriers},
-        check,
+        self, Kind as _, check,
         flow::{TcpFlow, TcpFlows},
         intake::Intake,
         payload::Feed,
+        payload_buffers::{Buffers, Carriers},
         sampler::Sampler,
         sink, socket, source,
     },
-    window::verify_window,
 };
 
 /// A test of TCP connections.

@@ -25,7 +25,7 @@ use crate::{
     defaults::{SUBFLOW_CHECK, SUBFLOWS_MAX},
     limits::within,
     samples::Delivery,
-    tcp::{self, Kind, TcpFlow, TcpFlows, Transport, buffers::Buffers},
+    tcp::{self, Kind, TcpFlow, TcpFlows, Transport, payload_buffers::Buffers},
 };
 
 const ESTABLISHED: u64 = 1;

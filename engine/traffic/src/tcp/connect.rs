@@ -16,7 +16,7 @@ use crate::{
     Control, Task, TrialError,
     address::{family_of, resolve},
     defaults::STOP_CHECK,
-    window::verify_window,
+    granted_window::verify_window,
 };
 
 /// A flow on its way to the other end.

@@ -10,9 +10,9 @@ use socket2::{Domain, Socket};
 use wire::{FlowReport, Role, TcpSettings};
 
 use super::{
-    buffers::{Buffers, Carriers},
     encryption::Session,
     flow::{TcpFlow, TcpFlows},
+    payload_buffers::{Buffers, Carriers},
     sampler::Sampler,
     sink,
     socket::{self, TCP, Transport},

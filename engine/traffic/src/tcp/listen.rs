@@ -16,7 +16,7 @@ use crate::{
     Control, Task, TrialError,
     address::{local_address, on_free_port},
     defaults::{HANDSHAKE_TIMEOUT, PENDING_HANDSHAKES, SPARE_BACKLOG, STOP_CHECK},
-    window::verify_window,
+    granted_window::verify_window,
 };
 
 /// A socket that listens for one trial's flows.

@@ -1,6 +1,5 @@
 //! One end of a trial of byte streams: check, meet, wait for the start, run, report. TCP is one kind of them.
 
-pub mod buffers;
 pub mod check;
 mod connect;
 mod encryption;
@@ -9,6 +8,7 @@ pub mod intake;
 mod kind;
 mod listen;
 pub mod payload;
+pub mod payload_buffers;
 mod run;
 pub mod sampler;
 pub mod sink;

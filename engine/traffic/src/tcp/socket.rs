@@ -9,7 +9,7 @@ use crate::{
     TrialError,
     address::set_dscp,
     defaults::{KEEPALIVE, WRITE_TIMEOUT},
-    window::set_window,
+    granted_window::set_window,
 };
 
 /// What carries a trial's byte streams.

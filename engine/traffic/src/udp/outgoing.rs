@@ -37,6 +37,13 @@ pub fn together(length: usize, segmented: bool) -> usize {
     (most / length.max(1)).clamp(1, usize::try_from(BURST_MAX).unwrap_or(1))
 }
 
+/// Whether the kernel has no room: nothing is lost, and the same datagrams may be sent later.
+pub fn is_refusal(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock
+        || error.raw_os_error() == Some(Errno::NOBUFS.raw_os_error())
+        || error.raw_os_error() == Some(Errno::NOMEM.raw_os_error())
+}
+
 impl<F: PacketFormat> Outgoing<F> {
     /// Datagrams of `length` bytes, all of them alike but for number and time. `segmented`: the socket has the kernel cut
     /// them apart after so many bytes.

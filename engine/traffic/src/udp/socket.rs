@@ -15,7 +15,7 @@ use crate::{
     Task, TrialError,
     address::set_dscp,
     defaults::{DATAGRAM_WINDOW_BYTES, STOP_CHECK, WRITE_TIMEOUT},
-    window::{set_window, verify_window},
+    granted_window::{set_window, verify_window},
 };
 
 /// Bytes of the headers below a datagram's payload.

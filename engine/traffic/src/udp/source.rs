@@ -16,7 +16,7 @@ use wire::{CpuTime, DatagramKind, FlowEnd, UdpCounts, UdpSettings};
 
 use super::{
     histograms,
-    outgoing::{Outgoing, PacketFormat},
+    outgoing::{Outgoing, PacketFormat, is_refusal},
     pace::Pace,
     packet_format::Ours,
     rows::Quantity,
@@ -327,13 +327,6 @@ fn cause_of(error: io::Error, socket: &UdpSocket) -> io::Error {
 fn receive_now(socket: &UdpSocket, bytes: &mut [u8]) -> io::Result<usize> {
     let (_, length) = rustix::net::recv(socket, bytes, rustix::net::RecvFlags::DONTWAIT)?;
     Ok(length)
-}
-
-/// The kernel has no room: nothing is lost, and the same datagrams may be sent later.
-fn is_refusal(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock
-        || error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error())
-        || error.raw_os_error() == Some(rustix::io::Errno::NOMEM.raw_os_error())
 }
 
 /// Nanoseconds of the trial.

@@ -18,7 +18,7 @@ from flowsweep.wording import counted, format_rate, format_share
 
 _RATE: Final = "rate_sum_bps"
 _REASON = re.compile(r"broke: flow \d+: (?P<reason>.*)$")
-"""Of the errors that `flowsweep.run.shortfall` writes."""
+"""Of the errors that `flowsweep.run.failure_cause` writes."""
 _METHOD = (
     "share of lost datagrams of every trial against the limit, the worst trial of a rate deciding; trials "
     f"whose source sent less than {OFFERED_SHARE_MIN:.0%} of the rate take no part; the interval is from the "

@@ -1,9 +1,8 @@
-"""From a host's access to its engine, started: directly, or by a shell there that sees if it is there."""
+"""The engine on another host: a copy of the one here, sent by the launcher if there is no whole one."""
 
 import asyncio
 import contextlib
 import os
-import shlex
 from pathlib import Path
 
 from flowsweep.defaults import COPY_TIMEOUT_S
@@ -18,75 +17,26 @@ from flowsweep.hosts.engine import (
     engines_beside,
 )
 from flowsweep.hosts.process import PipedProcess
-from flowsweep.hosts.ssh import ssh_hops
+from flowsweep.hosts.ssh import launched
 
 _READ_BYTES = 64 << 10
 _MISSING = "flowsweep: no engine here yet, this is"
 _FOLDER = '"${HOME:?no home folder to keep the engine in}/.cache/flowsweep"'
 
 
-async def start_engine(access: HostAccess) -> PipedProcess:
-    """Start the engine of a host.
+def command_of_copy() -> tuple[str, ...]:
+    """The command, for a shell of the host, that starts the copy for its kind of machine.
+
+    If there is no copy, or one that is damaged, it says on standard error what kind the host is
+    (`platform_without_engine`). The kind is asked for each time: hosts of several kinds may share a home
+    folder.
 
     Raises:
-        LaunchError: its launcher cannot be started, or there is no engine to start.
+        LaunchError: this installation has no engine.
     """
-    return await PipedProcess.start(access.name, engine_command(access))
-
-
-def engine_command(access: HostAccess) -> tuple[str, ...]:
-    """The command that starts the engine of a host.
-
-    Where a copy of an engine is used, a shell on the host starts that for its kind of machine, or says on
-    standard error what kind it is if there is no copy, or one that is damaged (`platform_without_engine`).
-    The kind is asked for each time: hosts of several kinds may share a home folder.
-
-    Raises:
-        LaunchError: this installation has no engine, and the host is not said to have one of its own.
-    """
-    if access.engine is not None:
-        return launched(access, (access.engine, "agent"))
-    if access.shares_files:
-        return launched(access, (str(engine_path()), "agent"))
     cases = " ".join(f'"{platform}") {_start(path)};;' for platform, path in _engines().items())
     missing = f'echo "{_MISSING} $(uname -s -m)" >&2'
-    return launched(access, ("sh", "-c", f'case "$(uname -s -m)" in {cases} esac; {missing}'))
-
-
-def _start(path: Path) -> str:
-    """A shell's command: the copy of an engine takes the shell's place, if it is there and whole."""
-    engine = f"{_FOLDER}/engine-{engine_hash(path)}"
-    return f"test -x {engine} && {_is_whole(engine, path)} && exec {engine} agent"
-
-
-def _engines() -> dict[str, Path]:
-    """The engines that can be copied, by platform; this machine's own before others of its kind.
-
-    Raises:
-        LaunchError: this installation has none.
-    """
-    beside = engines_beside()
-    try:
-        return {**beside, _platform_here(): engine_path()}
-    except LaunchError:
-        if beside:
-            return beside
-        raise
-
-
-def _platform_here() -> str:
-    return f"{os.uname().sysname} {os.uname().machine}"
-
-
-def launched(access: HostAccess, command: tuple[str, ...]) -> tuple[str, ...]:
-    """A command behind the host's launcher.
-
-    Each ssh joins its arguments with spaces and has a shell on the other side take them apart again; other
-    launchers hand them over as they are.
-    """
-    for _ in range(ssh_hops(access.launch)):
-        command = (shlex.join(command),)
-    return (*access.launch, *command)
+    return ("sh", "-c", f'case "$(uname -s -m)" in {cases} esac; {missing}')
 
 
 def platform_without_engine(complaint: str) -> str | None:
@@ -125,19 +75,8 @@ async def copy_engine(access: HostAccess, platform: str) -> None:
         raise LaunchError(access.name, f"copying the engine there failed, {ending}: {copying.complaint}")
 
 
-def _no_engine_for(platform: str, known: tuple[str, ...], host: str) -> str:
-    kernel, _, machine = platform.partition(" ")
-    beside = (
-        f"`pip install {beside_name(machine)}` here, or " if kernel == "Linux" and machine in MACHINES else ""
-    )
-    return (
-        f"it is {platform}, engines that are installed here are for {' and '.join(known)}: {beside}"
-        f'install an engine there and name its path, `engine = "…"` in [hosts.{host}]'
-    )
-
-
 def copy_command(access: HostAccess, engine: Path) -> tuple[str, ...]:
-    """The command that writes its standard input to where `engine_command` looks: whole, or not at all.
+    """The command that writes its standard input to where `command_of_copy` looks: whole, or not at all.
 
     It is on the host's disk before it has its name: one that a crash left without its content would have the
     name, too.
@@ -149,7 +88,43 @@ def copy_command(access: HostAccess, engine: Path) -> tuple[str, ...]:
         f" && {{ sync -d {name}.$$ 2>/dev/null || sync; }} && mv -f {name}.$$ {name}"
         f' || {{ rm -f {name}.$$; echo "it did not arrive whole" >&2; exit 1; }}'
     )
-    return launched(access, ("sh", "-c", script))
+    return launched(access.launch, ("sh", "-c", script))
+
+
+def _start(path: Path) -> str:
+    """A shell's command: the copy of an engine takes the shell's place, if it is there and whole."""
+    engine = f"{_FOLDER}/engine-{engine_hash(path)}"
+    return f"test -x {engine} && {_is_whole(engine, path)} && exec {engine} agent"
+
+
+def _engines() -> dict[str, Path]:
+    """The engines that can be copied, by platform; this machine's own before others of its kind.
+
+    Raises:
+        LaunchError: this installation has none.
+    """
+    beside = engines_beside()
+    try:
+        return {**beside, _platform_here(): engine_path()}
+    except LaunchError:
+        if beside:
+            return beside
+        raise
+
+
+def _platform_here() -> str:
+    return f"{os.uname().sysname} {os.uname().machine}"
+
+
+def _no_engine_for(platform: str, known: tuple[str, ...], host: str) -> str:
+    kernel, _, machine = platform.partition(" ")
+    beside = (
+        f"`pip install {beside_name(machine)}` here, or " if kernel == "Linux" and machine in MACHINES else ""
+    )
+    return (
+        f"it is {platform}, engines that are installed here are for {' and '.join(known)}: {beside}"
+        f'install an engine there and name its path, `engine = "…"` in [hosts.{host}]'
+    )
 
 
 def _is_whole(file: str, engine: Path) -> str:

@@ -12,17 +12,12 @@ import pytest
 
 from fake_engine import access, greeting
 from flowsweep.errors import LaunchError
-from flowsweep.hosts import engine, launch
+from flowsweep.hosts import engine, engine_copy, opening
 from flowsweep.hosts.access import DataAddress, HostAccess
-from flowsweep.hosts.launch import (
-    copy_command,
-    copy_engine,
-    engine_command,
-    launched,
-    platform_without_engine,
-)
+from flowsweep.hosts.engine_copy import copy_command, copy_engine, platform_without_engine
 from flowsweep.hosts.of_plan import accesses_of, shares_files
-from flowsweep.hosts.opening import open_session
+from flowsweep.hosts.opening import engine_command, open_session
+from flowsweep.hosts.ssh import launched
 from flowsweep.plan import parse_plan
 
 
@@ -38,7 +33,8 @@ def local_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     words.write_bytes(greeting())
     path.write_text(f"#!/bin/sh\ncat {words}\ncat > /dev/null\n")
     path.chmod(0o755)
-    monkeypatch.setattr(launch, "engine_path", lambda: path)
+    for module in (opening, engine_copy):
+        monkeypatch.setattr(module, "engine_path", lambda: path)
     return path
 
 
@@ -70,7 +66,7 @@ def test_an_engine_that_the_plan_names_is_used_as_it_is() -> None:
 
 
 def test_ssh_gets_one_argument_that_the_far_shell_takes_apart_again() -> None:
-    assert launched(remote("ssh", "-p", "22", "far"), ("sh", "-c", 'echo "$HOME"')) == (
+    assert launched(("ssh", "-p", "22", "far"), ("sh", "-c", 'echo "$HOME"')) == (
         "ssh", "-p", "22", "far", """sh -c 'echo "$HOME"'""",
     )  # fmt: skip
 
@@ -88,13 +84,13 @@ def test_ssh_gets_one_argument_that_the_far_shell_takes_apart_again() -> None:
 )
 def test_ssh_is_known_wherever_it_stands(prefix: str) -> None:
     words = prefix.split()
-    assert launched(remote(*words), ("echo", "a  b")) == (*words, "echo 'a  b'")
+    assert launched(words, ("echo", "a  b")) == (*words, "echo 'a  b'")
     assert not shares_files(words)
 
 
 def test_a_command_behind_two_sshs_is_taken_apart_twice() -> None:
     prefix = ("ssh", "gate", "timeout", "1h", "ssh", "far")
-    *before, words = launched(remote(*prefix), ("echo", "it's  one"))
+    *before, words = launched(prefix, ("echo", "it's  one"))
     assert tuple(before) == prefix
     (once,) = shlex.split(words)
     assert shlex.split(once) == ["echo", "it's  one"]
@@ -103,7 +99,7 @@ def test_a_command_behind_two_sshs_is_taken_apart_twice() -> None:
 @pytest.mark.parametrize("prefix", ["ip netns exec ssh", "kubectl exec -i ssh --", "sshpass -e rsh far"])
 def test_what_only_looks_like_ssh_hands_arguments_over_as_they_are(prefix: str) -> None:
     words = prefix.split()
-    assert launched(remote(*words), ("echo", "a b")) == (*words, "echo", "a b")
+    assert launched(words, ("echo", "a b")) == (*words, "echo", "a b")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +221,7 @@ def other_engine(tmp_path: Path, local_engine: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "other-engine"
     path.write_text(local_engine.read_text() + "# for another kind of machine\n")
     local_engine.write_text("#!/bin/sh\nexit 126\n")
-    monkeypatch.setattr(launch, "engines_beside", lambda: {"Linux elsewhere64": path})
+    monkeypatch.setattr(engine_copy, "engines_beside", lambda: {"Linux elsewhere64": path})
     return path
 
 
@@ -268,7 +264,7 @@ def test_without_an_own_engine_those_beside_it_serve(
     def none() -> Path:
         raise LaunchError("this machine", "no engine")
 
-    monkeypatch.setattr(launch, "engine_path", none)
+    monkeypatch.setattr(engine_copy, "engine_path", none)
 
     async def talk() -> None:
         await (await open_session(remote("env"))).close()

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from flowsweep.run.failure_cause import cause_of
 from flowsweep.run.outcome import Failure
-from flowsweep.run.shortfall import cause_of
 
 
 def broken(host: str, message: str) -> Failure:
