@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PREDICTED = "predicted_goodput_bps"
 """Of a row: the model's mean goodput; absent where it says nothing of the trial."""
+BEYOND_COMPARED = "predicted_beyond_compared"
+"""Of a row: 1 where nobody compared the model with measurements of such a path; absent elsewhere."""
 PREDICTED_RATE, PREDICTED_RTT = "predicted_path_rate_bps", "predicted_path_rtt_ms"
 """Of a row: the path that it is predicted for, where no plan says it, but the trials themselves do."""
 PATH_RTT_MS = 1.0
@@ -68,6 +70,8 @@ def _with(
         more: dict[str, float] = {}
         if (found := predicted.get(row["trial_id"])) is not None:
             more[PREDICTED] = found.goodput_bps
+            if not found.was_compared:
+                more[BEYOND_COMPARED] = 1.0
         if (path := paths.get(row["trial_id"])) is not None:
             more |= {PREDICTED_RATE: path.rate_bps, PREDICTED_RTT: path.rtt_ns * 1_000 / SECOND_NS}
         added.append(cast("TrialRow", {**row, **more}))

@@ -50,6 +50,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("length_bytes", pa.int64()),
         pa.field("congestion_asked", pa.string()),
         pa.field("duration_ns", pa.int64()),  # of one that ended early, how long it lasted
+        pa.field("pad_ns", pa.int64(), nullable=False),  # how much longer than that the sources send
         pa.field("duration_max_ns", pa.int64()),  # of one that may end early, how long it might have lasted
         pa.field("until_share", pa.float64()),  # likewise, how well its mean was to be known
         pa.field("omit_ns", pa.int64(), nullable=False),
@@ -183,6 +184,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "simultaneous": trial.simultaneous,
         "window_sums_asked_bytes": trial.window_sums_asked_bytes,
         "window_capped": trial.window_capped,
+        "pad_ns": trial.pad_ns,
         **asked_columns(trial),
         **_decided(record),
         **_granted(record),
@@ -274,6 +276,7 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "attempt": 1,
         "started_at": None if record.started_at is None else rfc_3339(record.started_at),
         "flows_per_pair": record.flows,
+        "pad_ns": 0,
         "sources": 1,
         "sinks": 1,
         "window_bytes": window,

@@ -183,6 +183,7 @@ def _row(point: PredictedPoint, repeats: int) -> dict[str, Any]:
             "predicted_goodput_lowest_bps": round(found.lowest_bps),
             "predicted_goodput_highest_bps": round(found.highest_bps),
             "predicted_limit": found.limit,
+            "predicted_was_compared": found.was_compared,
             "predicted_rtt_ms": round(found.rtt_s * 1_000, 3),
             "predicted_bytes": round(found.whole_bps * duration_s / 8),
         }
@@ -194,6 +195,7 @@ _PREDICTED = (
     "predicted_goodput_lowest_bps",
     "predicted_goodput_highest_bps",
     "predicted_limit",
+    "predicted_was_compared",
     "predicted_rtt_ms",
     "predicted_bytes",
 )
@@ -247,6 +249,13 @@ def _taken_for_granted(rows: Sequence[dict[str, Any]], points: Sequence[Predicte
         yield (
             "Where it leaves windows to the kernel, they are taken to be as large as path and queue can "
             f"hold: up to {format_size(max(held))} a flow. A host's limits (tcp_rmem, tcp_wmem) may be lower."
+        )
+    beyond = sum(point.prediction is not None and not point.prediction.was_compared for point in points)
+    if beyond:
+        yield (
+            f"At {counted(beyond, 'point')} congestion control decides, over paths beyond those that the "
+            "model was compared with: 10 to 200 Mbit/s, 10 to 150 ms, up to 0.1 % lost at random, up to 8 "
+            "flows."
         )
     if any(_spread(row) for row in rows):
         yield "Runs of the model differ by chance: the range is that of its runs, no confidence interval."

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flowsweep.plan.links.model import Link
 from flowsweep.plan.model import Plan
@@ -96,6 +96,13 @@ def predicted_trials(
     }
 
 
+def _marked(prediction: Prediction, setting: FlowSetting) -> Prediction:
+    """Mark what congestion control decides in a setting that the model was never compared in."""
+    if prediction.limit != "congestion control" or setting.was_compared:
+        return prediction
+    return replace(prediction, was_compared=False)
+
+
 def _predicted(
     trials: Sequence[Trial], links: Sequence[Link], known: KnownPath | None
 ) -> list[PredictedPoint]:
@@ -104,7 +111,7 @@ def _predicted(
     return [
         PredictedPoint(trial, None, setting)
         if isinstance(setting, str)
-        else PredictedPoint(trial, next(by_model), setting=setting)
+        else PredictedPoint(trial, _marked(next(by_model), setting), setting=setting)
         if isinstance(setting, FlowSetting)
         else PredictedPoint(trial, setting)
         for trial, setting in zip(trials, settings, strict=True)

@@ -6,6 +6,10 @@ from typing import Literal, Self
 Limit = Literal["path", "window", "rate asked", "congestion control"]
 """What holds flows back: the link, their windows, what applications send, or their congestion control."""
 
+COMPARED_BPS, COMPARED_RTT_S = (10e6, 200e6), (0.01, 0.15)
+COMPARED_LOSS_MOST, COMPARED_FLOWS_MOST = 1e-3, 8
+"""What the model was compared with: docs/truth/predictions.md."""
+
 
 @dataclass(frozen=True, slots=True)
 class PathModel:
@@ -55,6 +59,17 @@ class FlowSetting:
     """Whether segments wait until several can be sent at once, as Linux has those of TCP wait (TSO)."""
 
     @property
+    def was_compared(self) -> bool:
+        """Whether the model was compared with measurements of such paths where congestion control decides."""
+        path = self.path
+        return (
+            COMPARED_BPS[0] <= path.rate_bps <= COMPARED_BPS[1]
+            and COMPARED_RTT_S[0] <= path.rtt_s <= COMPARED_RTT_S[1]
+            and path.loss <= COMPARED_LOSS_MOST
+            and self.flows <= COMPARED_FLOWS_MOST
+        )
+
+    @property
     def counted_bytes(self) -> float:
         """What applications count of a full packet."""
         return self.segment_bytes * self.application_share
@@ -74,3 +89,5 @@ class Prediction:
     rtt_s: float
     """Mean, queue included."""
     limit: Limit
+    was_compared: bool = True
+    """Windows and links decide alike everywhere; congestion control may differ where nobody compared it."""

@@ -1,7 +1,7 @@
 """What stands first: the highest goodput, what limits it, what to do about it, and whether to trust it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -71,7 +71,7 @@ def opening(
         ("Highest goodput", " ".join([*_both_reached(best, points), *_further(len(highest) - len(best))])),
         ("A against B", settings),
         ("Limit", " ".join(_limits(points, are_all=len(best) == len(highest)))),
-        ("To do", " ".join(dict.fromkeys(_to_do(own, findings) for own in points))),
+        ("To do", " ".join(_things_to_do(points, findings, of_the_path))),
         ("Trust", " ".join(_trust(trials, points, findings, missed))),
     ]
     return Opening(tuple((name, text) for name, text in lines if text))
@@ -158,12 +158,21 @@ def _share_of_link(own: Sequence[TrialRow]) -> float | None:
     return min(1.0, median(reached) / link_bps) if link_bps else None
 
 
-def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
+def _things_to_do(
+    points: Sequence[Sequence[TrialRow]], findings: Sequence[Finding], trials: Sequence[TrialRow]
+) -> Iterator[str]:
+    yield from dict.fromkeys(said for own in points if (said := _to_do(own, findings, trials)))
+
+
+def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequence[TrialRow]) -> str:
     verdict, _ = _verdict(own)
     if verdict in WINDOWS:
         if facts_of(own[0]["test"]).datagrams:
             return ""
-        return next((one.claim for one in findings if one.kind == "advice"), "")
+        way = (own[0]["src"], own[0]["dst"])
+        of_way = {row["trial_id"] for row in trials if (row["src"], row["dst"]) == way}
+        advice = (one for one in findings if one.kind == "advice" and not of_way.isdisjoint(one.evidence))
+        return next((one.claim for one in advice), "")
     if verdict in STAGES and any(map(_stages_together, findings)):
         return ""
     share = _share_of_link(own)

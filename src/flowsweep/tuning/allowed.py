@@ -1,4 +1,7 @@
-"""What two hosts let an unprivileged application ask for, from what their engines recorded."""
+"""What an unprivileged application may ask two hosts for, from what their engines recorded.
+
+Whether a congestion control that is loaded is allowed to everybody, too, a trial with it shows.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -101,8 +101,15 @@ def test_background_traffic_is_named_with_the_limit() -> None:
 
 def test_a_window_that_limits_is_lifted_as_the_host_is_advised() -> None:
     rows = one_point(verdict="receive window")
-    advice = finding("advice", claim="To fill the path, sara needs a receive window of at least 1.20 MB.")
+    here = tuple(row["trial_id"] for row in rows if row["dst"] == "sara")
+    advice = finding(
+        "advice", claim="To fill the path, sara needs a receive window of at least 1.20 MB.", evidence=here
+    )
     assert lines_of(rows, finding("verdict"), advice)["To do"] == advice.claim
+    elsewhere = finding(
+        "advice", claim="To fill the path, lyon needs a window.", evidence=("of another path",)
+    )
+    assert lines_of(rows, finding("verdict"), elsewhere, advice)["To do"] == advice.claim
     assert "To do" not in lines_of(rows), "nothing is gained, or nobody knows what the path carries"
 
 

@@ -1,6 +1,7 @@
 """Who gets more of what is shared, flow by flow, and how that goes with the number of flows and the path."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -51,6 +52,8 @@ class _Place:
     """Factor and level, without the direction."""
     mean: LogMean
     """Log ratio of goodput per flow: the trial's own over that of what runs beside it."""
+    starved: int
+    """Further trials in which one side got nothing, which have no such ratio."""
 
     @property
     def direction(self) -> str:
@@ -58,7 +61,8 @@ class _Place:
 
     @property
     def testable(self) -> bool:
-        return len(self.rows) >= FEWEST_FOR_INTERVAL and self.mean.variance is not None
+        whole = not self.starved and self.mean.variance is not None
+        return whole and len(self.rows) >= FEWEST_FOR_INTERVAL
 
     @property
     def names(self) -> tuple[str, str]:
@@ -126,17 +130,20 @@ def equal_share(row: ObservedRow) -> float:
 
 def _places(comparable: Sequence[Observations]) -> list[_Place]:
     rows: dict[tuple[int, str, _Levels], list[ObservedRow]] = {}
+    starved: Counter[tuple[int, str, _Levels]] = Counter()
     for number, observed in enumerate(comparable):
         pairs = any(row["flows"] != row["flows_per_pair"] for row in observed.rows)
         left_out = {DIRECTION} if pairs else {DIRECTION, _PER_PAIR}
         factors = [factor for factor in observed.factors if factor not in left_out]
         for row in observed.rows:
+            levels = tuple((factor, _hashable(row.get(factor))) for factor in factors)
             if flow_log_ratio(row) is not None:
-                levels = tuple((factor, _hashable(row.get(factor))) for factor in factors)
                 rows.setdefault((number, row[DIRECTION], levels), []).append(row)
+            elif row.get("share") is not None and row.get("flows_beside"):
+                starved[number, row[DIRECTION], levels] += 1
     values = {key: [known(flow_log_ratio(row)) for row in own] for key, own in rows.items()}
     means = log_means(values)
-    return [_Place(comparable[key[0]], own, key[2], means[key]) for key, own in rows.items()]
+    return [_Place(comparable[key[0]], own, key[2], means[key], starved[key]) for key, own in rows.items()]
 
 
 def _not_compared(place: _Place) -> Hypothesis:
@@ -176,7 +183,12 @@ def _equal_share(place: _Place, *, margin: float) -> Hypothesis:
                 f"whether a flow of {own} or one of {beside} gets more is undecided: {_shown(ratio)} times "
                 f"as much in {counted(len(place.rows), 'trial')}{where}"
             )
-        return f"{place.direction}: {said}; {shares}."
+        starved = (
+            f" {counted(place.starved, 'further trial')} left out: one side got nothing."
+            if place.starved
+            else ""
+        )
+        return f"{place.direction}: {said}; {shares}.{starved}"
 
     return _of_flows(
         place.observed.scope(place.direction),

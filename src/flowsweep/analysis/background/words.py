@@ -9,7 +9,7 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_words
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import AXIS_OF
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
 from flowsweep.schedule.background import PROBE
 from flowsweep.wording import counted, format_share
 
@@ -80,10 +80,12 @@ def mean_share(shares: Sequence[float]) -> float:
 
 
 def share_interval(shares: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """Return the mean share with its 95 % interval; no interval of one trial, or where one is 0 or 1."""
-    if len(shares) < 2 or not all(0 < share < 1 for share in shares):
+    """Return the mean share with its 95 % interval; none of less than three, or where one is 0 or 1."""
+    if not all(0 < share < 1 for share in shares):
         return fmean(shares), None, None
     odds = [math.log(share / (1 - share)) for share in shares]
+    if len(shares) < FEWEST_FOR_INTERVAL:
+        return 1 / (1 + math.exp(-fmean(odds))), None, None
     half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(odds) - 1)) * stdev(odds) / math.sqrt(len(odds))
     mean = fmean(odds)
     share, low, high = (1 / (1 + math.exp(-value)) for value in (mean, mean - half, mean + half))

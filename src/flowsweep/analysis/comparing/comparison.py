@@ -9,9 +9,16 @@ from functools import partial
 from flowsweep.analysis.comparing.estimates import Estimates, logs, mean, of_campaigns, of_pairs
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed, trimmed_pairs
 from flowsweep.analysis.comparing.points import Point, Points, by_point, in_order, pairs, point_of
-from flowsweep.analysis.comparing.remarks import Shifts, late_left_out, remarks, times_apart, without_partner
+from flowsweep.analysis.comparing.remarks import (
+    Shifts,
+    late_left_out,
+    remarks,
+    searched_left_out,
+    times_apart,
+    without_partner,
+)
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 _AT_POINTS = (
@@ -96,14 +103,16 @@ def compare(
     overall where all of its trials failed at a point that A has.
 
     Args:
-        a: Rows of the first campaign's summary. Those that are not `ok`, have no goodput or ran over an
-            emulated path that was late take no part.
+        a: Rows of the first campaign's summary. Those that are not `ok`, have no goodput, ran over an
+            emulated path that was late or are steps of a search take no part.
         b: Rows of the second's.
         margin: Share of goodput, above 0.
     """
+    left_out = searched_left_out(a, b)
+    a, b = ([row for row in rows if not is_searched(row)] for rows in (a, b))
     first, second = by_point(a), by_point(b)
     found = _compared((a, b), (first, second), (first, second), margin, _CAMPAIGNS)
-    return replace(found, remarks=found.remarks + times_apart(a, b))
+    return replace(found, remarks=left_out + found.remarks + times_apart(a, b))
 
 
 def compare_settings(

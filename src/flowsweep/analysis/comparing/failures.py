@@ -9,6 +9,7 @@ import scipy
 from flowsweep.analysis.comparing.points import Point, Points, point_of
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import SIGNIFICANCE
+from flowsweep.tests import facts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +67,16 @@ class Failures:
 
 
 def failures(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> Failures:
-    """Count the trials that failed at the points that both ran, those at which none ended well included.
+    """Count the trials of tests with goodput that failed at the points that both ran, even if all did.
 
     Args:
         a: Rows of the first campaign's summary.
         b: Rows of the second's.
     """
-    placed = [[(point_of(row), row["status"] != "ok") for row in rows] for rows in (a, b)]
+    placed = [
+        [(point_of(row), row["status"] != "ok") for row in rows if facts_of(row["test"]).bulk]
+        for rows in (a, b)
+    ]
     wanted = {point for point, _ in placed[0]} & {point for point, _ in placed[1]}
     failed, trials = [], []
     for own in placed:

@@ -8,7 +8,7 @@ from flowsweep.analysis.comparing.points import Point, pair_of
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.wording import counted, format_number, format_p
 
 Shifts = Mapping[Point | None, Shift]
@@ -83,6 +83,20 @@ def late_left_out(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ..
         return ()
     counts = f"{late_a} of {counted(len(a), 'trial')} of A and {late_b} of {len(b)} of B"
     return (f"{counts} are left out: this machine could not keep up with their emulated path.",)
+
+
+def searched_left_out(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:
+    """Say how many trials take no part since a search chose their point by what came before.
+
+    Args:
+        a: Rows of A's summary.
+        b: Rows of B's.
+    """
+    of_a, of_b = (sum(map(is_searched, rows)) for rows in (a, b))
+    if not of_a and not of_b:
+        return ()
+    counts = f"{of_a} of {counted(len(a), 'trial')} of A and {of_b} of {len(b)} of B"
+    return (f"{counts} are left out: a search chose what they try by what came before.",)
 
 
 def without_partner(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:

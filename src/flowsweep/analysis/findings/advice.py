@@ -92,18 +92,20 @@ def window_advice(
     side = sides.get(row.get("verdict") or "") if facts_of(row["test"]).socket_windows else None
     if side is None or path_bps is None or not row["rtt_min_ms"]:
         return None
+    if (row.get("sources") or 1) > 1 or (row.get("sinks") or 1) > 1:
+        return None  # The hosts of a group may differ in what they have set.
     if (row.get("goodput_bps") or 0.0) >= NOTHING_GAINED * path_bps:
         return None
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
     window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
     host = row["src"] if side == "send" else row["dst"]
-    asked_bytes = row["window_send_bytes"] if side == "send" else row["window_recv_bytes"]
-    asked = asked_bytes is not None
-    if asked_bytes is not None and asked_bytes >= window:
+    in_force = window_in_force(row, side)
+    asked = in_force is not None
+    if in_force is not None and in_force >= window:
         return None
     ends = (row["src"], row["dst"])
     remedy = _in_the_way(needed, row["flows"], ends, hosts, tuned=side == "receive" and not asked)
-    remedy = remedy or _raising(side, host, window, hosts, asked=asked)
+    remedy = remedy or _raising(side, host, window, hosts, key=_key_of_plan(row, side) if asked else None)
     if remedy is None:
         return None
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
@@ -111,6 +113,23 @@ def window_advice(
     return WindowAdvice(
         side, remedy.host, needed, window, asked, remedy.name, remedy.numbers, f"{lead}: {remedy.words}."
     )
+
+
+def window_in_force(row: TrialRow, side: Side) -> int | None:
+    """Return the window that a trial asked for, or what the kernel made of it; None if it asked for none."""
+    send = side == "send"
+    asked_bytes = row["window_send_bytes"] if send else row["window_recv_bytes"]
+    granted_bytes = row.get("window_granted_send_bytes") if send else row.get("window_granted_recv_bytes")
+    if asked_bytes is None or granted_bytes is None or not row.get("window_clipped"):
+        return asked_bytes
+    return min(asked_bytes, granted_bytes // 2)
+
+
+def _key_of_plan(row: TrialRow, side: Side) -> str:
+    """What a plan has to say, given a size, where a trial's windows were asked for."""
+    if row.get("window_bytes") is None:
+        return f'`{SETTINGS[side][0]} = "{{}}"` in the plan'
+    return '`window = "{}"` in the plan, or as much for each flow in `window_sum`'
 
 
 class _Remedy(NamedTuple):
@@ -141,10 +160,14 @@ def _in_the_way(
 
 
 def _raising(
-    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, asked: bool
+    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, key: str | None
 ) -> _Remedy | None:
-    """The setting that bounds the window; None where it allows autotuning as much already."""
-    key, bound, autotuning, first = SETTINGS[side]
+    """The setting that bounds the window; None where it allows autotuning as much already.
+
+    `key`: of the plan, where it asks for windows.
+    """
+    _, bound, autotuning, first = SETTINGS[side]
+    asked = key is not None
     tuned = (*first, min(window_bytes * AUTOTUNING_FACTOR, _SYSCTL_MAX))
     name, wanted = (bound, (window_bytes,)) if asked else (autotuning, tuned)
     in_force = recorded(hosts, host, name)
@@ -153,7 +176,7 @@ def _raising(
     if known and numbers is None and not asked:
         return None
     setting = _setting(name, wanted[-1], numbers, known=known)
-    words = f'{key} = "{window_bytes // 1024}KiB" in the plan, {setting}' if asked else setting
+    words = setting if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and {setting}"
     return _Remedy(host, name, numbers, words)
 
 

@@ -29,7 +29,7 @@ def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
     Returns:
         One description for each direction in which the queue adds at least BLOAT_MS and as much as the least
         round trip (Gettys and Nichols, "Bufferbloat: dark buffers in the Internet", 2011). The effect is what
-        it adds, in s, with an interval where there are at least two repeats. Trials that a window, a rate or
+        it adds, in s, with an interval where there are three repeats. Trials that a window, a rate or
         a CPU limits take no part: what lengthens their round trips is not a queue of theirs.
     """
     found = []

@@ -15,6 +15,7 @@ from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, grouped
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, is_searched
 from flowsweep.defaults import SLOW_SHARE
+from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_share
 
 _FEWEST_OF_A_POINT = 3
@@ -22,6 +23,8 @@ _FEWEST_TO_TEST = 2
 _FEW = 0.05
 """Share of slow trials up to which the others are what there is to describe."""
 _WITHOUT_FAILED = "is that of the trials that ended ok; it is too high if the slow ones are those that fail"
+_OF_NO_TRAFFIC = "is that of the trials that ended ok; it misleads if those that fail would be unlike them"
+"""Of tests that have no goodput."""
 _TWO_KINDS = "is of two kinds of trials, which no mean describes"
 
 
@@ -31,10 +34,12 @@ class _Event:
 
     kind: FindingKind
     verb: str
+    subject: str
+    """What they mislead about."""
     consequence: str
-    """For goodput, where more of them are."""
+    """For that, where more of them are."""
     everywhere: str
-    """For goodput, if it is not known where."""
+    """For that, if it is not known where."""
     trials: tuple[str, ...]
     """Their trial_id."""
     among: tuple[ObservedRow, ...]
@@ -72,11 +77,13 @@ def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 
 
 def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
+    bulk = facts_of(rows[0]["test"]).bulk
     failed = _Event(
         kind="failures",
         verb="failed",
-        consequence=_WITHOUT_FAILED,
-        everywhere=_WITHOUT_FAILED,
+        subject="goodput" if bulk else "what was measured",
+        consequence=_WITHOUT_FAILED if bulk else _OF_NO_TRAFFIC,
+        everywhere=_WITHOUT_FAILED if bulk else _OF_NO_TRAFFIC,
         trials=tuple(row["trial_id"] for row in rows if row["status"] != "ok"),
         among=tuple(rows),
     )
@@ -84,6 +91,7 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
     stalled = _Event(
         kind="stalls",
         verb=f"carried less than {format_share(SLOW_SHARE)} of the median of their point",
+        subject="goodput",
         consequence=_TWO_KINDS,
         everywhere=_TWO_KINDS
         if len(slow) > _FEW * len(ended)
@@ -149,7 +157,7 @@ def _counts(event: _Event) -> str:
 
 
 def _described(event: _Event) -> str:
-    rest = f"; goodput {event.everywhere}" if len(event.trials) < event.of else ""
+    rest = f"; {event.subject} {event.everywhere}" if len(event.trials) < event.of else ""
     return f"{_counts(event)}{rest}."
 
 
@@ -160,8 +168,9 @@ def _say(event: _Event, uneven: Uneven, decision: Decision) -> str:
         chance = f"that there were {'more' if more else 'fewer'} at {uneven.words} may be chance"
         return (
             f"{_counts(event)}; {chance} ({here} of {size} there, {elsewhere} of {other_size} elsewhere); "
-            f"goodput {event.everywhere}."
+            f"{event.subject} {event.everywhere}."
         )
     counts = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
     where, place = ("more", "there") if more else ("fewer", "elsewhere")
-    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): goodput {place} {event.consequence}."
+    misled = f"{event.subject} {place} {event.consequence}"
+    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): {misled}."

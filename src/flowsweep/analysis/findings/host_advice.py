@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flowsweep.analysis.findings.advice import HostFacts, WindowAdvice, path_payload_bps, window_advice
+from flowsweep.analysis.findings.advice import (
+    HostFacts,
+    WindowAdvice,
+    path_payload_bps,
+    window_advice,
+    window_in_force,
+)
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
@@ -66,23 +72,25 @@ def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Foun
 
 def _tried(rows: Sequence[ObservedRow], advice: WindowAdvice) -> bool:
     """Whether the plan has asked for as much already, and goodput was no higher with it."""
-    send = advice.side == "send"
-    windows = (row["window_send_bytes"] if send else row["window_recv_bytes"] for row in rows)
-    return any((window_bytes or 0) >= advice.window_bytes for window_bytes in windows)
+    return any((window_in_force(row, advice.side) or 0) >= advice.window_bytes for row in rows)
 
 
 def _hypothesis(found: Sequence[_Found]) -> Hypothesis:
     first = found[0]
     claim = " ".join(each.advice.sentence for each in found)
-    now = min(goodput_of(each.row) for each in found)
-    path_bps = max(each.path_bps for each in found)
-    claim += f" Without it goodput is {format_rate(now)}, where the path carries {format_rate(path_bps)}."
+    # A host may send into one path and receive from another: what is gained is of one of them.
+    most = max(found, key=lambda each: each.path_bps / goodput_of(each.row))
+    now = goodput_of(most.row)
+    where = f"goodput {most.row[DIRECTION]}" if len(found) > 1 else "goodput"
+    claim += (
+        f" Without it {where} is {format_rate(now)}, where the path carries {format_rate(most.path_bps)}."
+    )
     return Hypothesis(
         "advice",
         first.observed.scope(),
         claim,
         trial_ids(each.row for each in found),
-        Estimate(path_bps / now, "1"),
+        Estimate(most.path_bps / now, "1"),
         method=_METHOD,
         figure=FigureKey("limits", *first.observed.scope(first.row[DIRECTION])),
     )

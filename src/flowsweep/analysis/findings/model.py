@@ -10,7 +10,7 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE, PREDICTED_RTT
+from flowsweep.analysis.predicted import BEYOND_COMPARED, PREDICTED, PREDICTED_RATE, PREDICTED_RTT
 from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
@@ -50,9 +50,10 @@ class _Point:
     rows: tuple[ObservedRow, ...]
     log_ratio: float
     half_width: float | None = None
-    """Of its interval, corrected for the number of points; None without repeats."""
+    """Of its interval, corrected for the number of points; None without repeats, or beyond what the
+    model was compared with."""
     p_value: float | None = None
-    """Of "it is no more below the model than the model errs", not corrected; None without repeats."""
+    """Of "it is no more below the model than the model errs", not corrected; None likewise."""
 
     @property
     def ratio(self) -> float:
@@ -67,8 +68,9 @@ def model_hypotheses(observed: Observations) -> list[Hypothesis]:
         observed: Trials of one sweep and mode, with `predicted_goodput_bps` where there is a prediction.
 
     Returns:
-        One hypothesis for each direction with predictions; tested where points have repeats, and the plan
-        says what the path is. The effect is measured / predicted (unit "1") of the point that is lowest.
+        One hypothesis for each direction with predictions; tested where points have repeats, the plan
+        says what the path is, and the model was compared with such paths. The effect is measured / predicted
+        (unit "1") of the point that is lowest.
 
     Method:
         One-sided t tests of each point's mean log(measured / predicted) against log(1 - MODEL_ERROR), with
@@ -99,7 +101,7 @@ def _points(rows: Sequence[ObservedRow], factors: Sequence[str]) -> list[_Point]
 def _point(levels: tuple[Level, ...], rows: tuple[ObservedRow, ...], points: int) -> _Point:
     logs = np.log([_ratio(row) for row in rows])
     mean = float(logs.mean())
-    if len(rows) < _LEAST_REPEATS:
+    if len(rows) < _LEAST_REPEATS or quantity_of(rows[0], BEYOND_COMPARED):
         return _Point(levels, rows, mean)
     freedom = len(rows) - 1
     error = max(float(logs.std(ddof=1)), _LEAST_SPREAD) / math.sqrt(len(rows))
@@ -174,6 +176,10 @@ def _described(observed: Observations, points: Sequence[_Point], decision: Decis
         return f"{said}: shown to be no more than {margin} below it, which the model may be off by."
     if decision == "undecided":
         return f"{said}; whether one is below it by more than {margin} is undecided."
+    beyond = sum(1 for point in points if quantity_of(point.rows[0], BEYOND_COMPARED))
+    if beyond:
+        where = counted(beyond, "point")
+        return f"{said}; at {where} the path is beyond those that the model was compared with."
     return f"{said}; 19 of 20 predictions of emulated paths were within {margin}."
 
 

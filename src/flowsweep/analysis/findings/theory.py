@@ -69,7 +69,7 @@ def theory_hypotheses(observed: Observations) -> list[Hypothesis]:
     Returns:
         For each direction and theory with trials that it is of, one hypothesis; it only describes. The effect
         is goodput as a multiple of the prediction (unit "1"), with a 95 % interval where the trials are of at
-        least two repeats.
+        least three repeats.
 
     Method:
         In each repeat the geometric mean of goodput / prediction over its trials; of these means, which are

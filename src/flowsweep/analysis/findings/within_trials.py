@@ -29,6 +29,7 @@ from flowsweep.analysis.tests.tcp.slow_start_ends import SlowStartEndRow, slow_s
 from flowsweep.analysis.verdicts import HOST_DROPS
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.tests import facts_of
 
 _HEADLINE = pa.schema([("trial_id", pa.string()), ("goodput_bps", pa.float64())])
 
@@ -143,9 +144,10 @@ def within_trial_hypotheses(
         # Of trials whose samples were retired nobody knows: they are none that did otherwise.
         rows = tuple(row for row in observed.rows if row["trial_id"] in within.sampled)
         sampled = replace(observed, rows=rows)
+    started_slowly = not facts_of(observed.rows[0]["test"]).datagrams
     return [
         *cut_hypotheses(observed, within.cuts, margin=margin),
-        *slow_start_hypotheses(sampled, within.reached),
+        *(slow_start_hypotheses(sampled, within.reached) if started_slowly else ()),
         *early_end_hypotheses(sampled, within.reached, within.ends),
         *drop_hypotheses(observed, within.traces),
         *host_drop_hypotheses(sampled, within.counters),

@@ -139,3 +139,14 @@ def test_trials_that_got_their_own_rate_are_not_compared_either() -> None:
     summary = [row | {"verdict": "application rate"} for row in rows([0.2, 0.2, 0.2001])]
     (finding,) = told(summary)
     assert finding.decision == "described"
+
+
+def test_trials_in_which_one_side_starved_decide_nothing_and_are_counted() -> None:
+    noise = (-0.02, 0.0, 0.02, 0.01, -0.01)
+    starved = rows([1.0, 1.0])
+    summary = rows(shares_of(3.0, 1, 1, noise)) + [
+        row | {"trial_id": f"starved-{at}", "order_index": 900 + at} for at, row in enumerate(starved)
+    ]
+    (finding,) = told(summary)
+    assert (finding.decision, finding.p_value) == ("undecided", None)
+    assert finding.claim.endswith(" 2 further trials left out: one side got nothing.")

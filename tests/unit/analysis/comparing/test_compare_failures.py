@@ -119,3 +119,25 @@ def shift_of(a: Any, b: Any) -> Shift:
     overall = compare(a, b).overall
     assert overall is not None
     return overall
+
+
+def test_probes_that_fail_take_nothing_back_of_goodput() -> None:
+    rng = np.random.default_rng(43)
+    a, b = (drawn(Drawn(2, 6, noise=0.001, block=0.0, shift=shift), rng) for shift in (0.0, 0.1))
+    probes = [{**row, "test": "rtt", "sweep": "probes", "goodput_bps": None} for row in a]
+    failed = [{**row, "status": "failed"} for row in probes]
+    comparison = compare([*a, *probes], [*b, *failed])
+    assert comparison.remarks == ()
+    assert comparison.overall is not None
+    assert comparison.overall.outcome == "faster"
+
+
+def test_steps_of_searches_are_no_sample_of_their_points() -> None:
+    rng = np.random.default_rng(44)
+    a, b = (drawn(Drawn(2, 6, noise=0.001, block=0.0), rng) for _ in range(2))
+    steps = [{**row, "search_precision": 0.1, "goodput_bps": 2 * row["goodput_bps"]} for row in b]
+    comparison = compare([*a, *a], [*b, *steps])
+    assert comparison.overall is not None
+    assert comparison.overall.outcome == "same"
+    counts = "0 of 24 trials of A and 12 of 24 of B are left out"
+    assert comparison.remarks == (f"{counts}: a search chose what they try by what came before.",)

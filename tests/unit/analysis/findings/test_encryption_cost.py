@@ -53,3 +53,15 @@ def test_one_pair_has_no_interval() -> None:
     [one] = found([rows_of("none")[0], rows_of("tls", more=0.1)[0]])
     assert (one.interval_low, one.interval_high, one.n) == (None, None, 2)
     assert one.effect == pytest.approx(0.3)
+
+
+def test_a_cost_that_may_be_none_or_less_is_not_said_to_be_more() -> None:
+    unclear = [
+        row | {"cpu_send_s_per_gb": row["cpu_send_s_per_gb"] + (-1) ** at * 0.2}
+        for at, row in enumerate(rows_of("tls"))
+    ]
+    [one] = found([*rows_of("none"), *unclear])
+    assert one.claim.startswith("a → b: whether tls costs CPU time is not clear: ")
+    [less] = found([*rows_of("none"), *rows_of("tls", more=-0.05, noise=0.001)])
+    assert "of CPU time less with tls" in less.claim
+    assert less.claim.endswith("differ in nothing else).")

@@ -119,3 +119,12 @@ def test_trials_in_which_flows_broke_are_no_failures() -> None:
     rows[4].update(status="incomplete", flows_broken=0)
     [found] = failure_hypotheses(rows)
     assert found.say("described").startswith(f"1 of {len(rows) - 1} trials failed")
+
+
+def test_of_probes_that_fail_nothing_is_said_of_goodput() -> None:
+    rows = [{**row, "test": "rtt", "goodput_bps": None} for row in campaign(Grid(repeats=5), 3)]
+    for row in rows[:3]:
+        row["status"] = "failed"
+    [found] = decided(list(failure_hypotheses(rows)))
+    assert "goodput" not in found.claim
+    assert "what was measured is that of the trials that ended ok" in found.claim

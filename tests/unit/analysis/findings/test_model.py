@@ -7,7 +7,7 @@ import pytest
 
 from flowsweep.analysis.findings.model import MODEL_ERROR, model_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE, PREDICTED_RTT
+from flowsweep.analysis.predicted import BEYOND_COMPARED, PREDICTED, PREDICTED_RATE, PREDICTED_RTT
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 
 Row = dict[str, Any]
@@ -100,6 +100,16 @@ def test_one_repeat_of_many_points_tells_no_interval() -> None:
     found = conclusion(Observations("s", "copy", tuple(rows), ("flows",)))
     assert found.decision == "undecided"
     assert (found.interval_low, found.interval_high) == (None, None)
+
+
+def test_nothing_is_claimed_of_paths_beyond_those_that_the_model_was_compared_with() -> None:
+    low = {"goodput_mean_bps": 0.5 * PREDICTED_BPS}
+    rows = tuple(trial(trial_id=str(repeat), repeat=repeat, **low) for repeat in range(1, 6))
+    assert conclusion(Observations("s", "copy", rows, ())).decision == "effect"
+    beyond = tuple({**row, BEYOND_COMPARED: 1.0} for row in rows)
+    found = conclusion(Observations("s", "copy", beyond, ()))
+    assert (found.decision, found.p_value) == ("described", None)
+    assert "at 1 point the path is beyond those that the model was compared with" in found.claim
 
 
 def test_the_point_that_is_shown_to_be_below_is_the_one_that_is_named() -> None:

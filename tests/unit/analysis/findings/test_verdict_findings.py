@@ -40,8 +40,9 @@ def test_the_window_to_ask_for_is_the_product_of_bandwidth_and_delay() -> None:
     assert (advice.side, advice.host, advice.needed_bytes) == ("receive", "in2p3", 2_111_594)
     assert advice.sysctl is None
     assert advice.sentence == (
-        'To fill the path, in2p3 needs a receive window of at least 2.11 MB: window_recv = "2112KiB" in the '
-        "plan, net.core.rmem_max there, which was not recorded, has to be 2162688 or more."
+        'To fill the path, in2p3 needs a receive window of at least 2.11 MB: `window = "2112KiB"` in the '
+        "plan, or as much for each flow in `window_sum`, and net.core.rmem_max there, which was not "
+        "recorded, has to be 2162688 or more."
     )
 
 
@@ -51,7 +52,8 @@ def test_a_command_is_named_where_what_it_changes_is_recorded() -> None:
     assert advice is not None
     assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
     assert advice.sentence.endswith(
-        'window_recv = "2112KiB" in the plan, `sysctl -w net.core.rmem_max=2162688` there.'
+        '`window = "2112KiB"` in the plan, or as much for each flow in `window_sum`, and '
+        "`sysctl -w net.core.rmem_max=2162688` there."
     )
 
 
@@ -62,6 +64,26 @@ def test_flows_share_the_product_and_the_sender_has_its_own_limit() -> None:
     assert advice is not None
     assert (advice.side, advice.host, advice.needed_bytes) == ("send", "slac", 527_899)
     assert advice.sysctl == "sysctl -w net.core.wmem_max=589824"
+
+
+def test_where_one_window_is_asked_for_the_plan_has_a_key_of_its_own() -> None:
+    advice = window_advice(trial(window_bytes=None), path_bps=96.53e6)
+    assert advice is not None
+    assert '`window_recv = "2112KiB"` in the plan, and' in advice.sentence
+
+
+def test_a_window_that_the_kernel_clipped_is_what_it_made_of_it() -> None:
+    hosts = {"in2p3": {"sysctls": {"net.core.rmem_max": "212992"}}}
+    asked = trial(window_recv_bytes=64 << 20, window_granted_recv_bytes=425_984)
+    assert window_advice(asked, path_bps=96.53e6, hosts=hosts) is None
+    clipped = asked | {"window_clipped": True}
+    advice = window_advice(clipped, path_bps=96.53e6, hosts=hosts)
+    assert advice is not None
+    assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
+
+
+def test_hosts_of_a_group_are_not_advised_as_if_they_were_one() -> None:
+    assert window_advice(trial(sources=4), path_bps=96.53e6) is None
 
 
 def test_autotuning_has_other_limits() -> None:
@@ -196,6 +218,20 @@ def test_a_host_is_advised_once_for_all_sweeps_and_not_where_the_plan_filled_the
     assert len(claims) == 2
     full = trial(verdict="congestion window: queue", goodput_bps=96e6, window_recv_bytes=4096 * KIB)
     assert advice_hypotheses([observed(one, full)]) == []
+
+
+def test_what_a_host_gains_is_of_one_of_its_directions() -> None:
+    sends = trial(trial_id="1", src="in2p3", dst="slac", verdict="send window", **{DIRECTION: "in2p3 → slac"})
+    slow = {"goodput_bps": 2e6, "link_payload_bps": 10e6, "window_recv_bytes": 64 * KIB}
+    [told] = advice_hypotheses([observed(sends), observed(trial(trial_id="2", **slow))])
+    said = told.say("described")
+    assert "needs a send window" in said
+    assert "needs a receive window" in said
+    assert said.endswith(
+        "Without it goodput slac → in2p3 is 2.00 Mbit/s, where the path carries 10.0 Mbit/s."
+    )
+    assert told.estimate is not None
+    assert told.estimate.effect == pytest.approx(5.0)
 
 
 def test_a_queue_that_drops_before_the_path_is_full_is_named() -> None:

@@ -30,11 +30,20 @@ def rtt_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
         test rtt of three lengths or more one for each echo, in ns/byte.
     """
     ok = [row for row in summary if row["status"] == "ok"]
-    probed = [row for row in ok if None not in (row.get("rtt_idle_ms"), row.get("rtt_loaded_ms"))]
+    probed = [
+        row
+        for row in ok
+        if row.get("rtt_idle_ms") is not None
+        and (row.get("rtt_loaded_ms"), row.get("rtt_loaded_loss")) != (None, None)
+    ]
     asked = [
         row for row in ok if None not in (row.get("rtt_probe_min_ms"), row["length_bytes"], row.get("echo"))
     ]
-    hypotheses = [_under_load(scope, rows) for scope, rows in by_sweep(probed, directions=True).items()]
+    hypotheses = [
+        _under_load(scope, rows)
+        for scope, rows in by_sweep(probed, directions=True).items()
+        if any(row["rtt_loaded_ms"] is not None for row in rows)
+    ]
     for scope, rows in by_sweep(asked, directions=True).items():
         hypotheses += _over_lengths(scope, rows)
     return hypotheses
@@ -64,7 +73,7 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
     return Hypothesis(
         "latency",
         scope,
-        partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms)),
+        partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms), lost=len(rows) - len(found)),
         trial_ids(rows),
         Estimate(growth_ms / 1e3, "s", *ends_s),
         p_value=p_value,
@@ -77,21 +86,35 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
 
 
 def _said_of_load(
-    where: str, ends: tuple[float, ...], found: tuple[float, float | None, float | None], decision: Decision
+    where: str,
+    ends: tuple[float, ...],
+    found: tuple[float, float | None, float | None],
+    decision: Decision,
+    *,
+    lost: int,
 ) -> str:
+    """`lost`: trials that lost half of the probes under load or more, so that their median is not known."""
     idle_ms, loaded_ms = map(format_number, ends)
     growth_ms, low_ms, high_ms = found
     interval = ""
     if low_ms is not None and high_ms is not None:
         interval = f" [{format_number(low_ms)}, {format_number(high_ms)}]"
+    without = (
+        f" That is without {counted(lost, 'trial')} that lost half of the probes under load, or more."
+        if lost
+        else ""
+    )
     if decision == "undecided":
         lead = f"{where}: whether the round trip takes longer under load is not clear"
         return (
             f"{lead}: {idle_ms} ms idle, {loaded_ms} ms loaded, {format_number(growth_ms)} ms{interval} more."
+            f"{without}"
         )
     way = "grows" if growth_ms >= 0 else "falls"
     by = f"by {format_number(abs(growth_ms))} ms" if not interval else f"by {format_number(growth_ms)} ms"
-    return f"{where}: under load the round trip {way} from {idle_ms} to {loaded_ms} ms, {by}{interval}."
+    return (
+        f"{where}: under load the round trip {way} from {idle_ms} to {loaded_ms} ms, {by}{interval}.{without}"
+    )
 
 
 def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -124,5 +147,15 @@ def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis
 
 
 def _said_of_size(where: str, echo: str, found: tuple[float, float, float], _: Decision) -> str:
-    slope, low, high = map(format_number, found)
-    return f"{where}: each byte more takes {slope} ns [{low}, {high}] longer, there and back ({echo})."
+    slope, low, high = found
+    if low <= 0 <= high:
+        lead = f"{where}: whether longer messages take longer is not clear"
+        return f"{lead}: {_with_ends(*found)} more for each byte more, there and back ({echo})."
+    if slope < 0:
+        less = _with_ends(-slope, -high, -low)
+        return f"{where}: each byte more takes {less} less, there and back ({echo})."
+    return f"{where}: each byte more takes {_with_ends(*found)} longer, there and back ({echo})."
+
+
+def _with_ends(slope: float, low: float, high: float) -> str:
+    return f"{format_number(slope)} ns [{format_number(low)}, {format_number(high)}]"

@@ -64,10 +64,18 @@ def _hypothesis(observed: Observations, direction: str, kind: str, pairs: Sequen
         f"{more} at the {end} in place of {less}"
         for end, more, less in zip(("sender", "receiver"), protected, plain, strict=True)
     ]
+    value, low, high = estimate
+    if low is not None and high is not None and low <= 0 <= high:
+        more = f"{with_interval(_written, *estimate)} more for a gigabyte"
+        took = f"whether {kind} costs CPU time is not clear: {more}"
+    elif value < 0:
+        less = (-value, None if high is None else -high, None if low is None else -low)
+        took = f"a gigabyte took {with_interval(_written, *less)} of CPU time less with {kind}"
+    else:
+        took = f"a gigabyte took {with_interval(_written, *estimate)} of CPU time more with {kind}"
     claim = (
-        f"{direction}: a gigabyte took {with_interval(_written, *estimate)} of CPU time more with {kind}, "
-        f"both ends together: {' and '.join(ends)} (mean of {counted(len(pairs), 'pair')} of trials that "
-        "differ in nothing else)"
+        f"{direction}: {took}, both ends together: {' and '.join(ends)} (mean of "
+        f"{counted(len(pairs), 'pair')} of trials that differ in nothing else)."
     )
     return Hypothesis(
         "encryption",

@@ -3,7 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.defaults import OFFERED_SHARE_MIN
+from flowsweep.defaults import OFFERED_SHARE_MIN, SECOND_NS
 
 _SEND_ERRORS = ("Udp.SndbufErrors", "Udp6SndbufErrors")
 
@@ -31,13 +31,13 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
 
     Args:
         rows: One row per trial, with columns as in a summary: test, send_errors, datagrams_sent, lost,
-            length_bytes, duration_s, rate_sum_bps, flows_broken, loss, loss_at_hosts, loss_on_path.
+            length_bytes, duration_ns, pad_ns, rate_sum_bps, flows_broken, loss, loss_at_hosts, loss_on_path.
 
     Returns:
         The rows with send_errors (int64; 0 where no counter rose, null for other tests and where nobody
-        watched the hosts), offered_share (float64: payload handed to the kernel / what was asked for; null
-        without a rate) and loss_at_sender (float64: of those sent; null where it is not known), which
-        loss_on_path is without.
+        watched the hosts), offered_share (float64: payload handed to the kernel / what was asked for while
+        the sources sent; null without a rate) and loss_at_sender (float64: of those sent; null where it is
+        not known), which loss_on_path is without.
 
     Method:
         A source that sent what it was asked to was hardly ever refused, so that its errors are drops of its
@@ -47,7 +47,8 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
     if_none_rose = rows.host_dropped_packets.notnull().ifelse(0, ibis.null("int64"))
     errors = of_datagrams.ifelse(rows.send_errors.coalesce(if_none_rose), ibis.null("int64"))
     sent_bits = rows.datagrams_sent.cast("float64") * rows.length_bytes * 8
-    asked_bits = (rows.rate_sum_bps * rows.duration_s).nullif(0.0)
+    sending_s = (rows.duration_ns + rows.pad_ns).cast("float64") / SECOND_NS
+    asked_bits = (rows.rate_sum_bps * sending_s).nullif(0.0)
     whole = of_datagrams & (rows.flows_broken == 0).coalesce(False)
     offered = whole.ifelse(sent_bits / asked_bits, ibis.null("float64"))
     beyond_hosts = rows.lost.cast("float64") * (1 - rows.loss_at_hosts / rows.loss.nullif(0.0)).coalesce(1.0)

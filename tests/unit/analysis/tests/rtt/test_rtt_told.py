@@ -91,3 +91,21 @@ def test_sizes_are_drawn_with_the_quickest_and_the_median() -> None:
     (drawn,) = drawn_sizes(FigureData(trials=trials, cells=[]))
     assert [list(trace.x) for trace in drawn.figure.data] == [[64, 1472], [64, 1472]]
     assert drawn.rows[0]["rtt_probe_min_ms"] == 4.0
+
+
+def test_trials_that_lost_most_probes_under_load_are_counted() -> None:
+    lost = [probed(repeat, 10.0, 0.0) | {"rtt_loaded_ms": None, "rtt_loaded_loss": 0.6} for repeat in (4, 5)]
+    rows = [probed(1, 10.0, 87.0), probed(2, 10.0, 88.0), probed(3, 10.0, 89.0), *lost]
+    (found,) = decided(rtt_hypotheses(rows))
+    assert (found.decision, found.n) == ("effect", 5)
+    assert found.claim.endswith(" That is without 2 trials that lost half of the probes under load, or more.")
+    assert not decided(rtt_hypotheses(lost))
+
+
+def test_a_size_that_does_not_matter_is_not_said_to() -> None:
+    noise = (0.2, -0.3, 0.1, -0.1, 0.3, -0.2)
+    rows = [sized(1, 64 * 4**at, 4.0 + each) for at, each in enumerate(noise)]
+    (found,) = decided(rtt_hypotheses(rows))
+    assert found.interval_low is not None
+    assert found.interval_low < 0
+    assert "whether longer messages take longer is not clear" in found.claim

@@ -71,3 +71,23 @@ def test_what_limits_is_said(found):
     claims = " ".join(one.claim for one in found if one.kind == "verdict")
     assert "the rate that was asked for" in claims
     assert "what the path loses" in claims
+
+
+def test_a_rate_at_which_nothing_came_counts():
+    rates = {8_000_000: 0, 16_000_000: 1}
+    outcomes = [
+        make_udp_outcome(
+            make_udp_trial(repeat=repeat, rate_bps=rate),
+            [Stream(sent=rate // 8_000, lost=lost * rate // 8_000)],
+        )
+        for repeat in (1, 2, 3)
+        for rate, lost in rates.items()
+    ]
+    tables = tables_of(outcomes)
+    rows = summary_rows(tables)
+    assert {row["goodput_bps"] for row in rows if row["rate_sum_bps"] == 16_000_000} == {0.0}
+    [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
+    assert loss.claim == (
+        "a → b: up to 8.00 Mbit/s no trial loses more than 0.100 % of its datagrams, at 16.0 Mbit/s up to "
+        "100 % of the datagrams are lost (median of 3 trials 100 %)."
+    )

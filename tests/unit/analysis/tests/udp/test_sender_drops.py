@@ -8,6 +8,7 @@ from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.tests.udp.loss import loss_hypotheses
 from flowsweep.analysis.verdicts import VERDICTS
+from flowsweep.defaults import SECOND_NS
 from flowsweep.run.outcome import TrialOutcome
 from summary_support import summed
 
@@ -64,8 +65,9 @@ def test_what_never_left_the_source_is_no_loss_of_the_path(rows: dict[str, Row])
 
 
 def test_a_source_that_was_refused_did_not_offer_its_rate(rows: dict[str, Row]) -> None:
-    assert rows["refused"]["offered_share"] == pytest.approx(0.25)
-    assert rows["the path drops"]["offered_share"] == pytest.approx(1.25)
+    sending_s = 4 + make_udp_trial(flows=1).pad_ns / SECOND_NS
+    assert rows["refused"]["offered_share"] == pytest.approx(0.25 * 4 / sending_s)
+    assert rows["the path drops"]["offered_share"] == pytest.approx(1.25 * 4 / sending_s)
 
 
 def said(*trials: tuple[float, float, Row]) -> str:
