@@ -8,7 +8,10 @@ from flowsweep.plan.background.keys import BackgroundKeys, BackgroundTable
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed, shown
+from flowsweep.plan.sweeps.buffers import buffer_problems
 from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.tests.quic.checks import congestion_problems
+from flowsweep.plan.tests.udp.checks import payload_problems
 from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration
 
@@ -38,6 +41,17 @@ def background_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Itera
             found = f'has no effect in traffic of test = "{background.test}"'
             message = f"{found}, only in one of {listed(sorted(having))}; leave it out"
             yield Problem((*here, "congestion"), message, about=((*here, "test"),))
+        yield from _range_problems(background, here)
+
+
+def _range_problems(background: BackgroundTable, here: KeyPath) -> Iterator[Problem]:
+    """Find what engines refuse, as in a sweep of that test."""
+    lengths = [] if background.length is None else [background.length]
+    if background.test == "udp":
+        yield from payload_problems(lengths, here)
+    if background.test == "quic" and background.congestion is not None:
+        yield from congestion_problems([background.congestion], here)
+    yield from buffer_problems(background.flows, max(lengths, default=0), here)
 
 
 def _time_problems(
