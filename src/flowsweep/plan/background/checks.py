@@ -36,6 +36,7 @@ def background_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Itera
         yield from _time_problems(sweep, background, here, at)
         yield from _pattern_problems(sweep, background, here)
         yield from _place_problems(file, background, here)
+        yield from _twice_problems(sweep, background, here, at)
         having = AXIS_OF["congestion_asked"].tests
         if background.test not in having and background.congestion is not None:
             found = f'has no effect in traffic of test = "{background.test}"'
@@ -82,6 +83,19 @@ def _pattern_problems(sweep: SweepTable, background: BackgroundTable, here: KeyP
             f"in {write_duration(lasts)}, expected at most {defaults.BURSTS_MAX}: make them longer"
         )
         yield Problem((*here, "on"), message, about=((*here, "off"),))
+
+
+def _twice_problems(
+    sweep: SweepTable, background: BackgroundTable, here: KeyPath, at: KeyPath
+) -> Iterator[Problem]:
+    """Find traffic between named hosts that both trials of a slot would send."""
+    if sweep.directions == "simultaneous" and None not in (background.src, background.dst):
+        message = (
+            'found in a sweep with directions = "simultaneous", of which both trials would have it at once, '
+            'twice what is written; write directions = "both", or give it a sweep of its own with '
+            "exclusive = false"
+        )
+        yield Problem((*here, "from"), message, about=((*here, "to"), (*at, "directions")))
 
 
 def _place_problems(file: PlanFile, background: BackgroundTable, here: KeyPath) -> Iterator[Problem]:
