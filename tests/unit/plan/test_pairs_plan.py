@@ -42,6 +42,11 @@ def test_a_trial_of_a_mesh_needs_a_port_of_each_of_two_hosts(mesh):
     assert "expected at least 2" in problems(hosts("5300") + f"{SWEEP} }}]\n")[0]
 
 
+def test_a_mesh_pairs_no_host_with_itself():
+    (told,) = problems(hosts("5300").replace('"w2"]', '"e2"]') + PAIRS)
+    assert told.startswith('sweep[0].paths[0].mesh: found "pairs", which pairs e2 with itself, expected two')
+
+
 def test_background_between_others_counts_beside_every_trial_of_a_mesh():
     beside = BURSTS + 'from = "west"\nto = "e1"\n'
     (told,) = problems(hosts("5300-5301") + PAIRS + beside)
