@@ -10,9 +10,9 @@ from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed, shown
 from flowsweep.plan.sweeps.buffers import buffer_problems
 from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.tests.durations import durations_of
 from flowsweep.plan.tests.quic.checks import congestion_problems
 from flowsweep.plan.tests.udp.checks import payload_problems
-from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration
 
 PROBE = "probe"
@@ -58,7 +58,7 @@ def _range_problems(background: BackgroundTable, here: KeyPath) -> Iterator[Prob
 def _time_problems(
     sweep: SweepTable, background: BackgroundTable, here: KeyPath, at: KeyPath
 ) -> Iterator[Problem]:
-    shortest = min(longest_of(sweep.duration))
+    shortest = min(durations_of(sweep))
     if background.start >= shortest:
         message = (
             f'found "{write_duration(background.start)}", expected less than the duration of the shortest '
@@ -75,7 +75,7 @@ def _pattern_problems(sweep: SweepTable, background: BackgroundTable, here: KeyP
         there, missing = ("on", "off") if off is None else ("off", "on")
         yield Problem((*here, there), f"found without `{missing}`, expected both: they make a pattern")
         return
-    lasts = background.duration or max(longest_of(sweep.duration)) - background.start
+    lasts = background.duration or max(durations_of(sweep)) - background.start
     bursts = -(-lasts // (on + off))
     if bursts > defaults.BURSTS_MAX:
         message = (

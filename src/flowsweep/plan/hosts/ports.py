@@ -14,7 +14,7 @@ from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
-from flowsweep.plan.until.keys import longest_of
+from flowsweep.plan.tests.durations import durations_of
 from flowsweep.units import write_duration
 from flowsweep.wording import counted
 
@@ -81,7 +81,7 @@ def _met_at_once(sweep: SweepTable, background: BackgroundTable) -> int:
     Those that start soon meet before the trial starts, others a while before their own start.
     """
     ahead_ns = defaults.BACKGROUND_MEETS_AHEAD_NS
-    lasts_ns = background.duration or max(longest_of(sweep.duration)) - background.start
+    lasts_ns = background.duration or max(durations_of(sweep)) - background.start
     pattern = bursts(background.start, lasts_ns, background.on, background.off)
     found = list(islice(pattern, defaults.BURSTS_MAX))  # more are refused as such
     early = sum(burst.start_ns <= ahead_ns for burst in found)

@@ -13,9 +13,10 @@ from flowsweep.plan.probing import Echo, Probe
 from flowsweep.plan.searching.keys import FlowsRange, RateRange, WindowRange
 from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, WindowSearch
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
+from flowsweep.plan.tests.durations import durations_of
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.tests.udp.search import rate_search_of
-from flowsweep.plan.until.keys import UntilTable, longest_of
+from flowsweep.plan.until.keys import UntilTable
 from flowsweep.plan.until.model import Until
 
 ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
@@ -35,7 +36,7 @@ def build_sweep(
         paths=tuple(one for path in sweep.paths for one in _paths(path, groups)),
         directions=sweep.directions,
         pairs=(None,) if sweep.pairs is None else tuple(sweep.pairs),
-        duration_ns=_durations_ns(sweep),
+        duration_ns=tuple(durations_of(sweep)),
         until=_until(sweep),
         **_windows(sweep),
         **_bulk(sweep),
@@ -123,12 +124,6 @@ def _until_known(sweep: SweepTable) -> dict[str, Any]:
         "duration_max_ns": sweep.at_most.duration,
         "bytes_max": sweep.at_most.bytes,
     }
-
-
-def _durations_ns(sweep: SweepTable) -> tuple[int, ...]:
-    longest_ns = PLAN_TESTS[sweep.test].duration_ns
-    absent = "duration" not in sweep.model_fields_set
-    return (longest_ns,) if absent and longest_ns is not None else tuple(longest_of(sweep.duration))
 
 
 def _until(sweep: SweepTable) -> Until | None:
