@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flowsweep import defaults
+from flowsweep.plan.background.bursts import bursts
 from flowsweep.plan.expansion import HostPair, host_pairs
 from flowsweep.plan.model import Background, Plan, Sweep
 from flowsweep.plan.probing import Probe
@@ -56,7 +57,8 @@ class SweepBackground:
     def _traffic(self, trial: Trial) -> Iterator[BackgroundTraffic]:
         for background, pairs in self.background:
             whole = _parameters(background, trial, clip_allowed=self.clip_allowed)
-            for burst, start_ns, duration_ns in _bursts(background, whole.duration_ns):
+            pattern = bursts(background.start_ns, whole.duration_ns, background.on_ns, background.off_ns)
+            for burst, start_ns, duration_ns in pattern:
                 parameters = whole.model_copy(update={"duration_ns": duration_ns})
                 for src, dst in trial.pairs if pairs is None else pairs:
                     yield BackgroundTraffic(
@@ -68,21 +70,6 @@ class SweepBackground:
                         start_ns=start_ns,
                         burst=burst,
                     )
-
-
-def _bursts(background: Background, lasts_ns: int) -> Iterator[tuple[int | None, int, int]]:
-    """Number, start and duration of each time that it sends: once, but for traffic that sends on and off.
-
-    The last burst ends with its traffic; one that would be too short to send at all is left out.
-    """
-    on_ns, off_ns = background.on_ns, background.off_ns
-    if on_ns is None or off_ns is None:
-        yield None, background.start_ns, lasts_ns
-        return
-    for burst, begin_ns in enumerate(range(0, lasts_ns, on_ns + off_ns)):
-        duration_ns = min(on_ns, lasts_ns - begin_ns)
-        if burst == 0 or duration_ns >= defaults.SAMPLE_INTERVAL_MIN_NS:
-            yield burst, background.start_ns + begin_ns, duration_ns
 
 
 def background_of(plan: Plan, sweep: Sweep) -> SweepBackground:

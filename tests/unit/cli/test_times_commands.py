@@ -80,6 +80,29 @@ def test_check_shows_what_is_due_and_the_load(tmp_path: Path) -> None:
     assert re.search(r"link wire +left → right: at most 0\.\d+ % of what it carries", said)
 
 
+def test_a_part_of_the_day_of_the_campaign_is_of_every_sweep_that_has_none(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    night, noon = 'between = ["22:00", "06:00"]', 'between = ["12:00", "13:00"]'
+    own = SWEEP.format(name="own", duration="5s", times=f'every = "10min"\n{noon}')
+    daily = SWEEP.format(name="daily", duration="5s", times='at = "14:30"')
+    usual = SWEEP.format(name="usual", duration="5s", times="")
+    campaign = f'every = "20min"\n{night}\nfor = "24h"'
+    plan.write_text(text_of(HOURLY, own, daily, usual, campaign=campaign), encoding="utf-8")
+    said = invoked("check", plan)
+    for rule in (
+        r"hourly +every 1 h from 22:00 to 06:00 \(UTC\)",
+        r"own +every 10 min from 12:00 to 13:00 \(UTC\)",
+        r"daily +each day at 14:30 \(UTC\)",
+        r"usual +every 20 min from 22:00 to 06:00 \(UTC\)",
+    ):
+        assert re.search(rule, said), rule
+    plan.write_text(text_of(daily, campaign=f'{night}\nfor = "24h"'), encoding="utf-8")
+    said = invoked("check", plan, code=2)
+    assert (
+        "campaign.between: has no effect on `at`, only on `every`, which no sweep has; leave it out" in said
+    )
+
+
 def test_check_refuses_what_cannot_fit_and_says_what_would(tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(text_of(SLOW, QUICK), encoding="utf-8")

@@ -148,6 +148,13 @@ def test_files_do_not_run_beside_other_trials() -> None:
     assert "background[0].test" in str(caught.value)
 
 
+def test_background_may_start_as_long_as_files_may_take_if_the_plan_does_not_say() -> None:
+    beside = SWEEP + '[[sweep.background]]\nname = "late"\nstart = '
+    parse_plan(f'{HOSTS}{beside}"59s"\n', "plan.toml")
+    with pytest.raises(PlanError, match='found "60s", expected less than the duration'):
+        parse_plan(f'{HOSTS}{beside}"60s"\n', "plan.toml")
+
+
 def test_space_is_what_the_source_makes_and_the_sink_writes() -> None:
     parts = parameters_of('part = ["whole", "read", "network", "write"]\nfile_size = "1MiB"\nfiles = 3')
     both, nothing = 3 * MIB, 0

@@ -33,6 +33,12 @@ def problems(text: str) -> list[str]:
         ('mode = "discard"', "mode", ('as "copy" does', "leave the others out")),
         ('omit = "1500ms"', "omit", ('found "1.5s"', "whole seconds only", "round it")),
         ('window_recv = "513MiB"', "window", ("found 513MiB", "at most 512MiB")),
+        (
+            'flows = [2, 8]\nwindow_sum = ["8MiB", "1025MiB"]',
+            "window_sum",
+            ("found 1025MiB for 2 flows", "at most 512MiB per flow", "set `window_max`"),
+        ),
+        ('window_sum = "513MiB"\nwindow_max = "520MiB"', "window_sum", ("for 1 flow,",)),
         ('probe = "rtt"', "probe", ("answers no probes", "leave it out")),
         ('test = "rtt"', "test", ('found "rtt"', 'takes "tcp" and "udp" only')),
     ],
@@ -45,7 +51,17 @@ def test_what_a_server_cannot_do_is_named_with_its_key(key: str, where: str, wor
 
 @pytest.mark.parametrize(
     "key",
-    ["flows = 128", 'length = "1MiB"', 'mode = "copy"', 'omit = "1s"', 'window = "512MiB"', 'test = "udp"'],
+    [
+        "flows = 128",
+        'length = "1MiB"',
+        'mode = "copy"',
+        'omit = "1s"',
+        'window = "512MiB"',
+        'test = "udp"',
+        'flows = [2, 8]\nwindow_sum = "1GiB"',
+        'window_sum = "513MiB"\nwindow_max = "512MiB"',
+        'window = "513MiB"\nwindow_max = "512MiB"',
+    ],
 )
 def test_what_a_server_can_just_do_is_accepted(key: str) -> None:
     rate = 'rate = "1Mbit/s"' if "udp" in key else ""

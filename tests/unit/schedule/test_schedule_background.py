@@ -70,6 +70,24 @@ def test_background_has_parameters_of_its_own() -> None:
     assert (tcp.parameters.flows, tcp.parameters.congestion, tcp.parameters.window_bytes) == (9, "bbr", 65536)
 
 
+def test_slow_background_is_written_in_pieces_as_small_as_in_a_sweep() -> None:
+    for test in ("tcp", "quic", "mptcp"):
+        sweep = f'test = "{test}"\nrate = "1Mbit/s"\nduration = "5s"'
+        (alone,) = (trial for point in expand(plan_of(sweep)) for trial in point.trials(1))
+        (slow,) = trials(f'{CROSS}test = "{test}"\nrate = "1Mbit/s"')[0].background
+        assert slow.parameters.length_bytes == alone.parameters.length_bytes < 8192
+    (often,) = trials(f'interval = "500ms"\n{CROSS}rate = "1Mbit/s"')[0].background
+    assert often.parameters.length_bytes < slow.parameters.length_bytes
+    for keys, length_bytes in (
+        ("", 256 * 1024),
+        ('rate = "10Gbit/s"', 256 * 1024),
+        ('rate = "1Mbit/s"\nlength = "64KiB"', 64 * 1024),
+        ('test = "udp"\nrate = "1Mbit/s"', 1470),
+    ):
+        (one,) = trials(f"{CROSS}{keys}")[0].background
+        assert one.parameters.length_bytes == length_bytes
+
+
 def test_questions_for_round_trips_may_have_background() -> None:
     plan = plan_of(f'test = "rtt"\nduration = "5s"\n{CROSS}test = "udp"\nrate = "30Mbit/s"\nstart = "1s"')
     (trial,) = (trial for point in expand(plan) for trial in point.trials(1))

@@ -8,8 +8,11 @@ from flowsweep.plan.background.keys import BackgroundKeys, BackgroundTable
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed, shown
+from flowsweep.plan.sweeps.buffers import buffer_problems
 from flowsweep.plan.sweeps.table import SweepTable
-from flowsweep.plan.until.keys import longest_of
+from flowsweep.plan.tests.durations import durations_of
+from flowsweep.plan.tests.quic.checks import congestion_problems
+from flowsweep.plan.tests.udp.checks import payload_problems
 from flowsweep.units import write_duration
 
 PROBE = "probe"
@@ -33,17 +36,29 @@ def background_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Itera
         yield from _time_problems(sweep, background, here, at)
         yield from _pattern_problems(sweep, background, here)
         yield from _place_problems(file, background, here)
+        yield from _twice_problems(sweep, background, here, at)
         having = AXIS_OF["congestion_asked"].tests
         if background.test not in having and background.congestion is not None:
             found = f'has no effect in traffic of test = "{background.test}"'
             message = f"{found}, only in one of {listed(sorted(having))}; leave it out"
             yield Problem((*here, "congestion"), message, about=((*here, "test"),))
+        yield from _range_problems(background, here)
+
+
+def _range_problems(background: BackgroundTable, here: KeyPath) -> Iterator[Problem]:
+    """Find what engines refuse, as in a sweep of that test."""
+    lengths = [] if background.length is None else [background.length]
+    if background.test == "udp":
+        yield from payload_problems(lengths, here)
+    if background.test == "quic" and background.congestion is not None:
+        yield from congestion_problems([background.congestion], here)
+    yield from buffer_problems(background.flows, max(lengths, default=0), here)
 
 
 def _time_problems(
     sweep: SweepTable, background: BackgroundTable, here: KeyPath, at: KeyPath
 ) -> Iterator[Problem]:
-    shortest = min(longest_of(sweep.duration))
+    shortest = min(durations_of(sweep))
     if background.start >= shortest:
         message = (
             f'found "{write_duration(background.start)}", expected less than the duration of the shortest '
@@ -60,7 +75,7 @@ def _pattern_problems(sweep: SweepTable, background: BackgroundTable, here: KeyP
         there, missing = ("on", "off") if off is None else ("off", "on")
         yield Problem((*here, there), f"found without `{missing}`, expected both: they make a pattern")
         return
-    lasts = background.duration or max(longest_of(sweep.duration)) - background.start
+    lasts = background.duration or max(durations_of(sweep)) - background.start
     bursts = -(-lasts // (on + off))
     if bursts > defaults.BURSTS_MAX:
         message = (
@@ -68,6 +83,19 @@ def _pattern_problems(sweep: SweepTable, background: BackgroundTable, here: KeyP
             f"in {write_duration(lasts)}, expected at most {defaults.BURSTS_MAX}: make them longer"
         )
         yield Problem((*here, "on"), message, about=((*here, "off"),))
+
+
+def _twice_problems(
+    sweep: SweepTable, background: BackgroundTable, here: KeyPath, at: KeyPath
+) -> Iterator[Problem]:
+    """Find traffic between named hosts that both trials of a slot would send."""
+    if sweep.directions == "simultaneous" and None not in (background.src, background.dst):
+        message = (
+            'found in a sweep with directions = "simultaneous", of which both trials would have it at once, '
+            'twice what is written; write directions = "both", or give it a sweep of its own with '
+            "exclusive = false"
+        )
+        yield Problem((*here, "from"), message, about=((*here, "to"), (*at, "directions")))
 
 
 def _place_problems(file: PlanFile, background: BackgroundTable, here: KeyPath) -> Iterator[Problem]:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from flowsweep.plan.expansion import HostPair, host_pairs, members
+from flowsweep.plan.expansion import HostPair
 from flowsweep.plan.fields import NAME_EXPECTED, NAME_PATTERN
+from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.links.table import LinkTable
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
@@ -22,12 +23,13 @@ def host_problems(file: PlanFile) -> Iterator[Problem]:
     for at, path in _paths(file):
         unknown = list(_unknown_names(file, at, path))
         yield from unknown
-        pairs = host_pairs(members(file.groups, path.src), members(file.groups, path.dst))
+        pairs = pairs_of_path(file, path)
         if unknown or not {host for pair in pairs for host in pair} <= known_hosts(file):
             continue
         if file.lab:
             yield from _unjoined(links, at, pairs)
-        one_way = file.sweep[int(at[1])].directions == "one"
+        # What runs beside a trial is never turned round.
+        one_way = "background" in at or file.sweep[int(at[1])].directions == "one"
         for src, dst in pairs if one_way else (*pairs, *((dst, src) for src, dst in pairs)):
             for problem in _unreachable(file, at, src, dst):
                 if shown_path(problem.path) not in addresses_missing:

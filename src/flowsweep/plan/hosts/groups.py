@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from flowsweep import defaults
-from flowsweep.plan.expansion import HostPair, host_pairs, members
 from flowsweep.plan.hosts.checks import known_hosts, unknown_host
+from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import levels_of
@@ -29,12 +29,6 @@ def group_problems(file: PlanFile) -> Iterator[Problem]:
             yield from _pairs_problems(file, sweep, path, here, (*at, "pairs"))
             yield from _both_ends_problems(file, sweep, path, here)
             yield from _host_limit_problems(file, sweep, path, at)
-
-
-def pairs_of_path(file: PlanFile, path: PathTable, pairs: int | None) -> tuple[HostPair, ...]:
-    """Pair the hosts of a path that take part, as its trials will."""
-    ends = (members(file.groups, name, pairs) for name in (path.src, path.dst))
-    return host_pairs(*ends)
 
 
 def total_flows(file: PlanFile, sweep: SweepTable) -> list[int]:

@@ -1,17 +1,16 @@
-"""Whether the two ends of a path can meet: what their IP versions and ports must agree on."""
+"""Whether the two ends of a path can meet: what their IP versions must agree on, and their ports."""
 
 import ipaddress
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from flowsweep.plan.expansion import HostPair, host_pairs, members
+from flowsweep.plan.expansion import HostPair
 from flowsweep.plan.hosts.checks import listening_host
-from flowsweep.plan.hosts.groups import pairs_of_path
+from flowsweep.plan.hosts.pairs import pairs_of_path
+from flowsweep.plan.hosts.ports import port_problems
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweeps.table import SweepTable
-from flowsweep.wording import counted
 
 LOOPBACK_VERSION = 4
 """Where the loopback is reached if neither an address nor a `family` says otherwise."""
@@ -23,25 +22,11 @@ def rendezvous_problems(file: PlanFile) -> Iterator[Problem]:
         at: KeyPath = ("sweep", number)
         for index, path in enumerate(sweep.paths):
             pairs = pairs_of_path(file, path, max(sweep.pairs) if sweep.pairs else None)
-            both_ways = [*pairs, *((dst, src) for src, dst in pairs)]
-            own = both_ways if sweep.directions == "simultaneous" else pairs
-            at_once = [*own, *_beside(file, sweep, own)]
-            yield from _port_problems(file, at_once, (*at, "paths", index))
+            yield from port_problems(file, sweep, path, (*at, "paths", index))
             if not file.lab:
+                both_ways = (*pairs, *((dst, src) for src, dst in pairs))
                 for src, dst in pairs if sweep.directions == "one" else both_ways:
                     yield from _version_problems(file.hosts, sweep, (src, dst), at)
-
-
-def _beside(file: PlanFile, sweep: SweepTable, own: Sequence[HostPair]) -> Iterator[HostPair]:
-    """Pairs of hosts that exchange what runs beside a trial."""
-    if sweep.probe is not None:
-        yield from own
-    for background in sweep.background:
-        if background.src is None or background.dst is None:
-            yield from own
-        else:
-            ends = (members(file.groups, name) for name in (background.src, background.dst))
-            yield from host_pairs(*ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,32 +96,3 @@ def _version(address: str | None) -> int | None:
         return ipaddress.ip_address(address or "").version
     except ValueError:
         return None
-
-
-def _port_problems(file: PlanFile, pairs: Sequence[HostPair], at: KeyPath) -> Iterator[Problem]:
-    """Each pair of hosts whose flows run at once needs a port of its own at the end that listens."""
-    listens = Counter(listening_host(file.hosts, src, dst) for src, dst in pairs)
-    checked: set[str] = set()
-    for name in listens:
-        if name is None or name in checked or (ports := file.hosts.get(name, HostTable()).ports) is None:
-            continue
-        rivals = [other for other in listens if other is not None and _share_ports(file, name, other)]
-        checked.update(rivals)
-        needed, there = sum(listens[rival] for rival in rivals), ports[1] - ports[0] + 1
-        if needed > there:
-            who = f"{name} listens" if rivals == [name] else f"{' and '.join(rivals)}, on one machine, listen"
-            message = (
-                f"found {counted(there, 'port')}, expected at least {needed}: {who} for {needed} pairs of "
-                f"hosts of {shown_path(at)} at once"
-            )
-            about = tuple(("hosts", rival, key) for rival in rivals for key in ("ports", "bind"))
-            yield Problem(("hosts", name, "ports"), message, about)
-
-
-def _share_ports(file: PlanFile, name: str, other: str) -> bool:
-    """Whether two hosts, which may be one and the same, take their ports from one range of one machine."""
-    one, two = (file.hosts.get(host, HostTable()) for host in (name, other))
-    if name == other:
-        return True
-    one_machine = not file.lab and one.launch == two.launch
-    return one.ports == two.ports and one_machine and (one.bind == two.bind or not (one.bind and two.bind))

@@ -13,6 +13,7 @@ from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.until.keys import UntilTable
 from flowsweep.tests import TESTS, facts_of
 from flowsweep.units import write_duration, write_size
+from flowsweep.wording import counted
 
 _KEYS = {
     "iperf3": ("port", "user", "password_env", "public_key", "padding"),
@@ -151,10 +152,7 @@ def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     if not facts_of(sweep.test).datagrams and any(length > most for length in sweep.length or ()):
         message = f"found {write_size(max(sweep.length or ()))}, {server} takes at most {write_size(most)}"
         yield Problem((*at, "length"), message)
-    windows = [*levels_of(sweep.window), *(sweep.window_send or ()), *(sweep.window_recv or ())]
-    if windows and max(windows) > defaults.IPERF3_WINDOW_MAX_BYTES:
-        found, most = write_size(max(windows)), defaults.IPERF3_WINDOW_MAX_BYTES
-        yield Problem((*at, "window"), f"found {found}, {server} takes at most {write_size(most)}")
+    yield from _window_problems(sweep, server, at)
     if isinstance(sweep.duration, UntilTable):
         message = f"found a duration that may end early, {server} agrees on one before it begins; give a time"
         yield Problem((*at, "duration"), message)
@@ -167,6 +165,23 @@ def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
             "sends and receives; write `window`"
         )
         yield Problem((*at, "window_send"), message, about=((*at, "window_recv"), (*at, "directions")))
+
+
+def _window_problems(sweep: SweepTable, server: str, at: KeyPath) -> Iterator[Problem]:
+    """Find windows of a flow, or shares of a sum, that are larger than an iperf3 server takes."""
+    most = defaults.IPERF3_WINDOW_MAX_BYTES
+    capped = [min(window, sweep.window_max or window) for window in levels_of(sweep.window)]
+    windows = [*capped, *(sweep.window_send or ()), *(sweep.window_recv or ())]
+    if windows and max(windows) > most:
+        found = write_size(max(windows))
+        yield Problem((*at, "window"), f"found {found}, {server} takes at most {write_size(most)}")
+    largest, flows = max(levels_of(sweep.window_sum), default=0), min(levels_of(sweep.flows))
+    if min(largest // flows, sweep.window_max or largest) > most:
+        message = (
+            f"found {write_size(largest)} for {counted(flows, 'flow')}, {server} takes at most "
+            f"{write_size(most)} per flow: lower it, or set `window_max`"
+        )
+        yield Problem((*at, "window_sum"), message, about=((*at, "flows"), (*at, "window_max")))
 
 
 def _hosts(file: PlanFile, *names: str) -> set[str]:

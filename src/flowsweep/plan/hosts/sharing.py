@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from flowsweep.plan.expansion import HostPair, members, mesh_pairs
 from flowsweep.plan.hosts.checks import known_hosts, unknown_host
+from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
@@ -63,6 +64,12 @@ def _mesh_problems(file: PlanFile, sweep: SweepTable, path: PathTable, at: KeyPa
     elif path.mesh == "pairs" and len(set(sizes.values())) > 1:
         listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
         message = f'found "pairs" for groups of other sizes ({listed}), expected as many hosts in both'
+        yield Problem((*at, "mesh"), message, about)
+    elif path.mesh == "pairs" and (same := [src for src, dst in pairs_of_path(file, path) if src == dst]):
+        message = (
+            f'found "pairs", which pairs {same[0]} with itself, expected two hosts at each place: '
+            'order one of the groups otherwise, or write "full"'
+        )
         yield Problem((*at, "mesh"), message, about)
 
 

@@ -13,9 +13,10 @@ from flowsweep.plan.probing import Echo, Probe
 from flowsweep.plan.searching.keys import FlowsRange, RateRange, WindowRange
 from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, WindowSearch
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, sweep_name
+from flowsweep.plan.tests.durations import durations_of
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.tests.udp.search import rate_search_of
-from flowsweep.plan.until.keys import UntilTable, longest_of
+from flowsweep.plan.until.keys import UntilTable
 from flowsweep.plan.until.model import Until
 
 ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
@@ -35,7 +36,7 @@ def build_sweep(
         paths=tuple(one for path in sweep.paths for one in _paths(path, groups)),
         directions=sweep.directions,
         pairs=(None,) if sweep.pairs is None else tuple(sweep.pairs),
-        duration_ns=_durations_ns(sweep),
+        duration_ns=tuple(durations_of(sweep)),
         until=_until(sweep),
         **_windows(sweep),
         **_bulk(sweep),
@@ -46,7 +47,7 @@ def build_sweep(
         plateau_search=_plateau_search(sweep),
         best_search=BestSearch(**_until_known(sweep)) if sweep.find == "best" else None,
         probe=_probe(sweep),
-        background=tuple(_background(table) for table in sweep.background),
+        background=tuple(_background(table, sweep.interval) for table in sweep.background),
         echo=tuple(ECHOES[name] for name in sweep.echo),
         exclusive=sweep.exclusive,
         timing=timing,
@@ -125,12 +126,6 @@ def _until_known(sweep: SweepTable) -> dict[str, Any]:
     }
 
 
-def _durations_ns(sweep: SweepTable) -> tuple[int, ...]:
-    longest_ns = PLAN_TESTS[sweep.test].duration_ns
-    absent = "duration" not in sweep.model_fields_set
-    return (longest_ns,) if absent and longest_ns is not None else tuple(longest_of(sweep.duration))
-
-
 def _until(sweep: SweepTable) -> Until | None:
     asked = sweep.duration
     return Until(share=asked.until, at_least_ns=asked.at_least) if isinstance(asked, UntilTable) else None
@@ -148,8 +143,8 @@ def _probe(sweep: SweepTable) -> Probe | None:
     )
 
 
-def _background(table: BackgroundTable) -> Background:
-    length = PLAN_TESTS[table.test].length_bytes or defaults.LENGTH_BYTES
+def _background(table: BackgroundTable, interval_ns: int) -> Background:
+    rates = None if table.rate is None else [table.rate]
     return Background(
         name=table.name,
         src=table.src,
@@ -157,7 +152,7 @@ def _background(table: BackgroundTable) -> Background:
         test=table.test,
         flows=table.flows,
         window_bytes=table.window,
-        length_bytes=table.length or length,
+        length_bytes=table.length or _usual_length(table.test, rates, interval_ns),
         congestion=table.congestion,
         rate_bps=table.rate,
         start_ns=table.start,
@@ -174,17 +169,21 @@ def _drain_ns(sweep: SweepTable) -> int:
 
 
 def _lengths(sweep: SweepTable) -> tuple[int, ...]:
-    """One length for all rates, where none is asked for: two things must not vary at once."""
     if sweep.length is not None:
         return tuple(sweep.length)
-    usual = PLAN_TESTS[sweep.test].length_bytes
+    return (_usual_length(sweep.test, sweep.rate, sweep.interval),)
+
+
+def _usual_length(test: str, rates: Sequence[int] | None, interval_ns: int) -> int:
+    """One length for all rates, where none is asked for: two things must not vary at once."""
+    usual = PLAN_TESTS[test].length_bytes
     if usual is not None:
-        return (usual,)
-    if sweep.rate is None:
-        return (defaults.LENGTH_BYTES,)
-    bits = min(sweep.rate) * sweep.interval // (defaults.SECOND_NS * defaults.WRITES_PER_INTERVAL)
+        return usual
+    if rates is None:
+        return defaults.LENGTH_BYTES
+    bits = min(rates) * interval_ns // (defaults.SECOND_NS * defaults.WRITES_PER_INTERVAL)
     power_of_two = 1 << max(0, (bits // 8).bit_length() - 1)
-    return (min(defaults.LENGTH_BYTES, power_of_two),)
+    return min(defaults.LENGTH_BYTES, power_of_two)
 
 
 Item = TypeVar("Item")

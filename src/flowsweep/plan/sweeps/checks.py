@@ -11,6 +11,7 @@ from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
 from flowsweep.plan.searching.checks import NO_SETTINGS, range_problems, search_problems
 from flowsweep.plan.searching.keys import FindKeys, levels_of
+from flowsweep.plan.sweeps.buffers import buffer_problems
 from flowsweep.plan.sweeps.table import PathTable, SweepTable, points_of_axes, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.tests.udp.search import rate_search_of
@@ -31,7 +32,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         flows = total_flows(file, sweep)
         yield from _key_problems(sweep, at)
         yield from _window_problems(sweep, at)
-        yield from _buffer_problems(sweep, at)
+        yield from buffer_problems(max(levels_of(sweep.flows)), max(sweep.length or [0]), at)
         if FindKeys.model_fields.keys() <= PLAN_TESTS[sweep.test].keys:
             yield from search_problems(file, sweep, at)
         else:
@@ -89,19 +90,6 @@ def _window_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
             "found without `window` or `window_sum`, expected one of them: it caps what they give a flow"
         )
         yield Problem((*at, "window_max"), message, about=(window, window_sum))
-
-
-def _buffer_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
-    """Find more flows and longer writes than a host should have memory for."""
-    if sweep.length is None:
-        return
-    flows, length = max(levels_of(sweep.flows)), max(sweep.length)
-    if flows * length > defaults.BUFFERS_MAX_BYTES:
-        message = (
-            f"found {write_size(length)} for {counted(flows, 'flow')}, expected at most "
-            f"{write_size(defaults.BUFFERS_MAX_BYTES)} of all flows"
-        )
-        yield Problem((*at, "length"), message, about=((*at, "flows"),))
 
 
 def _window_sum_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator[Problem]:

@@ -11,14 +11,15 @@ from flowsweep.plan.times.keys import TimesKeys
 def times_of(campaign: CampaignTable, sweep: SweepTable) -> TimesKeys:
     """Put together the times of a sweep, each key with its own value or the campaign's.
 
-    A sweep that says itself when it runs takes neither `every` and `between` nor `at` from the campaign.
+    A sweep that says itself when it runs takes neither `every` nor `at` from the campaign; `between` is of
+    `every`, whosever that is.
     """
     own = sweep.model_copy(update={"every": None}) if PLAN_TESTS[sweep.test].every_of_probes else sweep
     when = campaign if own.every is None and own.at is None else own
     return TimesKeys.model_construct(
         every=when.every,
         at=when.at,
-        between=own.between or (when.between if when.every is not None else None),
+        between=own.between or (campaign.between if when.every is not None else None),
         jitter=campaign.jitter if own.jitter is None else own.jitter,
         slip=campaign.slip if own.slip is None else own.slip,
     )

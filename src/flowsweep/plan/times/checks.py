@@ -50,6 +50,10 @@ def _campaign_problems(file: PlanFile, *, any_timed: bool) -> Iterator[Problem]:
         if getattr(campaign, name) is not None and not any_timed:
             message = "has no effect: no sweep has `every` or `at`; leave it out, or say when a sweep runs"
             yield Problem((_CAMPAIGN, alias), message, about)
+    often = any(times_of(campaign, sweep).every is not None for sweep in file.sweep)
+    if campaign.between is not None and any_timed and not often:
+        message = "has no effect on `at`, only on `every`, which no sweep has; leave it out"
+        yield Problem((_CAMPAIGN, "between"), message, ((_CAMPAIGN, "at"), *about))
     of_day = any(times.at or times.between for times in (campaign, *file.sweep))
     if "timezone" in campaign.model_fields_set and not of_day:
         message = "has no effect without `at` or `between`, which are times of the day; leave it out"

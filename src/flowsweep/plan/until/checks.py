@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from flowsweep.plan.hosts.groups import pairs_of_path
+from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import listed

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from ipaddress import ip_address
 
-from flowsweep.plan.expansion import members
+from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable
@@ -20,14 +20,13 @@ def mptcp_problems(file: PlanFile, sweep: SweepTable, _: list[int], at: KeyPath)
         yield Problem((*at, "dscp"), message, about=((*at, "family"), (*at, "test")))
     most = max(sweep.subflows or [1])
     for index, path in enumerate(sweep.paths):
-        for src in members(file.groups, path.src):
-            for dst in members(file.groups, path.dst):
-                paths = _path_count(file, sweep, src, dst)
-                if most > paths:
-                    found = f"found {most}, with {counted(paths, 'path')} between {src} and {dst}"
-                    message = f"{found}, expected no more: {_MORE[file.lab is not None]}"
-                    yield Problem((*at, "subflows"), message, about=((*at, "paths", index),))
-                    return
+        for src, dst in pairs_of_path(file, path):
+            paths = _path_count(file, sweep, src, dst)
+            if most > paths:
+                found = f"found {most}, with {counted(paths, 'path')} between {src} and {dst}"
+                message = f"{found}, expected no more: {_MORE[file.lab is not None]}"
+                yield Problem((*at, "subflows"), message, about=((*at, "paths", index),))
+                return
 
 
 def _path_count(file: PlanFile, sweep: SweepTable, src: str, dst: str) -> int:

@@ -1,6 +1,6 @@
 """What the keys of a sweep of QUIC must agree on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
@@ -13,8 +13,13 @@ CONGESTION = ("cubic", "newreno", "bbr")
 
 def quic_problems(_: PlanFile, sweep: SweepTable, __: list[int], at: KeyPath) -> Iterator[Problem]:
     """Find what engines have not for QUIC."""
-    for index, name in enumerate(sweep.congestion or ()):
+    yield from congestion_problems(sweep.congestion or (), at)
+
+
+def congestion_problems(names: Sequence[str], at: KeyPath) -> Iterator[Problem]:
+    """Find what is none of QUIC's among the congestion controls of the table at a place."""
+    for index, name in enumerate(names):
         if name not in CONGESTION:
-            path = (*at, "congestion", index) if len(sweep.congestion or ()) > 1 else (*at, "congestion")
+            path = (*at, "congestion", index) if len(names) > 1 else (*at, "congestion")
             message = f"found {shown(name)}, expected one of {listed(CONGESTION)}: QUIC is not the kernel's"
             yield Problem(path, message, about=((*at, "test"),))

@@ -1,6 +1,6 @@
 """What the keys of a sweep of datagrams must agree on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
@@ -25,11 +25,16 @@ def udp_problems(_: PlanFile, sweep: SweepTable, flows: list[int], at: KeyPath) 
     yield from _pace_problems(sweep, flows, at)
     yield from _search_problems(sweep, flows, at)
     yield from _knee_problems(sweep, flows, at)
-    for index, length in enumerate(sweep.length or ()):
+    yield from payload_problems(sweep.length or (), at)
+
+
+def payload_problems(lengths: Sequence[int], at: KeyPath) -> Iterator[Problem]:
+    """Find what fits in no datagram among the lengths of the table at a place."""
+    for index, length in enumerate(lengths):
         if defaults.DATAGRAM_MIN_BYTES <= length <= defaults.DATAGRAM_MAX_BYTES:
             continue
         first, last = write_size(defaults.DATAGRAM_MIN_BYTES), write_size(defaults.DATAGRAM_MAX_BYTES)
-        path = (*at, "length", index) if len(sweep.length or ()) > 1 else (*at, "length")
+        path = (*at, "length", index) if len(lengths) > 1 else (*at, "length")
         message = f"found {write_size(length)}, expected a datagram's payload of {first} to {last}"
         yield Problem(path, message, about=((*at, "test"),))
 
