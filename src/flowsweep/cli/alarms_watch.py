@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import SECOND_NS
@@ -63,7 +64,7 @@ def alarms_watched(
         nonlocal told
         told, before = watch.trouble, told
         if told is not None and told != before:
-            say(f"alarms: {told}; flowsweep alarms {archive} says more", err=True)
+            say(f"alarms: {told}; flowsweep alarms {quote(str(archive))} says more", err=True)
 
     def both(event: CampaignEvent) -> None:
         nonlocal has_begun

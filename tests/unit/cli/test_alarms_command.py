@@ -293,8 +293,8 @@ def test_a_campaign_that_could_not_begin_is_not_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_begun: bool
 ) -> None:
     """A look leaves a file in its archive, which would be in the way of the same command."""
-    looks: list[AlarmsWatch] = []
-    monkeypatch.setattr(AlarmsWatch, "end", lambda watch: looks.append(watch))
+    looks: list[int] = []
+    monkeypatch.setattr(AlarmsWatch, "end", lambda _: looks.append(1))
     plan = plan_of('[alarms]\ncommand = ["true"]')
 
     def campaign() -> None:
