@@ -50,7 +50,7 @@ def demo(
     folder = free_folder(archive)
     reason = lab_possible()
     if reason is None:
-        enter_user_namespace_if_needed()
+        enter_user_namespace_if_needed(named=[archive])
         where = "an emulated path of 20 Mbit/s and a round trip of 40 ms between two network namespaces"
     else:
         where = f"this machine's loopback, because no path can be emulated here: {reason}"

@@ -51,7 +51,7 @@ def run(
         # Of one that goes on, what was missed is recorded.
         refuse_misfit(loaded, time.time_ns())
     if loaded.links:
-        enter_user_namespace_if_needed()
+        enter_user_namespace_if_needed(named=(plan, against, archive))
     go_on = ["flowsweep", "run", str(plan)]
     go_on += [] if against is None else ["--against", str(against)]
     go_on += ["--archive", str(archive), "--resume"]
