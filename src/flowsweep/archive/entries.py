@@ -32,6 +32,8 @@ TABLES = ("samples", "flows", "cpu", "counters", "links", *OF_TESTS)
 TRIALS_FOLDER = "trials"
 MERGED_FOLDER = "merged"
 PARTS_FOLDER = "parts"
+ALARMS_FILE = "alarms"
+"""What of alarms was delivered, beside the journal."""
 
 _TRIAL_ID = re.compile(r"[0-9a-f]{12}")
 TrialId = Annotated[str, Field(pattern=rf"^{_TRIAL_ID.pattern}$")]

@@ -154,6 +154,12 @@ def all_parts(folder: Folder) -> list[Part]:
     return sorted(Part(int(name[1]), int(name[2]), name[3]) for name in found if name is not None)
 
 
+def has_parts_only(folder: Folder) -> bool:
+    """Whether nothing but files of monitors is in their folder, if it is there."""
+    names = folder.names(MONITORS_FOLDER)
+    return all(_NAME.fullmatch(name) or name.endswith(UNFINISHED) for name in names)
+
+
 def parts_that_count(folder: Folder) -> list[Part]:
     """Files without those that others cover, in the order of their parts."""
     kept: list[Part] = []

@@ -1,5 +1,6 @@
 """The plans of a service: each right for itself, and none in the way of another."""
 
+import shlex
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -45,7 +46,12 @@ def has_changed(then: Plan, now: Plan | None) -> bool:
     """Whether a campaign has to end: its plan asks for something else, or is gone. A comment is nothing."""
     if now is None or plan_difference(then, now):
         return True
-    return (then.alarms, then.retain) != (now.alarms, now.retain)
+    return _beside(then) != _beside(now)
+
+
+def _beside(plan: Plan) -> tuple[object, ...]:
+    """What a campaign has beside its measurements: it may change while its archive goes on."""
+    return plan.alarms, plan.retain, {monitor.name: monitor for monitor in plan.monitors}
 
 
 def _conflicts(plans: Mapping[Path, Plan]) -> Iterable[str]:
@@ -59,11 +65,7 @@ def _conflicts(plans: Mapping[Path, Plan]) -> Iterable[str]:
                 f"campaign.name: {both} are called {first.campaign.name} and {second.campaign.name}: where "
                 "the plan of the shorter name changes, its archive has the longer one; expected other names"
             )
-        if (
-            not first.links
-            and not second.links
-            and (shared := sorted(set(_hosts(first)) & set(_hosts(second))))
-        ):
+        if not first.links and not second.links and (shared := sorted(_hosts(first) & _hosts(second))):
             yield (
                 f"hosts: {both} both measure at {', '.join(shared)}, and would disturb each other: put their "
                 "sweeps into one plan"
@@ -71,5 +73,12 @@ def _conflicts(plans: Mapping[Path, Plan]) -> Iterable[str]:
 
 
 def _hosts(plan: Plan) -> set[str]:
-    """What identifies the hosts of a plan: where peers reach them. Those of labs are its own."""
-    return set() if plan.links else {host.data_address or host.address or host.name for host in plan.hosts}
+    """What identifies the hosts of a plan: where peers reach them, or else what starts engines there.
+
+    Those of labs are its own; one of which nothing is said is on this machine's loopback.
+    """
+    return (
+        set()
+        if plan.links
+        else {host.data_address or host.address or f"`{shlex.join(host.launch)}`" for host in plan.hosts}
+    )

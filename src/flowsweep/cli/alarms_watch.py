@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import SECOND_NS
@@ -39,7 +40,8 @@ def alarms_watched(
 ) -> Iterator[EventListener]:
     """Listen to a campaign's events for its alarms while the block runs, and show them as before.
 
-    Nothing of the alarms is imported here, and nothing is waited for while the campaign runs.
+    Nothing of the alarms is imported here, and nothing is waited for while the campaign runs. If that ends
+    before anything ran, was missed or was waited for, no last look is taken: it could not begin.
 
     Args:
         plan: Of the campaign.
@@ -56,22 +58,26 @@ def alarms_watched(
     watch = AlarmsWatch([*of_before, [*command, str(archive)]], plan.alarms.model_dump_json().encode())
 
     told: str | None = None
+    has_begun = False
 
     def tell() -> None:
         nonlocal told
         told, before = watch.trouble, told
         if told is not None and told != before:
-            say(f"alarms: {told}; flowsweep alarms {archive} says more", err=True)
+            say(f"alarms: {told}; flowsweep alarms {quote(str(archive))} says more", err=True)
 
     def both(event: CampaignEvent) -> None:
+        nonlocal has_begun
+        has_begun = has_begun or isinstance(event, TrialFinished | SweepMissed | Waiting)
         shown(event)
         watch(event)
         tell()
 
     try:
         yield both
+        has_begun = True
     finally:
-        if to_the_end:
+        if to_the_end and has_begun:
             watch.end()
             tell()
 

@@ -93,7 +93,7 @@ def check(
         # Sessions and traffic take longer to load than all else of this command.
         from flowsweep.cli.check_hosts import check_hosts
 
-        raise typer.Exit(check_hosts(loaded))
+        raise typer.Exit(check_hosts(loaded, (plan, against)))
     points = expand(loaded)
     seed = seed_to_count_with(loaded)
     slots = schedule(loaded, seed)

@@ -1,7 +1,8 @@
 """`flowsweep check --hosts`: every host of a plan is reached and looked at; imported only then."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import typer
 from rich.table import Table
@@ -21,14 +22,18 @@ _ANY_SEED = 0
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "not known": "dim"}
 
 
-def check_hosts(plan: Plan) -> int:
+def check_hosts(plan: Plan, files: Iterable[Path | None]) -> int:
     """Print a row for each host and thing that was looked at; returns the exit code.
+
+    Args:
+        plan: Whose hosts are looked at.
+        files: That it was read from; None is none.
 
     Raises:
         LabError, LaunchError: The plan's lab cannot be built.
     """
     if plan.links:
-        enter_user_namespace_if_needed()
+        enter_user_namespace_if_needed(named=files)
     seed = _ANY_SEED if plan.campaign.seed is None else plan.campaign.seed
     slots = schedule(plan, seed)
     try:

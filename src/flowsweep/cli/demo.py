@@ -15,6 +15,7 @@ from flowsweep.campaigns.folders import seed_of
 from flowsweep.cli.app import app
 from flowsweep.cli.campaign import carry_out, ended_in_order, print_campaign_end
 from flowsweep.cli.terminal import say
+from flowsweep.errors import ArchiveError
 from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
 from flowsweep.plan import parse_plan
 from flowsweep.schedule import estimate, schedule
@@ -46,9 +47,10 @@ def demo(
     ] = False,
 ) -> None:
     """Measure an emulated path on this machine for about two minutes, and write a report."""
+    folder = free_folder(archive)
     reason = lab_possible()
     if reason is None:
-        enter_user_namespace_if_needed()
+        enter_user_namespace_if_needed(named=[archive])
         where = "an emulated path of 20 Mbit/s and a round trip of 40 ms between two network namespaces"
     else:
         where = f"this machine's loopback, because no path can be emulated here: {reason}"
@@ -57,7 +59,6 @@ def demo(
     seed = seed_of(plan)
     expected = estimate(schedule(plan, seed), plan.links)
     say(f"{counted(expected.trials, 'trial')} on {where}; about {format_duration(expected.duration_ns)}")
-    folder = free_folder(archive)
     report = folder / "report.html"
     advice = f"to see them: flowsweep summary {quote(str(folder))}"
     with (
@@ -97,6 +98,15 @@ def usable_congestion(wanted: Sequence[str] = _CONGESTIONS) -> str:
 
 
 def free_folder(folder: Path) -> Path:
-    """The folder, or the first of `folder-2`, `folder-3`, … that is not there: earlier runs are kept."""
+    """The folder, or the first of `folder-2`, `folder-3`, … that is not there: earlier runs are kept.
+
+    Raises:
+        ArchiveError: It has no name to number, as `.` and `/`.
+    """
+    if folder.name in ("", ".."):
+        raise ArchiveError(
+            f"--archive: found {folder}, expected the name of a new folder, as in "
+            f"{folder / 'flowsweep-demo'}: results of earlier runs are kept, and new ones are put beside them"
+        )
     numbered = (folder.with_name(f"{folder.name}-{number}") for number in itertools.count(2))
     return next(path for path in itertools.chain([folder], numbered) if not path.exists())

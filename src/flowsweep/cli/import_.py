@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -66,7 +67,7 @@ def import_results(
     if result.files_read:
         already = f", {result.known} were there already" if result.known else ""
         say(f"{counted(result.taken, 'trial')} taken in from {counted(result.files_read, 'file')}{already}")
-        say(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
+        say(f"archive: {archive}\nnext: flowsweep report {quote(str(archive))} -o report.html")
     raise typer.Exit(_exit_code(result))
 
 

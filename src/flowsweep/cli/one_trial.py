@@ -34,6 +34,9 @@ HERE, THERE = "here", "there"
 
 _PARAMETERS = {"streams_per_flow": "streams", "file_size": "size"}
 """Of keys of a plan whose option has another name."""
+_DURATION = "sweep.duration"
+_AROUND_A_TEXT = "[]\"' "
+"""What an override may have around a text, as a plan file has."""
 _INTERVALS_OF_A_SHORT_TRIAL = 4
 _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
 
@@ -106,11 +109,13 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
 
 def _plan_of(request: OneTrialRequest) -> Plan:
     settings = {f"sweep.{key}": value for key, value in request.keys.items() if value is not None}
+    overrides = parse_overrides(request.overrides)
     if request.test in TIMED_TESTS:
-        settings["sweep.interval"] = _interval(settings["sweep.duration"])
+        duration = overrides.get(_DURATION, settings[_DURATION])
+        settings["sweep.interval"] = _interval(duration.strip(_AROUND_A_TEXT))
     there = far_host(request.host, request.address)
     text = _plan_text(request, there, _ends_of_paths(request.paths))
-    return _plan(text, settings, request)
+    return _plan(text, settings, overrides, request)
 
 
 def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
@@ -153,13 +158,14 @@ def _far_host_as_written(host: str) -> Iterator[None]:
         raise type(error)(host, error.reason) from error
 
 
-def _plan(text: str, settings: Mapping[str, str], request: OneTrialRequest) -> Plan:
+def _plan(
+    text: str, settings: Mapping[str, str], overrides: Mapping[str, str], request: OneTrialRequest
+) -> Plan:
     """Check what was written; a problem names the option that a person wrote."""
-    overrides = parse_overrides(request.overrides)
     _refuse_twice(settings, overrides, request.written)
     options = {name: f"--{_parameter(name)}" for name in settings}
     options |= {
-        "sweep.interval": "--duration",
+        "sweep.interval": f"--set {_DURATION}" if _DURATION in overrides else "--duration",
         f"hosts.{THERE}.address": "HOST" if request.address is None else "--address",
         f"hosts.{THERE}.launch": "HOST",
     }

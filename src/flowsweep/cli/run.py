@@ -9,6 +9,7 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive
+from flowsweep.bounded_text import parse_json
 from flowsweep.campaigns.folders import seed_of
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
@@ -50,7 +51,7 @@ def run(
         # Of one that goes on, what was missed is recorded.
         refuse_misfit(loaded, time.time_ns())
     if loaded.links:
-        enter_user_namespace_if_needed()
+        enter_user_namespace_if_needed(named=(plan, against, archive))
     go_on = ["flowsweep", "run", str(plan)]
     go_on += [] if against is None else ["--against", str(against)]
     go_on += ["--archive", str(archive), "--resume"]
@@ -64,7 +65,7 @@ def run(
         code = print_campaign_end(archive)
         if against is not None:
             print_settings_of(archive)
-    say(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
+    say(f"archive: {archive}\nnext: flowsweep report {shlex.quote(str(archive))} -o report.html")
     raise typer.Exit(code)
 
 
@@ -89,6 +90,11 @@ def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
     try:
         begun_with = Plan.model_validate_json(writer.plan_json)
     except ValidationError as error:
+        if _has_no_plan(writer.plan_json):
+            raise ArchiveError(
+                f"{writer.folder}: was imported and has no plan, so there is nothing to resume: choose a new "
+                "folder; `flowsweep compare` compares both archives"
+            ) from error
         version = writer.campaign.flowsweep_version
         raise ArchiveError(
             f"{writer.folder}: was begun by flowsweep {version}, and this is {__version__}, which does not "
@@ -98,3 +104,9 @@ def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
         what = f"{plan.source}: is not the plan that {writer.folder} was begun with"
         what += "; go on with that one, or choose a new folder:"
         raise ArchiveError("\n  ".join([what, *differences]))
+
+
+def _has_no_plan(plan_json: str) -> bool:
+    """Whether nothing was to be measured: so archives of imported results say it."""
+    plan = parse_json(plan_json)
+    return isinstance(plan, dict) and plan.get("sweeps") == []

@@ -51,7 +51,7 @@ def service(
     free_bytes_min = _size(keep_free)
     known = load_plans(plans)
     if any(plan.links for plan in known.values()):
-        enter_user_namespace_if_needed()
+        enter_user_namespace_if_needed(named=[*plans, archive])
     settings = Settings(plans, archive, free_bytes_min, retention_of)
     asyncio.run(_until_ended(Supervisor(settings, _tell, _listening, Notifier()), known))
 

@@ -1,9 +1,10 @@
 """`flowsweep status`: what a campaign with times does now, what comes next, what it missed."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Literal
 
 import typer
@@ -20,7 +21,6 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan
 from flowsweep.run.hold_ups import shown_time
-from flowsweep.run.outcome import Missed
 from flowsweep.schedule import Occasion, has_times, occasions
 from flowsweep.schedule.overdue import due_well_before, was_due_twice
 from flowsweep.wording import counted, direction, format_duration
@@ -92,7 +92,7 @@ def status(
     for number, (one, status) in enumerate(zip(read, found, strict=True)):
         if number:
             say("")
-        for line in _lines(status, one.totals.missed, now_ns):
+        for line in _lines(status, one, now_ns):
             say(line)
     raise typer.Exit(EXIT_USAGE if unread else 0)
 
@@ -156,14 +156,13 @@ def _paths(found: CampaignSoFar, plan: Plan, begun_ns: int, now_ns: int) -> Iter
         )
 
 
-def _lines(found: Status, missed: Iterable[Missed], now_ns: int) -> Iterator[str]:
+def _lines(found: Status, so_far: CampaignSoFar, now_ns: int) -> Iterator[str]:
     yield f"{found.name}: {found.state}, as of {shown_time(now_ns)}"
     counts = ", ".join(f"{count} {name}" for name, count in sorted(found.trials.items()))
     yield f"trials: {counts or 'none yet'}"
     if found.next_sweep is not None:
-        waits = (
-            "" if found.state == "runs" else ", if it is gone on with until then: flowsweep run PLAN --resume"
-        )
+        go_on = f"flowsweep run PLAN --archive {quote(str(so_far.folder))} --resume"
+        waits = "" if found.state == "runs" else f", if it is gone on with until then: {go_on}"
         yield f"next: {found.next_sweep} at {found.next_due_at}{waits}"
     for path in found.paths:
         way = f"{path.sweep}, {direction(path.src, path.dst)}"
@@ -176,7 +175,7 @@ def _lines(found: Status, missed: Iterable[Missed], now_ns: int) -> Iterator[str
         yield f"{way}: {said}{'; SILENT for longer than it should be' if path.silent else ''}"
     if found.missed:
         yield f"missed: {counted(found.missed, 'time')}"
-        recorded = list(missed)
+        recorded = so_far.totals.missed
         for one in recorded[-_MISSED_SHOWN:]:
             yield f"  {missed_words(one)}"
         if len(recorded) > _MISSED_SHOWN:

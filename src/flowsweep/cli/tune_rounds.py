@@ -83,8 +83,7 @@ class Rounds:
         folder = self._folder(len(self.stages) + 1, stage)
         if folder is not None:
             folder.parent.mkdir(parents=True, exist_ok=True)
-        options = {f"hosts.{name}.{key}": "HOST" for name in self.written for key in ("address", "launch")}
-        plan = parse_plan(text, COMMAND_LINE, {}, options=options)
+        plan = parse_plan(text, COMMAND_LINE, {}, options=self._options())
         seed = seed_of(plan)
         recorder = OneTrialRecord(plan, folder, seed)
         conditions = Conditions(vet=refuse_impossible)
@@ -99,6 +98,16 @@ class Rounds:
                 self._spend(recorder.outcomes)
         self.facts.update(recorder.facts)
         return recorder.outcomes
+
+    def _options(self) -> dict[str, str]:
+        """What a person wrote of each host, by the keys of a plan that it is in."""
+        found: dict[str, str] = {}
+        for name in self.written:
+            option = "--from" if name == _NEAR else "HOST"
+            is_said = name != _NEAR and self.request.address is not None
+            found[f"hosts.{name}.launch"] = option
+            found[f"hosts.{name}.address"] = "--address" if is_said else option
+        return found
 
     def _folder(self, number: int, stage: Stage) -> Path | None:
         save = self.request.save

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from flowsweep.defaults import LAB_COMMAND_TIMEOUT_S
@@ -16,6 +16,9 @@ CAP_NET_ADMIN = 12
 CAP_SYS_ADMIN = 21
 """Bits of capabilities(7)."""
 NAMESPACES = ("unshare", "--user", "--map-root-user", "--net", "--mount")
+RUN = Path("/run")
+NAMES = RUN / "netns"
+"""Where `ip netns` keeps names; PREPARE has these two, too."""
 PREPARE = """\
 set -e
 where=/run
@@ -39,7 +42,9 @@ SWITCHES = {
 """Settings by which hosts forbid user namespaces: path below /proc/sys, value that does, what allows them."""
 
 
-def enter_user_namespace_if_needed(arguments: Sequence[str] | None = None) -> None:
+def enter_user_namespace_if_needed(
+    arguments: Sequence[str] | None = None, *, named: Iterable[Path | None] = ()
+) -> None:
     """Replace this process by the same program in a user namespace, unless it may administer networks.
 
     Nothing must have been started before: no thread, no child, no open archive. If it replaces, it does not
@@ -47,21 +52,34 @@ def enter_user_namespace_if_needed(arguments: Sequence[str] | None = None) -> No
 
     Args:
         arguments: The program and its arguments; those of this process if None.
+        named: Files and folders that a person named, to be read or written inside; None is none.
 
     Raises:
-        LabError: User namespaces are not possible here; the message says what to do.
+        LabError: User namespaces are not possible here, or hide what was named; the message says what to do.
     """
     if may_administer_networks():
         return
     reason = user_namespace_refused()
     if reason is not None:
         raise LabError(reason)
+    _refuse_hidden(named)
     program = arguments or (sys.executable, *sys.orig_argv[1:])
     # The new program begins with empty buffers of its own: what waits in these would be lost.
     sys.stdout.flush()
     sys.stderr.flush()
     wrapped = _wrapped(program)
     os.execvpe(wrapped[0], wrapped, {**environment(), INSIDE: "1"})
+
+
+def _refuse_hidden(named: Iterable[Path | None]) -> None:
+    hidden = NAMES if NAMES.is_dir() else RUN
+    for path in named:
+        if path is not None and Path(os.path.realpath(path)).is_relative_to(hidden):
+            raise LabError(
+                f"{path}: is below {hidden}, which a lab without root hides behind a folder in memory: what "
+                "is there cannot be read, and what is written there would be lost. Choose another folder, or "
+                "run as root"
+            )
 
 
 def may_administer_networks() -> bool:

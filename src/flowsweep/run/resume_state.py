@@ -20,10 +20,13 @@ class ResumeState:
     def next_step(self, slot: Slot) -> tuple[int, Slot | None]:
         """How many steps of a slot are done, and what is to run in its place next; None if nothing is.
 
-        A slot of which one trial is missing runs as a whole: its trials are about each other.
+        A slot of which one trial is missing runs as a whole: its trials are about each other. A search of
+        which a step is done and told nothing is over: it could not go on.
         """
         if slot.search is not None:
-            return followed(slot, self.learned)
+            steps, step = followed(slot, self.learned)
+            failed = step is not None and all(trial.trial_id in self.done for trial in step.trials)
+            return steps, None if failed else step
         if all(trial.trial_id in self.done for trial in slot.trials):
             return 1, None
         return 0, slot

@@ -11,9 +11,11 @@ from flowsweep.archive import create_archive, open_archive_for_writing, read_arc
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_FILE, lock_archive
 from flowsweep.errors import ArchiveError
+from flowsweep.monitors.reading import Poll
 from flowsweep.run.outcome import Missed
 
 PLAN = '{"campaign": {"name": "x"}, "sweeps": []}'
+POLL = Poll("core", 1, 1, (("et0", "in_bytes", 1),))
 FACTS = {"a": {"kernel": "6.18"}}
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -25,6 +27,10 @@ def names(folder: Path) -> list[str]:
 def test_an_archive_and_the_folder_made_for_it_go(tmp_path: Path) -> None:
     with create_archive(tmp_path / "new", plan_json=PLAN, seed=1) as writer:
         writer.hosts(FACTS)
+        writer.take_back()
+    with create_archive(tmp_path / "watched", plan_json=PLAN, seed=1) as writer:
+        writer.monitor_parts.keep([POLL])
+        (writer.folder / "alarms").touch()
         writer.take_back()
     with create_archive(tmp_path / "without a word", plan_json=PLAN, seed=1) as writer:
         writer.take_back()
@@ -39,7 +45,18 @@ def test_a_folder_that_was_there_stays_and_can_be_used_again(tmp_path: Path) -> 
     create_archive(tmp_path, plan_json=PLAN, seed=1).close()
 
 
-@pytest.mark.parametrize("what", ["a trial that began", "a time that was missed", "a note", "data", "opened"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "a trial that began",
+        "a time that was missed",
+        "a note",
+        "an alarm that was told",
+        "a file beside those of monitors",
+        "data",
+        "opened",
+    ],
+)
 def test_what_holds_anything_or_was_there_before_stays(tmp_path: Path, what: str) -> None:
     writer = create_archive(tmp_path / "archive", plan_json=PLAN, seed=1)
     writer.hosts(FACTS)
@@ -51,6 +68,12 @@ def test_what_holds_anything_or_was_there_before_stays(tmp_path: Path, what: str
             writer.missed(Missed(sweep="s", first=1, last=1, **told))
         case "a note":
             (writer.folder / "notes").write_text("a new kernel")
+        case "an alarm that was told":
+            writer.monitor_parts.keep([POLL])
+            (writer.folder / "alarms").write_text("{}\n")
+        case "a file beside those of monitors":
+            writer.monitor_parts.keep([POLL])
+            (writer.folder / "monitors" / "mine").write_text("routers")
         case "data":
             (writer.folder / "trials" / "0123456789ab-1").mkdir()
         case _:
@@ -86,6 +109,8 @@ def test_wherever_taking_back_is_killed_the_same_command_goes_on(
         folder = tmp_path / str(calls)
         writer = create_archive(folder, plan_json=PLAN, seed=1)
         writer.hosts(FACTS)
+        writer.monitor_parts.keep([POLL])
+        (folder / "alarms").touch()
         with monkeypatch.context() as patch:
             killer = Killer(patch, calls)
             with suppress(Killed):

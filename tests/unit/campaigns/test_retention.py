@@ -177,6 +177,14 @@ def test_another_time_is_read_again_and_goes_on_in_the_same_archive() -> None:
     assert not plan_difference(before, after)
 
 
+def test_where_secrets_are_found_is_read_again_and_goes_on_in_the_same_archive() -> None:
+    router = '[monitors.core]\nsnmp = "192.0.2.9"\ninterfaces = ["et0"]\ncommunity = {{ env = "{}" }}\n'
+    before, after = plan(router.format("BEFORE")), plan(router.format("AFTER"))
+    assert has_changed(before, after)
+    assert not has_changed(before, before)
+    assert not plan_difference(before, after)
+
+
 def test_parts_wait_for_a_turn_only_if_it_would_suffice_and_for_samples_to_go() -> None:
     turn_ns = 600 * SECOND_NS
     small, large = Parts(1), Parts(1, size=600 * SUMMED_BYTES_PER_S)

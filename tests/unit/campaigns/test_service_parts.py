@@ -74,6 +74,42 @@ def test_plans_of_a_folder_are_taken_together(tmp_path: Path) -> None:
         load_plans([tmp_path / "nothing-in-it"] if (tmp_path / "nothing-in-it").mkdir() is None else [])
 
 
+NO_ADDRESS = """
+[campaign]
+name = "{name}"
+every = "5min"
+[hosts.probe]
+launch = {launch}
+listens = false
+[hosts.{sink}]
+address = "{address}"
+[[sweep]]
+paths = [{{ from = "probe", to = "{sink}" }}]
+duration = "5s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("launch", "shared"),
+    [
+        (('["ssh", "north"]', '["ssh", "south"]'), None),
+        (('["ssh", "north"]', '["ssh", "north"]'), "`ssh north`"),
+        (("[]", "[]"), "localhost"),
+    ],
+)
+def test_hosts_without_an_address_are_what_starts_their_engines(
+    tmp_path: Path, launch: tuple[str, str], shared: str | None
+) -> None:
+    first = NO_ADDRESS.format(name="one", launch=launch[0], sink="a", address="192.0.2.1")
+    second = NO_ADDRESS.format(name="two", launch=launch[1], sink="b", address="192.0.2.2")
+    places = written(tmp_path, one=first, two=second.replace("probe", "other") if shared else second)
+    if shared is None:
+        assert len(load_plans(places)) == 2
+    else:
+        with pytest.raises(PlanError, match=f"both measure at {shared}, and would disturb each other"):
+            load_plans(places)
+
+
 class Writer:
     """An archive that is merged in no time."""
 

@@ -25,7 +25,7 @@ from flowsweep.cli.alarms_watch import AlarmsWatch, alarms_watched
 from flowsweep.cli.app import app
 from flowsweep.cli.status import status_of
 from flowsweep.defaults import SECOND_NS
-from flowsweep.errors import FlowsweepError
+from flowsweep.errors import FlowsweepError, LaunchError
 from flowsweep.run.events import TrialFinished, Waiting
 from flowsweep.schedule import Occasion
 
@@ -286,6 +286,26 @@ def test_a_look_that_fails_is_said(watched: tuple[AlarmsWatch, Clock, Path]) -> 
     absent = AlarmsWatch([["/nowhere/flowsweep"]], b"")
     absent.end()
     assert absent.trouble == "could not be looked at: No such file or directory"
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_a_campaign_that_could_not_begin_is_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_begun: bool
+) -> None:
+    """A look leaves a file in its archive, which would be in the way of the same command."""
+    looks: list[int] = []
+    monkeypatch.setattr(AlarmsWatch, "end", lambda _: looks.append(1))
+    plan = plan_of('[alarms]\ncommand = ["true"]')
+
+    def campaign() -> None:
+        with alarms_watched(plan, tmp_path, lambda _: None) as events:
+            if has_begun:
+                events(Waiting(WAITS, SECOND_NS))
+            raise LaunchError("a", "no route to host")
+
+    with pytest.raises(LaunchError):
+        campaign()
+    assert len(looks) == has_begun
 
 
 def test_plans_that_tell_nobody_are_not_watched(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from flowsweep.cli.path_summary import _available as available_in_words
 from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 from flowsweep.cli.tcp_summary import print_summary as print_tcp
 from flowsweep.cli.udp_summary import print_summary as print_udp
-from flowsweep.errors import PlanError
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import LaunchError, PlanError
 from flowsweep.run.events import EventListener, TrialProbing
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot
@@ -179,12 +180,32 @@ def test_json_is_one_object_with_the_columns_of_the_test(
         (["rtt", "local", "--duration", "0s"], "--duration: "),
         (["path", "local", "--duration", "x"], "--duration: "),
         (["path", "local", "--set", "sweep.flows=2"], "sweep.flows"),
+        (["tcp", "local", "--duration", "50ms"], "--duration: "),
+        (["tcp", "local", "--set", "sweep.duration=50ms"], "--set sweep.duration=50ms: "),
     ],
 )
 def test_a_wrong_option_is_named_as_it_was_written(words: list[str], expected: str) -> None:
     error = invoke(*words).exception
     assert isinstance(error, PlanError)
     assert expected in str(error)
+
+
+@pytest.mark.parametrize(
+    "duration", [["--duration", "2s"], ["--set", "sweep.duration=2s"], ["--set", 'sweep.duration=["2s"]']]
+)
+def test_a_short_duration_has_short_intervals_however_it_was_written(
+    monkeypatch: pytest.MonkeyPatch, duration: list[str]
+) -> None:
+    slots: list[Slot] = []
+
+    def refused(slot: Slot) -> TrialOutcome:
+        slots.append(slot)
+        raise LaunchError("there", "no route to host")
+
+    measuring(monkeypatch, refused)
+    assert isinstance(invoke("tcp", "local", "--json", *duration).exception, LaunchError)
+    parameters = slots[0].trials[0].parameters
+    assert (parameters.duration_ns, parameters.interval_ns) == (2 * SECOND_NS, SECOND_NS // 2)
 
 
 TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {

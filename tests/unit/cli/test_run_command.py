@@ -2,6 +2,7 @@
 
 import errno
 import io
+import re
 import socket
 import tomllib
 from collections.abc import Sequence
@@ -112,6 +113,26 @@ def test_a_plan_that_another_version_wrote_is_not_resumed(
         assert isinstance(result.exception, ArchiveError)
         assert "was begun by flowsweep 9.9.9" in str(result.exception)
         assert "pip install flowsweep==9.9.9" in str(result.exception)
+
+
+def test_imported_results_are_not_resumed(plan: Path, tmp_path: Path) -> None:
+    archive, results = tmp_path / "archive", Path(__file__).parents[2] / "contract" / "imported"
+    assert invoke("import", next(results.glob("iperf-2.0.5-udp*")), "--archive", archive).exit_code == 0
+    result = invoke("run", plan, "--archive", archive, "--resume")
+    assert isinstance(result.exception, ArchiveError)
+    assert str(result.exception).startswith(f"{archive}: was imported and has no plan, so there is nothing")
+
+
+def test_what_comes_next_can_be_typed(plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run_campaign(*_: object, **__: object) -> None: ...
+
+    load(["run"])
+    monkeypatch.setattr("flowsweep.cli.campaign.run_campaign", run_campaign)
+    said = invoke("run", plan, "--archive", tmp_path / "my results").stdout
+    assert f"next: flowsweep report '{tmp_path}/my results' -o report.html\n" in said
+    results = Path(__file__).parents[2] / "contract" / "imported"
+    said = invoke("import", next(results.glob("iperf-2.0.5-udp*")), "--archive", tmp_path / "my own").stdout
+    assert f"next: flowsweep report '{tmp_path}/my own' -o report.html\n" in said
 
 
 def campaign_that_ends(patch: pytest.MonkeyPatch, error: BaseException, *, begun: int) -> None:
@@ -297,6 +318,13 @@ def test_the_demo_keeps_what_is_there(tmp_path: Path) -> None:
     for name in ("demo", "demo-2"):
         (tmp_path / name).mkdir()
     assert free_folder(folder) == tmp_path / "demo-3"
+
+
+@pytest.mark.parametrize("folder", [".", "..", "/", "a/.."])
+def test_a_folder_that_has_no_name_to_number_is_refused(folder: str) -> None:
+    expected = f"--archive: found {folder}, expected the name of a new folder, as in "
+    with pytest.raises(ArchiveError, match=re.escape(expected)):
+        free_folder(Path(folder))
 
 
 def test_progress_without_a_terminal_is_plain_lines() -> None:

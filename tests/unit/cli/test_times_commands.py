@@ -199,6 +199,7 @@ def test_status_says_what_is_silent_since_when_and_what_was_missed(tmp_path: Pat
     assert ": does not run, as of 2" in said
     assert "trials: 1 ok" in said
     assert re.search(r"next: hourly at 2\S+Z, if it is gone on with until then", said)
+    assert f": flowsweep run PLAN --archive {tmp_path / 'a'} --resume\n" in said
     assert re.search(r"hourly, left → right: measured 5 h 5\d min ago, 2\S+Z; SILENT", said)
     assert "missed: 3 times\n  missed: hourly, due 2" in said
     assert ", 3 times: asleep" in said

@@ -139,6 +139,8 @@ def test_the_answer_is_told_where_its_files_cannot_be_written(
         (("--report", "page.txt"), "expected a name that ends in .html"),
         (("--from", "nonsense", "--address", "::1"), "--from: found 'nonsense', expected local, ssh:"),
         (("--from", "exec:true"), "--address: missing: write the name or IP address by which exec:true"),
+        (("--address", "a/b"), '--address: found "a/b", expected a host name or an IP address'),
+        (("--from", "exec:''", "--address", "::1"), "--from: "),
     ],
 )
 def test_what_is_written_wrong_is_said(

@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal, Self
 
 from flowsweep.archive import disk
+from flowsweep.archive.entries import ALARMS_FILE
 from flowsweep.archive.folder import Folder
 from flowsweep.bounded_text import parse_json
 
-LEDGER_FILE = "alarms"
+LEDGER_FILE = ALARMS_FILE
 _BYTES_MAX = 256 << 20
 
 Outcome = Literal["tried", "delivered", "failed"]
