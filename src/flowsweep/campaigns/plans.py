@@ -1,7 +1,7 @@
 """The plans of a service: each right for itself, and none in the way of another."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -77,8 +77,10 @@ def _hosts(plan: Plan) -> set[str]:
 
     Those of labs are its own; one of which nothing is said is on this machine's loopback.
     """
-    return (
-        set()
-        if plan.links
-        else {host.data_address or host.address or f"`{shlex.join(host.launch)}`" for host in plan.hosts}
-    )
+    if plan.links:
+        return set()
+    return {host.data_address or host.address or _launched_by(host.launch) for host in plan.hosts}
+
+
+def _launched_by(launch: Sequence[str]) -> str:
+    return f"`{shlex.join(launch)}`" if launch else "this machine"

@@ -11,8 +11,7 @@ from flowsweep.plan.readers import listed, shown
 from flowsweep.plan.sweeps.buffers import buffer_problems
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.tests.durations import durations_of
-from flowsweep.plan.tests.quic.checks import congestion_problems
-from flowsweep.plan.tests.udp.checks import payload_problems
+from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.units import write_duration
 
 PROBE = "probe"
@@ -47,12 +46,8 @@ def background_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Itera
 
 def _range_problems(background: BackgroundTable, here: KeyPath) -> Iterator[Problem]:
     """Find what engines refuse, as in a sweep of that test."""
-    lengths = [] if background.length is None else [background.length]
-    if background.test == "udp":
-        yield from payload_problems(lengths, here)
-    if background.test == "quic" and background.congestion is not None:
-        yield from congestion_problems([background.congestion], here)
-    yield from buffer_problems(background.flows, max(lengths, default=0), here)
+    yield from PLAN_TESTS[background.test].background_check(background, here)
+    yield from buffer_problems(background.flows, background.length or 0, here)
 
 
 def _time_problems(

@@ -15,11 +15,9 @@ from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.durations import durations_of
+from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.units import write_duration
 from flowsweep.wording import counted
-
-_FREE_ONCE_MET = "tcp"
-"""The test whose flows do not keep the port at which they met."""
 
 
 def port_problems(file: PlanFile, sweep: SweepTable, path: PathTable, at: KeyPath) -> Iterator[Problem]:
@@ -85,7 +83,7 @@ def _met_at_once(sweep: SweepTable, background: BackgroundTable) -> int:
     pattern = bursts(background.start, lasts_ns, background.on, background.off)
     found = list(islice(pattern, defaults.BURSTS_MAX))  # more are refused as such
     early = sum(burst.start_ns <= ahead_ns for burst in found)
-    if background.test == _FREE_ONCE_MET:
+    if PLAN_TESTS[background.test].frees_port:
         return max(1, early)
     moments = (burst.start_ns - ahead_ns for burst in found if burst.start_ns > ahead_ns)
     later = [

@@ -14,7 +14,7 @@ from flowsweep.plan.tests.mptcp.keys import OF_TCP, MptcpKeys
 from flowsweep.plan.tests.path.build import built_path
 from flowsweep.plan.tests.path.checks import path_problems
 from flowsweep.plan.tests.path.keys import PathKeys
-from flowsweep.plan.tests.quic.checks import quic_problems
+from flowsweep.plan.tests.quic.checks import quic_background_problems, quic_problems
 from flowsweep.plan.tests.quic.keys import KERNELS, OF_OTHERS, QuicKeys
 from flowsweep.plan.tests.row import EVERY_TEST, PlanTest
 from flowsweep.plan.tests.rtt.build import built_rtt
@@ -22,7 +22,7 @@ from flowsweep.plan.tests.rtt.checks import rtt_problems
 from flowsweep.plan.tests.rtt.keys import RttKeys
 from flowsweep.plan.tests.tcp.checks import tcp_problems
 from flowsweep.plan.tests.tcp.keys import TcpKeys
-from flowsweep.plan.tests.udp.checks import udp_problems
+from flowsweep.plan.tests.udp.checks import udp_background_problems, udp_problems
 from flowsweep.plan.tests.udp.keys import UdpKeys
 from flowsweep.tests import rows_of_packages
 
@@ -30,12 +30,15 @@ _BULK = EVERY_TEST | BackgroundKeys.model_fields.keys() | BulkKeys.model_fields.
 """Keys of tests that send for a time: there may be traffic and probes beside them."""
 
 PLAN_TESTS: Mapping[str, PlanTest] = {
-    "tcp": PlanTest(_BULK | FindKeys.model_fields.keys() | TcpKeys.model_fields.keys(), tcp_problems),
+    "tcp": PlanTest(
+        _BULK | FindKeys.model_fields.keys() | TcpKeys.model_fields.keys(), tcp_problems, frees_port=True
+    ),
     "udp": PlanTest(
         _BULK | {"find", "precision"} | UdpKeys.model_fields.keys(),
         udp_problems,
         length_bytes=defaults.DATAGRAM_BYTES,
         drain_ns=defaults.DATAGRAM_DRAIN_NS,
+        background_check=udp_background_problems,
     ),
     "rtt": PlanTest(
         EVERY_TEST | {"length", "dscp", "background"} | RttKeys.model_fields.keys(),
@@ -54,6 +57,7 @@ PLAN_TESTS: Mapping[str, PlanTest] = {
     "quic": PlanTest(
         (_BULK - KERNELS) | FindKeys.model_fields.keys() | OF_OTHERS | QuicKeys.model_fields.keys(),
         quic_problems,
+        background_check=quic_background_problems,
     ),
     "mptcp": PlanTest(
         _BULK | FindKeys.model_fields.keys() | OF_TCP | MptcpKeys.model_fields.keys(), mptcp_problems

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from flowsweep import defaults
+from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable
@@ -14,6 +15,10 @@ Check = Callable[[PlanFile, SweepTable, list[int], KeyPath], Iterator[Problem]]
 
 
 def _no_problems(_: PlanFile, __: SweepTable, ___: list[int], ____: KeyPath) -> Iterator[Problem]:
+    yield from ()
+
+
+def _no_problems_beside(_: BackgroundTable, __: KeyPath) -> Iterator[Problem]:
     yield from ()
 
 
@@ -41,6 +46,10 @@ class PlanTest:
     drain_ns: int = defaults.DRAIN_TIMEOUT_NS
     duration_ns: int | None = None
     """Where a plan names none, and it is another than that of all tests."""
+    background_check: Callable[[BackgroundTable, KeyPath], Iterator[Problem]] = _no_problems_beside
+    """Finds what its engines refuse of background traffic of this test; takes its place, too."""
+    frees_port: bool = False
+    """Its flows do not keep the port at which they met."""
     probes_every_min_ns: int | None = None
     """Least pause between its probes, which `every` of a sweep then is; null: `every` says when it runs."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import listed, shown
@@ -13,10 +14,15 @@ CONGESTION = ("cubic", "newreno", "bbr")
 
 def quic_problems(_: PlanFile, sweep: SweepTable, __: list[int], at: KeyPath) -> Iterator[Problem]:
     """Find what engines have not for QUIC."""
-    yield from congestion_problems(sweep.congestion or (), at)
+    yield from _congestion_problems(sweep.congestion or (), at)
 
 
-def congestion_problems(names: Sequence[str], at: KeyPath) -> Iterator[Problem]:
+def quic_background_problems(background: BackgroundTable, at: KeyPath) -> Iterator[Problem]:
+    """Find likewise what they have not."""
+    yield from _congestion_problems([] if background.congestion is None else [background.congestion], at)
+
+
+def _congestion_problems(names: Sequence[str], at: KeyPath) -> Iterator[Problem]:
     """Find what is none of QUIC's among the congestion controls of the table at a place."""
     for index, name in enumerate(names):
         if name not in CONGESTION:

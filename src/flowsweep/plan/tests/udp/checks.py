@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from flowsweep import defaults
+from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import KNEE, RateRange
@@ -25,10 +26,15 @@ def udp_problems(_: PlanFile, sweep: SweepTable, flows: list[int], at: KeyPath) 
     yield from _pace_problems(sweep, flows, at)
     yield from _search_problems(sweep, flows, at)
     yield from _knee_problems(sweep, flows, at)
-    yield from payload_problems(sweep.length or (), at)
+    yield from _payload_problems(sweep.length or (), at)
 
 
-def payload_problems(lengths: Sequence[int], at: KeyPath) -> Iterator[Problem]:
+def udp_background_problems(background: BackgroundTable, at: KeyPath) -> Iterator[Problem]:
+    """Find what fits in no datagram."""
+    yield from _payload_problems([] if background.length is None else [background.length], at)
+
+
+def _payload_problems(lengths: Sequence[int], at: KeyPath) -> Iterator[Problem]:
     """Find what fits in no datagram among the lengths of the table at a place."""
     for index, length in enumerate(lengths):
         if defaults.DATAGRAM_MIN_BYTES <= length <= defaults.DATAGRAM_MAX_BYTES:
