@@ -47,3 +47,38 @@ def test_a_device_that_takes_no_jumbo_frames_is_the_paths(tmp_path: Path) -> Non
     assert found["effect"] == 1448
     assert "although right takes 8948 B: left or the path takes no packets above 1500 B." in found["claim"]
     assert found["n"] in (1, 2)
+
+
+PATH = """
+[campaign]
+name = "trains"
+repeats = 5
+order = "listed"
+
+[lab.links.wire]
+between = ["left", "right"]
+rate = "50Mbit/s"
+
+[[sweep]]
+name = "sweep"
+test = "path"
+paths = [{ from = "left", to = "right" }]
+ttl_max = 0
+streams = 0
+"""
+
+
+def test_trains_are_made_to_fit_where_a_router_reports_a_smaller_mtu(tmp_path: Path) -> None:
+    plan, archive = tmp_path / "plan.toml", tmp_path / "archive"
+    plan.write_text(PATH, encoding="utf-8")
+    command = start("run", plan, "--archive", archive)
+    wait_until(lambda: command.poll() is not None or finished_trials(archive) > 0)
+    (router,) = [name for name in namespaces_of(command.pid) if name.endswith("-link-wire")]
+    lower = ["ip", "-n", router, "link", "set", "side1", "mtu", "1300"]
+    subprocess.run(lower, check=True, timeout=10)
+    output, _ = command.communicate(timeout=180)
+    assert command.returncode == 0, output
+    trials = json.loads(flowsweep("summary", archive, "--format", "json"))
+    assert trials[0]["remarks"] is None
+    assert "packets of trains are of 1300 B in place of 1440" in trials[-1]["remarks"]
+    assert all(trial["path_capacity_bps"] is not None for trial in trials)

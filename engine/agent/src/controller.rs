@@ -14,6 +14,9 @@ use wire::{FrameKind, HEADER_BYTES, Request};
 const SILENT_WAITS: u32 = 30;
 const WAIT: Duration = Duration::from_secs(1);
 
+/// Of what is said of a frame that is no request.
+const SHOWN_CHARACTERS: usize = 1_000;
+
 /// An inner error for a frame that is no request; `None` at the end of the input.
 type Said = io::Result<Option<Result<Request, String>>>;
 
@@ -86,7 +89,9 @@ fn read_request(input: &mut impl Read) -> Said {
         return Ok(None);
     }
     Ok(Some(match kind {
-        FrameKind::Json => serde_json::from_slice(&payload).map_err(|error| format!("not a request: {error}")),
+        // The error quotes what was sent, which may be long.
+        FrameKind::Json => serde_json::from_slice(&payload)
+            .map_err(|error| format!("not a request: {error}").chars().take(SHOWN_CHARACTERS).collect()),
         FrameKind::Arrow => Err("a controller does not send samples".into()),
     }))
 }

@@ -14,6 +14,10 @@ use wire::{Event, FrameKind, MAGIC};
 
 /// Samples wait for the channel when this much is queued, in bytes. Only the thread of a trial that is over waits.
 const SAMPLES_QUEUED_BYTES: usize = 8 << 20;
+/// Requests wait when this much is queued, in bytes: more than samples alone can be.
+const REPLIES_QUEUED_BYTES: usize = SAMPLES_QUEUED_BYTES + (4 << 20);
+/// How long they wait for a controller that takes nothing.
+const REPLIES_TAKEN_WITHIN: Duration = Duration::from_secs(30);
 /// Progress is left out when this much is queued, in bytes: it would be old when it comes.
 const PROGRESS_QUEUED_BYTES: usize = 64 << 10;
 
@@ -49,6 +53,24 @@ impl FrameWriter {
         let held = queue.clone();
         thread::Builder::new().name("outbox".into()).spawn(move || held.write_to(output))?;
         Ok(Self { queue })
+    }
+
+    /// Waits until there is room for the reply to another request.
+    ///
+    /// # Errors
+    /// When the controller goes on asking, and takes nothing.
+    pub fn wait_for_room(&self) -> io::Result<()> {
+        self.wait_for_room_within(REPLIES_TAKEN_WITHIN)
+    }
+
+    fn wait_for_room_within(&self, timeout: Duration) -> io::Result<()> {
+        let crowded = |waiting: &mut Waiting| waiting.bytes > REPLIES_QUEUED_BYTES && !waiting.closed;
+        let waited = self.queue.changed.wait_timeout_while(self.queue.lock(), timeout, crowded);
+        if waited.unwrap_or_else(PoisonError::into_inner).1.timed_out() {
+            let message = "the controller asks on and on, and does not read what it is told";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+        }
+        Ok(())
     }
 
     /// Waits until everything is written, at most for `timeout`.
@@ -134,6 +156,17 @@ mod tests {
             writer.event(progress());
         }
         assert_eq!(writer.queue.lock().bytes, before);
+    }
+
+    #[test]
+    fn a_controller_that_asks_and_reads_nothing_is_left() {
+        let (stuck, _reader) = UnixStream::pair().unwrap();
+        let writer = FrameWriter::open(stuck).unwrap();
+        writer.samples(SampleBatch(vec![0; SAMPLES_QUEUED_BYTES]));
+        assert!(writer.wait_for_room_within(Duration::ZERO).is_ok(), "samples alone hold nothing up");
+        writer.event(Event::Refused { message: "a".repeat(REPLIES_QUEUED_BYTES) });
+        let error = writer.wait_for_room_within(Duration::from_millis(10)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]

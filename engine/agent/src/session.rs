@@ -59,7 +59,7 @@ pub fn serve(
     let mut descriptions = Vec::new();
     let mut requests = Requests::read(input)?;
     let outcome = loop {
-        match requests.next() {
+        match outbox.wait_for_room().and_then(|()| requests.next()) {
             Ok(Some(Ok(request))) => handle(request, added, gate, &trials, &mut descriptions, &outbox),
             Ok(Some(Err(message))) => outbox.event(Event::Refused { message }),
             Ok(None) => break Ok(()),

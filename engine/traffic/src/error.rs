@@ -272,6 +272,9 @@ pub enum TrialError {
     /// What was written is not what was sent.
     #[error("{0}")]
     Corrupt(String),
+    /// What the sink wrote could not be read back in time.
+    #[error("{0}")]
+    NotReadBack(String),
     /// This host does not exchange traffic with that peer.
     #[error("{0}")]
     Refused(String),
@@ -319,6 +322,7 @@ impl TrialError {
             Self::Files { .. } => (Phase::Prepare, "files"),
             Self::NoSpace { .. } => (Phase::Prepare, "no_space"),
             Self::Corrupt(_) => (Phase::Report, "corrupt"),
+            Self::NotReadBack(_) => (Phase::Report, "not_read_back"),
             Self::AcceptTimeout { .. } => (Phase::Listen, "accept_timeout"),
             Self::Resolve { .. } => (Phase::Connect, "resolve"),
             Self::Refused(_) => (Phase::Connect, "point_refused"),

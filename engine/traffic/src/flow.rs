@@ -167,9 +167,9 @@ impl<C: Connection> Flows<C> {
         self.all.iter().map(Flow::bytes).sum()
     }
 
-    /// Where each flow's thread tells what it uses.
-    pub fn meters(&self) -> impl Iterator<Item = &ThreadMeter> {
-        self.all.iter().map(|flow| &flow.meter)
+    /// Where each flow's thread tells what it uses, with the flow's index: one that was not established is missing.
+    pub fn meters(&self) -> impl Iterator<Item = (u32, &ThreadMeter)> {
+        self.all.iter().map(|flow| (flow.index, &flow.meter))
     }
 
     /// Lets all threads begin, once all of them are there: none has to be started beside others that run already.

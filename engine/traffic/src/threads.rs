@@ -1,6 +1,6 @@
 //! Threads that carry flows, and the guards that keep a trial from waiting for one that is gone.
 
-use std::thread::{self, Scope};
+use std::thread::{self, Scope, ScopedJoinHandle};
 
 use wire::{CpuTime, FlowEnd};
 
@@ -35,6 +35,14 @@ pub fn spawn<'scope, C: Connection>(
     };
     let thread = thread::Builder::new().name(format!("flow-{index}")).stack_size(FLOW_STACK_BYTES);
     thread.spawn_scoped(scope, body).map(drop).map_err(TrialError::Thread)
+}
+
+/// Starts a thread that does one thing within a trial. A host that has no more threads is an error of the trial, no panic.
+pub fn spawn_once<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, TrialError> {
+    thread::Builder::new().spawn_scoped(scope, work).map_err(TrialError::Thread)
 }
 
 /// Without a coordinator nobody would stop the flows' threads, and the scope would wait for them forever.

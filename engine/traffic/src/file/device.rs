@@ -54,14 +54,19 @@ impl Device {
             row.device = self.numbers;
             row.read_bytes = now.read_bytes.saturating_sub(before.read_bytes);
             row.written_bytes = now.written_bytes.saturating_sub(before.written_bytes);
-            row.busy_us = now.busy_ms.saturating_sub(before.busy_ms) * 1000;
-            row.queued_us = now.queued_ms.saturating_sub(before.queued_ms) * 1000;
+            row.busy_us = risen_ms(before.busy_ms, now.busy_ms) * 1000;
+            row.queued_us = risen_ms(before.queued_ms, now.queued_ms) * 1000;
             row.requests = now.requests;
         }
         self.before = now;
         self.looked_ns = now_ns;
         Some(row)
     }
+}
+
+/// The kernel counts these milliseconds in 32 bits (Documentation/admin-guide/iostats.rst).
+fn risen_ms(before: u64, now: u64) -> u64 {
+    now.wrapping_sub(before) & u64::from(u32::MAX)
 }
 
 fn read_totals((major, minor): (u32, u32)) -> Option<Totals> {
@@ -96,6 +101,12 @@ fn memory_bytes(text: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn milliseconds_that_the_kernel_counts_in_32_bits_go_on_beyond_them() {
+        assert_eq!(risen_ms(40, 70), 30);
+        assert_eq!(risen_ms(u64::from(u32::MAX) - 9, 20), 30);
+    }
 
     #[test]
     fn a_device_is_found_by_its_numbers() {

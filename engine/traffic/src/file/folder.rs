@@ -134,7 +134,8 @@ pub fn make(
             }
             file.sync_all().map_err(failed)?;
             let file = reopened(&file, settings.cache).map_err(failed)?;
-            prepare_cache(&file, settings.cache, &mut chunk).map_err(failed)?;
+            let ends = || control.stopped() || Instant::now() >= until;
+            prepare_cache(&file, settings.cache, &mut chunk, &ends).map_err(failed)?;
             Ok(SourceFile { file: Some(file), bytes: settings.file_bytes })
         })
         .collect()
@@ -177,7 +178,11 @@ pub fn existing(
             if !about.is_file() {
                 return Err(failed(path, io::Error::other("it is no regular file")));
             }
-            prepare_cache(&file, settings.cache, &mut chunk).map_err(|error| failed(path, error))?;
+            let ends = || control.stopped() || Instant::now() >= until;
+            prepare_cache(&file, settings.cache, &mut chunk, &ends).map_err(|error| failed(path, error))?;
+            if control.stopped() {
+                return Err(TrialError::Stopped);
+            }
             Ok(SourceFile { file: Some(file), bytes: about.len() })
         })
         .collect()
@@ -193,13 +198,17 @@ pub fn forget(file: &File) -> io::Result<()> {
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
-fn prepare_cache(file: &File, cache: Cache, chunk: &mut [u8]) -> io::Result<()> {
+/// `ends`: whether there is no time left for it.
+fn prepare_cache(file: &File, cache: Cache, chunk: &mut [u8], ends: &dyn Fn() -> bool) -> io::Result<()> {
     match cache {
         Cache::Dropped => forget(file),
         Cache::Warm => {
             let mut offset = 0;
             while let count @ 1.. = file.read_at(chunk, offset)? {
                 offset += count as u64;
+                if ends() {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
             }
             Ok(())
         }

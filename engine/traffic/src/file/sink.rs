@@ -337,7 +337,7 @@ impl Sink {
         for Written { file, offset, length, digest } in written.drain(..) {
             if Instant::now() >= until {
                 let seconds = timeout.as_secs_f64();
-                return Some(TrialError::Corrupt(format!(
+                return Some(TrialError::NotReadBack(format!(
                     "what was written could not be read back within {seconds} s: give the sweep a longer `drain`"
                 )));
             }

@@ -77,7 +77,7 @@ impl Monitor {
 
     /// Looks, if it is time. A look that takes long makes the next one wait: of its thread's time it takes no more than
     /// one part in [`MONITOR_SHARE`].
-    pub fn look_if_due<'a>(&mut self, now_ns: i64, threads: impl Iterator<Item = &'a ThreadMeter>) {
+    pub fn look_if_due<'a>(&mut self, now_ns: i64, threads: impl Iterator<Item = (u32, &'a ThreadMeter)>) {
         if !self.beat.is_due(now_ns) {
             return;
         }
@@ -89,21 +89,21 @@ impl Monitor {
     }
 
     /// Looks a last time, once all flows have ended.
-    pub fn end<'a>(mut self, now_ns: i64, threads: impl Iterator<Item = &'a ThreadMeter>) -> Observed {
+    pub fn end<'a>(mut self, now_ns: i64, threads: impl Iterator<Item = (u32, &'a ThreadMeter)>) -> Observed {
         self.look(now_ns, threads);
         let counters = Counters::read().risen_since(&self.counters);
         Observed { cpu: self.log, counters, throttled_us: self.throttle.risen_us() }
     }
 
-    fn look<'a>(&mut self, now_ns: i64, threads: impl Iterator<Item = &'a ThreadMeter>) {
+    fn look<'a>(&mut self, now_ns: i64, threads: impl Iterator<Item = (u32, &'a ThreadMeter)>) {
         self.look_at_cores(now_ns);
         let own = own_reading(now_ns);
         self.log_thread(-1, self.own_mark, own);
         self.own_mark = own;
-        for (index, meter) in threads.enumerate().take(self.thread_marks.len()) {
+        for (place, (index, meter)) in threads.enumerate().take(self.thread_marks.len()) {
             let reported = meter.reported();
-            self.log_thread(i32::try_from(index).unwrap_or(i32::MAX), self.thread_marks[index], reported);
-            self.thread_marks[index] = reported;
+            self.log_thread(i32::try_from(index).unwrap_or(i32::MAX), self.thread_marks[place], reported);
+            self.thread_marks[place] = reported;
             meter.request();
         }
     }
@@ -170,23 +170,28 @@ mod tests {
         log.into_rows().unwrap().1.map(Result::unwrap).collect()
     }
 
+    /// Flows 3 and 4: those before were not established.
+    fn of_flows(meters: &[ThreadMeter]) -> impl Iterator<Item = (u32, &ThreadMeter)> {
+        (3..).zip(meters)
+    }
+
     #[test]
     fn a_thread_has_rows_from_one_of_its_answers_to_the_next() {
         let meters = [ThreadMeter::default(), ThreadMeter::default()];
         let mut monitor = Monitor::begin(Counters::default(), Duration::from_secs(1), 2, 0);
         meters[0].report(5);
-        monitor.look_if_due(SECOND_NS, meters.iter());
+        monitor.look_if_due(SECOND_NS, of_flows(&meters));
         meters[0].report_if_requested(|| 7);
         meters[0].report_if_requested(|| 8);
-        monitor.look_if_due(SECOND_NS + 1, meters.iter());
-        monitor.look_if_due(2 * SECOND_NS, meters.iter());
-        monitor.look_if_due(3 * SECOND_NS, meters.iter());
-        let found = rows(monitor.end(4 * SECOND_NS, meters.iter()).cpu);
-        let of_flow: Vec<_> = found.iter().filter(|row| row.of == Of::Thread(0)).collect();
+        monitor.look_if_due(SECOND_NS + 1, of_flows(&meters));
+        monitor.look_if_due(2 * SECOND_NS, of_flows(&meters));
+        monitor.look_if_due(3 * SECOND_NS, of_flows(&meters));
+        let found = rows(monitor.end(4 * SECOND_NS, of_flows(&meters)).cpu);
+        let of_flow: Vec<_> = found.iter().filter(|row| row.of == Of::Thread(3)).collect();
         assert_eq!(of_flow.len(), 1, "it waits since it last answered");
         assert_eq!((of_flow[0].start_ns, of_flow[0].end_ns), (5, 7));
         assert!(of_flow[0].values[7].is_some() && of_flow[0].values[2].is_none());
-        assert!(!found.iter().any(|row| row.of == Of::Thread(1)), "it never answered");
+        assert!(!found.iter().any(|row| row.of == Of::Thread(4)), "it never answered");
         let own: Vec<_> = found.iter().filter(|row| row.of == Of::Thread(-1)).map(|row| row.end_ns).collect();
         assert_eq!(own, [1, 2, 3, 4].map(|second| second * SECOND_NS));
         assert!(found.iter().any(|row| matches!(row.of, Of::Core(_)) && row.end_ns - row.start_ns == SECOND_NS));

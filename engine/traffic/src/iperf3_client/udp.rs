@@ -30,6 +30,7 @@ use crate::{
         check,
         delivered::{self, Delivered},
         sampler::Sampler,
+        silence::silence_of,
         socket, source,
         stream::{Opened, Stream, UdpFlows},
     },
@@ -67,7 +68,7 @@ impl Kind for Udp {
             duration: Duration::from_micros(settings.duration_us),
             pad: Duration::from_micros(settings.pad_us),
             omit: Duration::from_secs(server.omit_s.into()),
-            first_bytes: Duration::from_micros(settings.silence_timeout_us),
+            first_bytes: silence_of(settings),
             // Nothing is drained: on a busy machine it is the threads of 128 flows that take seconds to hear of the end.
             drain: Duration::from_micros(settings.drain_us).max(IPERF3_DRAIN),
             settle: IPERF3_SETTLE,

@@ -13,7 +13,7 @@ use crate::{
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
     udp::{
         counted::{Counted, room},
-        silence::Silence,
+        silence::{Silence, silence_of},
         stream::{NotOurs, UdpFlow, UdpFlows},
     },
 };
@@ -65,7 +65,7 @@ impl<'a> Receiver<'a> {
     fn new(flow: &'a UdpFlow, flows: &UdpFlows, settings: &UdpSettings) -> Self {
         Self {
             length: settings.length_bytes as usize,
-            silence_ns: microseconds_to_ns(settings.silence_timeout_us),
+            silence_ns: nanoseconds(silence_of(settings)),
             counted: Counted::new(flow, settings.length_bytes as usize, flows.origin_of_both()),
             counts: false,
             silence: Silence::from(flows.now_ns()),

@@ -97,19 +97,20 @@ fn remarks(task: &Task<'_, PathSettings>, line: &Line) -> Vec<String> {
 
 fn report<R: Tabular>(
     task: &Task<'_, PathSettings>,
-    run: Run<'_>,
+    mut run: Run<'_>,
     log: Log<R>,
     incomplete: Option<TrialError>,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     let origin_unix_ns = run.origin.unix_ns;
+    let seen = std::mem::take(&mut run.remarks);
     let (observed, rejected, steps) = run.end();
     let mut tables = Delivery::new(task.trial, task.role, outbox);
     tables.deliver(log).map_err(|error| TrialError::Samples(error.to_string()))?;
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
         rejected_connections: rejected,
-        remarks: steps.remark(CLOCK_SET).into_iter().collect(),
+        remarks: seen.into_iter().chain(steps.remark(CLOCK_SET)).collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(observed)
     })));

@@ -27,6 +27,8 @@ pub struct Run<'a> {
     pub origin: Origin,
     /// Bytes of payload that passed so far.
     pub bytes: u64,
+    /// What differs from what the settings request, as was seen on the way.
+    pub remarks: Vec<String>,
     kernel: KernelTime,
     control: &'a Control,
     monitor: Monitor,
@@ -49,6 +51,7 @@ impl<'a> Run<'a> {
             origin,
             kernel: KernelTime::new(origin),
             bytes: 0,
+            remarks: Vec::new(),
             control,
             monitor: Monitor::begin(counters, MONITOR_INTERVAL, 0, 0),
             progress: ProgressReporter::new(task.trial, task.role, outbox),

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+
 use super::{
     datagram::{Packet, Request, Response},
     dispersion::{Dispersion, Growth},
@@ -40,7 +42,12 @@ pub fn send_trains(run: &mut Run<'_>, secrets: Secrets, until: Instant) -> Resul
         for sequence in 0..count {
             packets.send(run, train, sequence, None);
         }
-        let seen = dispersion_at_sink(run, secrets, train)?;
+        // Of a train of which nothing came the sink knows as little as one that does not answer.
+        let seen = dispersion_at_sink(run, secrets, train)?.filter(|seen| *seen != Dispersion::default());
+        if packets.fit(run, secrets) {
+            train += 1;
+            continue;
+        }
         unseen = if seen.is_some() { 0 } else { unseen + 1 };
         growth.seen(seen);
         train += 1;
@@ -146,21 +153,43 @@ struct Packets {
     secrets: Secrets,
     size_bytes: u32,
     payload: Vec<u8>,
+    /// One was larger than what the path is known to carry by now.
+    too_large: bool,
 }
 
 impl Packets {
     /// Of the size in the settings, or the largest that can be sent.
     fn new(run: &Run<'_>, secrets: Secrets) -> Self {
         let size_bytes = run.settings.train_bytes.min(run.line.path_mtu().unwrap_or(u32::MAX));
-        Self { secrets, size_bytes, payload: vec![0; (size_bytes - run.line.headers_bytes()) as usize] }
+        Self {
+            secrets,
+            size_bytes,
+            payload: vec![0; (size_bytes - run.line.headers_bytes()) as usize],
+            too_large: false,
+        }
     }
 
     fn send(&mut self, run: &mut Run<'_>, train: u32, sequence: u32, rate_bps: Option<u64>) {
         let packet = Packet { train, sequence, rate_bps, sent_ns: run.now_ns() };
         Request::Packet(packet).write(self.secrets.source, &mut self.payload);
         // One that does not go out is missing at the sink, like one that is lost.
-        if run.line.send(&self.payload).is_ok() {
-            run.bytes += self.payload.len() as u64;
+        match run.line.send(&self.payload) {
+            Ok(()) => run.bytes += self.payload.len() as u64,
+            Err(error) => self.too_large |= error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error()),
         }
+    }
+
+    /// Makes packets that fit where a router within the path has reported a smaller MTU since; says whether it did.
+    fn fit(&mut self, run: &mut Run<'_>, secrets: Secrets) -> bool {
+        let fitting = Self::new(run, secrets);
+        if !self.too_large || fitting.size_bytes >= self.size_bytes {
+            return false;
+        }
+        let (size, requested) = (fitting.size_bytes, self.size_bytes);
+        run.remarks.push(format!(
+            "packets of trains are of {size} B in place of {requested}: a router towards the sink reported that MTU"
+        ));
+        *self = fitting;
+        true
     }
 }

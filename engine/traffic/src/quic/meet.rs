@@ -32,6 +32,7 @@ use crate::{
         DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, QUIC_DATAGRAM_MAX_BYTES, QUIC_DATAGRAM_MIN_BYTES, STOP_CHECK,
         SUBFLOW_CHECK,
     },
+    threads::spawn_once,
     tls::{NAME, Secrets, opening_token},
     udp::{self, Established, Stream},
 };
@@ -99,8 +100,11 @@ pub fn connections(
     thread::scope(|scope| {
         let threads: Vec<_> = flows
             .into_iter()
-            .map(|(flow, stream)| (flow, scope.spawn(move || shake_with_engine(task, flow, stream.socket, control))))
-            .collect();
+            .map(|(flow, stream)| {
+                spawn_once(scope, move || shake_with_engine(task, flow, stream.socket, control))
+                    .map(|thread| (flow, thread))
+            })
+            .collect::<Result<_, _>>()?;
         let shaken = threads.into_iter().map(|(flow, thread)| {
             let panicked = |_| TrialError::Thread(io::Error::other("the handshake's thread failed"));
             Ok((flow, thread.join().map_err(panicked)??))

@@ -35,6 +35,7 @@ use crate::{
     address::{family_of, resolve},
     defaults::DATAGRAM_WINDOW_BYTES,
     flow::cpu_since,
+    threads::spawn_once,
     tls::provider,
 };
 
@@ -54,7 +55,9 @@ pub fn connections(task: &Task<'_, QuicSettings>, control: &Control) -> Result<V
     control.check_peer(remote.ip())?;
     thread::scope(|scope| {
         let connect = move |flow| meet::shake(task, flow, socket(task, *bind, remote)?, tls(), control);
-        let threads: Vec<_> = (0..task.settings.flows).map(|flow| (flow, scope.spawn(move || connect(flow)))).collect();
+        let threads: Vec<_> = (0..task.settings.flows)
+            .map(|flow| spawn_once(scope, move || connect(flow)).map(|thread| (flow, thread)))
+            .collect::<Result<_, _>>()?;
         let shaken = threads.into_iter().map(|(flow, thread)| {
             let panicked = |_| TrialError::Thread(io::Error::other("the handshake's thread failed"));
             Ok((flow, thread.join().map_err(panicked)??))

@@ -17,6 +17,7 @@ use super::{
     listen::Listener,
     packet_format::Ours,
     sampler::Sampler,
+    silence::silence_of,
     sink::{self, Expected, NOT_YET},
     source,
     stream::{UdpFlow, UdpFlows},
@@ -30,7 +31,7 @@ use crate::{
     },
     halt::Halt,
     host::{Counters, Observed},
-    threads::spawn,
+    threads::{spawn, spawn_once},
     time::nanoseconds,
 };
 
@@ -82,7 +83,7 @@ pub fn run(
         spawn_all(scope, flows, task, offloads, expecting)?;
         if let Some(listener) = listener {
             let over = || flows.wait_all_ended(Duration::ZERO) || flows.aborted().is_some();
-            scope.spawn(move || counted.set(listener.count_rejected(over)));
+            spawn_once(scope, move || counted.set(listener.count_rejected(over)))?;
         }
         Ok(())
     })?;
@@ -156,7 +157,7 @@ impl Procedure for Engines<'_> {
     }
 
     fn wait_on(&mut self, sides: &Sides<'_, Self>, flow: u32, waited: Duration) -> Result<(), TrialError> {
-        let silence = Duration::from_micros(self.settings.silence_timeout_us);
+        let silence = silence_of(self.settings);
         match self.role {
             Role::Source if waited >= silence => {
                 let within = silence.as_secs_f64();

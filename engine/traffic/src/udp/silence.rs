@@ -1,6 +1,20 @@
 //! How long a flow has been silent, as far as its thread was there to hear it. No socket, no clock.
 
-use crate::{defaults::SILENCE_OF_PASS, time::nanoseconds};
+use std::time::Duration;
+
+use wire::UdpSettings;
+
+use crate::{defaults::SILENCE_OF_PASS, pacing::Gap, time::nanoseconds};
+
+/// How long a flow may say nothing: a slow one is silent between its datagrams, and longer where one is lost.
+pub fn silence_of(settings: &UdpSettings) -> Duration {
+    let gap = Gap::of(settings.length_bytes, settings.rate_bps, settings.spacing_ns);
+    three_gaps_or(Duration::from_micros(settings.silence_timeout_us), gap)
+}
+
+fn three_gaps_or(silence: Duration, gap: Option<Gap>) -> Duration {
+    silence.max(Duration::from_nanos(gap.map_or(0, |gap| gap.span_ns(1).saturating_mul(3))))
+}
 
 /// What a sink's thread has seen of silence. A host that was away for a while has seen none: what arrived meanwhile still
 /// waits to be received, and so may a source that was held up with it.
@@ -30,6 +44,14 @@ mod tests {
     use super::*;
 
     const MS: i64 = 1_000_000;
+
+    #[test]
+    fn a_slow_flow_may_be_silent_for_three_of_its_gaps() {
+        let silence = Duration::from_secs(10);
+        assert_eq!(three_gaps_or(silence, None), silence);
+        assert_eq!(three_gaps_or(silence, Gap::of(1250, Some(1_000_000), None)), silence);
+        assert_eq!(three_gaps_or(silence, Gap::of(1250, Some(1_000), None)), Duration::from_secs(30));
+    }
 
     #[test]
     fn a_thread_that_looks_often_has_seen_all_of_it() {

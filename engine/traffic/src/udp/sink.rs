@@ -12,13 +12,12 @@ use wire::{DatagramKind, FlowEnd, UdpSettings};
 use super::{
     arrivals::Delays,
     counted::{Counted, room},
-    silence::Silence,
+    silence::{Silence, silence_of},
     stream::{NotOurs, UdpFlow, UdpFlows},
 };
 use crate::{
     defaults::{DUPLICATES_AWAITED, GONE_AWAITED, LATE_AWAITED, PAUSE_BORNE},
     flow::cpu_since,
-    pacing::Gap,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
 };
 
@@ -104,14 +103,10 @@ struct Receiver<'a> {
 
 impl<'a> Receiver<'a> {
     fn new(flow: &'a UdpFlow, flows: &UdpFlows, settings: &UdpSettings) -> Self {
-        // A slow flow is silent between its datagrams.
-        let gap = Gap::of(settings.length_bytes, settings.rate_bps, settings.spacing_ns);
-        let pause_ns = gap.map_or(0, |gap| gap.span_ns(1).saturating_mul(3));
-        let pause_ns = i64::try_from(pause_ns).unwrap_or(i64::MAX);
         Self {
             flow,
             length: settings.length_bytes as usize,
-            silence_ns: microseconds_to_ns(settings.silence_timeout_us).max(pause_ns),
+            silence_ns: nanoseconds(silence_of(settings)),
             drain_ns: microseconds_to_ns(settings.drain_us),
             counted: Counted::new(flow, settings.length_bytes as usize, flows.origin_of_both()),
             silence: Silence::from(flows.now_ns()),

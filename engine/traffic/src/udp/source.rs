@@ -51,7 +51,7 @@ struct Sender<'a, K> {
     pace: Option<Pace>,
     spacing: Histogram<u64>,
     last_ns: Option<u64>,
-    refused: u64,
+    refused: Refused,
     burst_max: u64,
 }
 
@@ -167,7 +167,7 @@ impl<'a, K: Kind> Sender<'a, K> {
             segmented,
             spacing: histograms::of_times(),
             last_ns: None,
-            refused: 0,
+            refused: Refused::default(),
             burst_max: 0,
         }
     }
@@ -192,7 +192,9 @@ impl<'a, K: Kind> Sender<'a, K> {
             Err(error) if is_refusal(&error) => {
                 // A thread that may wait waits for room, which is no refusal.
                 let waited = flags.is_empty() && error.kind() == io::ErrorKind::WouldBlock;
-                self.refused += if waited { 0 } else { count as u64 };
+                if !waited {
+                    self.refused.take(self.outgoing.next, count as u64);
+                }
                 Ok(waited)
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
@@ -237,7 +239,7 @@ impl<'a, K: Kind> Sender<'a, K> {
     fn leave(&mut self) {
         let counts = UdpCounts {
             datagrams: self.outgoing.next,
-            refused: self.refused,
+            refused: self.refused.count,
             behind_max_ns: self.pace.as_ref().map(|pace| pace.behind_max_ns),
             burst_max: Some(self.burst_max),
             gso: self.segmented.then(|| self.outgoing.segmented()),
@@ -329,7 +331,41 @@ fn receive_now(socket: &UdpSocket, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
+/// Datagrams that the kernel refused, each counted once however often it was tried again.
+#[derive(Default)]
+struct Refused {
+    count: u64,
+    /// Number of the first one that never was.
+    beyond: u64,
+}
+
+impl Refused {
+    fn take(&mut self, first: u64, count: u64) {
+        let beyond = first.saturating_add(count);
+        self.count += beyond.saturating_sub(self.beyond.max(first));
+        self.beyond = self.beyond.max(beyond);
+    }
+}
+
 /// Nanoseconds of the trial.
 fn now_ns(flows: &UdpFlows) -> u64 {
     u64::try_from(nanoseconds(flows.origin().elapsed())).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_that_are_refused_again_and_again_count_once() {
+        let mut refused = Refused::default();
+        for _ in 0..1000 {
+            refused.take(64, 32);
+        }
+        assert_eq!(refused.count, 32);
+        refused.take(80, 32);
+        assert_eq!(refused.count, 48);
+        refused.take(500, 1);
+        assert_eq!(refused.count, 49);
+    }
 }

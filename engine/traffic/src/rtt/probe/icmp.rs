@@ -56,7 +56,9 @@ impl IcmpProber {
         socket.set_nonblocking(true)?;
         enable_ancillary(&socket, Ancillary::Arrival, ipv6)?;
         if let Some(dscp) = task.settings.dscp {
-            set_dscp(&socket, rendezvous.peer, task.settings.family, dscp).map_err(io::Error::other)?;
+            // It carries one family only, whatever the trial was left to choose.
+            let family = if ipv6 { 6 } else { 4 };
+            set_dscp(&socket, rendezvous.peer, Some(family), dscp).map_err(io::Error::other)?;
         }
         let room = ICMP_HEADER_BYTES + ECHO_MAX_BYTES as usize;
         let (packet, reply) = (vec![0; room], vec![0; room + IPV4_HEADER_MAX_BYTES]);

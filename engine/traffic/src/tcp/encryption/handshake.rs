@@ -12,7 +12,9 @@ use rustls::Error;
 use wire::{RendezvousRole, TcpSettings};
 
 use super::session::{Next, RECORD_MAX_BYTES, Session};
-use crate::{Control, Task, TrialError, defaults::STOP_CHECK, tcp::socket::is_timeout, tls::Secrets};
+use crate::{
+    Control, Task, TrialError, defaults::STOP_CHECK, tcp::socket::is_timeout, threads::spawn_once, tls::Secrets,
+};
 
 /// Shakes hands on connected streams, all at once, in the order of the flows.
 ///
@@ -32,11 +34,11 @@ pub fn sessions(
         let threads: Vec<_> = new
             .into_iter()
             .zip(streams)
-            .map(|(session, stream)| scope.spawn(|| shake(session, stream, &patience)))
-            .collect();
+            .map(|(session, stream)| spawn_once(scope, || shake(session, stream, &patience)))
+            .collect::<Result<_, _>>()?;
         let failed = || io::Error::other("the handshake's thread failed");
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(failed()))).collect()
-    });
+        Ok(threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(failed()))).collect())
+    })?;
     if control.stopped() {
         return Err(TrialError::Stopped);
     }
