@@ -30,7 +30,8 @@ class Traffic:
     def longest_run_ns(self) -> int:
         """What an engine allows itself: the duration counts from when bytes of all flows have arrived."""
         parameters = self.parameters
-        return parameters.connect_ns + parameters.duration_ns + self.pad_ns + parameters.wait_ns
+        begins_ns = parameters.connect_ns + parameters.first_datagrams_ns
+        return begins_ns + parameters.duration_ns + self.pad_ns + parameters.wait_ns
 
 
 def own_traffic(attempt: Attempt, together_with: str | None = None) -> tuple[Traffic, ...]:

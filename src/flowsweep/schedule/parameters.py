@@ -39,6 +39,11 @@ class Parameters(BaseModel):
         return defaults.CONNECT_TIMEOUT_NS
 
     @property
+    def first_datagrams_ns(self) -> int:
+        """How much longer it may take until each flow has brought something: where they say little."""
+        return 0
+
+    @property
     def space_bytes(self) -> tuple[int | None, int | None]:
         """What it needs in the folders of the source and of the sink; None: it is not known."""
         return 0, 0

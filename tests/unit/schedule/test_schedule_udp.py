@@ -37,6 +37,16 @@ def test_spacing_to_the_nanosecond_bounds_a_flow():
     assert (point.parameters.spacing_ns, point.parameters.bound_bps) == (117_600, 100_000_000)
 
 
+@pytest.mark.parametrize(
+    ("pace", "waits_s"),
+    [("", 0), ('rate = "10Mbit/s"', 0), ('rate = "1kbit/s"', 25.28), ('spacing = "5s"', 5)],
+)
+def test_the_first_datagrams_of_slow_flows_are_waited_for(pace, waits_s):
+    """A datagram of 1470 B takes 11.76 s at 1 kbit/s: three of them, less 10 s that there are in any case."""
+    (point,) = points(pace)
+    assert point.parameters.first_datagrams_ns == waits_s * SECOND_NS
+
+
 def test_offloads_are_axes():
     found = points('rate = "1Mbit/s"\ngso = [true, false]\ngro = [true, false]')
     assert [(point.parameters.gso, point.parameters.gro) for point in found] == [

@@ -40,6 +40,13 @@ class UdpParameters(Bulk):
         return self.rate_bps
 
     @property
+    def first_datagrams_ns(self) -> int:
+        """Three gaps of a flow, as engines wait for one that is silent between its datagrams."""
+        rate_bps = self.bound_bps
+        gap_ns = 0 if not rate_bps else self.length_bytes * 8 * defaults.SECOND_NS // rate_bps
+        return max(0, 3 * gap_ns - defaults.SILENCE_TIMEOUT_NS)
+
+    @property
     def drain_ns(self) -> int:
         """All of it: nothing tells a sink that no datagram is under way any more."""
         return self.wait_ns
