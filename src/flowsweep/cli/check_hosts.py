@@ -22,7 +22,7 @@ _ANY_SEED = 0
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "not known": "dim"}
 
 
-def check_hosts(plan: Plan, files: Iterable[Path | None]) -> int:
+def check_hosts(plan: Plan, files: Iterable[Path | None] = ()) -> int:
     """Print a row for each host and thing that was looked at; returns the exit code.
 
     Args:
