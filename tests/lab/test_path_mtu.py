@@ -30,16 +30,22 @@ interval = "500ms"
 """
 
 
-def test_a_device_that_takes_no_jumbo_frames_is_the_paths(tmp_path: Path) -> None:
-    plan, archive = tmp_path / "plan.toml", tmp_path / "archive"
-    plan.write_text(PLAN, encoding="utf-8")
+def measured_while_the_path_gets(mtu: int, text: str, folder: Path) -> Path:
+    """Run a plan whose link takes no packets above an MTU from the end of the first trial on."""
+    plan, archive = folder / "plan.toml", folder / "archive"
+    plan.write_text(text, encoding="utf-8")
     command = start("run", plan, "--archive", archive)
     wait_until(lambda: command.poll() is not None or finished_trials(archive) > 0)
     (router,) = [name for name in namespaces_of(command.pid) if name.endswith("-link-wire")]
-    lower = ["ip", "-n", router, "link", "set", "side1", "mtu", "1500"]
+    lower = ["ip", "-n", router, "link", "set", "side1", "mtu", str(mtu)]
     subprocess.run(lower, check=True, timeout=10)
     output, _ = command.communicate(timeout=180)
     assert command.returncode == 0, output
+    return archive
+
+
+def test_a_device_that_takes_no_jumbo_frames_is_the_paths(tmp_path: Path) -> None:
+    archive = measured_while_the_path_gets(1500, PLAN, tmp_path)
     findings = json.loads(flowsweep("findings", archive, "--format", "json"))
     # The trial in which it happened may have found it out, too, before its end.
     [found] = [one for one in findings if one["kind"] == "segment_size"]
@@ -69,15 +75,7 @@ streams = 0
 
 
 def test_trains_are_made_to_fit_where_a_router_reports_a_smaller_mtu(tmp_path: Path) -> None:
-    plan, archive = tmp_path / "plan.toml", tmp_path / "archive"
-    plan.write_text(PATH, encoding="utf-8")
-    command = start("run", plan, "--archive", archive)
-    wait_until(lambda: command.poll() is not None or finished_trials(archive) > 0)
-    (router,) = [name for name in namespaces_of(command.pid) if name.endswith("-link-wire")]
-    lower = ["ip", "-n", router, "link", "set", "side1", "mtu", "1300"]
-    subprocess.run(lower, check=True, timeout=10)
-    output, _ = command.communicate(timeout=180)
-    assert command.returncode == 0, output
+    archive = measured_while_the_path_gets(1300, PATH, tmp_path)
     trials = json.loads(flowsweep("summary", archive, "--format", "json"))
     assert trials[0]["remarks"] is None
     assert "packets of trains are of 1300 B in place of 1440" in trials[-1]["remarks"]
