@@ -101,6 +101,7 @@ def test_at_most_eight_contexts_are_alive_in_a_gallery_of_twice_as_many(visit):
     assert "length 2 KB" in still.get_attribute("alt")
     found.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert found.page.locator(".plot__still").count() >= 8, "paper has them, too"
+    found.page.wait_for_function("alive() <= 8")
     show(found.page, f"#{surfaces[0]}")
     assert found.page.evaluate("alive()") <= 8
     assert found.complaints == []

@@ -66,23 +66,41 @@ class Surfaces {
 
   // Plotly leaves the context to the garbage collector, which comes too late for a fast reader.
   close(node) {
-    const contexts = [...node.querySelectorAll("canvas")].map((canvas) => canvas.getContext("webgl"));
+    const contexts = contextsOf(node);
     Plotly.purge(node);
-    for (const context of contexts) context?.getExtension("WEBGL_lose_context")?.loseContext();
+    contexts.forEach(letGo);
     this.alive.delete(node);
   }
 
   // Paper shows the still images, too, as they are: they are of the screen's theme.
-  restyle({ onPaper = false } = {}) {
+  // One surface after the other, since Plotly makes a new context for each; what goes to paper cannot wait.
+  async restyle({ onPaper = false } = {}) {
     for (const node of this.observed()) {
-      if (this.alive.has(node)) restyleFigure(node);
-      else if (!onPaper && !this.failed.has(node)) node.replaceChildren();
+      if (this.alive.has(node)) {
+        const redrawn = this.redraw(node);
+        if (!onPaper) await redrawn;
+      } else if (!onPaper && !this.failed.has(node)) node.replaceChildren();
     }
+  }
+
+  async redraw(node) {
+    const before = contextsOf(node);
+    await restyleFigure(node);
+    const after = contextsOf(node);
+    before.filter((context) => !after.includes(context)).forEach(letGo);
   }
 
   observed() {
     return document.querySelectorAll('.plot[data-kind="surface"]');
   }
+}
+
+function contextsOf(node) {
+  return [...node.querySelectorAll("canvas")].map((canvas) => canvas.getContext("webgl")).filter(Boolean);
+}
+
+function letGo(context) {
+  context.getExtension("WEBGL_lose_context")?.loseContext();
 }
 
 // A finger on the surface would turn it and never get the page to scroll.
