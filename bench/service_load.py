@@ -136,7 +136,7 @@ class Clock:
         return Reading(self.now_ns, self.now_ns, self.now_ns)
 
     async def sleep(self, duration_ns: int) -> None:
-        """Wait: of the time until something is due, most at once; trials that run beside it have their turn."""
+        """Wait: of the time until something is due, most at once; trials beside it have their turn."""
         await asyncio.sleep(_REAL_S)
         self.now_ns += duration_ns
 
