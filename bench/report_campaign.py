@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from flowsweep.archive import create_archive
-from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
+from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import parse_plan
 from flowsweep.run.outcome import End, TrialOutcome, TrialRecord
@@ -71,7 +71,7 @@ def _outcome(trial: Trial, place: int) -> TrialOutcome:
         record=_record(trial, place),
         samples=samples,
         flows=pa.Table.from_pylist(list(_flows(trial, samples)), schema=FLOWS_SCHEMA),
-        cpu=pa.Table.from_pylist(list(_cpu(trial)), schema=pa.schema(NEEDED_CPU_FIELDS)),
+        cpu=pa.Table.from_pylist(list(_cpu(trial)), schema=pa.schema(NEEDED_FIELDS["cpu"])),
         counters=pa.Table.from_pylist(list(_counters(trial, place)), schema=COUNTERS_SCHEMA),
     )
 

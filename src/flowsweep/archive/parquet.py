@@ -7,6 +7,7 @@ import pyarrow as pa
 from flowsweep.archive.imported import ImportedOutcome
 from flowsweep.archive.sampled_flows import SAMPLED_FIELDS, with_sampled
 from flowsweep.errors import ArchiveError
+from flowsweep.hosts.columns import COLUMNS
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.tables import COUNTERS_SCHEMA, FLOWS_SCHEMA, LINKS_SCHEMA
 
@@ -22,151 +23,51 @@ HOST_FIELDS = (
 )
 """Whose samples or CPU time it is, and which host is at the other end."""
 
-NEEDED_SAMPLE_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("role", pa.string(), nullable=False),
-    pa.field("flow", pa.int32(), nullable=False),
-    pa.field("start_ns", pa.int64(), nullable=False),
-    pa.field("end_ns", pa.int64(), nullable=False),
-    pa.field("bytes", pa.int64(), nullable=False),
-)
-"""What every engine records; all other columns of its samples may be absent."""
+_NEEDED_COLUMNS = {
+    "samples": ("role", "flow", "start_ns", "end_ns", "bytes"),
+    "cpu": (
+        "role", "start_ns", "end_ns", "kind", "id", "user_us", "system_us", "softirq_us", "irq_us",
+        "steal_us", "idle_us", "busy_us", "voluntary_switches", "involuntary_switches",
+    ),
+    "datagrams": (
+        "role", "flow", "start_ns", "end_ns", "datagrams", "reordered", "duplicates", "missing", "jitter_ns",
+        "delay_min_ns", "delay_mean_ns", "delay_max_ns",
+    ),
+    "histograms": ("role", "flow", "quantity", "low", "high", "count"),
+    "echoes": ("sequence", "echo", "size_bytes", "sent_ns", "rtt_ns"),
+    "hops": ("sequence", "ttl", "size_bytes", "sent_ns", "rtt_ns", "address", "answer"),
+    "trains": ("train", "kind", "rate_bps", "sequence", "size_bytes", "sent_ns", "received_ns"),
+    "subflows": (
+        "role", "flow", "subflow", "start_ns", "end_ns", "local_address", "remote_address",
+        "connection_sent_bytes", "connection_reinjected_bytes", "bytes_sent", "bytes_retrans",
+        "total_retrans", "min_rtt_us",
+    ),
+    "quic": (
+        "role", "flow", "start_ns", "end_ns", "min_rtt_us", "packets_lost", "bytes_lost", "datagrams_sent",
+        "datagram_bytes_sent", "congestion_limited_us", "flow_control_limited_us", "application_limited_us",
+    ),
+    "streams": ("role", "flow", "start_ns", "end_ns", "stream", "stream_bytes"),
+    "storage": (
+        "role", "flow", "start_ns", "end_ns", "storage_bytes", "network_bytes", "synced_bytes", "files",
+        "storage_call_ns", "sync_call_ns", "network_call_ns", "waits_for_storage_ns", "waits_for_network_ns",
+        "storage_cpu_us",
+    ),
+    "devices": (
+        "role", "start_ns", "end_ns", "device", "file_system", "read_bytes", "written_bytes", "busy_us",
+        "queued_us",
+    ),
+}  # fmt: skip
+"""Of the engines' tables, `samples` and `cpu` of every engine: all other columns may be absent."""
 
-NEEDED_CPU_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("role", pa.string(), nullable=False),
-    pa.field("start_ns", pa.int64(), nullable=False),
-    pa.field("end_ns", pa.int64(), nullable=False),
-    pa.field("kind", pa.string(), nullable=False),
-    pa.field("id", pa.int32(), nullable=False),
-    pa.field("user_us", pa.int64()),
-    pa.field("system_us", pa.int64()),
-    pa.field("softirq_us", pa.int64()),
-    pa.field("irq_us", pa.int64()),
-    pa.field("steal_us", pa.int64()),
-    pa.field("idle_us", pa.int64()),
-    pa.field("busy_us", pa.int64(), nullable=False),
-    pa.field("voluntary_switches", pa.int64()),
-    pa.field("involuntary_switches", pa.int64()),
-)
-"""What an analysis may ask of CPU time, also where no engine recorded any."""
 
-_DATAGRAM_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("role", pa.string(), nullable=False),
-    pa.field("flow", pa.int32(), nullable=False),
-    pa.field("start_ns", pa.int64(), nullable=False),
-    pa.field("end_ns", pa.int64(), nullable=False),
-    pa.field("datagrams", pa.int64(), nullable=False),
-    pa.field("reordered", pa.int64(), nullable=False),
-    pa.field("duplicates", pa.int64(), nullable=False),
-    pa.field("missing", pa.int64(), nullable=False),
-    pa.field("jitter_ns", pa.int64()),
-    pa.field("delay_min_ns", pa.int64()),
-    pa.field("delay_mean_ns", pa.int64()),
-    pa.field("delay_max_ns", pa.int64()),
-)
-_HISTOGRAM_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("role", pa.string(), nullable=False),
-    pa.field("flow", pa.int32(), nullable=False),
-    pa.field("quantity", pa.string(), nullable=False),
-    pa.field("low", pa.int64(), nullable=False),
-    pa.field("high", pa.int64(), nullable=False),
-    pa.field("count", pa.int64(), nullable=False),
-)
-_ECHO_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("sequence", pa.int64(), nullable=False),
-    pa.field("echo", pa.string(), nullable=False),
-    pa.field("size_bytes", pa.int64(), nullable=False),
-    pa.field("sent_ns", pa.int64(), nullable=False),
-    pa.field("rtt_ns", pa.int64()),
-)
-_HOP_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("sequence", pa.int64(), nullable=False),
-    pa.field("ttl", pa.int32(), nullable=False),
-    pa.field("size_bytes", pa.int64(), nullable=False),
-    pa.field("sent_ns", pa.int64(), nullable=False),
-    pa.field("rtt_ns", pa.int64()),
-    pa.field("address", pa.string()),
-    pa.field("answer", pa.string()),
-)
-_TRAIN_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("train", pa.int64(), nullable=False),
-    pa.field("kind", pa.string(), nullable=False),
-    pa.field("rate_bps", pa.int64()),
-    pa.field("sequence", pa.int64(), nullable=False),
-    pa.field("size_bytes", pa.int64(), nullable=False),
-    pa.field("sent_ns", pa.int64(), nullable=False),
-    pa.field("received_ns", pa.int64(), nullable=False),
-)
-_SUBFLOW_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("role", pa.string(), nullable=False),
-    pa.field("flow", pa.int32(), nullable=False),
-    pa.field("subflow", pa.int32(), nullable=False),
-    pa.field("start_ns", pa.int64(), nullable=False),
-    pa.field("end_ns", pa.int64(), nullable=False),
-    pa.field("local_address", pa.string()),
-    pa.field("remote_address", pa.string()),
-    pa.field("connection_sent_bytes", pa.int64(), nullable=False),
-    pa.field("connection_reinjected_bytes", pa.int64(), nullable=False),
-    pa.field("bytes_sent", pa.int64()),
-    pa.field("bytes_retrans", pa.int64()),
-    pa.field("total_retrans", pa.int64()),
-    pa.field("min_rtt_us", pa.int64()),
-)
-_OF_CONNECTION = (
-    *HOST_FIELDS,
-    pa.field("role", pa.string(), nullable=False),
-    pa.field("flow", pa.int32(), nullable=False),
-    pa.field("start_ns", pa.int64(), nullable=False),
-    pa.field("end_ns", pa.int64(), nullable=False),
-)
-_QUIC_COUNTS = (
-    "min_rtt_us", "packets_lost", "bytes_lost", "datagrams_sent", "datagram_bytes_sent",
-    "congestion_limited_us", "flow_control_limited_us", "application_limited_us",
-)  # fmt: skip
-_QUIC_FIELDS = (*_OF_CONNECTION, *(pa.field(name, pa.int64(), nullable=False) for name in _QUIC_COUNTS))
-_STREAM_FIELDS = (
-    *_OF_CONNECTION,
-    pa.field("stream", pa.int32(), nullable=False),
-    pa.field("stream_bytes", pa.int64(), nullable=False),
-)
-_STORAGE_COUNTS = (
-    "storage_bytes", "network_bytes", "synced_bytes", "files", "storage_call_ns", "sync_call_ns",
-    "network_call_ns", "waits_for_storage_ns", "waits_for_network_ns", "storage_cpu_us",
-)  # fmt: skip
-_STORAGE_FIELDS = (*_OF_CONNECTION, *(pa.field(name, pa.int64(), nullable=False) for name in _STORAGE_COUNTS))
-_DEVICE_FIELDS = (
-    *HOST_FIELDS,
-    pa.field("role", pa.string(), nullable=False),
-    pa.field("start_ns", pa.int64(), nullable=False),
-    pa.field("end_ns", pa.int64(), nullable=False),
-    pa.field("device", pa.string()),
-    pa.field("file_system", pa.string(), nullable=False),
-    pa.field("read_bytes", pa.int64()),
-    pa.field("written_bytes", pa.int64()),
-    pa.field("busy_us", pa.int64()),
-    pa.field("queued_us", pa.int64()),
-)
-NEEDED_FIELDS = {
-    "samples": NEEDED_SAMPLE_FIELDS,
-    "cpu": NEEDED_CPU_FIELDS,
-    "datagrams": _DATAGRAM_FIELDS,
-    "histograms": _HISTOGRAM_FIELDS,
-    "echoes": _ECHO_FIELDS,
-    "hops": _HOP_FIELDS,
-    "trains": _TRAIN_FIELDS,
-    "subflows": _SUBFLOW_FIELDS,
-    "quic": _QUIC_FIELDS,
-    "streams": _STREAM_FIELDS,
-    "storage": _STORAGE_FIELDS,
-    "devices": _DEVICE_FIELDS,
-}
+def _needed_fields(table: str) -> tuple[pa.Field, ...]:
+    sent = {
+        name: pa.field(name, pa.type_for_alias(kind), nullable) for name, kind, nullable in COLUMNS[table]
+    }
+    return (*HOST_FIELDS, *(sent[name] for name in _NEEDED_COLUMNS[table]))
+
+
+NEEDED_FIELDS = {table: _needed_fields(table) for table in _NEEDED_COLUMNS}
 """What an analysis may ask of each of the engines' tables: schema/NAME.json says what the columns mean."""
 
 LATER_FIELDS = {"links": frozenset(field.name for field in LINKS_SCHEMA if field.nullable)}

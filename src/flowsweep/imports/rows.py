@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from flowsweep.archive.parquet import NEEDED_FIELDS, NEEDED_SAMPLE_FIELDS
+from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.imports.transfer import FlowReport, Report, Role, Transfer
 from flowsweep.run.tables import FLOWS_SCHEMA
 
@@ -15,7 +15,7 @@ _TCP_FIELDS = tuple(
     for name in ("total_retrans", "rtt_us", "rttvar_us", "snd_wnd_bytes", "pmtu_bytes")
 )
 """As schema/samples.json has them."""
-_SAMPLES_SCHEMA = pa.schema([*NEEDED_SAMPLE_FIELDS, *_TCP_FIELDS])
+_SAMPLES_SCHEMA = pa.schema([*NEEDED_FIELDS["samples"], *_TCP_FIELDS])
 _ECHOES_SCHEMA = pa.schema([field.with_nullable(nullable=True) for field in NEEDED_FIELDS["echoes"]])
 _DATAGRAMS_SCHEMA = pa.schema([field.with_nullable(nullable=True) for field in NEEDED_FIELDS["datagrams"]])
 _NO_SAMPLES, _NO_FLOWS, _NO_ECHOES, _NO_DATAGRAMS = (

@@ -21,7 +21,7 @@ from analysis_support import (
 from flowsweep.analysis import points
 from flowsweep.archive import create_archive, open_archive_for_writing, read_archive, tables_of
 from flowsweep.archive.campaign import FORMAT
-from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
+from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.tables import COUNTERS_SCHEMA
@@ -56,7 +56,7 @@ def watched(outcome: TrialOutcome) -> TrialOutcome:
     counters = [{"host": host, "role": role, "name": "Tcp.OutSegs", "value": 7} for role, host in ends]
     return replace(
         outcome,
-        cpu=pa.Table.from_pylist(cpu, schema=pa.schema(NEEDED_CPU_FIELDS)),
+        cpu=pa.Table.from_pylist(cpu, schema=pa.schema(NEEDED_FIELDS["cpu"])),
         counters=pa.Table.from_pylist(counters, schema=COUNTERS_SCHEMA),
     )
 

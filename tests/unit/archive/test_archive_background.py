@@ -19,7 +19,7 @@ from analysis_support import (
 from flowsweep.analysis import summarised
 from flowsweep.analysis.background.asked import background_asked_bps
 from flowsweep.archive import Tables, read_archive, tables_of
-from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
+from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import BackgroundTraffic
 
@@ -51,11 +51,11 @@ def beside(*, repeat: int = 1) -> TrialOutcome:
 
 def _cpu() -> pa.Table:
     row = {
-        "role": "sink", "host": "b", "peer": "a", "start_ns": 0, "end_ns": SECOND_NS, "busy_us": 1,
-        "kind": "thread",
+        "role": "sink", "host": "b", "peer": "a", "start_ns": 0, "end_ns": SECOND_NS, "user_us": 1,
+        "system_us": 0, "busy_us": 1, "kind": "thread",
     }  # fmt: skip
     rows = [row | {"id": flow} for flow in range(5)] + [row | {"id": 3, "kind": "core"}]
-    return pa.Table.from_pylist(rows, schema=pa.schema(NEEDED_CPU_FIELDS))
+    return pa.Table.from_pylist(rows, schema=pa.schema(NEEDED_FIELDS["cpu"]))
 
 
 @pytest.fixture(params=["memory", "disk"])

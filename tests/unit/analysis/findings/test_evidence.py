@@ -20,7 +20,7 @@ from analysis_support import (
 from flowsweep.analysis import theory
 from flowsweep.analysis.hosts import host_load
 from flowsweep.archive import read_archive, tables_of
-from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
+from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.plan.links.model import Link, LinkDirection
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.tables import COUNTERS_SCHEMA
@@ -47,7 +47,7 @@ def cpu_rows() -> pa.Table:
          "idle_us": idle * 1_000}
         for host, role, core, busy, softirq, steal, idle in CORES
     ]  # fmt: skip
-    return pa.Table.from_pylist(rows, schema=pa.schema(NEEDED_CPU_FIELDS))
+    return pa.Table.from_pylist(rows, schema=pa.schema(NEEDED_FIELDS["cpu"]))
 
 
 @pytest.fixture(scope="module")
