@@ -10,7 +10,7 @@ from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.state import State
 
 ROWS_PER_FILE = 5_000_000
-ROWS_PER_GROUP = 25_000
+ROWS_PER_GROUP = 10_000
 """Rows held in memory at a time: merging them takes some 2 KB a row."""
 _TABLES_HELD_MAX = 64
 """Of which those are; each has a schema of its own, which takes more than its rows where these are few."""
