@@ -43,12 +43,13 @@ impl CrossTraffic {
         let due = u64::from(self.settings.packet_bytes) * BYTE + self.remainder;
         self.next_at += due / self.settings.rate_bps;
         self.remainder = due % self.settings.rate_bps;
-        if let Some(pauses) = self.settings.pauses
-            && self.next_at >= self.on_until
-        {
-            self.next_at = self.on_until + self.lasts(pauses, pauses.off_ns);
-            self.on_until = self.next_at + self.lasts(pauses, pauses.on_ns);
-            self.remainder = 0;
+        if let Some(pauses) = self.settings.pauses {
+            while self.next_at >= self.on_until {
+                // A pause adds to the time from one packet to the next, so that the mean rate is exact.
+                let off_ns = self.lasts(pauses, pauses.off_ns);
+                self.next_at += off_ns;
+                self.on_until += off_ns + self.lasts(pauses, pauses.on_ns);
+            }
         }
         Some(at)
     }
@@ -87,24 +88,24 @@ mod tests {
     #[test]
     fn fixed_pauses_come_when_they_should() {
         // A packet takes 1 ms.
-        let found = times(paused(2_500_000, 10_000_000, false), 26_000_000);
-        assert_eq!(found, [0, 1_000_000, 2_000_000, 12_500_000, 13_500_000, 14_500_000, 25_000_000, 26_000_000]);
+        let found = times(paused(2_500_000, 10_000_000, false), 27_000_000);
+        assert_eq!(found, [0, 1, 2, 13, 14, 25, 26, 27].map(|at_ms| at_ms * 1_000_000));
     }
 
     #[test]
-    fn every_time_has_a_packet_however_short_it_is() {
-        assert_eq!(times(paused(1_000, 4_999_000, false), 10_000_000), [0, 5_000_000, 10_000_000]);
+    fn times_shorter_than_from_packet_to_packet_have_none_in_most() {
+        assert_eq!(times(paused(250_000, 4_750_000, false), 40_000_000), [0, 20_000_000, 40_000_000]);
     }
 
     #[test]
     fn drawn_pauses_have_their_means_and_a_seed_repeats_them() {
-        let settings = paused(20_000_000, 60_000_000, true);
+        let settings = CrossSettings { packet_bytes: 200, ..paused(20_000_000, 60_000_000, true) };
         let found = times(settings, 2_000 * SECOND);
-        // A quarter of 1000 a second; a time that is on has one packet more than fit, on average half of one.
-        let share = float(found.len() as u64) / (2_000.0 * 1_000.0);
-        assert!((share - 0.25 * (1.0 + 0.5 / 20.0)).abs() < 0.01, "{share}");
-        let pauses: Vec<u64> = found.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 1_000_000).collect();
-        let long = pauses.iter().filter(|pause| **pause > 60_000_000).count() as u64;
+        // A quarter of 5000 a second.
+        let share = float(found.len() as u64) / (2_000.0 * 5_000.0);
+        assert!((share - 0.25).abs() < 0.005, "{share}");
+        let pauses: Vec<u64> = found.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 200_000).collect();
+        let long = pauses.iter().filter(|pause| **pause > 60_200_000).count() as u64;
         // Beyond its mean an exponential variable is with probability 1/e.
         assert!((float(long) / float(pauses.len() as u64) - (-1.0_f64).exp()).abs() < 0.01, "{long}");
         assert_eq!(found, times(settings, 2_000 * SECOND));

@@ -27,7 +27,7 @@ use crate::{
     config::Config,
     control::notice_vanishing,
     conversation::{Client, converse},
-    defaults::{ACCEPTED_AT_ONCE, LOG_FLUSH, PENDING_CLIENTS_MAX, STACK_BYTES, STOP_CHECK},
+    defaults::{ACCEPTED_AT_ONCE, LOG_FLUSH, PENDING_CLIENTS_MAX, STACK_BYTES, STOP_CHECK, VANISHED},
     fairness::crowd,
     listening::{everywhere, listen_on_one_port},
     log::Log,
@@ -152,10 +152,11 @@ impl Acceptor {
             match self.listener.accept() {
                 Ok((stream, peer)) => self.welcome(stream, peer.ip().to_canonical()),
                 Err(error) => {
-                    let code = Errno::from_io_error(&error);
-                    if matches!(code, Some(Errno::MFILE | Errno::NFILE)) && !self.dismiss_pending_client() {
-                        // Only tests hold files: one of them will end.
-                        thread::sleep(STOP_CHECK);
+                    match Errno::from_io_error(&error) {
+                        Some(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
+                        Some(Errno::MFILE | Errno::NFILE) if self.dismiss_pending_client() => {}
+                        // Only tests hold files, and memory of the kernel: one of them will end.
+                        _ => thread::sleep(STOP_CHECK),
                     }
                     return;
                 }
@@ -303,7 +304,7 @@ impl Acceptor {
                 self.send_away();
             }
             // One that vanishes while it waits must not keep its place; if that cannot be set, its turn shows it.
-            let _ = notice_vanishing(&client.stream);
+            let _ = notice_vanishing(&client.stream, VANISHED);
             self.note("test_waits", json!({ "test": client.number, "client": peer.to_string() }));
             self.places.waiting.push_back(client);
         }

@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::{
     deadlines::Deadlines,
-    defaults::{KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_PROBES, STOP_CHECK, STOPPING_LEAVE},
+    defaults::{KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, STOP_CHECK, STOPPING_LEAVE, VANISHED},
     urgency::Urgency,
 };
 
@@ -31,16 +31,14 @@ pub struct Control<'a> {
 /// Waits are cut into pieces: patience may end while a client is waited for.
 const PIECE: Duration = STOP_CHECK;
 
-/// Has the kernel end a connection whose peer does not answer for seconds.
+/// Has the kernel end a connection whose peer does not answer within a time.
 ///
 /// # Errors
 /// What `setsockopt` says.
-pub fn notice_vanishing(stream: &TcpStream) -> io::Result<()> {
+pub fn notice_vanishing(stream: &TcpStream, within: Duration) -> io::Result<()> {
     let socket = SockRef::from(stream);
-    let keepalive =
-        TcpKeepalive::new().with_time(KEEPALIVE_IDLE).with_interval(KEEPALIVE_INTERVAL).with_retries(KEEPALIVE_PROBES);
-    socket.set_tcp_keepalive(&keepalive)?;
-    socket.set_tcp_user_timeout(Some(KEEPALIVE_IDLE + KEEPALIVE_INTERVAL * KEEPALIVE_PROBES))
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE_IDLE).with_interval(KEEPALIVE_INTERVAL))?;
+    socket.set_tcp_user_timeout(Some(within))
 }
 
 /// Why nothing can be said, or what was said cannot be understood.
@@ -74,8 +72,16 @@ impl<'a> Control<'a> {
     pub fn new(stream: TcpStream, deadlines: Deadlines, urgency: &'a Urgency) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        notice_vanishing(&stream)?;
+        notice_vanishing(&stream, VANISHED)?;
         Ok(Self { stream, deadlines, urgency })
+    }
+
+    /// Bears that a client is not heard of for so long: its test may fill the path on which it answers.
+    ///
+    /// # Errors
+    /// If the connection's settings cannot be changed.
+    pub fn bear_silence(&self, longest: Duration) -> io::Result<()> {
+        notice_vanishing(&self.stream, longest.max(VANISHED))
     }
 
     /// Moves the test on.
@@ -233,4 +239,25 @@ fn poll_one(stream: &TcpStream, what: PollFlags, longest: Duration) -> bool {
 
 fn is_for_now(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_client_whose_test_fills_the_path_may_be_silent_for_longer() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let urgency = Urgency::new().unwrap();
+        let control = Control::new(listener.accept().unwrap().0, Deadlines::default(), &urgency).unwrap();
+        let borne = || SockRef::from(&control.stream).tcp_user_timeout().unwrap();
+        assert_eq!(borne(), Some(VANISHED));
+        control.bear_silence(Duration::from_secs(30)).unwrap();
+        assert_eq!(borne(), Some(Duration::from_secs(30)));
+        control.bear_silence(Duration::from_secs(1)).unwrap();
+        assert_eq!(borne(), Some(VANISHED), "less is none to bear");
+    }
 }

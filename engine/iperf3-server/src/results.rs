@@ -21,7 +21,8 @@ const KNOWN: i64 = 1;
 pub fn of(running: &Running<'_>, params: &Params) -> Results {
     let parameters = running.parameters();
     let seconds = running.seconds();
-    let percent = |time: std::time::Duration| if seconds > 0.0 { 100.0 * time.as_secs_f64() / seconds } else { 0.0 };
+    let lasted = running.lasted_seconds();
+    let percent = |time: std::time::Duration| if lasted > 0.0 { 100.0 * time.as_secs_f64() / lasted } else { 0.0 };
     let (user, system) = running.cpu;
     let mut results = Results {
         cpu_util_total: percent(user + system),

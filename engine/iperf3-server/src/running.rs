@@ -172,6 +172,12 @@ impl<'a> Running<'a> {
         self.end.unwrap_or_else(Instant::now).saturating_duration_since(self.counted_from).as_secs_f64()
     }
 
+    /// From its begin to its end, what is left out included: its threads worked for so long.
+    #[must_use]
+    pub fn lasted_seconds(&self) -> f64 {
+        self.end.unwrap_or_else(Instant::now).saturating_duration_since(self.begin).as_secs_f64()
+    }
+
     /// What each stream has carried in all, and had when it began to count.
     pub fn counted(&self) -> impl Iterator<Item = (&Stream, Count, Mark)> {
         self.streams.iter().zip(&self.marks).map(|(stream, mark)| (stream, stream.tally.count(), *mark))
@@ -250,6 +256,9 @@ impl<'a> Running<'a> {
             if self.receives.idle(now) > idle_max {
                 return Err(Failure::Refused(ErrorCode::NO_DATA, 0));
             }
+        }
+        if let Some(errno) = self.together.send_error() {
+            return Err(Failure::Refused(ErrorCode::WRITE, errno));
         }
         self.check_reading(now, idle_max)?;
         let grace = urgency.patience(config.deadlines.grace);

@@ -1,6 +1,7 @@
 //! What all streams of a test share: what is sent, how much, how fast, and when they begin and end.
 
 use std::{
+    io,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -27,6 +28,8 @@ pub struct Together {
     pub throttle: Option<Throttle>,
     /// Streams that send, and do not because they are to wait.
     resting: AtomicUsize,
+    /// The system's number of why a stream could not send, and whether any could not.
+    send_error: OnceLock<i32>,
     /// Nobody waits for what is still under way.
     abandoned: AtomicBool,
     begun: OnceLock<()>,
@@ -47,6 +50,7 @@ impl Together {
             payload,
             throttle: rate_max_bps.map(Throttle::new),
             resting: AtomicUsize::new(0),
+            send_error: OnceLock::new(),
             abandoned: AtomicBool::new(false),
             sources_stop: AtomicBool::new(false),
             sinks_stop: AtomicBool::new(false),
@@ -104,6 +108,17 @@ impl Together {
         if let Some(throttle) = &self.throttle {
             self.rest_until(throttle.carried(bytes));
         }
+    }
+
+    /// A stream cannot send.
+    pub fn cannot_send(&self, error: &io::Error) {
+        // The first reason is enough.
+        let _ = self.send_error.set(error.raw_os_error().unwrap_or(0));
+    }
+
+    /// The system's number of why a stream cannot send, if one cannot.
+    pub fn send_error(&self) -> Option<i32> {
+        self.send_error.get().copied()
     }
 
     /// A stream that sends waits because it is to, and not because of its client.

@@ -124,7 +124,7 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
                 together.sent(sent * length);
             }
             Err(error) if passes(&error) => thread::sleep(PAUSE),
-            Err(_) => return,
+            Err(error) => return together.cannot_send(&error),
         }
     }
 }
@@ -201,11 +201,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::parameters::TestParameters;
 
     fn datagram(counter: Counter, sequence: u64, sent_us: u64) -> [u8; 100] {
         let mut bytes = [0; 100];
         DatagramHeader { sent_us, sequence }.write(counter, &mut bytes);
         bytes
+    }
+
+    #[test]
+    fn a_stream_that_cannot_send_says_why() {
+        let params = serde_json::from_str(r#"{"udp": true, "reverse": true, "len": 1000}"#).unwrap();
+        let together = Together::new(TestParameters::of(&params).unwrap(), vec![0; 1000].into(), None);
+        let goes_nowhere = UdpSocket::bind("127.0.0.1:0").unwrap();
+        send(&goes_nowhere, &Tally::default(), &together);
+        assert_eq!(together.send_error(), Some(rustix::io::Errno::DESTADDRREQ.raw_os_error()));
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub struct EmulatedCrossTraffic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmulatedPauses {
-    /// How long it sends. A packet is sent even if this is shorter than the time from one packet to the next.
+    /// How long it sends. A pause adds to the time from one packet to the next: the mean rate is exact.
     pub on_us: u64,
     /// How long it does not.
     pub off_us: u64,

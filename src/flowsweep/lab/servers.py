@@ -58,6 +58,7 @@ def _server(host: HostAccess, server: ServerPeer) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is the controller's
     )
 
 

@@ -228,6 +228,9 @@ impl Sink {
         let content = &bytes[..usize::try_from(length).unwrap_or(0)];
         let end = offset.checked_add(length).filter(|&end| end <= file_bytes);
         let end = end.ok_or_else(|| io::Error::other(format!("file {file} is longer than was announced")))?;
+        if length == 0 && file_bytes > 0 {
+            return Err(io::Error::other(format!("file {file} came with an empty block, and is not empty")));
+        }
         if self.compares() && xxh3_64(content) != digest {
             let what = format!("file {file}, bytes {offset} to {end}: what was received is not what was read");
             return Err(io::Error::other(what));
@@ -276,6 +279,9 @@ impl Sink {
         let place = open.get_mut(file as usize);
         let place = place.ok_or_else(|| io::Error::other(format!("file {file} was not announced")))?;
         if let Some(known) = place {
+            if bytes == 0 {
+                return Err(io::Error::other(format!("file {file} came more than once")));
+            }
             let same = Some(known.clone()).filter(|known| known.bytes == bytes);
             return same.ok_or_else(|| io::Error::other(format!("file {file} has two sizes")));
         }

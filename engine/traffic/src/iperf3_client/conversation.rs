@@ -32,7 +32,7 @@ pub struct Server {
     pub bind: Option<IpAddr>,
     /// How long connecting may take.
     pub connect_timeout: Duration,
-    /// How long it may be silent once it was connected to.
+    /// How long it may be silent once it was connected to: as long as streams of datagrams fill the path, at least.
     pub silence: Duration,
 }
 
@@ -71,7 +71,7 @@ impl Conversation {
             let patience = busy_timeout.saturating_sub(began.elapsed()).max(IPERF3_TIMEOUT);
             match Self::enter(server, cookie, patience, halt)? {
                 Entry::Open(mut conversation) => {
-                    conversation.request(&params()?, halt)?;
+                    conversation.request(&params()?, patience, halt)?;
                     return Ok(conversation);
                 }
                 Entry::Refused(source) if began.elapsed() > IPERF3_REFUSED_FOR => {
@@ -243,9 +243,10 @@ impl Conversation {
         let _ = self.stream.write_all(&[State::ClientTerminate.byte()]);
     }
 
-    fn request(&mut self, params: &Params, halt: &Halt<'_>) -> Result<(), TrialError> {
+    /// Sends the parameters. A server that has a queue takes them before it has a place.
+    fn request(&mut self, params: &Params, patience: Duration, halt: &Halt<'_>) -> Result<(), TrialError> {
         self.send_params(params)?;
-        let answer = self.expect(State::CreateStreams, "its CREATE_STREAMS", IPERF3_TIMEOUT, halt);
+        let answer = self.expect(State::CreateStreams, "its CREATE_STREAMS", patience, halt);
         match answer {
             Err(TrialError::Iperf3 { trouble, .. }) if matches!(*trouble, Trouble::Lost { .. }) => {
                 Err(self.trouble(Trouble::Declined { login: params.authtoken.is_some() }))

@@ -14,7 +14,10 @@ mod udp;
 mod udp_sink;
 mod udp_source;
 
-use std::sync::atomic::AtomicBool;
+use std::{
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
 
 use iperf3::{Cookie, Params, Results};
 pub use trouble::Trouble;
@@ -107,12 +110,12 @@ impl<'a, K: Kind> Trial<'a, K> {
         let buffers = self.tasks.iter().map(K::buffers).collect::<Result<Vec<_>, _>>()?;
         let directions: Vec<Role> = self.tasks.iter().map(|task| task.role).collect();
         let params = request::params(first.settings, self.iperf3, &directions)?;
-        let server = Self::server(first)?;
+        let server = self.server(first)?;
         let cookie = cookie(first);
         let with_login = || self.with_login(&params);
         // A login that cannot be made is no reason to disturb a server: 3.12 breaks off altogether if nobody follows it up.
         with_login()?;
-        let busy = std::time::Duration::from_micros(self.iperf3.busy_timeout_us);
+        let busy = Duration::from_micros(self.iperf3.busy_timeout_us);
         let mut conversation = Conversation::open(&server, &cookie, with_login, busy, &self.halt)?;
         match self.open(&server, &cookie, &mut conversation) {
             Ok(opened) => self.run(opened, buffers, conversation, control),
@@ -123,13 +126,16 @@ impl<'a, K: Kind> Trial<'a, K> {
         }
     }
 
-    fn server(first: &Task<'_, K::Settings>) -> Result<Server, TrialError> {
+    fn server(&self, first: &Task<'_, K::Settings>) -> Result<Server, TrialError> {
         let RendezvousRole::Connect { address, port, bind, .. } = first.rendezvous else {
             return Err(TrialError::Settings("an iperf3 server is connected to, it does not connect".into()));
         };
         let reach = K::reach(first.settings);
         let remote = resolve(address, *port, family_of(reach.family, *bind))?;
-        Ok(Server { remote, bind: *bind, connect_timeout: reach.connect_timeout, silence: reach.silence })
+        let times = K::times(first.settings, self.iperf3);
+        // Datagrams that fill the path drop what the control connection's ends say to each other, too.
+        let full = if K::DATAGRAMS { times.duration + times.pad } else { Duration::ZERO };
+        Ok(Server { remote, bind: *bind, connect_timeout: reach.connect_timeout, silence: reach.silence + full })
     }
 
     fn with_login(&self, params: &Params) -> Result<Params, TrialError> {
@@ -163,6 +169,7 @@ impl<'a, K: Kind> Trial<'a, K> {
         mut conversation: Conversation,
         control: &Control,
     ) -> Result<(), TrialError> {
+        let running = Instant::now();
         let Some(first) = self.tasks.first() else { return Ok(()) };
         let congestion = opened.first().and_then(|(_, granted)| granted.congestion.clone());
         let mut connections = Vec::new();
@@ -178,6 +185,7 @@ impl<'a, K: Kind> Trial<'a, K> {
             return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
         }
         let origin = Origin::now();
+        let lead = origin.instant.saturating_duration_since(running);
         let interval = K::reach(first.settings).sample_interval;
         let flows: Vec<Flows<ConnectionOf<K>>> =
             connections.into_iter().map(|of_task| Flows::new((0..).zip(of_task), origin)).collect();
@@ -217,7 +225,7 @@ impl<'a, K: Kind> Trial<'a, K> {
             conversation.break_off();
         }
         let watched: Vec<_> = sides.into_iter().map(|side| (side.sampler, side.monitor)).collect();
-        let far_sides = self.far_sides(results.as_ref());
+        let far_sides = self.far_sides(results.as_ref(), lead);
         for (((task, flows), (sampler, monitor)), far_side) in self.tasks.iter().zip(flows).zip(watched).zip(far_sides)
         {
             let outcome = Outcome { flows, sampler, monitor, far_side };
@@ -227,11 +235,20 @@ impl<'a, K: Kind> Trial<'a, K> {
     }
 
     /// What the server reported of each direction, the streams of which were made one after the other.
-    fn far_sides(&self, results: Option<&Results>) -> Vec<Option<FarSide>> {
+    ///
+    /// # Arguments
+    /// `lead`: how long the server had run when the trial began.
+    fn far_sides(&self, results: Option<&Results>, lead: Duration) -> Vec<Option<FarSide>> {
         let mut first = 0;
         let of_task = |task: &Task<'a, K::Settings>| {
             let flows = request::RequestedSettings::flows(task.settings);
-            let far_side = results.map(|results| outcome::theirs(results, task.role, first, flows, K::DATAGRAMS));
+            let mut far_side = results.map(|results| outcome::theirs(results, task.role, first, flows, K::DATAGRAMS));
+            if let Some(far_side) = &mut far_side
+                && task.role == Role::Source
+                && self.iperf3.omit_s == 0
+            {
+                outcome::take_off(far_side, lead);
+            }
             first += flows;
             far_side
         };

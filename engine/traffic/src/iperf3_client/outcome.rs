@@ -60,6 +60,14 @@ pub fn theirs(results: &Results, role: Role, first: u32, flows: u32, datagrams: 
     }
 }
 
+/// Takes time off in which a server that receives had run, and nothing was sent to it yet.
+pub fn take_off(far_side: &mut FarSide, lead: Duration) {
+    let lead_us = u64::try_from(lead.as_micros()).unwrap_or(u64::MAX);
+    for flow in &mut far_side.flows {
+        flow.elapsed_us = flow.elapsed_us.saturating_sub(lead_us);
+    }
+}
+
 /// `role` is ours: where we sent, the server received.
 ///
 /// Its datagrams are those of the whole test, as ours are, though it tells how many were omitted, too.
@@ -137,6 +145,16 @@ mod tests {
         assert_eq!((flow.elapsed_us, flow.retransmits), (2_500_000, None));
         let sent = theirs(&results, Role::Sink, 0, 1, false).flows[0];
         assert_eq!((sent.datagrams, sent.lost, sent.retransmits), (None, None, Some(3)));
+    }
+
+    #[test]
+    fn time_before_the_trial_is_none_in_which_a_server_received() {
+        let results = Results { streams: vec![stream(1, 10)], ..Results::default() };
+        let mut far = theirs(&results, Role::Source, 0, 1, false);
+        take_off(&mut far, Duration::from_millis(500));
+        assert_eq!(far.flows[0].elapsed_us, 2_000_000);
+        take_off(&mut far, Duration::from_secs(9));
+        assert_eq!(far.flows[0].elapsed_us, 0, "nothing is said by one that cannot be");
     }
 
     #[test]

@@ -7,11 +7,12 @@ mod support;
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    thread,
     time::{Duration, Instant},
 };
 
-use iperf3::{ErrorCode, ServerError, State};
-use wire::Role;
+use iperf3::{ErrorCode, Results, ServerError, State, StreamResults, encode_frame};
+use wire::{Role, TcpSettings};
 
 use self::support::{End, Server, iperf3, settings};
 
@@ -92,6 +93,34 @@ fn a_server_that_vanishes_while_data_flows_ends_the_trial() {
     let incomplete = report.incomplete.unwrap();
     assert!(["iperf3_lost", "broken"].contains(&incomplete.kind.as_str()), "{incomplete:?}");
     assert_eq!(report.far_side, None, "nobody is left to say anything");
+}
+
+#[test]
+fn a_server_that_receives_had_no_data_before_the_trial_began() {
+    let server = Server::new(|_, mut control| {
+        let mut stream = accept_stream(&mut control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        let drains = thread::spawn(move || std::io::copy(&mut stream, &mut std::io::sink()));
+        control.read_exact(&mut [0]).unwrap();
+        say(&mut control, State::ExchangeResults);
+        take_frame(&mut control);
+        let streams = vec![StreamResults { id: 1, bytes: 1000, end_time: 5.0, ..StreamResults::default() }];
+        control.write_all(&encode_frame(&Results { streams, ..Results::default() }).unwrap()).unwrap();
+        say(&mut control, State::DisplayResults);
+        wait_for_end(&mut control);
+        let _ = drains.join();
+        true
+    });
+    let short = TcpSettings { duration_us: 200_000, ..settings(1) };
+    let end = End::begin(server.prepare(Role::Source, short, iperf3()));
+    end.connected();
+    thread::sleep(Duration::from_millis(300));
+    end.control.start(Instant::now());
+    let report = end.report();
+    assert_eq!(report.incomplete, None);
+    let elapsed_us = report.far_side.unwrap().flows[0].elapsed_us;
+    assert!((1..=4_700_000).contains(&elapsed_us), "of 5 s, it waited 0.3 s for the trial: {elapsed_us}");
 }
 
 #[test]
