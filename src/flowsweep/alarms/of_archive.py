@@ -13,6 +13,7 @@ from flowsweep.alarms.level import Floats
 from flowsweep.alarms.quantities import QUANTITIES, WatchedQuantity
 from flowsweep.alarms.silence import Path, silences
 from flowsweep.defaults import FALSE_ALARMS_PER_100_DAYS, MICROSECOND_NS
+from flowsweep.grouping import grouped
 from flowsweep.plan import Plan
 
 WATCHED = {
@@ -62,10 +63,8 @@ def alarms_of(plan: Plan, begun_unix_ns: int, seed: int, trials: pa.Table, now_u
     whole = pc.and_(pc.equal(trials["recorded_status"], "ok"), pc.equal(trials["status"], "ok"))
     good = trials.filter(whole).sort_by("began_us")
     series = list(_series(good))
-    begins_s: dict[tuple[str, str], list[float]] = {}
-    for one in series:
-        begins_s.setdefault(one.way, []).append(float(one.times_s[0]))
-    found = [alarm for one in series for alarm in _shifted(one, rate / _sharing(one, begins_s[one.way]))]
+    ways = grouped(series, lambda one: one.way)
+    found = [alarm for one in series for alarm in _shifted(one, rate / _sharing(one, ways[one.way]))]
     found += silences(plan, begun_unix_ns, seed, _measured(good), now_unix_ns)
     return sorted(found, key=lambda alarm: (alarm.found, alarm.name))
 
@@ -87,16 +86,16 @@ def _series(good: pa.Table) -> Iterator[_Series]:
                 )  # fmt: skip
 
 
-def _sharing(one: _Series, begins_s: Sequence[float]) -> int:
+def _sharing(one: _Series, of_path: Sequence[_Series]) -> int:
     """Among how many series of its path the rate is divided: those that began before anything of it is found.
 
-    `begins_s`: When each series of its path began.
+    `of_path`: All series of its path.
 
     Of what begins later nothing is known then. With a share that counted it, alarms of before would be found
     at another time: they would end, and others of another name begin.
     """
     known_s = one.times_s[0] + FEWEST_S
-    return sum(begin_s < known_s for begin_s in begins_s)
+    return sum(other.times_s[0] < known_s for other in of_path)
 
 
 def _measured(good: pa.Table) -> dict[Path, list[int]]:

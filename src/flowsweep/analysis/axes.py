@@ -5,6 +5,7 @@ from functools import partial
 from typing import TypeVar
 
 from flowsweep.axes import AXES, AXIS_OF
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted
 
 Row = TypeVar("Row", bound=Mapping[str, object])
@@ -90,8 +91,4 @@ def varies(rows: Iterable[Mapping[str, object]], axis: str) -> bool:
 
 
 def _split(groups: Sequence[Sequence[Row]], key: Callable[[Row], Hashable]) -> list[Sequence[Row]]:
-    parts: dict[Hashable, list[Row]] = {}
-    for number, group in enumerate(groups):
-        for row in group:
-            parts.setdefault((number, key(row)), []).append(row)
-    return list(parts.values())
+    return [part for group in groups for part in grouped(group, key).values()]

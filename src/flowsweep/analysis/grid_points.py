@@ -1,11 +1,12 @@
 """What trials of one point of a grid have in common, and the repeats of each point put together."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.axes import FLOWS, HOSTS, OTHERS, SettingColumns, columns_of
+from flowsweep.grouping import grouped
 
 POINT_COLUMNS = (
     "sweep", "src", "dst", "test", "simultaneous", *columns_of((*FLOWS, *HOSTS)),
@@ -75,9 +76,7 @@ def cells_of_rows(trials: Iterable[Mapping[str, Any]]) -> list[CellRow]:
     To load Ibis and plan a query takes longer than a campaign's end or page may; the tables are for the
     Python API and for Spark. tests/unit/analysis/test_analysis_cells.py holds both to the same.
     """
-    groups: dict[tuple[Hashable, ...], list[Mapping[str, Any]]] = {}
-    for row in trials:
-        groups.setdefault(tuple(level_of(row, name) for name in POINT_COLUMNS), []).append(row)
+    groups = grouped(trials, lambda row: tuple(level_of(row, name) for name in POINT_COLUMNS))
     order = ("order_index", "window_sum_asked_bytes")
     return sorted(map(_cell, groups.values()), key=lambda cell: [cell.get(name) or 0 for name in order])
 

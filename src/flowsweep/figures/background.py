@@ -14,6 +14,7 @@ from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis, rate_scale
 from flowsweep.figures.theme import figure, series_colours
 from flowsweep.figures.trials import TrialGroup, facts, point_of, trial_groups
+from flowsweep.grouping import grouped
 from flowsweep.wording import format_number, format_rate, format_share
 
 _Row = TypeVar("_Row", ShareRow, ShareIntervalRow)
@@ -28,7 +29,8 @@ _PALE = 0.35
 
 def drawn_shares(data: FigureData) -> list[Drawn]:
     """Draw, for each direction with traffic beside its trials, goodput of each traffic, also over time."""
-    shares, share_series = _by_trial(data.shares), _by_trial(data.share_series)
+    shares = grouped(data.shares, lambda row: row["trial_id"])
+    share_series = grouped(data.share_series, lambda row: row["trial_id"])
     found: list[Drawn] = []
     for group in trial_groups(data.trials, data.cells):
         rows = [row for row in group.good if row["trial_id"] in shares]
@@ -37,17 +39,8 @@ def drawn_shares(data: FigureData) -> list[Drawn]:
     return found
 
 
-def _by_trial(rows: Sequence[_Row]) -> dict[str, list[_Row]]:
-    found: dict[str, list[_Row]] = {}
-    for row in rows:
-        found.setdefault(row["trial_id"], []).append(row)
-    return found
-
-
 def _over_points(group: TrialGroup, rows: Sequence[TrialRow], shares: _Shares) -> Drawn:
-    points: dict[tuple[object, ...], list[TrialRow]] = {}
-    for row in rows:
-        points.setdefault(point_of(row), []).append(row)
+    points = grouped(rows, point_of)
     table = [
         {
             **_facts(group, row),

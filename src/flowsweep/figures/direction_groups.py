@@ -11,6 +11,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
 from flowsweep.figures.theme import figure
+from flowsweep.grouping import grouped
 from flowsweep.wording import direction
 
 
@@ -68,14 +69,11 @@ class PathGroup(Generic[AnyRow]):
 
 def path_groups(trials: Sequence[TrialRow], rows: Sequence[AnyRow]) -> list[PathGroup[AnyRow]]:
     """Group rows by the sweep and direction of their trials; without rows, no group."""
-    by_trial: dict[str, list[AnyRow]] = {}
-    for row in rows:
-        by_trial.setdefault(row["trial_id"], []).append(row)
-    groups: dict[tuple[str, str | None, str], list[TrialRow]] = {}
-    for trial in trials:
-        if trial["trial_id"] in by_trial:
-            key = (trial["sweep"], trial["mode"], direction(trial["src"], trial["dst"]))
-            groups.setdefault(key, []).append(trial)
+    by_trial = grouped(rows, lambda row: row["trial_id"])
+    groups = grouped(
+        (trial for trial in trials if trial["trial_id"] in by_trial),
+        lambda trial: (trial["sweep"], trial["mode"], direction(trial["src"], trial["dst"])),
+    )
     found = []
     for key, own in groups.items():
         ordered = tuple(sorted(own, key=lambda trial: trial["repeat"]))

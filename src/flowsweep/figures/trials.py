@@ -22,6 +22,7 @@ from flowsweep.figures.axis import (
     Value,
 )
 from flowsweep.figures.grid.panel import mode_rank, modes_named, panels
+from flowsweep.grouping import grouped
 from flowsweep.wording import direction_of, format_rate
 
 
@@ -83,9 +84,10 @@ def trial_groups(trials: Sequence[TrialRow], cells: Sequence[CellRow]) -> list[T
     """Group trials by sweep, mode and direction, in the order of the cells."""
     axes = {(panel.sweep, panel.rows[0]["mode"]): panel.x for panel in panels(cells)}
     order = list(dict.fromkeys((row["sweep"], direction_of(row)) for row in cells))
-    groups: dict[tuple[str, str, Value], list[TrialRow]] = {}
-    for row in sorted(trials, key=lambda row: row["order_index"]):
-        groups.setdefault((row["sweep"], direction_of(row), MODE.value(row)), []).append(row)
+    groups = grouped(
+        sorted(trials, key=lambda row: row["order_index"]),
+        lambda row: (row["sweep"], direction_of(row), MODE.value(row)),
+    )
     named = modes_named(trials)
     found = [
         TrialGroup(

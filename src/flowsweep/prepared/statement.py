@@ -22,6 +22,7 @@ SOURCES = (
     "analysis/tests/*/*.py",
     "axes.py",
     "defaults.py",
+    "grouping.py",
     "packets.py",
     "prediction/congestion.py",
     "schedule/background.py",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.grouping import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class Reason:
 
 def reasons(trials: Sequence[TrialRow]) -> tuple[Reason, ...]:
     """Group what went wrong; the most frequent reason first."""
-    groups: dict[tuple[str, str, str, str], list[TrialRow]] = {}
-    for row in trials:
-        if row["status"] != "ok":
-            groups.setdefault((row["status"], *_where(row), _without_numbers(_message(row))), []).append(row)
+    groups = grouped(
+        (row for row in trials if row["status"] != "ok"),
+        lambda row: (row["status"], *_where(row), _without_numbers(_message(row))),
+    )
     found = [
         Reason(
             status,

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.csv_text import csv_link
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, figure_of
+from flowsweep.grouping import grouped
 from flowsweep.report.thumbnail import Overview, overview
 
 FEWEST_IN_OVERVIEW = 3
@@ -157,10 +158,8 @@ def heading(card: Card) -> str:
 
 
 def _group(anchor: str, title: str, cards: tuple[Card, ...]) -> Group:
-    by_mode: dict[str | None, list[tuple[str, Drawn]]] = {}
-    for card in cards:
-        if card.drawn[-1].key.kind == "plane":
-            by_mode.setdefault(card.drawn[-1].key.mode, []).append((card.anchor, card.drawn[-1]))
+    planes = ((card.anchor, card.drawn[-1]) for card in cards if card.drawn[-1].key.kind == "plane")
+    by_mode = grouped(planes, lambda plane: plane[1].key.mode)
     many = len(cards) >= FEWEST_IN_OVERVIEW
     return Group(anchor, title, tuple(overview(maps) for maps in by_mode.values()) if many else (), cards)
 

@@ -22,6 +22,7 @@ from flowsweep.analysis.verdicts import (
     WINDOWS,
 )
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
+from flowsweep.grouping import grouped
 from flowsweep.report.goodput_words import first_bps
 from flowsweep.report.headline import (
     Highest,
@@ -113,13 +114,14 @@ def _further(count: int) -> list[str]:
 
 def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]:
     """What limits there, said once for directions that are alike; `are_all`: the campaign has no others."""
-    by_limit: dict[str, list[str]] = {}
-    for own in points:
-        by_limit.setdefault(_limit(own), []).append(direction_of(own[0]))
+    by_limit = grouped(points, _limit)
     if len(points) > 1 and len(by_limit) == 1:
         where = "In both directions" if are_all else "In these two directions"
         return [f"{where} {limit}." for limit in by_limit]
-    return [f"{' and '.join(where)}: {limit}." for limit, where in by_limit.items()]
+    return [
+        f"{' and '.join(direction_of(own[0]) for own in alike)}: {limit}."
+        for limit, alike in by_limit.items()
+    ]
 
 
 def _limit(own: Sequence[TrialRow]) -> str:

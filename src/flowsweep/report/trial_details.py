@@ -8,6 +8,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis import core_loads
 from flowsweep.archive import Tables
+from flowsweep.grouping import grouped
 
 LEAST_BUSY_SHARE = 0.02
 """Cores that were busy for less of the time tell nothing."""
@@ -83,7 +84,4 @@ def trial_details(tables: Tables) -> TrialDetails:
 
 def _by_trial(table: ir.Table) -> dict[str, list[Any]]:
     """Rows as Arrow has them; their type is that of the table."""
-    found: dict[str, list[Any]] = {}
-    for row in table.to_pyarrow().to_pylist():
-        found.setdefault(row["trial_id"], []).append(row)
-    return found
+    return grouped(table.to_pyarrow().to_pylist(), lambda row: row["trial_id"])

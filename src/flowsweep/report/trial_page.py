@@ -12,6 +12,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_o
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.analysis.verdict_words import limit_words
 from flowsweep.figures.trials import point_of
+from flowsweep.grouping import grouped
 from flowsweep.report.answers import result_words
 from flowsweep.report.trial_details import CoreRow, CounterRow, FlowEndRow, TrialDetails
 from flowsweep.tests import facts_of
@@ -52,12 +53,9 @@ def trial_pages(
     Yields:
         trial_id, and the page's data as JSON (RFC 8259), compressed (gzip, RFC 1952), in Base64 (RFC 4648).
     """
-    repeats: dict[tuple[object, ...], list[TrialRow]] = {}
-    paths: dict[tuple[str, str], list[TrialRow]] = {}
     ordered = sorted(trials, key=lambda row: str(row["started_at"] or ""))
-    for row in ordered:
-        repeats.setdefault(point_of(row), []).append(row)
-        paths.setdefault((row["src"], row["dst"]), []).append(row)
+    repeats = grouped(ordered, point_of)
+    paths = grouped(ordered, lambda row: (row["src"], row["dst"]))
     carried = {path: path_payload_bps(rows) for path, rows in paths.items()}
     for row in ordered:
         trial_id = row["trial_id"]

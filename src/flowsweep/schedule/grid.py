@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from flowsweep.grouping import grouped
 from flowsweep.plan.expansion import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
 from flowsweep.plan.searching.model import BestSearch, Search
@@ -81,10 +82,7 @@ def searches_gathered(points: Sequence[Point]) -> list[Point]:
 
 def points_by_sweep(plan: Plan) -> dict[str, list[Point]]:
     """All points of a plan, by the name of their sweep, in the order of `expand`."""
-    found: dict[str, list[Point]] = {}
-    for point in expand(plan):
-        found.setdefault(point.sweep, []).append(point)
-    return found
+    return grouped(expand(plan), lambda point: point.sweep)
 
 
 def _merged(points: Iterator[Point]) -> Iterator[Point]:

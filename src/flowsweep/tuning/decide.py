@@ -10,6 +10,7 @@ import numpy as np
 
 from flowsweep.analysis.statistics.uncertain import mean_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL, SIGNIFICANCE
+from flowsweep.grouping import grouped
 from flowsweep.tuning.rounds import Stage, Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
 
@@ -162,10 +163,8 @@ def latency_ms(tried: Iterable[Tried], setting: Setting) -> tuple[float | None, 
 
 def goodput_bps(tried: Iterable[Tried]) -> Mapping[Setting, float]:
     """Mean goodput of each setting that was tried."""
-    found: dict[Setting, list[float]] = {}
-    for one in tried:
-        found.setdefault(one.setting, []).append(one.goodput_bps)
-    return {setting: fmean(values) for setting, values in found.items()}
+    settings = grouped(tried, lambda one: one.setting)
+    return {setting: fmean(one.goodput_bps for one in own) for setting, own in settings.items()}
 
 
 def _gain(setting: Setting, tried: Sequence[Tried], settings: int, asked: int) -> Gain:

@@ -15,6 +15,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.grouping import grouped
 from flowsweep.wording import (
     counted,
     format_margin,
@@ -204,11 +205,9 @@ def _equal_share(place: _Place, *, margin: float) -> Hypothesis:
 
 def _by_flows(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis]:
     """From the least to the most flows, at the same levels of all other factors."""
-    groups: dict[tuple[object, ...], list[_Place]] = {}
-    for place in places:
-        others = _without_flows(place)
-        key = (id(place.observed), place.direction, others, place.names)
-        groups.setdefault(key, []).append(place)
+    groups = grouped(
+        places, lambda place: (id(place.observed), place.direction, _without_flows(place), place.names)
+    )
     for group in groups.values():
         ordered = sorted(group, key=lambda place: place.rows[0]["flows"])
         first, last = ordered[0], ordered[-1]
@@ -235,9 +234,7 @@ def _without(place: _Place, factors: Sequence[str]) -> _Levels:
 
 def _by_path(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis]:
     """From the nearest to the furthest path of a sweep, at the same levels of all factors."""
-    groups: dict[tuple[object, ...], list[_Place]] = {}
-    for place in places:
-        groups.setdefault((id(place.observed), place.levels, place.names), []).append(place)
+    groups = grouped(places, lambda place: (id(place.observed), place.levels, place.names))
     for first, last in _nearest_and_furthest(groups.values()):
         over = (_over(first, first.direction), _over(last, last.direction))
         yield _change((first, last), "", over, place_of(first.levels), axis=DIRECTION, margin=margin)
@@ -245,10 +242,9 @@ def _by_path(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis]
 
 def _by_dscp(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis]:
     """Likewise where a network has another path for another DSCP, in each direction."""
-    groups: dict[tuple[object, ...], list[_Place]] = {}
-    for place in places:
-        key = (id(place.observed), place.direction, _without(place, (_DSCP,)), place.names)
-        groups.setdefault(key, []).append(place)
+    groups = grouped(
+        places, lambda place: (id(place.observed), place.direction, _without(place, (_DSCP,)), place.names)
+    )
     for ends in _nearest_and_furthest(groups.values()):
         near, far = (_over(place, f"DSCP {place.rows[0].get(_DSCP)}") for place in ends)
         where = place_of(_without(ends[0], (_DSCP,)))

@@ -9,6 +9,7 @@ from flowsweep.analysis.background.words import background_names, own_name, plac
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, format_share
 
 MOST_POINTS = 6
@@ -42,9 +43,7 @@ def share_hypotheses(observed: Observations) -> list[Hypothesis]:
 
 def _hypotheses(observed: Observations, direction: str, rows: Sequence[ObservedRow]) -> Iterable[Hypothesis]:
     factors = [factor for factor in observed.factors if factor != DIRECTION]
-    points: dict[tuple[str, ...], list[ObservedRow]] = {}
-    for row in rows:
-        points.setdefault(tuple(str(row.get(factor)) for factor in factors), []).append(row)
+    points = grouped(rows, lambda row: tuple(str(row.get(factor)) for factor in factors))
     if len(points) <= MOST_POINTS:
         return [
             _of_point(observed, direction, own, place_of([(name, own[0].get(name)) for name in factors]))

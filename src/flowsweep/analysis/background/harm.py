@@ -15,6 +15,7 @@ from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.grouping import grouped
 from flowsweep.schedule.background import PROBE
 from flowsweep.wording import (
     counted,
@@ -126,12 +127,8 @@ def harm_hypotheses(
 
 
 def _alone(comparable: Sequence[Observations]) -> dict[_Point, list[ObservedRow]]:
-    found: dict[_Point, list[ObservedRow]] = {}
-    for observed in comparable:
-        for row in observed.rows:
-            if not background_names(row):
-                found.setdefault(_point(row), []).append(row)
-    return found
+    rows = (row for observed in comparable for row in observed.rows if not background_names(row))
+    return grouped(rows, _point)
 
 
 def _point(row: ObservedRow) -> _Point:
@@ -141,10 +138,7 @@ def _point(row: ObservedRow) -> _Point:
 
 
 def _pairs(rows: Sequence[ObservedRow], alone: Mapping[_Point, list[ObservedRow]]) -> list[_Pair]:
-    points: dict[_Point, list[ObservedRow]] = {}
-    for row in rows:
-        points.setdefault(_point(row), []).append(row)
-    return [_Pair(own, alone[point]) for point, own in points.items() if point in alone]
+    return [_Pair(own, alone[point]) for point, own in grouped(rows, _point).items() if point in alone]
 
 
 def _not_known(observed: Observations, direction: str) -> Hypothesis:

@@ -7,6 +7,7 @@ from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.statistics.observations import carried
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.grouping import grouped
 
 Point = tuple[tuple[str, Hashable], ...]
 """Its value of each of POINT_COLUMNS that a summary has, with their names."""
@@ -18,11 +19,8 @@ def by_point(rows: Sequence[TrialRow]) -> Points:
 
     Those whose emulated path this machine turned into another are left out.
     """
-    found: Points = {}
-    for row in sorted(trusted(rows), key=lambda row: row["order_index"]):
-        if carried(row):
-            found.setdefault(point_of(row), []).append(row)
-    return found
+    ordered = sorted(trusted(rows), key=lambda row: row["order_index"])
+    return grouped(filter(carried, ordered), point_of)
 
 
 def in_order(points: Sequence[Point]) -> list[Point]:

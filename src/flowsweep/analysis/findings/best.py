@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypoth
 from flowsweep.analysis.findings.plateau.searched import confidence_of, method_of, trials_words
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.grouping import grouped
 from flowsweep.schedule.search.best import BestBelief, BestEnd, best_of
 from flowsweep.schedule.search.tried import Tried
 from flowsweep.wording import counted, format_rate, format_share
@@ -54,11 +55,11 @@ def best_searches(summary: Sequence[TrialRow]) -> list[BestSearched]:
     Args:
         summary: Rows of a campaign; others than steps of such searches are left out.
     """
-    searches: dict[tuple[object, ...], list[TrialRow]] = {}
     steps = (row for row in summary if row.get("searched_for") == "best")
-    for row in sorted(steps, key=lambda row: row["order_index"]):
-        of_search = (row["sweep"], row["src"], row["dst"], *(level_of(row, axis) for axis in _APART))
-        searches.setdefault(of_search, []).append(row)
+    searches = grouped(
+        sorted(steps, key=lambda row: row["order_index"]),
+        lambda row: (row["sweep"], row["src"], row["dst"], *(level_of(row, axis) for axis in _APART)),
+    )
     return [_searched(rows) for rows in searches.values()]
 
 

@@ -9,6 +9,7 @@ from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
 from flowsweep.analysis.verdicts import QUEUE
+from flowsweep.grouping import grouped
 from flowsweep.wording import format_milliseconds, format_size, some_of, with_interval
 
 BLOAT_MS = 20.0
@@ -45,10 +46,9 @@ def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
 def _hypothesis(
     observed: Observations, rows: Sequence[ObservedRow], full: Sequence[ObservedRow], least_ms: float
 ) -> Hypothesis | None:
-    direction, repeats = rows[0][DIRECTION], dict[int, list[float]]()
-    for row in rows:
-        repeats.setdefault(row["repeat"], []).append(known(row["rtt_median_ms"]) - least_ms)
-    added_ms = geometric_mean([geometric_mean(own).value for own in repeats.values()])
+    direction, repeats = rows[0][DIRECTION], grouped(rows, lambda row: row["repeat"]).values()
+    waits_ms = ([known(row["rtt_median_ms"]) - least_ms for row in own] for own in repeats)
+    added_ms = geometric_mean([geometric_mean(own).value for own in waits_ms])
     if added_ms.value < max(BLOAT_MS, least_ms):
         return None
     waiting = geometric_mean(

@@ -17,6 +17,7 @@ from flowsweep.analysis.statistics.level_effects import FEWEST_ARRANGEMENTS, per
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_change, format_margin, format_rate, rounds_to_nothing
 
 BOTH_WAYS = 2
@@ -43,10 +44,7 @@ def direction_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_
     """
     grid = design(observed)
     limited = held_back(observed, grid, margin)
-    units: dict[Hashable, list[Unit]] = {}
-    for unit in grid.units:
-        if len(unit.rows) == BOTH_WAYS:
-            units.setdefault(unit.hosts, []).append(unit)
+    units = grouped((unit for unit in grid.units if len(unit.rows) == BOTH_WAYS), lambda unit: unit.hosts)
     return [_hypothesis(observed, _compared(both, limited), margin=margin) for both in units.values()]
 
 

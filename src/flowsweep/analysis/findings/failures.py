@@ -1,7 +1,7 @@
 """Trials that failed, and those far slower than their point: how many, and at which levels of an axis."""
 
 import statistics
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,9 +12,10 @@ from flowsweep.analysis.findings.finding import Decision, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, grouped
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, all_observations
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, is_searched
 from flowsweep.defaults import SLOW_SHARE
+from flowsweep.grouping import grouped
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_share
 
@@ -70,7 +71,7 @@ def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     if not any(row["status"] == "ok" for row in summary):
         return
     whole = [row for row in summary if not is_searched(row) and not row.get("flows_broken")]
-    for observed in grouped(whole):
+    for observed in all_observations(whole):
         for event in _events(observed.rows):
             if event.trials:
                 yield _hypothesis(observed, event)
@@ -103,11 +104,10 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
 
 
 def _slow(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
-    points: dict[Hashable, list[ObservedRow]] = {}
-    for row in rows:
-        if row["status"] == "ok" and row["goodput_bps"] is not None:
-            place = (row[DIRECTION], *(level_of(row, axis) for axis in AXIS_NAMES))
-            points.setdefault(place, []).append(row)
+    points = grouped(
+        (row for row in rows if row["status"] == "ok" and row["goodput_bps"] is not None),
+        lambda row: (row[DIRECTION], *(level_of(row, axis) for axis in AXIS_NAMES)),
+    )
     return tuple(
         row["trial_id"]
         for found in points.values()

@@ -15,6 +15,7 @@ from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import CONFIDENCE
+from flowsweep.grouping import grouped
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     counted,
@@ -91,9 +92,7 @@ def _compared(row: ObservedRow) -> bool:
 
 
 def _points(rows: Sequence[ObservedRow], factors: Sequence[str]) -> list[_Point]:
-    groups: dict[tuple[Level, ...], list[ObservedRow]] = {}
-    for row in rows:
-        groups.setdefault(tuple(level_of(row, axis) for axis in factors), []).append(row)
+    groups = grouped(rows, lambda row: tuple(level_of(row, axis) for axis in factors))
     found = [_point(levels, tuple(own), len(groups)) for levels, own in groups.items()]
     return sorted(found, key=lambda point: point.log_ratio)
 

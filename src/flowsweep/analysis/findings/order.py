@@ -10,7 +10,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import Design, design
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
-from flowsweep.analysis.statistics.observations import Observations, carried, grouped, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, all_observations, carried, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.statistics.simulated import SEED
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched, known
@@ -49,7 +49,7 @@ def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         neighbours in time resemble each other, too: Pearson's correlation of what points and repeats leave of
         a trial's log goodput with the same of the next one, larger than in 99 % of 999 random orders.
     """
-    for observed in grouped([row for row in summary if not is_searched(row)]):
+    for observed in all_observations([row for row in summary if not is_searched(row)]):
         grid = design(observed)
         found = [*_together(grid)]
         well = replace(observed, rows=tuple(filter(carried, observed.rows)))

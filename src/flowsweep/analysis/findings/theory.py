@@ -9,15 +9,13 @@ from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.predicted import PATH_RTT_MS
-from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.analysis.verdicts import LOSS, QUEUE, WINDOWS
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, some_of, with_interval
-
-_Point = tuple[Level, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +120,8 @@ def _interval_words(ratio: GeometricMean) -> str:
 
 def _by_point(observed: Observations, rows: Sequence[ObservedRow], column: str) -> str:
     """Between what means of points it lies, where they differ by more than what is of practical effect."""
-    points: dict[_Point, list[float]] = {}
-    for row in rows:
-        point = tuple(level_of(row, axis) for axis in observed.factors)
-        points.setdefault(point, []).append(goodput_of(row) / known(quantity_of(row, column)))
-    means = [geometric_mean(own).value for own in points.values()]
+    points = grouped(rows, lambda row: tuple(level_of(row, axis) for axis in observed.factors))
+    means = [_mean_ratio(own, column) for own in points.values()]
     if max(means) <= (1 + EQUIVALENCE_MARGIN) * min(means):
         return ""
     return f" ({format_number(min(means))} to {format_number(max(means))} by point)"
@@ -134,7 +129,9 @@ def _by_point(observed: Observations, rows: Sequence[ObservedRow], column: str) 
 
 def _ratio(rows: Sequence[ObservedRow], column: str) -> tuple[GeometricMean, int]:
     """Mean over repeats, each the mean over its trials; and how many repeats there are."""
-    ratios: dict[int, list[float]] = {}
-    for row in rows:
-        ratios.setdefault(row["repeat"], []).append(goodput_of(row) / known(quantity_of(row, column)))
-    return geometric_mean([geometric_mean(own).value for own in ratios.values()]), len(ratios)
+    repeats = grouped(rows, lambda row: row["repeat"])
+    return geometric_mean([_mean_ratio(own, column) for own in repeats.values()]), len(repeats)
+
+
+def _mean_ratio(rows: Sequence[ObservedRow], column: str) -> float:
+    return geometric_mean([goodput_of(row) / known(quantity_of(row, column)) for row in rows]).value

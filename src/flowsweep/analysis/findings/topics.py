@@ -46,7 +46,7 @@ from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.monitors.findings import monitor_hypotheses
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, campaign_series
 from flowsweep.analysis.statistics.design import design
-from flowsweep.analysis.statistics.observations import Observations, grouped, observations
+from flowsweep.analysis.statistics.observations import Observations, all_observations, observations
 from flowsweep.analysis.statistics.red_noise import NoiseModels, noise_models
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
@@ -141,7 +141,8 @@ def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     yield from plateau_search_hypotheses(summary)
     yield from best_search_hypotheses(summary)
     # Also of trials of which nothing came: what they lost counts.
-    for observed in grouped([row for row in summary if row["status"] == "ok" and not is_searched(row)]):
+    planned = [row for row in summary if row["status"] == "ok" and not is_searched(row)]
+    for observed in all_observations(planned):
         yield from loss_hypotheses(observed)
     yield from broken_hypotheses(summary)
     yield from empty_hypotheses(summary)

@@ -29,6 +29,7 @@ from flowsweep.analysis.tests.tcp.slow_start_ends import SlowStartEndRow, slow_s
 from flowsweep.analysis.verdicts import HOST_DROPS
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.grouping import grouped
 from flowsweep.tests import facts_of
 
 _HEADLINE = pa.schema([("trial_id", pa.string()), ("goodput_bps", pa.float64())])
@@ -110,10 +111,7 @@ def _round_trips(tables: Tables, summary: Sequence[TrialRow]) -> dict[str, list[
 
 
 def _by_trial(rows: ir.Table) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
-    for row in rows.to_pyarrow().to_pylist():
-        found.setdefault(row["trial_id"], []).append(row)
-    return found
+    return grouped(rows.to_pyarrow().to_pylist(), lambda row: row["trial_id"])
 
 
 def _traces(tables: Tables, starts: ir.Table, summary: Sequence[TrialRow]) -> dict[str, LossTrace]:

@@ -8,6 +8,7 @@ from flowsweep import wording
 from flowsweep.analysis.axes import level_of, varies
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.grouping import grouped
 
 DIRECTION: Final = "direction"
 """Source and sink of a trial in one factor."""
@@ -86,11 +87,12 @@ def trial_ids(rows: Iterable[TrialRow]) -> tuple[str, ...]:
 
 def by_sweep(rows: Iterable[TrialRow], *, directions: bool = False) -> dict[Scope, list[TrialRow]]:
     """Split rows of a summary by sweep and mode, and by direction if asked to, in the order of the rows."""
-    groups: dict[Scope, list[TrialRow]] = {}
-    for row in rows:
+
+    def scope(row: TrialRow) -> Scope:
         direction = wording.direction(row["src"], row["dst"]) if directions else None
-        groups.setdefault(Scope(row["sweep"], row["mode"], direction), []).append(row)
-    return groups
+        return Scope(row["sweep"], row["mode"], direction)
+
+    return grouped(rows, scope)
 
 
 def carried(row: TrialRow) -> bool:
@@ -100,18 +102,21 @@ def carried(row: TrialRow) -> bool:
 
 def observations(summary: Sequence[TrialRow]) -> tuple[Observations, ...]:
     """Split the rows of a summary by sweep and mode, in the order in which they ran first."""
-    return grouped([row for row in summary if carried(row)])
+    return all_observations([row for row in summary if carried(row)])
 
 
-def grouped(rows: Sequence[TrialRow]) -> tuple[Observations, ...]:
+def all_observations(rows: Sequence[TrialRow]) -> tuple[Observations, ...]:
     """Split rows in the same way, whatever became of their trials: their goodput is not to be asked for."""
-    groups: dict[tuple[str, str | None], list[ObservedRow]] = {}
-    for row in sorted(rows, key=lambda row: row["order_index"]):
-        where = wording.direction(row["src"], row["dst"], simultaneous=bool(row["simultaneous"]))
-        groups.setdefault((row["sweep"], row["mode"]), []).append({**row, DIRECTION: where})
+    ordered = sorted(rows, key=lambda row: row["order_index"])
+    groups = grouped(map(_observed, ordered), lambda row: (row["sweep"], row["mode"]))
     return tuple(
         Observations(sweep, mode, tuple(rows), _factors(rows)) for (sweep, mode), rows in groups.items()
     )
+
+
+def _observed(row: TrialRow) -> ObservedRow:
+    where = wording.direction(row["src"], row["dst"], simultaneous=bool(row["simultaneous"]))
+    return {**row, DIRECTION: where}
 
 
 def _repeated_often(observed: Observations) -> bool:

@@ -13,6 +13,7 @@ from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN, margin_band
 from flowsweep.figures.theme import CATEGORIES, figure
 from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_duration, format_number
 
 _MOST_LABELS = 9
@@ -24,9 +25,7 @@ _PERCENTILES = (5, 25, 50, 75, 95)
 
 def drawn_durations(data: FigureData) -> list[Drawn]:
     """Draw a figure for each direction whose trials can be truncated."""
-    by_trial: dict[str, list[CutRow]] = {}
-    for row in data.truncated:
-        by_trial.setdefault(row["trial_id"], []).append(row)
+    by_trial = grouped(data.truncated, lambda row: row["trial_id"])
     return [
         drawn
         for group in trial_groups(data.trials, data.cells)

@@ -19,6 +19,7 @@ from flowsweep.figures.frame import (
 )
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted
 
 MOST_STEPS = 100
@@ -29,9 +30,8 @@ FEWEST_REPEATS = 5
 
 def drawn_distributions(data: FigureData) -> list[Drawn]:
     """Draw the distributions over intervals and over trials, for each direction, where there are enough."""
-    by_trial: dict[str, list[float]] = {}
-    for row in data.intervals:
-        by_trial.setdefault(row["trial_id"], []).append(row["goodput_bps"])
+    of_trials = grouped(data.intervals, lambda row: row["trial_id"])
+    by_trial = {trial_id: [row["goodput_bps"] for row in rows] for trial_id, rows in of_trials.items()}
     found = []
     for group in trial_groups(data.trials, data.cells):
         if group.sweep in data.searched:

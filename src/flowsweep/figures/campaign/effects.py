@@ -13,6 +13,7 @@ from flowsweep.figures.axis import AXES
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, margin_band, wrapped
 from flowsweep.figures.theme import BLUE, GREY, VERMILION, figure
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_change, format_percent
 
 _KINDS: tuple[FindingKind, ...] = ("direction", "flows", "congestion", "effect")
@@ -32,10 +33,7 @@ _LONGEST_LABEL = 30
 
 def drawn_effects(data: FigureData) -> list[Drawn]:
     """Draw a figure for each sweep and mode that findings state effects on goodput for."""
-    groups: dict[tuple[str, str | None], list[Finding]] = {}
-    for finding in data.findings:
-        if _is_effect(finding):
-            groups.setdefault((finding.sweep, finding.mode), []).append(finding)
+    groups = grouped(filter(_is_effect, data.findings), lambda finding: (finding.sweep, finding.mode))
     return [_drawn(*group, found, data.margin) for group, found in groups.items()]
 
 

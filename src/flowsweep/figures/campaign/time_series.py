@@ -20,6 +20,7 @@ from flowsweep.figures.frame import (
 )
 from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, moment, point_of, trial_groups
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number
 
 _UPPER, _LOWER = (0.46, 1.0), (0.0, 0.38)
@@ -73,12 +74,9 @@ def _drawn(group: TrialGroup, late: Sequence[TrialRow], untimed: int) -> Drawn:
 
 def _deviations(good: Sequence[TrialRow]) -> dict[str, float]:
     """Per trial with repeats: its goodput against the median of its point, in percent."""
-    points: dict[object, list[TrialRow]] = {}
-    for row in good:
-        points.setdefault(point_of(row), []).append(row)
     return {
         row["trial_id"]: float(f"{(goodput_of(row) / middle - 1) * 100:.4g}")
-        for repeats in points.values()
+        for repeats in grouped(good, point_of).values()
         if len(repeats) > 1 and (middle := median(map(goodput_of, repeats))) > 0
         for row in repeats
     }

@@ -19,6 +19,7 @@ from flowsweep.figures.axis import (
     DrawnAxis,
     Value,
 )
+from flowsweep.grouping import grouped
 from flowsweep.tests import facts_of
 from flowsweep.wording import direction_of
 
@@ -83,17 +84,12 @@ def panels(
     `against`: what else than the flows makes the plane; there are no panels where it makes none.
     `beside`: points of another campaign with the same sweeps: scales end at the highest of both.
     """
-    sweeps: dict[str, dict[Value, list[PanelRow]]] = {}
-    for row in rows:
-        modes = sweeps.setdefault(row["sweep"], {})
-        modes.setdefault(MODE.value(row), []).append(
-            {**row, "direction": direction_of(row), "measured_bps": None}
-        )
+    points: list[PanelRow] = [{**row, "direction": direction_of(row), "measured_bps": None} for row in rows]
     named = modes_named(rows)
     return tuple(
         panel
-        for sweep, modes in sweeps.items()
-        for mode, group in sorted(modes.items(), key=lambda item: mode_rank(item[1][0]))
+        for sweep, own in grouped(points, lambda row: row["sweep"]).items()
+        for mode, group in sorted(grouped(own, MODE.value).items(), key=lambda item: mode_rank(item[1][0]))
         for panel in _panels_of_mode(
             sweep, mode, group, against, _highest([*group, *_of_mode(beside, sweep, mode)]), named=named
         )
@@ -183,9 +179,7 @@ def _rate_that_follows(rows: Sequence[PanelRow]) -> DrawnAxis:
 
 def _open(axis: DrawnAxis, settled: Sequence[DrawnAxis], rows: Sequence[PanelRow]) -> bool:
     """Whether rows that are alike on some axes may differ on another one."""
-    groups: dict[tuple[Value, ...], list[PanelRow]] = {}
-    for row in rows:
-        groups.setdefault(tuple(one.value(row) for one in settled), []).append(row)
+    groups = grouped(rows, lambda row: tuple(one.value(row) for one in settled))
     return any(len(axis.values(group)) > 1 for group in groups.values())
 
 
@@ -208,9 +202,7 @@ _Split = tuple[str | None, tuple[tuple[DrawnAxis, Value], ...], tuple[PanelRow, 
 
 def _split(rows: Sequence[PanelRow], axes: Sequence[DrawnAxis]) -> list[_Split]:
     """Group rows by their values on some axes: direction, the other axes with their value, rows."""
-    groups: dict[tuple[Value, ...], list[PanelRow]] = {}
-    for row in rows:
-        groups.setdefault(tuple(axis.value(row) for axis in axes), []).append(row)
+    groups = grouped(rows, lambda row: tuple(axis.value(row) for axis in axes))
     found = []
     for values, group in sorted(groups.items(), key=lambda item: _order(axes, item[0], rows)):
         by_axis = list(zip(axes, values, strict=True))

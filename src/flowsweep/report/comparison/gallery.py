@@ -7,6 +7,7 @@ from flowsweep.figures.comparing.points import ComparedPoints
 from flowsweep.figures.comparing.shift_map import drawn_shift_maps
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData
 from flowsweep.figures.grid.goodput import drawn_lines, drawn_per_flow, drawn_planes
+from flowsweep.grouping import grouped
 from flowsweep.report.comparison.data import ComparisonData
 from flowsweep.report.gallery import Card, Group, SweepGallery, card, heading
 
@@ -49,16 +50,15 @@ def _rows_of_both(pair: tuple[Drawn, Drawn]) -> list[dict[str, object]]:
 
 def _galleries(prefix: str, cards: Sequence[Card]) -> tuple[SweepGallery, ...]:
     """Group cards by sweep, and within one by kind and axes, in the order of the kinds."""
-    groups: dict[str, dict[str, list[Card]]] = {}
-    for one in sorted(cards, key=lambda one: _KINDS.index(one.drawn[0].key.kind)):
-        groups.setdefault(one.drawn[0].key.sweep, {}).setdefault(heading(one), []).append(one)
+    ordered = sorted(cards, key=lambda one: _KINDS.index(one.drawn[0].key.kind))
+    sweeps = grouped(ordered, lambda one: one.drawn[0].key.sweep)
     return tuple(
         SweepGallery(
             sweep,
             tuple(
                 Group(f"{prefix}-{number}-{place}", title, (), tuple(of_kind))
-                for place, (title, of_kind) in enumerate(found.items(), start=1)
+                for place, (title, of_kind) in enumerate(grouped(own, heading).items(), start=1)
             ),
         )
-        for number, (sweep, found) in enumerate(groups.items(), start=1)
+        for number, (sweep, own) in enumerate(sweeps.items(), start=1)
     )

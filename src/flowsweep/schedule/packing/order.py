@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from random import Random
 
+from flowsweep.grouping import grouped
 from flowsweep.schedule.packing.needs import Need, Sharing
 from flowsweep.schedule.packing.rounds import Pair, rounds_of
 from flowsweep.schedule.trial import Slot
@@ -19,13 +20,10 @@ def in_packed_order(slots: Sequence[Slot], sharing: Sharing, seed: int | str) ->
     """
     if sharing.at_once == 1:
         return tuple(slots)
-    points: dict[Hashable, dict[frozenset[Need], list[Slot]]] = {}
-    for slot in slots:
-        lanes = points.setdefault(_point(slot), {})
-        lanes.setdefault(sharing.needs(slot), []).append(slot)
     generator = Random(f"{seed}/packed")
     ordered: list[Slot] = []
-    for lanes in points.values():
+    for of_point in grouped(slots, _point).values():
+        lanes = grouped(of_point, sharing.needs)
         for turn in range(max(map(len, lanes.values()))):
             left = {needs: queue[turn] for needs, queue in lanes.items() if turn < len(queue)}
             ordered += _round_by_round(left, generator)

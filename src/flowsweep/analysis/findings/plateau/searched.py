@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.grouping import grouped
 from flowsweep.schedule.search.levels import at_each_look
 from flowsweep.schedule.search.plateau import Belief, End, belief_of
 from flowsweep.schedule.search.tried import Tried, bounds_of
@@ -107,10 +108,8 @@ def plateau_searches(summary: Sequence[TrialRow]) -> list[PlateauSearched]:
         summary: Rows of a campaign; others than steps of such searches are left out.
     """
     steps = sorted(filter(is_step, summary), key=lambda row: row["order_index"])
-    alike: dict[tuple[str, object], list[TrialRow]] = {}
-    for row in steps:
-        # A search for flows may be followed by one for a window.
-        alike.setdefault((row["sweep"], row.get("searched_for")), []).append(row)
+    # A search for flows may be followed by one for a window.
+    alike = grouped(steps, lambda row: (row["sweep"], row.get("searched_for")))
     return [search for rows in alike.values() for search in _searches(rows)]
 
 
@@ -150,10 +149,9 @@ def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
     """The searches of one sweep that look for the same."""
     axis = FLOWS if rows[0].get("searched_for") == FLOWS else WINDOW
     axes = [name for name in AXIS_NAMES if name not in _OF_STEPS[axis] and name in rows[0]]
-    points: dict[tuple[object, ...], list[TrialRow]] = {}
-    for row in rows:
-        point = (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
-        points.setdefault(point, []).append(row)
+    points = grouped(
+        rows, lambda row: (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
+    )
     varying = [name for name in axes if varies(rows, name)]
     for steps in points.values():
         first = steps[0]

@@ -16,6 +16,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import MOST, STAGES_AT_ONCE
 from flowsweep.axes import PART
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.grouping import grouped
 from flowsweep.wording import direction, format_margin, format_rate, format_share, with_interval
 
 _WHOLE = "whole"
@@ -85,19 +86,22 @@ _Place = tuple[Scope, tuple[tuple[str, object], ...]]
 def _points(summary: Sequence[TrialRow]) -> dict[_Place, dict[str, _Part]]:
     """Trials of files with a goodput, by direction and point, then by part."""
     good = [row for row in summary if row["test"] in PART.tests and carried(row)]
-    groups: dict[_Place, dict[str, list[TrialRow]]] = {}
-    for row in good:
+
+    def place_of(row: TrialRow) -> _Place:
         where = direction(row["src"], row["dst"], simultaneous=row["simultaneous"])
         varied = tuple(
             (axis, level_of(row, axis))
             for axis in AXIS_NAMES
             if len({level_of(other, axis) for other in good if other["sweep"] == row["sweep"]}) > 1
         )
-        parts = groups.setdefault((Scope(row["sweep"], _WHOLE, where), varied), {})
-        parts.setdefault(row["mode"] or _WHOLE, []).append(row)
+        return Scope(row["sweep"], _WHOLE, where), varied
+
     return {
-        place: {name: _Part(name, tuple(rows)) for name, rows in parts.items()}
-        for place, parts in groups.items()
+        place: {
+            name: _Part(name, tuple(rows))
+            for name, rows in grouped(own, lambda row: row["mode"] or _WHOLE).items()
+        }
+        for place, own in grouped(good, place_of).items()
     }
 
 

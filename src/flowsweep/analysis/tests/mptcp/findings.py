@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.tests.mptcp.carried import PathRow
 from flowsweep.defaults import CONFIDENCE
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_share, format_size, with_interval
 
 _REPEATS_NEEDED = 3
@@ -31,9 +32,7 @@ def path_share_hypotheses(observed: Observations, paths: Sequence[PathRow]) -> l
         One for each direction with trials of several subflows; it only describes. The effect is the mean
         share of the path that carried most (unit "1"), over those trials that used most subflows.
     """
-    by_trial: dict[str, list[PathRow]] = {}
-    for path in paths:
-        by_trial.setdefault(path["trial_id"], []).append(path)
+    by_trial = grouped(paths, lambda path: path["trial_id"])
     found = []
     for direction, rows in observed.by_direction(lambda row: len(by_trial.get(row["trial_id"], ())) > 1):
         most = max(len(by_trial[row["trial_id"]]) for row in rows)

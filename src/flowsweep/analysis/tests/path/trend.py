@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from flowsweep.analysis.tests.path.trains import Train
 from flowsweep.defaults import SECOND_NS
+from flowsweep.grouping import grouped
 
 _PACKETS_NEEDED = 25
 _LOST_TOO_MANY = 0.1
@@ -58,9 +59,7 @@ def available(trial_streams: Sequence[Stream], capacity_bps: float | None) -> Av
     Returns:
         None without streams that say anything.
     """
-    fleets: dict[int | None, list[Stream]] = {}
-    for stream in trial_streams:
-        fleets.setdefault(stream.asked_bps, []).append(stream)
+    fleets = grouped(trial_streams, lambda stream: stream.asked_bps)
     judged = sorted(
         (float(np.median([stream.rate_bps for stream in fleet])), grows)
         for fleet in fleets.values()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from flowsweep.defaults import SECOND_NS
+from flowsweep.grouping import grouped
 
 _LATE_PERCENT = 95
 
@@ -51,11 +52,9 @@ def responses(echoes: Iterable[Probe]) -> Responses | None:
     ]
     if not answered:
         return None
-    ranked = _ranked([row["rtt_ns"] for row in sent])
+    ranked = _ranked(sent)
     times = [rtt_ns for _, rtt_ns, _ in answered]
-    seconds: dict[int, list[int | None]] = {}
-    for row in sent:
-        seconds.setdefault(row["sent_ns"] // SECOND_NS, []).append(row["rtt_ns"])
+    seconds = grouped(sent, lambda row: row["sent_ns"] // SECOND_NS)
     return Responses(
         least_ns=min(times),
         median_ns=_median(ranked),
@@ -66,9 +65,9 @@ def responses(echoes: Iterable[Probe]) -> Responses | None:
     )
 
 
-def _ranked(times: Sequence[int | None]) -> list[int | None]:
-    """From the least to the greatest, and lost probes after them."""
-    return sorted(times, key=lambda rtt_ns: (rtt_ns is None, rtt_ns or 0))
+def _ranked(probes: Sequence[Probe]) -> list[int | None]:
+    """Times from the least to the greatest, and lost probes after them."""
+    return sorted((row["rtt_ns"] for row in probes), key=lambda rtt_ns: (rtt_ns is None, rtt_ns or 0))
 
 
 def _median(ranked: Sequence[int | None]) -> float | None:

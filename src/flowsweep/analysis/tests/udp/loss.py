@@ -14,6 +14,7 @@ from flowsweep.analysis.statistics.observations import Observations, ObservedRow
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_rate, format_share
 
 _RATE: Final = "rate_sum_bps"
@@ -57,10 +58,9 @@ def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
 
 
 def _hypothesis(observed: Observations, direction: str, rows: Sequence[ObservedRow]) -> Hypothesis | None:
-    trials: dict[float, list[ObservedRow]] = {}
     offered = [row for row in rows if _was_offered(row)]
-    for row in sorted(offered, key=lambda row: known(row[_RATE])):
-        trials.setdefault(known(row[_RATE]), []).append(row)
+    by_rate = grouped(offered, lambda row: known(row[_RATE]))
+    trials = {rate: by_rate[rate] for rate in sorted(by_rate)}
     if not trials:
         return None
     rates = list(trials)

@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import MILLISECOND_NS, OFFERED_SHARE_MIN
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_duration, format_rate, format_share, format_size
 
 RATE: Final = "rate_sum_bps"
@@ -75,9 +76,7 @@ def searched(summary: Sequence[TrialRow]) -> list[PointSearched]:
         summary: Rows of a campaign; those that are no steps of a search, or not whole, are left out.
     """
     steps = [row for row in summary if row.get("rate_carried") is not None and row["status"] == "ok"]
-    sweeps: dict[str, list[TrialRow]] = {}
-    for row in sorted(steps, key=lambda row: row["order_index"]):
-        sweeps.setdefault(row["sweep"], []).append(row)
+    sweeps = grouped(sorted(steps, key=lambda row: row["order_index"]), lambda row: row["sweep"])
     return [point for rows in sweeps.values() for point in _points(rows)]
 
 
@@ -136,13 +135,12 @@ def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
     """The points of one sweep."""
     axes = [name for name in AXIS_NAMES if name not in _OF_STEPS and name in rows[0]]
-    points: dict[tuple[object, ...], dict[int, list[TrialRow]]] = {}
-    for row in rows:
-        point = (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
-        points.setdefault(point, {}).setdefault(row["repeat"], []).append(row)
+    points = grouped(
+        rows, lambda row: (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
+    )
     varying = [name for name in axes if varies(rows, name)]
-    for repeats in points.values():
-        first = next(iter(repeats.values()))[0]
+    for steps in points.values():
+        first, repeats = steps[0], grouped(steps, lambda row: row["repeat"])
         yield PointSearched(
             sweep=first["sweep"],
             mode=first["mode"],

@@ -12,6 +12,7 @@ from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, named_axis
 from flowsweep.figures.theme import LIMIT_COLOURS, figure
 from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number
 
 _SHARES = (
@@ -54,10 +55,10 @@ def _split(group: TrialGroup) -> list[tuple[_Fixed, list[_PacedRow]]]:
     shown = _axes(group)
     windows = {"window_bytes", "window_send_bytes", "window_recv_bytes", "window_sum_bytes"}
     others = [axis for axis in group.varying() if axis not in shown and axis.column not in windows]
-    parts: dict[_Fixed, list[_PacedRow]] = {}
-    for row in group.good:
-        if row.get("limit_cwnd_share") is not None:
-            parts.setdefault(tuple((axis, axis.value(row)) for axis in others), []).append(_with_pace(row))
+    parts = grouped(
+        (_with_pace(row) for row in group.good if row.get("limit_cwnd_share") is not None),
+        lambda row: tuple((axis, axis.value(row)) for axis in others),
+    )
     return sorted(
         parts.items(),
         key=lambda part: [axis.values(group.good).index(value) for axis, value in part[0]],
@@ -82,9 +83,7 @@ def _axes(group: TrialGroup) -> list[DrawnAxis]:
 
 def _drawn(group: TrialGroup, fixed: _Fixed, rows: list[_PacedRow]) -> Drawn:
     axes = _axes(group)
-    points: dict[tuple[Value, ...], list[_PacedRow]] = {}
-    for row in rows:
-        points.setdefault(tuple(axis.value(row) for axis in axes), []).append(row)
+    points = grouped(rows, lambda row: tuple(axis.value(row) for axis in axes))
     ordered = sorted(
         points.items(), key=lambda point: [(value is not None, value or 0) for value in point[0]]
     )

@@ -16,6 +16,7 @@ from flowsweep.figures.grid.line import lines
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels
 from flowsweep.figures.tests.tcp.theory_lines import PathTheory, path_theory
 from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_size
 
 PRODUCT = DrawnAxis("window_sum_bytes", "window × flows", format_size)
@@ -104,11 +105,8 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding], tried: Sequence[int]) -> 
     """Shade where plateaus begin: an interval without an end reaches to the last window that was tried."""
     if not plateaus:
         return drawn
-    claims: dict[tuple[float, float], list[str]] = {}
-    for plateau in plateaus:
-        ends = (plateau.interval_low or min(tried), plateau.interval_high or max(tried))
-        claims.setdefault(ends, []).append(wrapped(plateau.claim))
-    for place, (ends, told) in enumerate(claims.items()):
+    shades = grouped(plateaus, lambda one: (one.interval_low or min(tried), one.interval_high or max(tried)))
+    for place, (ends, own) in enumerate(shades.items()):
         drawn.figure.add_trace(
             go.Scatter(
                 x=[position(end) for end in (*ends, *ends[::-1], ends[0])],
@@ -122,7 +120,7 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding], tried: Sequence[int]) -> 
                 showlegend=place == 0,
                 hoveron="fills",
                 hoverinfo="text",
-                text="<br>".join(told),
+                text="<br>".join(wrapped(plateau.claim) for plateau in own),
             )
         )
     drawn.figure.update_layout(showlegend=True)

@@ -23,6 +23,7 @@ from flowsweep.figures.frame import (
 )
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, format_rate
 
 RATE: Final = "rate_sum_bps"
@@ -115,11 +116,10 @@ def _series(group: TrialGroup, rows: Sequence[TrialRow]) -> dict[str, list[Trial
     order = sorted(
         rows, key=lambda row: (row["flows"], *(axis.values(rows).index(axis.value(row)) for axis in others))
     )
-    found: dict[str, list[TrialRow]] = {}
-    for row in order:
-        names = [counted(row["flows"], "flow"), *(axis.text(axis.value(row)) for axis in others)]
-        found.setdefault(", ".join(names), []).append(row)
-    return found
+    return grouped(
+        order,
+        lambda row: ", ".join((counted(row["flows"], "flow"), *(one.text(one.value(row)) for one in others))),
+    )
 
 
 def _traces(  # the repeats and the medians of one series

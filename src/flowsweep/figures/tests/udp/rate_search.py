@@ -17,6 +17,7 @@ from flowsweep.analysis.tests.udp.rate_search import (
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.grouping import grouped
 from flowsweep.wording import format_rate, format_share
 
 _CAPTION = (
@@ -27,9 +28,7 @@ _CAPTION = (
 
 def drawn_rate_searches(data: FigureData) -> list[Drawn]:
     """Draw for each sweep and direction its searches, where there are some."""
-    groups: dict[tuple[str, str | None, str], list[PointSearched]] = {}
-    for point in searched(data.trials):
-        groups.setdefault((point.sweep, point.mode, point.direction), []).append(point)
+    groups = grouped(searched(data.trials), lambda point: (point.sweep, point.mode, point.direction))
     return [_drawn(points) for points in groups.values()]
 
 

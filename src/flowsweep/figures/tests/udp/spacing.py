@@ -12,6 +12,7 @@ from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis
 from flowsweep.figures.theme import figure, series_colours
 from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_duration, format_rate
 
 MOST_LEVELS = 4
@@ -27,15 +28,10 @@ Steps = dict[tuple[int, int], int]
 
 def drawn_spacings(data: FigureData) -> list[Drawn]:
     """Draw a figure for each direction and number of flows with gaps."""
-    by_trial: dict[str, list[SpacingRow]] = {}
-    for step in data.spacings:
-        by_trial.setdefault(step["trial_id"], []).append(step)
+    by_trial = grouped(data.spacings, lambda step: step["trial_id"])
     found = []
     for group in trial_groups(data.trials, data.cells) if by_trial else ():
-        flows: dict[int, list[TrialRow]] = {}
-        for row in group.good:
-            if row["trial_id"] in by_trial:
-                flows.setdefault(row["flows"], []).append(row)
+        flows = grouped((row for row in group.good if row["trial_id"] in by_trial), lambda row: row["flows"])
         found += [_drawn(group, number, rows, by_trial) for number, rows in sorted(flows.items())]
     return found
 
