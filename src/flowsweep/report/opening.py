@@ -171,9 +171,8 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
     if verdict in WINDOWS:
         if facts_of(own[0]["test"]).datagrams:
             return ""
-        way = (own[0]["src"], own[0]["dst"])
-        of_way = {row["trial_id"] for row in trials if (row["src"], row["dst"]) == way}
-        advice = (one for one in findings if one.kind == "advice" and not of_way.isdisjoint(one.evidence))
+        limited = {row["trial_id"] for row in trials if _as_limited(row, own[0], verdict)}
+        advice = (one for one in findings if one.kind == "advice" and not limited.isdisjoint(one.evidence))
         return next((one.claim for one in advice), "")
     if verdict in STAGES and any(map(_stages_together, findings)):
         return ""
@@ -183,10 +182,28 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
     if verdict == LOSS and share is not None and share >= PATH_NOT_FULL:
         return ""
     link_bps, offered_bps = own[0].get("path_rate_bps"), own[0].get("rate_sum_bps")
-    if verdict == PATH_LOSS and link_bps and offered_bps and offered_bps > link_bps:
+    above = offered_bps is not None and link_bps is not None and offered_bps > link_bps
+    if verdict == PATH_LOSS and link_bps and above and not _lost_below(link_bps, own, trials):
         carried = f"the link's {format_rate(link_bps)}, headers included"
         return f"Offer less than {carried}: what is beyond is lost."
     return VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
+
+
+def _as_limited(row: TrialRow, other: TrialRow, verdict: str | None) -> bool:
+    """Whether the same limits a trial of the same sweep and way."""
+    alike = all(row.get(name) == other.get(name) for name in ("sweep", "src", "dst"))
+    return alike and row.get("verdict") == verdict
+
+
+def _lost_below(link_bps: float, own: Sequence[TrialRow], trials: Sequence[TrialRow]) -> bool:
+    """Whether the path lost datagrams of that way at less than its link's rate, too."""
+    way = (own[0]["src"], own[0]["dst"])
+    return any(
+        (row["src"], row["dst"]) == way
+        and row.get("verdict") == PATH_LOSS
+        and (row.get("rate_sum_bps") or link_bps) < link_bps
+        for row in trials
+    )
 
 
 def _stages_together(finding: Finding) -> bool:

@@ -113,6 +113,16 @@ def test_a_window_that_limits_is_lifted_as_the_host_is_advised() -> None:
     assert "To do" not in lines_of(rows), "nothing is gained, or nobody knows what the path carries"
 
 
+def test_what_another_sweep_is_advised_is_not_said_first() -> None:
+    rows = [row | {"sweep": "send"} for row in one_point(verdict="send window") if row["dst"] == "sara"]
+    slow = {"sweep": "recv", "verdict": "receive window", "goodput_bps": 9e6, "goodput_mean_bps": 9e6}
+    others = [row | slow | {"trial_id": f"recv-{row['trial_id']}"} for row in rows]
+    of_other = finding("advice", claim="sara needs a receive window.", evidence=(others[0]["trial_id"],))
+    own = finding("advice", claim="starlight needs a send window.", evidence=(rows[0]["trial_id"],))
+    assert lines_of([*rows, *others], of_other, own)["To do"] == own.claim
+    assert "To do" not in lines_of([*rows, *others], of_other)
+
+
 @pytest.mark.parametrize(
     ("verdict", "limit", "hint"),
     [
@@ -139,6 +149,9 @@ def test_datagrams_beyond_the_rate_of_the_link_are_to_be_fewer() -> None:
     assert lines_of(over)["To do"] == expected
     below = [row | {"rate_sum_bps": 15e6} for row in over]
     assert lines_of(below)["To do"].startswith("Find out where datagrams are lost")
+    less = {"rate_sum_bps": 15e6, "goodput_bps": 1e6, "goodput_mean_bps": 1e6, "sweep": "less"}
+    lost_below = [*over, *(row | less | {"trial_id": f"less-{row['trial_id']}"} for row in over)]
+    assert lines_of(lost_below)["To do"].startswith("Find out where datagrams are lost")
 
 
 def test_what_speaks_against_the_numbers_is_said() -> None:

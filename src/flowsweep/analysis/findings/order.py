@@ -20,9 +20,15 @@ _LEAST_CORRELATION = 0.3
 """Rank correlation from which on a change over time passes for a good part of an axis's effect."""
 _CHANCE = 0.001
 """A random order has one that seldom."""
+_CHANCE_ORDERS = 4_999
+"""Random ones that a correlation is compared with,"""
+_FEW = 200
+"""where so many trials or fewer have too few orders, or levels too few ranks, for Student's t."""
 _FEWEST = 6
 _ORDERS = 999
 """Random ones that the trials' own is compared with."""
+_ROUNDING = 1e-9
+"""Of sums of products."""
 _RARE_ORDER = 0.01
 """Trials that are independent resemble their neighbours that seldom."""
 
@@ -45,9 +51,11 @@ def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         One description for each axis of ordered levels and each sweep and mode where the rank correlation
         (Spearman, The proof and measurement of association between two things, American Journal of
         Psychology 15, 1904) of level and start is at least 0.3 either way, over the campaign or within
-        repeats, and rarer than 0.1 % in random order. The effect is that correlation. It says so where
-        neighbours in time resemble each other, too: Pearson's correlation of what points and repeats leave of
-        a trial's log goodput with the same of the next one, larger than in 99 % of 999 random orders.
+        repeats, and rarer than 0.1 % in random order: by Student's t, and up to 200 trials by 4 999 random
+        orders, too, of each repeat's trials by themselves where repeats are looked into. The effect is that
+        correlation. It says so where neighbours in time resemble each other, too: Pearson's correlation of
+        what points and repeats leave of a trial's log goodput with the same of the next one, larger than in
+        99 % of 999 random orders.
     """
     for observed in all_observations([row for row in summary if not is_searched(row)]):
         grid = design(observed)
@@ -98,7 +106,20 @@ def _correlation(starts: Floats, ranks: Floats, groups: Codes) -> float | None:
     correlation = float(x @ y) / size
     t = abs(correlation) * np.sqrt(freedom / max(1 - correlation**2, np.finfo(np.float64).eps))
     rare = 2 * float(scipy.stats.t.sf(t, freedom)) < _CHANCE
-    return correlation if abs(correlation) >= _LEAST_CORRELATION and rare else None
+    if abs(correlation) < _LEAST_CORRELATION or not rare:
+        return None
+    return correlation if len(x) > _FEW or _chance(x, y, groups) < _CHANCE else None
+
+
+def _chance(x: Floats, y: Floats, groups: Codes) -> float:
+    """How often random orders within groups have a correlation as large, either way."""
+    random = np.random.default_rng(SEED)
+    by_group = np.argsort(groups, kind="stable")
+    x, y, groups = x[by_group], y[by_group], groups[by_group]
+    observed = abs(float(x @ y)) * (1 - _ROUNDING)
+    orders = (np.lexsort((random.random(len(y)), groups)) for _ in range(_CHANCE_ORDERS))
+    as_large = sum(abs(float(x @ y[order])) >= observed for order in orders)
+    return (1 + as_large) / (1 + _CHANCE_ORDERS)
 
 
 def _resemblance(grid: Design) -> float | None:

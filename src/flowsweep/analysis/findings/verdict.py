@@ -25,6 +25,7 @@ from flowsweep.analysis.verdicts import (
     VERDICTS,
 )
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.grouping import grouped
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, format_rate, format_share
 
@@ -67,15 +68,26 @@ def _hypothesis(observed: Observations, direction: str, rows: Sequence[TrialRow]
 def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str], trials: int) -> str:
     where = regions(rows, "verdict")
     parts = [
-        _part(verdict, count, where, [row for row in rows if row["verdict"] == verdict], trials)
-        for verdict, count in counts.most_common()
+        _part(verdict, where if len(alike) == 1 else None, own, trials)
+        for verdict, _ in counts.most_common()
+        for alike in [_alike_in_words(verdict, [row for row in rows if row["verdict"] == verdict])]
+        for own in alike
     ]
     unjudged = trials - len(rows)
     parts += [f"{unjudged} of {counted(trials, 'trial')} cannot be judged"] if unjudged else []
     return f"{direction}: {'; '.join(parts)}."
 
 
-def _part(verdict: str, count: int, where: Regions | None, own: Sequence[TrialRow], trials: int) -> str:
+def _alike_in_words(verdict: str, own: Sequence[TrialRow]) -> list[Sequence[TrialRow]]:
+    """Part trials of a full path from those of which its queue dropped packets before it was full."""
+    if verdict != QUEUE:
+        return [own]
+    parted = grouped(own, drops_early)
+    return [parted[early] for early in (False, True) if early in parted]
+
+
+def _part(verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: int) -> str:
+    count = len(own)
     many = all_of(count, "trial") if count == trials else f"{count} of {counted(trials, 'trial')}"
     unclear = verdict == NOT_CLEAR
     if verdict in STAGES:

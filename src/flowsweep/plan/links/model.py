@@ -75,9 +75,11 @@ class LinkDirection(Frozen):
     def left_bps(self) -> int | None:
         """What it lets through on average beside its cross traffic, in bit/s.
 
-        None without a limit, and where it depends on the paths that flows take.
+        None without a limit, where it depends on the paths that flows take, and where cross traffic pauses:
+        what one trial finds is then not the mean.
         """
         depends = any(member.carried_bps is not None for member in self.members)
+        depends |= self.cross is not None and self.cross.on_ns is not None
         return None if depends else self._limited(self.rate_beside_bps)
 
     @property

@@ -33,6 +33,13 @@ def test_a_rising_window_within_each_repeat_is_named() -> None:
     assert found.say("described").startswith("Window sum rose with time within repeats (rank correlation 0.9")
 
 
+def test_an_order_that_chance_makes_often_is_not_named() -> None:
+    """Two levels in three repeats: one random order in four has the same one first each time."""
+    two = replace(QUIET, flows=(1,), window_sums=QUIET.window_sums[:2])
+    rows = moved(campaign(two, 1), lambda row: (row["repeat"], row["window_sum_bytes"]))
+    assert list(order_hypotheses(rows)) == []
+
+
 def test_a_window_that_fell_over_the_campaign_is_named() -> None:
     rows = moved(campaign(QUIET, 1), lambda row: -row["window_sum_bytes"])
     assert "Window sum fell with time over the campaign" in " ".join(

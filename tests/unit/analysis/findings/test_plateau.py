@@ -211,6 +211,17 @@ def test_a_plateau_that_is_not_reached() -> None:
     assert "goodput has not reached its plateau up to " in plateau.claim
 
 
+def test_a_plateau_that_the_largest_window_reaches_by_the_link() -> None:
+    quiet = observed_campaign(replace(KNEE, noise=0.006, block=0.0))
+    rows = [row for row in quiet if row["window_sum_bytes"] <= WINDOW_SUMS[2]]
+    largest = [row["goodput_bps"] for row in rows if row["window_sum_bytes"] == WINDOW_SUMS[2]]
+    full = [row | {"link_payload_bps": 1.001 * max(largest)} for row in rows]
+    [plateau] = found(full, "plateau")
+    assert "sufficed, the largest window sum that was tried: it has " in plateau.claim
+    assert "that the link carries, " in plateau.claim
+    assert "did not suffice" in plateau.claim
+
+
 def test_the_smallest_window_is_enough() -> None:
     rows = [row for row in observed_campaign(KNEE) if row["window_sum_bytes"] >= WINDOW_SUMS[3]]
     [plateau] = found(rows, "plateau")

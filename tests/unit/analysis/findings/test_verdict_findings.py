@@ -243,6 +243,16 @@ def test_a_queue_that_drops_before_the_path_is_full_is_named() -> None:
     )
 
 
+def test_trials_whose_queue_drops_early_are_told_apart_from_those_that_fill_the_path() -> None:
+    early = trial(verdict="congestion window: queue", goodput_bps=6.2e6, link_queue_drops=9)
+    full = trial(verdict="congestion window: queue", goodput_bps=96e6, link_queue_drops=9)
+    [hypothesis] = verdict_hypotheses(observed(early, early, full))
+    assert hypothesis.say("described") == (
+        "slac → in2p3: the path itself limits 1 of 3 trials, at 96.0 Mbit/s of 96.5 Mbit/s; the path's "
+        "queue, which drops before the path is full, limits 2 of 3 trials, at 6.20 Mbit/s of 96.5 Mbit/s."
+    )
+
+
 def test_a_policer_that_links_counted_is_named_and_others_beside_it_are_not_taken_for_it() -> None:
     policed = trial(verdict="congestion window: loss", link_policer_drops=8, link_queue_drops=4)
     [hypothesis] = verdict_hypotheses(observed(policed, policed))

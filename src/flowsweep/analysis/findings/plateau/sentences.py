@@ -57,9 +57,12 @@ def _said(plateau: Plateau, decision: Decision) -> str:
             f"like the smallest {_name(plateau)} that is enough, but the lower goodput below {it} may be "
             "chance"
         )
+    last = len(plateau.means.levels) - 1
+    if found.start == last and (carried := _of_link(plateau, last)):
+        return _full_at_the_end(plateau, carried)
     if plateau.rises_at_the_end:
         return _still_rising(plateau)
-    if found.start == len(plateau.means.levels) - 1:
+    if found.start == last:
         return (
             f"goodput rises with the {_name(plateau)}; whether it has reached its plateau at the largest "
             f"that was tried, {_tried(plateau, found.start)}, is undecided"
@@ -105,6 +108,17 @@ def _rising_a_little(plateau: Plateau) -> str:
         return f"{rises}, but by less than {margin}: {smallest} is enough"
     more = f"{format_number(percent(plateau.found.lacking or 0.0))} %"
     return f"{rises}, by {more} at most; that {smallest} lacks more than {margin} is not shown"
+
+
+def _full_at_the_end(plateau: Plateau, carried: str) -> str:
+    """The largest level alone is enough, by what the link carries: a larger one could add nothing."""
+    below = excluded(plateau.found)
+    fails = "" if below is None else f", {_tried(plateau, below)} did not suffice"
+    largest = _tried(plateau, plateau.found.start)
+    return (
+        f"{largest} sufficed, the largest {_name(plateau)} that was tried: it has "
+        f"{carried}{fails}{_theory(plateau)}"
+    )
 
 
 def _still_rising(plateau: Plateau) -> str:
