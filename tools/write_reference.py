@@ -8,7 +8,7 @@ record are a page of their own, which `make schema` writes.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from flowsweep.cli.app import app
 from flowsweep.export.column_units import unit_of_column
 from flowsweep.plan.schema import plan_schema
 from flowsweep.plan.tests.registry import PLAN_TESTS
+from flowsweep.plan.times.keys import TimesKeys
 
 DOCS = Path(__file__).parents[1] / "docs"
 REFERENCE = DOCS / "reference"
@@ -40,7 +41,7 @@ _TABLES = (
     ("`flows` of a sweep that searches", "FlowsRange"),
     ("`rate_sum` of a sweep that searches", "RateRange"),
     ("`at_most` of a sweep that searches", "AtMostTable"),
-    ("`duration` of a sweep that ends when it knows", "UntilTable"),
+    ("`duration` of a sweep whose trials end early", "UntilTable"),
     ("`[[sweep.background]]`", "BackgroundTable"),
     ("`[hosts.NAME]`", "HostTable"),
     ("`[links.NAME]`", "NamedLinkTable"),
@@ -52,6 +53,9 @@ _TABLES = (
     ("`cross` of a link", "CrossTable"),
 )
 """Headings of the page of keys, and the schema's definition of each."""
+
+_FIRST_OF_A_SWEEP = ("name", "test", "paths", "directions", "duration", "omit", "interval")
+"""The order in which a person writes them; the others follow as in the schema, those of times last."""
 
 _COLUMN_PAGES = (
     "explanation/statistics.md",
@@ -88,7 +92,7 @@ def plan_keys() -> str:
         "",
         "Every key with its type, default and meaning, as in `schema/plan.json`. How a plan is written, with",
         "examples: [The plan](../guide/plan.md). A key marked *axis* takes a value or a list of values; the",
-        "lists of a sweep multiply.",
+        "lists of a sweep multiply. Those of other keys do not: such a key is marked *or list*.",
         "",
         *_key_section("Top level", {"properties": schema["properties"]}),
     ]
@@ -106,12 +110,22 @@ def _key_section(heading: str, table: Mapping[str, Any], *, tests: bool = False)
         yield from (_flat(table["description"]), "")
     columns = ("key", "type", "default", *(("tests",) if tests else ()), "meaning")
     yield from _table_head(columns)
-    for key, value in table["properties"].items():
-        cells = [f"`{key}`", _type_words(value), _default(value)]
+    required = table.get("required", ())
+    for key in _in_order(table["properties"], first=_FIRST_OF_A_SWEEP if tests else ()):
+        value = table["properties"][key]
+        words = _type_words(value, axes=tests and key not in TimesKeys.model_fields)
+        cells = [f"`{key}`", words, "required" if key in required else _default(value)]
         if tests:
             cells.append(_tests(key))
         yield _row(*cells, _flat(value["description"]))
     yield ""
+
+
+def _in_order(keys: Collection[str], first: Sequence[str]) -> list[str]:
+    """Keys of a table in the order given, but these first; those of times last where it has them."""
+    times = TimesKeys.model_fields
+    last = list(times) if times.keys() <= set(keys) else []
+    return [*first, *(key for key in keys if key not in first and key not in last), *last]
 
 
 def _tests(key: str) -> str:
@@ -123,12 +137,14 @@ def _default(value: Mapping[str, Any]) -> str:
     return f"`{json.dumps(value['default'], ensure_ascii=False)}`" if "default" in value else ""
 
 
-def _type_words(value: Mapping[str, Any]) -> str:
+def _type_words(value: Mapping[str, Any], *, axes: bool) -> str:
+    """Name the types of a key; `axes`: where it takes a list of these, too, the levels of an axis."""
     choices = list(_choices(value))
     single = [choice for choice in choices if choice.get("type") != "array"]
-    is_axis = len(single) < len(choices) and bool(single)
     words = " or ".join(dict.fromkeys(_one_type(choice) for choice in single or choices))
-    return f"{words}, *axis*" if is_axis else words
+    if not single or len(single) == len(choices):
+        return words
+    return f"{words}, *axis*" if axes else f"{words} or list"
 
 
 def _choices(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

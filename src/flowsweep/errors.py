@@ -93,7 +93,8 @@ class LaunchError(FlowsweepError):
 class SessionError(FlowsweepError):
     """A session with an engine broke, or the engine answered nonsense."""
 
-    def __init__(self, host: str, message: str) -> None:
+    def __init__(self, host: str, message: str, advice: str = "") -> None:
         self.host = host
         self.reason = message
-        super().__init__(f"host {host}: {message}")
+        self.advice = advice
+        super().__init__(f"host {host}: {message}" + (f"; {advice}" if advice else ""))

@@ -99,16 +99,19 @@ def format_number(value: float) -> str:
     return f"{rounded:.{decimals}f}"
 
 
-def format_change(percent: float, low: float, high: float) -> str:
-    """Show a relative change with its interval, 3 significant digits at most: "0.4 % [−0.3, 1.1]"."""
+def format_change(percent: float, low: float, high: float, *, signed: bool = False) -> str:
+    """Show a relative change with its interval, 3 significant digits at most: "0.4 % [−0.3, 1.1]".
+
+    `signed`: with a plus sign, too: "+0.4 % [−0.3, +1.1]".
+    """
     digits = _percent_digits(percent, low, high)
-    shift, least, most = (_percent(value, digits) for value in (percent, low, high))
+    shift, least, most = (_percent(value, digits, signed=signed) for value in (percent, low, high))
     return f"{shift} % [{least}, {most}]"
 
 
-def format_percent(percent: float) -> str:
-    """Show a relative change: "−0.4 %", "120 %"."""
-    return f"{_percent(percent, _percent_digits(percent))} %"
+def format_percent(percent: float, *, signed: bool = False) -> str:
+    """Show a relative change: "−0.4 %", "120 %"; `signed`: "+120 %"."""
+    return f"{_percent(percent, _percent_digits(percent), signed=signed)} %"
 
 
 def rounds_to_nothing(percent: float, low: float, high: float) -> bool:
@@ -120,9 +123,11 @@ def _percent_digits(*percents: float) -> int:
     return 1 if max(map(abs, percents)) < 100 else 0
 
 
-def _percent(value: float, digits: int) -> str:
+def _percent(value: float, digits: int, *, signed: bool = False) -> str:
     # Adding 0 takes the sign from what was rounded to 0.
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+    rounded = round(value, digits) + 0.0
+    plus = "+" if signed and rounded > 0 else ""
+    return f"{plus}{rounded:.{digits}f}".replace("-", "−")
 
 
 def format_p(value: float) -> str:

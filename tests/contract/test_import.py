@@ -189,7 +189,7 @@ def test_both_ends_in_the_csv_of_a_client_of_iperf_2_0(tmp_path: Path) -> None:
 
 def test_importing_it_again_changes_nothing(archive: Path) -> None:
     before = rows_of(archive)
-    assert "0 trials taken in from 1 file, 42 were there already" in run(
+    assert "0 trials imported from 1 file, 42 were there already" in run(
         "import", UCL_BRISTOL, "--archive", archive
     )
     assert rows_of(archive) == before
@@ -218,6 +218,6 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
 def test_files_of_unlike_detail_make_one_report(tmp_path: Path) -> None:
     """Some say how long a transfer took, others do not."""
     files = sorted(FILES.glob("iperf-2.1.8-*"))
-    assert "28 trials taken in from 18 files" in run("import", *files, "--archive", tmp_path / "all")
+    assert "28 trials imported from 18 files" in run("import", *files, "--archive", tmp_path / "all")
     run("report", tmp_path / "all", "-o", tmp_path / "report.html")
     assert "imported" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -268,7 +268,7 @@ def test_a_folder_is_all_files_in_it_and_importing_it_again_changes_nothing(
     arguments = ["import", str(tmp_path / "old"), "--archive", str(tmp_path / "archive")]
     first = CliRunner().invoke(app, arguments)
     assert first.exit_code == 1
-    assert "8 trials taken in from 8 files" in first.output
+    assert "8 trials imported from 8 files" in first.output
     assert f"{tmp_path / 'old' / 'notes.txt'}: of no kind that is known" in first.output
     tables = read_archive(tmp_path / "archive").tables()
     counts = [table.count().to_pyarrow().as_py() for table in (tables.trials, tables.flows, tables.samples)]
@@ -277,7 +277,7 @@ def test_a_folder_is_all_files_in_it_and_importing_it_again_changes_nothing(
     repeats = tables.trials.order_by("started_at").repeat.to_pyarrow().to_pylist()
     assert repeats == list(range(1, 9))
     again = CliRunner().invoke(app, arguments)
-    assert "0 trials taken in from 8 files, 8 were there already" in again.output
+    assert "0 trials imported from 8 files, 8 were there already" in again.output
 
 
 def test_importing_datagrams_of_every_kind_again_changes_nothing(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_importing_datagrams_of_every_kind_again_changes_nothing(tmp_path: Path)
     before = contents(tmp_path)
     again = CliRunner().invoke(app, arguments)
     assert again.output.startswith(
-        f"0 trials taken in from {len(files)} files, {len(sources)} were there already"
+        f"0 trials imported from {len(files)} files, {len(sources)} were there already"
     )
     assert contents(tmp_path) == before
 

@@ -53,8 +53,9 @@ def test_a_report_is_made_of_it(tmp_path: Path) -> None:
     assert f"\nprobes                {row['rtt_probes']} of 64 B, every 10 ms" in said
     sent_kb = re.findall(r"^   1\.\d s  (\d\.\d\d) KB of probes sent$", said, re.MULTILINE)
     assert float(sent_kb[-1]) <= 1.01 * row["rtt_probes"] * row["length_bytes"] / 1000
-    assert f"archive: {folder}\nnext: flowsweep report {folder} -o report.html\n" in said
-    assert said.splitlines()[-1].startswith("limited by ")
+    summary, next_step = said.split("\n\narchive: ")
+    assert next_step == f"{folder}\nnext: flowsweep report {folder} -o report.html\n"
+    assert summary.splitlines()[-1].startswith("limited by ")
     flowsweep_here("report", folder, "-o", page)
     assert page.stat().st_size > 100_000
 
@@ -88,7 +89,10 @@ def test_a_host_that_cannot_be_had_leaves_no_archive(tmp_path: Path) -> None:
 def test_a_trial_that_fails_is_kept_as_a_fact(tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     said = flowsweep_here("tcp", "local", "--window", "1GB", "--save", folder, expect=1)
-    assert said.splitlines()[-1] == "limited by            not known: the trial failed"
+    *_, limited, blank, archive, next_step = said.splitlines()
+    assert limited == "limited by            not known: the trial failed"
+    assert (blank, archive) == ("", f"archive: {folder}")
+    assert next_step == f"next: flowsweep report {folder} -o report.html"
     (row,) = json.loads(flowsweep_here("summary", folder, "--format", "json"))
     assert (row["status"], row["failure_kind"]) == ("failed", "window_clipped")
 

@@ -30,6 +30,15 @@ def test_keys_are_told_with_their_types_and_tests() -> None:
     )
     assert '| `duration` | duration or table, *axis* | `"10s"` | all |' in page
     assert "| `loss` | number, 0 to below 1 or percentage |" in page
+    assert "| `at` | text or list |  | Run" in page, "a list of times does not multiply"
+    assert "| `to` | text or list | required |" in page
+
+
+def test_keys_of_a_sweep_are_in_the_order_in_which_they_are_written() -> None:
+    section = write_reference.plan_keys().partition("## `[[sweep]]`")[2].partition("\n## ")[0]
+    keys = re.findall(r"^\| `(\w+)`", section, re.MULTILINE)
+    assert keys[:8] == ["name", "test", "paths", "directions", "duration", "omit", "interval", "flows"]
+    assert keys[-5:] == ["every", "at", "between", "jitter", "slip"]
 
 
 def test_a_column_is_looked_for_in_a_table_first() -> None:

@@ -38,7 +38,7 @@ from flowsweep.hosts.messages import (
 
 BYTES_PER_FLOW = 1_000_000
 PEERS = ("a", "b", "c", "left", "right", *(f"{side}{number}" for side in "st" for number in range(1, 13)))
-KILLED = "the session ended, it was ended by SIGKILL"
+KILLED = "the session ended (SIGKILL)"
 CLOCK_SET = "this host's clock was set"
 LATE_S = 9.0
 """As long as an engine may wait for the first bytes of all flows, all but a second."""

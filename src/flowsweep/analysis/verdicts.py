@@ -98,12 +98,12 @@ VERDICTS: Mapping[str, VerdictWords] = {
     "sender CPU": VerdictWords(
         "The source's CPU had no time left to send more.",
         "the sender's CPU",
-        "More goodput needs CPU time at {source}.",
+        "More goodput needs a faster or less busy CPU at the source ({source}).",
     ),
     "receiver CPU": VerdictWords(
         "The sink's CPU had no time left to receive more.",
         "the receiver's CPU",
-        "More goodput needs CPU time at {sink}.",
+        "More goodput needs a faster or less busy CPU at the sink ({sink}).",
     ),
     "application rate": VerdictWords(
         f"Goodput came to the rate that was asked for, within {format_margin(1 - RATE_REACHED)}.",

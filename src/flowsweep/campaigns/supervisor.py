@@ -1,4 +1,4 @@
-"""Keeps the campaigns of several plans going until told otherwise, each by itself."""
+"""Keeps the campaigns of several plans going until stopped, each by itself."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -29,7 +29,7 @@ COMMANDS = {
     "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it.",
     "predict": "Predict goodput and bytes of every point of a plan, and its time, without sending a packet.",
     "run": "Run the trials of a plan, and keep every sample of them.",
-    "service": "Run plans with times until told otherwise, going on where they were after any end.",
+    "service": "Run plans with times until stopped, going on where they were after any end.",
     "status": "Say what a campaign does now, what comes next, what it missed, and which paths are silent.",
     "alarms": "Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths.",
     "serve": "Show campaigns on a page that follows them as they grow, and to Prometheus.",

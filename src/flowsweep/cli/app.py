@@ -1,7 +1,7 @@
 """The command line: one file a command, this one joins them."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -18,6 +18,10 @@ from flowsweep.errors import FlowsweepError
 from flowsweep.version import __version__
 from flowsweep.wording import printable
 
+_WORDS = "flowsweep.words"
+"""Of a context: the command line."""
+_NO_SUCH_OPTION = "No such option"
+
 
 class _Commands(TyperGroup):
     """All commands, each loaded when it is invoked.
@@ -27,16 +31,19 @@ class _Commands(TyperGroup):
 
     def __init__(self, *, commands: Mapping[str, Any], **settings: Any) -> None:  # noqa: ANN401 - Typer's
         known = {name: commands.get(name) or _Unloaded(name=name, help=COMMANDS[name]) for name in COMMANDS}
+        for command in known.values():
+            command.help = _lines_joined(command.help or "")
         super().__init__(commands=known, **settings)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer hides its class
         """Read what stands before the command."""
-        with _harmless_messages():
+        ctx.meta[_WORDS] = list(args)
+        with _harmless_messages(ctx):
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> object:  # noqa: ANN401 - Typer hides its class
         """Read what stands behind the command, and run it."""
-        with _harmless_messages():
+        with _harmless_messages(ctx):
             return super().invoke(ctx)
 
 
@@ -50,14 +57,32 @@ class _Unloaded(TyperCommand):
         return loaded.make_context(*given, **settings)
 
 
+def _lines_joined(help_text: str) -> str:
+    """Leave the lines of a paragraph to the terminal: Rich would keep those that docstrings have."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in help_text.split("\n\n"))
+
+
 @contextmanager
-def _harmless_messages() -> Iterator[None]:
+def _harmless_messages(ctx: Any) -> Iterator[None]:  # noqa: ANN401 - Typer hides its class
     try:
         yield
     except Exception as error:  # whose class Typer keeps to itself; it is raised again
-        if isinstance(vars(error).get("message"), str):
-            vars(error)["message"] = printable(vars(error)["message"])
+        said = vars(error)
+        if (how := _how_to_set(said, ctx.meta[_WORDS])) is not None:
+            said |= {"message": f"{said['message']}; {how}", "possibilities": ()}
+        if isinstance(said.get("message"), str):
+            said["message"] = printable(said["message"])
         raise
+
+
+def _how_to_set(said: Mapping[str, Any], words: Sequence[str]) -> str | None:
+    """Of an option that a command does not have, since it is a key of a sweep."""
+    option, of = said.get("option_name"), said.get("ctx")
+    if option is None or of is None or not said.get("message", "").startswith(_NO_SUCH_OPTION):
+        return None
+    from flowsweep.cli.unknown_option import how_to_set
+
+    return how_to_set(option, of.command.name, words)
 
 
 app = typer.Typer(

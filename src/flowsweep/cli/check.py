@@ -16,7 +16,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.check_packed import expected_packed, packed_rows
 from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
-from flowsweep.cli.exit_codes import EXIT_CODES
+from flowsweep.cli.exit_codes import CODES_OF_CHECK
 from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.search_words import flows_words, search_rows
 from flowsweep.cli.terminal import Screen, say
@@ -58,7 +58,7 @@ OWN_OF_LIBRARY = "the library's own"
 Row = tuple[str, str]
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=CODES_OF_CHECK)
 def check(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", autocompletion=complete_plan)],
     overrides: Annotated[

@@ -47,9 +47,13 @@ def check_hosts(plan: Plan, files: Iterable[Path | None] = ()) -> int:
     else:
         _print_plain(checks)
     statuses = Counter[str](check.status for check in checks)
-    counts = ", ".join(f"{statuses[status]} {status}" for status in _STYLES if statuses[status])
+    counts = ", ".join(_counted(count, status) for status in _STYLES if (count := statuses[status]))
     say(f"{counted(len(plan.hosts), 'host')}, {counted(len(checks), 'check')}: {counts}")
     return EXIT_TRIALS_FAILED if statuses["problem"] else 0
+
+
+def _counted(count: int, status: str) -> str:
+    return counted(count, status) if status in ("warning", "problem") else f"{count} {status}"
 
 
 def _print_table(console: Screen, checks: Sequence[HostCheck]) -> None:

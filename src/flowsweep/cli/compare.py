@@ -14,7 +14,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.compared import campaigns_compared, settings_compared_in
 from flowsweep.cli.comparison_page import write_comparison_page
 from flowsweep.cli.comparison_text import print_comparison
-from flowsweep.cli.exit_codes import EXIT_CODES, EXIT_FAILED_IF, EXIT_UNDECIDED
+from flowsweep.cli.exit_codes import CODES_OF_COMPARE, EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.html_page import check_page_name
 from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
 from flowsweep.cli.terminal import say, say_json
@@ -30,8 +30,8 @@ class FailIf(StrEnum):
 
 
 _EPILOG = (
-    f"{EXIT_CODES} Without --fail-if it is 0 whatever is found. Equal campaigns end with 1 in at most 5 % of "
-    "comparisons, however many points. "
+    f"{CODES_OF_COMPARE} Without --fail-if it is 0 whatever is found. Equal campaigns end with 1 in at most "
+    "5 % of comparisons, however many points. "
     f"{GOODPUT_COMPARED}. "
     "docs/guide/compare.md says how it is computed."
 )

@@ -6,13 +6,14 @@ from rich import box
 from rich.table import Table
 
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift
-from flowsweep.analysis.comparing.places import place, telling
+from flowsweep.analysis.comparing.places import named_briefly
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.comparing.words import (
     SAME_SETTING,
     Difference,
     Only,
     change,
+    change_alone,
     left_out,
     only_in,
     outcome,
@@ -43,8 +44,9 @@ def print_comparison(
     if differing.get("Settings") == ():
         console.print(SAME_SETTING)
     console.print(outcome(comparison, overall))
+    whole_lines = not console.is_terminal
     for remark in comparison.remarks:
-        console.print(remark, soft_wrap=True)
+        console.print(remark, soft_wrap=whole_lines)
     console.print(_table(comparison.points))
     for line in left_out(comparison):
         console.print(line, soft_wrap=True)
@@ -56,22 +58,23 @@ def print_comparison(
             for what, in_a, in_b in differences:
                 console.print(f"  {what}: {in_a} in A, {in_b} in B", soft_wrap=True)
     console.print(comparison.method, style="dim")
-    console.print(goodput, style="dim", soft_wrap=True)
+    console.print(goodput, style="dim", soft_wrap=whole_lines)
 
 
 def _table(points: Sequence[PointShift]) -> Table:
-    names = telling([point.point for point in points])
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("point", overflow="fold")
-    for heading in ("A", "B", "shift [95 % together]"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    caption, heading, places = named_briefly([point.point for point in points])
+    intervals = any(point.shift.interval_low_percent is not None for point in points)
+    table = Table(box=box.SIMPLE_HEAD, title=caption or None, title_justify="left", title_style="")
+    table.add_column(heading, overflow="fold")
+    table.add_column("A", justify="right", no_wrap=True)
+    table.add_column("B", justify="right", no_wrap=True)
+    table.add_column("shift\n[95 %, simultaneous]" if intervals else "shift", justify="right", no_wrap=True)
     table.add_column("B is", no_wrap=True)
-    for point in points:
+    write = change if intervals else change_alone
+    for name, point in zip(places, points, strict=True):
         rates = format_rate(point.goodput_a_bps), format_rate(point.goodput_b_bps)
         style = None if point.shift.outcome in ("same", "undecided") else "bold"
-        table.add_row(
-            place(point.point, names), *rates, change(point.shift), point.shift.outcome, style=style
-        )
+        table.add_row(name, *rates, write(point.shift), point.shift.outcome, style=style)
     return table
 
 

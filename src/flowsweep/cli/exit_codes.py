@@ -1,10 +1,16 @@
 """What a command's end says to whoever started it; 0 if all is well."""
 
-EXIT_CODES = (
-    "Exit codes: 0 all is well; 1 trials are failed or incomplete, or times were missed (run: all of it is "
-    "recorded), trials would fail (check --hosts), or B is, overall or at a point, what --fail-if names "
-    "(compare); 2 the plan or the command line is wrong, and nothing ran; 3 compare --fail-if is undecided; "
-    "130 after Ctrl-C."
+CODES_OF_CHECK = (
+    "Exit codes: 0 all is well; 1 trials would fail (--hosts); 2 the plan or the command line is wrong; 130 "
+    "after Ctrl-C."
+)
+CODES_OF_RUN = (
+    "Exit codes: 0 all is well; 1 trials are failed or incomplete, or times were missed, all of which is "
+    "recorded; 2 the plan or the command line is wrong, and nothing ran; 130 after Ctrl-C."
+)
+CODES_OF_COMPARE = (
+    "Exit codes: 0 all is well; 1 B is, overall or at a point, what --fail-if names; 2 the command line is "
+    "wrong; 3 --fail-if is undecided; 130 after Ctrl-C."
 )
 """For people: the help of the commands that end with them."""
 EXIT_TRIALS_FAILED = 1

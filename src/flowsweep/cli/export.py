@@ -45,7 +45,9 @@ def export(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
     form: Annotated[Format, typer.Option("--format", help="csv, parquet, or xlsx for a spreadsheet.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE|DIR", help="Where to write.")],
-    which: Annotated[Which, typer.Option("--table", help="Which tables.")] = Which.all,
+    which: Annotated[
+        Which, typer.Option("--table", metavar="TABLE", help=f"{', '.join(Which)}.")
+    ] = Which.all,
     *,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:

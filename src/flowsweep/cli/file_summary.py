@@ -9,7 +9,12 @@ from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.summary_lines import goodput, pair, print_lines
 from flowsweep.wording import format_number, format_rate, format_share
 
-_BOUNDS = {"read": "source's disk alone", "network": "network alone", "write": "sink's disk alone"}
+_ALONE = " alone"
+_BOUNDS = {
+    "read": f"source's disk{_ALONE}",
+    "network": f"network{_ALONE}",
+    "write": f"sink's disk{_ALONE}",
+}
 
 
 def print_summary(row: TrialRow, parts: Sequence[TrialRow]) -> None:
@@ -23,14 +28,7 @@ def print_summary(row: TrialRow, parts: Sequence[TrialRow]) -> None:
             ("moved", moved_part(row)),
             *((_BOUNDS[part["mode"] or ""], _alone(part)) for part in parts),
             ("waited for", _waits(row)),
-            (
-                "device bytes",
-                pair(
-                    row["source_device_bytes_per_byte"],
-                    row["sink_device_bytes_per_byte"],
-                    lambda ratio: f"{format_number(ratio)} for each of a file at",
-                ),
-            ),
+            ("device I/O", _device_bytes(row)),
             ("file system", _file_systems(row)),
             ("CPU, both threads", pair(row["cpu_send"], row["cpu_recv"], format_share)),
             (row["status"], row["error"]),
@@ -50,8 +48,8 @@ def _limited_by(row: TrialRow, parts: Sequence[TrialRow]) -> str:
             crowded = max(row["cores_busy_send"] or 0.0, row["cores_busy_recv"] or 0.0) >= CORES_BUSY
             why = "all cores of a host were in use" if crowded else "they wait for each other, or share a CPU"
             return (
-                f"the stages together: {why}; the slowest, {slowest}, carries "
-                f"{format_number(alone[slowest] / whole_bps)} times as much as the whole way"
+                f"no single stage: {why}; the slowest part alone, the {slowest.removesuffix(_ALONE)}, is "
+                f"{format_number(alone[slowest] / whole_bps)} times as fast as all together"
             )
     unclear, unknown = "no stage was waited for long enough", "there were too few samples"
     return limited_by(row, unclear=unclear, unknown=unknown)
@@ -61,6 +59,15 @@ def _alone(part: TrialRow) -> str:
     if part["goodput_bps"] is None:
         return f"not known: {part['error']}"
     return format_rate(part["goodput_bps"])
+
+
+def _device_bytes(row: TrialRow) -> str | None:
+    ends = (
+        (row["source_device_bytes_per_byte"], "read at source"),
+        (row["sink_device_bytes_per_byte"], "written at sink"),
+    )
+    known = [f"{format_number(ratio)} bytes {what}" for ratio, what in ends if ratio is not None]
+    return f"{', '.join(known)}, per byte of file" if known else None
 
 
 def _waits(row: TrialRow) -> str | None:

@@ -1,6 +1,5 @@
 """`flowsweep findings`: what a campaign teaches, in sentences or as JSON."""
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,17 +19,15 @@ from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
 from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.summary_rows import rows_of_archive
-from flowsweep.cli.terminal import Screen, say_json
+from flowsweep.cli.terminal import Screen, say_json, wrapped
 from flowsweep.report.findings_list import MOST_AT_ONCE
 from flowsweep.report.goodput_words import GOODPUT_COMPARED, goodput_compared
 from flowsweep.report.opening import Opening, opening
 from flowsweep.wording import (
-    NO_BREAK_SPACE,
     counted,
     format_mode,
     format_p,
     modes_differ,
-    units_kept,
 )
 
 _WIDTH_OF_NO_TERMINAL = 100
@@ -84,7 +81,7 @@ def print_opening(found: Opening | None, console: Screen) -> None:
         return
     console.print(Text("In short", style="bold"))
     for name, text in found.lines:
-        console.print(_wrapped(text, " " * _LEAD, console.width, first=f"  {name}".ljust(_LEAD)))
+        console.print(wrapped(text, " " * _LEAD, console.width, first=f"  {name}".ljust(_LEAD)))
     console.print()
 
 
@@ -110,17 +107,17 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
         for finding in group:
             where = [finding.sweep] if several_sweeps else []
             where += [format_mode(finding.mode)] if several_modes and finding.mode is not None else []
-            console.print(_wrapped(finding.claim, "  ", console.width))
+            console.print(wrapped(finding.claim, "  ", console.width))
             grounds = _grounds(finding, ", ".join(where), methods.number(finding.method))
-            console.print(_wrapped(grounds, "    ", console.width), style="dim")
+            console.print(wrapped(grounds, "    ", console.width), style="dim")
         console.print()
     if len(in_order) > most:
         console.print(f"--all prints {_beyond(in_order[most:])}.\n")
     if shown:
         console.print(Text("Methods", style="bold"))
-        console.print(_wrapped(f"{goodput}. {COMMON}.", "  ", console.width), style="dim")
+        console.print(wrapped(f"{goodput}. {COMMON}.", "  ", console.width), style="dim")
     for number, note in enumerate(methods.notes, start=1):
-        console.print(_wrapped(note, "      ", console.width, first=f"{number:4}  "), style="dim")
+        console.print(wrapped(note, "      ", console.width, first=f"{number:4}  "), style="dim")
 
 
 def _beyond(left_out: Sequence[Finding]) -> str:
@@ -128,14 +125,6 @@ def _beyond(left_out: Sequence[Finding]) -> str:
     undecided = sum(finding.decision == "undecided" for finding in left_out)
     text = counted(len(left_out), "more finding")
     return text if not undecided else f"{text}, {undecided} of them undecided"
-
-
-def _wrapped(text: str, indent: str, width: int, first: str | None = None) -> str:
-    begin = indent if first is None else first
-    lines = textwrap.fill(
-        units_kept(text), width, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False
-    )
-    return lines.replace(NO_BREAK_SPACE, " ")
 
 
 def _grounds(finding: Finding, where: str, method: int) -> str:

@@ -66,7 +66,7 @@ def import_results(
         say(problem, err=True)
     if result.files_read:
         already = f", {result.known} were there already" if result.known else ""
-        say(f"{counted(result.taken, 'trial')} taken in from {counted(result.files_read, 'file')}{already}")
+        say(f"{counted(result.taken, 'trial')} imported from {counted(result.files_read, 'file')}{already}")
         say(f"archive: {archive}\nnext: flowsweep report {quote(str(archive))} -o report.html")
     raise typer.Exit(_exit_code(result))
 

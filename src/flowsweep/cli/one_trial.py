@@ -104,6 +104,10 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
         say_json(said[0] | ({"parts": said[1:]} if measured.parts else {}))
     else:
         in_words(measured)
+        if request.save is not None:
+            say(
+                f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html"
+            )
     raise typer.Exit(0 if measured.row["status"] == "ok" else EXIT_TRIALS_FAILED)
 
 
@@ -138,8 +142,6 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
         raise typer.Exit(EXIT_TRIALS_FAILED) from error
     finally:
         recorder.close()
-    if request.save is not None and not request.as_json:
-        say(f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html")
     # Only now, with the traffic over, the analysis is loaded.
     from flowsweep.cli.summary_rows import row_of_outcomes
 
@@ -152,10 +154,14 @@ def _far_host_as_written(host: str) -> Iterator[None]:
     """Name the far host in errors by what a person wrote, not as the plan calls it."""
     try:
         yield
-    except (LaunchError, SessionError) as error:
-        if error.host != THERE:
-            raise
-        raise type(error)(host, error.reason) from error
+    except SessionError as error:
+        raise SessionError(_as_written(error.host, host), error.reason, error.advice) from error
+    except LaunchError as error:
+        raise LaunchError(_as_written(error.host, host), error.reason) from error
+
+
+def _as_written(name: str, host: str) -> str:
+    return host if name == THERE else name
 
 
 def _plan(

@@ -16,16 +16,16 @@ from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.campaign import carry_out, ended_in_order, print_campaign_end, print_settings_of
 from flowsweep.cli.check_times import refuse_misfit
 from flowsweep.cli.completion import complete_plan
-from flowsweep.cli.exit_codes import EXIT_CODES
+from flowsweep.cli.exit_codes import CODES_OF_RUN
 from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
-from flowsweep.plan import Plan, parse_overrides, plan_difference
+from flowsweep.plan import Plan, parse_overrides, plan_difference, setting_pairs
 from flowsweep.version import __version__
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=CODES_OF_RUN)
 def run(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", autocompletion=complete_plan)],
     archive: Annotated[
@@ -100,6 +100,8 @@ def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
             f"{writer.folder}: was begun by flowsweep {version}, and this is {__version__}, which does not "
             f"understand its plan: go on with `pip install flowsweep=={version}`, or choose a new folder"
         ) from error
+    if setting_pairs(begun_with) and not setting_pairs(plan):
+        raise ArchiveError(f"{writer.folder} was begun with --against: give the same two plans")
     if differences := plan_difference(begun_with, plan):
         what = f"{plan.source}: is not the plan that {writer.folder} was begun with"
         what += "; go on with that one, or choose a new folder:"

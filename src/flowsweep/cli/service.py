@@ -1,4 +1,4 @@
-"""`flowsweep service`: run plans with times until told otherwise."""
+"""`flowsweep service`: run plans with times until stopped."""
 
 import asyncio
 import signal
@@ -43,7 +43,7 @@ def service(
         str, typer.Option("--keep-free", metavar="SIZE", help="With less free on that disk, nothing runs.")
     ] = "1GB",
 ) -> None:
-    """Run plans with times until told otherwise, going on where they were after any end.
+    """Run plans with times until stopped, going on where they were after any end.
 
     Each plan has an archive of its own; `flowsweep status DIR/NAME` says what it does. What ships with
     Flowsweep as deploy/flowsweep.service has systemd start it, watch it, and start it again.

@@ -157,7 +157,8 @@ def _paths(found: CampaignSoFar, plan: Plan, begun_ns: int, now_ns: int) -> Iter
 
 
 def _lines(found: Status, so_far: CampaignSoFar, now_ns: int) -> Iterator[str]:
-    yield f"{found.name}: {found.state}, as of {shown_time(now_ns)}"
+    state = "not running" if found.state == "does not run" else found.state
+    yield f"{found.name}: {state} ({shown_time(now_ns)})"
     counts = ", ".join(f"{count} {name}" for name, count in sorted(found.trials.items()))
     yield f"trials: {counts or 'none yet'}"
     if found.next_sweep is not None:

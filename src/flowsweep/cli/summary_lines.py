@@ -3,17 +3,26 @@
 from collections.abc import Callable, Sequence
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.cli.terminal import say
+from flowsweep.cli.terminal import Screen, say, wrapped
 from flowsweep.report.goodput_words import shown_goodput
 from flowsweep.wording import format_number, format_rate, format_share
 
+_NAME_WIDTH = 22
+
 
 def print_lines(lines: Sequence[tuple[str, object]]) -> None:
-    """Write names and values under each other, without those that are not known."""
+    """Write names and values under each other, without those that are not known.
+
+    On a terminal values are wrapped; a redirected line is whole, as other programs read it.
+    """
+    console = Screen()
     say()
     for name, value in lines:
-        if value is not None:
-            say(f"{name:<20}  {value}")
+        if value is None:
+            continue
+        lead = f"{name:<{_NAME_WIDTH}}"
+        line = f"{lead}{value}"
+        say(wrapped(str(value), " " * _NAME_WIDTH, console.width, lead) if console.is_terminal else line)
 
 
 def goodput(row: TrialRow) -> list[tuple[str, object]]:

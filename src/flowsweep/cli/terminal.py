@@ -9,6 +9,7 @@ import io
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterable
 from typing import IO, BinaryIO
 
@@ -25,7 +26,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from flowsweep.wording import printable
+from flowsweep.wording import NO_BREAK_SPACE, printable, units_kept
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
@@ -46,6 +47,22 @@ def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
         end: What comes behind it.
     """
     typer.echo(printable(text) + end, err=err, nl=False)
+
+
+def wrapped(text: str, indent: str, width: int, first: str | None = None) -> str:
+    """Break text into lines of a width, without parting numbers from their units.
+
+    Args:
+        text: To be broken.
+        indent: In front of each line.
+        width: Columns.
+        first: In front of the first line, in place of `indent`.
+    """
+    begin = indent if first is None else first
+    lines = textwrap.fill(
+        units_kept(text), width, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False
+    )
+    return lines.replace(NO_BREAK_SPACE, " ")
 
 
 def bytes_out() -> BinaryIO:

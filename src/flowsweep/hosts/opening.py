@@ -6,7 +6,7 @@ from flowsweep.hosts.engine import engine_path
 from flowsweep.hosts.engine_copy import command_of_copy, copy_engine, platform_without_engine
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.session import Session
-from flowsweep.hosts.ssh import launched
+from flowsweep.hosts.ssh import SSH_FAILED, how_to_try, launched, ssh_call
 
 
 async def open_session(access: HostAccess) -> Session:
@@ -14,12 +14,15 @@ async def open_session(access: HostAccess) -> Session:
 
     Raises:
         LaunchError: the engine cannot be started or copied there.
-        SessionError: something was started, but it does not speak as an engine of this version does.
+        SessionError: something was started, but it does not speak as an engine of this version does; where
+            ssh failed, with what to try.
     """
     session = await _started(access)
     try:
         await session.greet()
-    except SessionError:
+    except SessionError as error:
+        if session.exit_status == SSH_FAILED and ssh_call(access.launch) is not None:
+            raise SessionError(error.host, error.reason, how_to_try(access.launch)) from error
         platform = platform_without_engine(session.complaint)
         if platform is None or access.shares_files or access.engine is not None:
             raise

@@ -82,10 +82,8 @@ class PipedProcess:
     def _ending(self) -> str:
         status = self.process.returncode
         if status is None:
-            return "it does not end"
-        if status < 0:
-            return f"it was ended by {signal.Signals(-status).name}"
-        return f"it ended with exit status {status}"
+            return "its process does not end"
+        return signal.Signals(-status).name if status < 0 else f"exit status {status}"
 
     async def _gone_within(self, seconds: float) -> bool:
         """Whether the process, and what it says, came to an end; a grandchild may keep its pipes open."""

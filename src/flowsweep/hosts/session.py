@@ -64,6 +64,11 @@ class Session:
         """What engine and launcher said last on standard error."""
         return self._process.complaint
 
+    @property
+    def exit_status(self) -> int | None:
+        """How the engine or its launcher ended; below 0: by a signal, absent: it runs."""
+        return self._process.process.returncode
+
     async def greet(self, deadline_s: float = SESSION_OPEN_TIMEOUT_S) -> None:
         """Wait for the engine's hello, through whatever a login prints before it.
 
@@ -174,7 +179,7 @@ class Session:
         ending = await self._end(patience_s)
         self._reader.cancel()
         await asyncio.gather(self._reader, return_exceptions=True)
-        self._lose(self._error(f"the session was closed, {ending}"))
+        self._lose(self._error(f"the session was closed ({ending})"))
 
     async def _end(self, patience_s: float | None) -> str:
         self._heartbeat.end()
@@ -197,7 +202,7 @@ class Session:
             words = " ".join(str(error).split()) or type(error).__name__
             reason = f"what came is not the protocol: {words[:_SHOWN_CHARACTERS]}"
         ending = await self._end(patience_s)
-        self._lose(self._error(f"{reason}, {ending}"))
+        self._lose(self._error(f"{reason} ({ending})"))
 
     def _take(self, frame: Frame) -> None:
         size = len(frame.payload)
@@ -248,7 +253,7 @@ class Session:
         """An error that also names what was said beside the protocol."""
         words = [reason]
         if self.complaint:
-            words.append(f"it said: {self.complaint[-_SHOWN_CHARACTERS:]}")
+            words.append(f"it said: {self.complaint[-_SHOWN_CHARACTERS:].removesuffix('.')}")
         banner = self._frames.banner.decode(errors="replace").strip("\0\n\r ")
         if banner and not self._frames.opened:
             words.append(f"in place of an engine came: {banner[:_SHOWN_CHARACTERS]}")

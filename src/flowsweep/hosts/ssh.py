@@ -11,6 +11,8 @@ from flowsweep.errors import LaunchError
 
 _OPTIONS_WITH_VALUE = frozenset("BbcDEeFIiJLlmOopQRSWw")
 """ssh(1), synopsis."""
+SSH_FAILED = 255
+"""Exit status of ssh where it failed itself: ssh(1), "Exit status"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,11 @@ def host_name(launch: Sequence[str]) -> str:
     settings = (line.partition(" ") for line in answer.stdout.splitlines())
     names = (value for key, _, value in settings if key == "hostname")
     return next(names, destination)
+
+
+def how_to_try(launch: Sequence[str]) -> str:
+    """What to do where a launcher gets nowhere: nobody can answer what ssh asks, such as for a password."""
+    return f"see that `{shlex.join((*launch, 'true'))}` works here without a question"
 
 
 def _call(arguments: Sequence[str]) -> SshCall | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from flowsweep.on_demand import names_of
 
 if TYPE_CHECKING:
-    from flowsweep.plan.against import joined, setting_changes
+    from flowsweep.plan.against import joined, setting_changes, setting_pairs
     from flowsweep.plan.difference import plan_changes, plan_difference
     from flowsweep.plan.file import load_plan, parse_plan
     from flowsweep.plan.model import Plan
@@ -14,7 +14,7 @@ else:
     __getattr__ = names_of(
         __name__,
         {
-            "against": ("joined", "setting_changes"),
+            "against": ("joined", "setting_changes", "setting_pairs"),
             "difference": ("plan_changes", "plan_difference"),
             "file": ("load_plan", "parse_plan"),
             "model": ("Plan",),
@@ -31,4 +31,5 @@ __all__ = [
     "plan_changes",
     "plan_difference",
     "setting_changes",
+    "setting_pairs",
 ]

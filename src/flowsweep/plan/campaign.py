@@ -19,7 +19,7 @@ class Campaign(Frozen):
     concurrent: int = 1
     """So many slots at most run at the same time."""
     for_ns: int | None = None
-    """How long sweeps with times go on, from the campaign's begin."""
+    """How long sweeps with times go on, from the start of the campaign."""
     until: datetime | None = None
     """When they end; at most one of these."""
 

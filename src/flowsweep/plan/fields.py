@@ -170,7 +170,7 @@ def _within(bounds: tuple[float, float]) -> AfterValidator:
 
     def within(value: float) -> float:
         if not least <= value <= most:
-            raise ValueError(f"found {value:.3g}, expected {least:.0%} to {most:.0%}")
+            raise ValueError(f"found {100 * value:.3g}%, expected {range_words(bounds)}")
         return value
 
     return AfterValidator(within)

@@ -36,8 +36,8 @@ class CampaignTable(TimesKeys):
     lasts: Span | None = Field(
         default=None,
         alias="for",
-        description="How long sweeps with times go on from the campaign's begin; until it is stopped, if "
-        "absent.",
+        description="How long sweeps with times go on from the start of the campaign; until it is stopped, "
+        "if absent.",
         examples=["14h"],
     )
     until: Moment | None = key(

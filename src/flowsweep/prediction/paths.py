@@ -45,7 +45,9 @@ def path_of(trial: Trial, links: Iterable[Link]) -> PathModel:
         way, back = link.direction(*pair), link.direction(*reversed(pair))
         if way is not None and back is not None:
             return _of_ways(way, back, link)
-    raise NoModelError("nothing is known of the path; `flowsweep predict` is told of it by --rate and --rtt")
+    raise NoModelError(
+        "the path is not known; say what it is: `flowsweep predict PLAN --rate 1Gbit/s --rtt 20ms`"
+    )
 
 
 def _of_ways(way: LinkDirection, back: LinkDirection, link: Link) -> PathModel:

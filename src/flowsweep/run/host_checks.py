@@ -1,7 +1,6 @@
 """A look at every host of a plan before its trials: sessions, clocks, and ends that meet without traffic."""
 
 import asyncio
-import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.hosts.opening import open_session
+from flowsweep.hosts.ssh import how_to_try
 from flowsweep.plan.model import Iperf3Peer, ServerPeer
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
@@ -182,7 +182,7 @@ def _try(access: HostAccess) -> str:
     own = "" if access.engine is None else with_this_engine(access)
     if not access.launch:
         return own
-    launched = f"see that `{shlex.join((*access.launch, 'true'))}` works here, without a password"
+    launched = how_to_try(access.launch)
     return f"{launched}; {own}" if own else launched
 
 

@@ -92,7 +92,7 @@ def test_files_of_such_names_are_imported(tmp_path: Path, command: Callable[...,
     code, said = command("import", file, other, "--archive", tmp_path / "archive")
     assert code == 1
     assert f"/{MARKS}.txt: of no kind that is known" in said
-    assert "1 trial taken in from 1 file" in said
+    assert "1 trial imported from 1 file" in said
     code, said = command("summary", tmp_path / "archive", "--format", "json")
     assert code == 0
     assert len(json.loads(said)) == 1

@@ -290,16 +290,20 @@ def test_udp_ends_with_what_limited_it(
 
 
 APART = (
-    "the stages together: they wait for each other, or share a CPU; the slowest, sink's disk alone, "
-    "carries 3.00"
+    "no single stage: they wait for each other, or share a CPU; the slowest part alone, the sink's disk, "
+    "is 3.00"
 )
 
 
 @pytest.mark.parametrize(
     ("whole_bps", "cores", "expected"),
     [
-        (1e9, 0.5, f"{APART} times as much as the whole way"),
-        (1e9, 0.99, "the stages together: all cores of a host were in use; the slowest, sink's disk alone, "),
+        (1e9, 0.5, f"{APART} times as fast as all together"),
+        (
+            1e9,
+            0.99,
+            "no single stage: all cores of a host were in use; the slowest part alone, the sink's disk, ",
+        ),
         (2.5e9, 0.5, "sink disk: receiving waited for the sink's disk to write"),
     ],
 )

@@ -84,7 +84,7 @@ def test_the_table_names_limits_and_says_what_a_campaign_costs(lab: Path) -> Non
 
 def test_real_hosts_need_to_be_told_of(real: Path) -> None:
     told = predict(real)
-    reason = "nothing is known of the path; `flowsweep predict` is told of it by --rate and --rtt"
+    reason = "the path is not known; say what it is: `flowsweep predict PLAN --rate 1Gbit/s --rtt 20ms`"
     assert f"not predicted, 4 points: {reason}" in told.stdout
     assert "how many bytes is not predicted" in told.stdout
     told = predict(real, "--rate", "1Gbit/s", "--rtt", "80ms", "--queue", "5MB", "--loss", "0.001%")

@@ -60,7 +60,7 @@ EVENTS = (
     TrialFinished(make_record(TRIAL)),
     TrialStarted(3, TRIAL, 1, 10 * SECOND_NS),
     TrialFinished(make_record(TRIAL, status="failed", failure=FAILURE)),
-    SessionLost("b", "it ended with exit status 1"),
+    SessionLost("b", "the session ended (exit status 1)"),
     SessionRegained("b"),
     PointBusy("b", "busy with alice"),
 )
@@ -338,7 +338,7 @@ def test_progress_without_a_terminal_is_plain_lines() -> None:
         "  ok, 193 Mbit/s in the last second",
         "trial 3/3: a → b, 4 flows, 256 KiB window, 10 s left",
         "  failed: a → b, 4 flows, 256 KiB window: run on b: [gone]",
-        "  lost the engine on b: it ended with exit status 1",
+        "  lost the engine on b: the session ended (exit status 1)",
         "  the engine on b answers again",
         "  waiting for b: busy with alice",
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fake_engine import access, greeting
-from flowsweep.errors import LaunchError
+from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts import engine, engine_copy, opening
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.engine_copy import copy_command, copy_engine, platform_without_engine
@@ -128,6 +128,26 @@ def test_the_engine_is_copied_once_and_whole(local_engine: Path, home: Path) -> 
     assert copy.name == f"engine-{engine.engine_hash(local_engine)}"
     assert copy.read_bytes() == local_engine.read_bytes()
     assert stat.S_IMODE(copy.stat().st_mode) == 0o700
+
+
+SSH_FAILS = (
+    "#!/bin/sh\necho 'ssh: Could not resolve hostname far: Name or service not known.' >&2\nexit 255\n"
+)
+
+
+def test_where_ssh_fails_the_error_says_what_to_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ssh").write_text(SSH_FAILS)
+    (tmp_path / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(SessionError) as caught:
+        asyncio.run(open_session(remote("ssh", "far")))
+    assert str(caught.value) == (
+        "host far: the session ended (exit status 255); it said: ssh: Could not resolve hostname far: Name "
+        "or service not known; see that `ssh far true` works here without a question"
+    )
+    with pytest.raises(SessionError) as caught:
+        asyncio.run(open_session(remote("sh", "-c", "exit 255")))
+    assert str(caught.value) == "host far: the session ended (exit status 255)"
 
 
 def broken(copy: Path, how: str) -> None:

@@ -16,7 +16,7 @@ def test_one_who_waits_no_longer_does_not_end_the_wait_of_another() -> None:
         process.stdin.write(MORE_THAN_A_PIPE_HOLDS)
         return list(await asyncio.gather(process.end(30), process.end(0.1)))
 
-    assert asyncio.run(ended()) == ["it was ended by SIGKILL"] * 2
+    assert asyncio.run(ended()) == ["SIGKILL"] * 2
 
 
 def test_one_who_is_cancelled_does_not_end_the_wait_of_another() -> None:
@@ -29,4 +29,4 @@ def test_one_who_is_cancelled_does_not_end_the_wait_of_another() -> None:
         given_up.cancel()
         return await other
 
-    assert asyncio.run(ended()) == "it was ended by SIGKILL"
+    assert asyncio.run(ended()) == "SIGKILL"

@@ -207,7 +207,7 @@ def test_an_engine_that_dies_is_named_with_its_signal(saying) -> None:
         session = await greeted(await saying(greeting(), "kill -9 $$"))
         await session.channel("t").receive()
 
-    assert "it was ended by SIGKILL" in error_of(talk)
+    assert error_of(talk) == "the session ended (SIGKILL)"
 
 
 def test_a_lost_session_stays_lost(saying) -> None:

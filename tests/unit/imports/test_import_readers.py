@@ -324,7 +324,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_go_on(tmp_path: Path
     result = CliRunner().invoke(app, ["import", str(bad), str(good), "--archive", str(archive)])
     assert result.exit_code == 1
     assert f"{bad}:5: " in result.stderr
-    assert "2 trials taken in from 1 file" in result.stdout
+    assert "2 trials imported from 1 file" in result.stdout
     assert [row["repeat"] for row in read_archive(archive).tables().trials.to_pyarrow().to_pylist()] == [1, 1]
     again = CliRunner().invoke(app, ["import", str(bad), "--archive", str(tmp_path / "none")])
     assert again.exit_code == 2
@@ -340,7 +340,7 @@ def test_a_file_with_a_line_longer_than_csv_allows_does_not_stop_the_others(tmp_
     assert result.exit_code == 1
     assert f"{tmp_path / 'unknown.json'}: of no kind that is known" in result.stderr
     assert f"{tmp_path / 'late.csv'}:5: the line has 200000 characters, expected up to 65536" in result.stderr
-    assert "2 trials taken in from 1 file" in result.stdout
+    assert "2 trials imported from 1 file" in result.stdout
 
 
 def test_text_as_powershell_writes_it_is_read(tmp_path: Path) -> None:

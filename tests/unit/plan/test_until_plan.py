@@ -55,7 +55,7 @@ def test_what_is_expected_is_what_it_takes_at_most() -> None:
     ("sweep", "problem"),
     [
         ('duration = { until = "2%" }\n', "missing: a duration that may end early is {"),
-        ('duration = { until = "0.1%", at_most = "30s" }\n', "found 0.001, expected 0.5% to 50%"),
+        ('duration = { until = "0.1%", at_most = "30s" }\n', "found 0.1%, expected 0.5% to 50%"),
         ('duration = { until = "2%", at_least = "30s", at_most = "30s" }\n', "expected less than `at_most`"),
         ('duration = { until = "2%", at_most = "2s" }\nomit = "0s"\n', "at least 3"),
         ('duration = { until = "2%", at_most = "30s", most = 3 }\n', "unknown key; did you mean `at_most`?"),

@@ -96,7 +96,7 @@ def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
         (LINK, SWEEP, '[[sweep.background]]\nname = "b"\nrate = "1Mbit/s"', "other traffic"),
         (LINK, 'test = "rtt"\nduration = "5s"', "", "measures no goodput"),
         (LINK, 'test = "udp"\nduration = "5s"', "", "without a rate"),
-        (None, SWEEP, "", "nothing is known of the path"),
+        (None, SWEEP, "", "the path is not known"),
         (f'{LINK}\n[lab.links.wire.backward]\nrate = "1Mbit/s"', SWEEP, "", "more than the way back carries"),
         (f'{LINK}\n[lab.links.wire.backward]\nloss = "5%"', SWEEP, "", "acknowledgements are lost"),
         (f'{LINK}\n[lab.links.wire.forward]\nloss = "5%"', SWEEP, "", "timeouts decide"),

@@ -126,7 +126,11 @@ def test_what_another_sweep_is_advised_is_not_said_first() -> None:
 @pytest.mark.parametrize(
     ("verdict", "limit", "hint"),
     [
-        ("sender CPU", "the sender's CPU limits.", "More goodput needs CPU time at starlight."),
+        (
+            "sender CPU",
+            "the sender's CPU limits.",
+            "More goodput needs a faster or less busy CPU at the source (starlight).",
+        ),
         ("not clear", "what limits is not clear.", None),
         (None, "what limits is not clear.", None),
     ],
@@ -217,4 +221,6 @@ def test_nothing_that_ended_ok_has_no_opening() -> None:
 
 def test_the_page_begins_with_it() -> None:
     page = render(make_report_data(one_point(verdict="sender CPU")))
-    assert page.index("More goodput needs CPU time at starlight.") < page.index("<h2>Findings</h2>")
+    assert page.index("More goodput needs a faster or less busy CPU at the source (starlight).") < page.index(
+        "<h2>Findings</h2>"
+    )

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart, varies
-from flowsweep.wording import direction_of, format_mode
+from flowsweep.wording import counted, direction_of, format_mode
+
+_OF_DIRECTION = ("src", "dst", "simultaneous")
 
 
 def telling(points: Sequence[Mapping[str, object]]) -> Mapping[str, Callable[[Mapping[str, object]], str]]:
@@ -27,6 +29,28 @@ def place(point: Mapping[str, object], names: Mapping[str, Callable[[Mapping[str
     if "sweep" in names:
         parts.insert(0, str(point["sweep"]))
     return ", ".join(parts)
+
+
+def named_briefly(points: Sequence[Mapping[str, object]]) -> tuple[str, str, tuple[str, ...]]:
+    """Name points for a table.
+
+    Returns:
+        The direction that all have, empty if there are several; what the names consist of; and the names:
+        "1 flow, 16 KiB". Those of `place` where more than direction and axes tells points apart.
+    """
+    names = {name: write for name, write in telling(points).items() if name not in _OF_DIRECTION}
+    if any(name not in AXIS_NAMES.keys() & points[0].keys() for name in names):
+        return "", "point", tuple(place(point, telling(points)) for point in points)
+    directions = [direction_of(point) for point in points]
+    apart = len(set(directions)) > 1 or not names
+    heading = [*(["direction"] if apart else []), *(AXIS_NAMES[name] for name in names)]
+    levels = [[_briefly(name, write(point)) for name, write in names.items()] for point in points]
+    shown = ([own, *of] if apart else of for own, of in zip(directions, levels, strict=True))
+    return "" if apart else directions[0], ", ".join(heading), tuple(map(", ".join, shown))
+
+
+def _briefly(axis: str, level: str) -> str:
+    return counted(int(level), "flow") if axis == "flows" and level.isdecimal() else level
 
 
 def _settled(names: Sequence[str]) -> set[str]:

@@ -10,7 +10,7 @@ from flowsweep.analysis.comparing.settings import settings_compared
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.wording import counted, format_change, format_margin
+from flowsweep.wording import counted, format_change, format_margin, format_percent
 
 Difference = tuple[str, str, str]
 """What differs, its value in A, its value in B."""
@@ -121,8 +121,14 @@ def verdict(overall: Shift, margin: float) -> str:
 
 
 def change(shift: Shift) -> str:
-    """Write a shift with its interval: "−5.1 % [−5.4, −4.8]"."""
-    if shift.interval_low_percent is None or shift.interval_high_percent is None:
+    """Write a shift with its interval: "−5.1 % [−5.4, −4.8]", "+5.1 % [+4.8, +5.4]"."""
+    low, high = shift.interval_low_percent, shift.interval_high_percent
+    if low is None or high is None:
         repeated = shift.repeats_a > 1 or shift.repeats_b > 1
-        return f"{shift.percent:+.1f} %, without {'an interval' if repeated else 'repeats'}"
-    return format_change(shift.percent, shift.interval_low_percent, shift.interval_high_percent)
+        return f"{change_alone(shift)}, without {'an interval' if repeated else 'repeats'}"
+    return format_change(shift.percent, low, high, signed=True)
+
+
+def change_alone(shift: Shift) -> str:
+    """Write a shift as `change` does, without its interval."""
+    return format_percent(shift.percent, signed=True)

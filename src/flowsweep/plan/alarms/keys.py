@@ -77,7 +77,7 @@ class MailTable(Table):
 
 
 class AlarmsTable(Table):
-    """Alarms of a campaign with times: each is told once when it begins and once when it is over."""
+    """Alarms of a campaign with times: each is sent once when it begins and once when it is over."""
 
     watch: Axis[Annotated[Literal["shift", "loss", "silent"], one_of("shift", "loss", "silent")]] = key(
         "shift: goodput or capacity lower, round-trip time higher than before. loss: more is lost than "

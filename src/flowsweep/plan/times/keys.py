@@ -17,8 +17,8 @@ class TimesKeys(Table):
     """When a sweep runs. Without them it runs once."""
 
     every: Recurrence | None = key(
-        'Run again each time that this has passed since the campaign began. Of test = "rtt" and "path" it '
-        "is the pause from one probe to the next, 10ms if absent: there `every` of [campaign] counts.",
+        'Run again this long after the time before. (With test = "rtt" or "path": pause between probes, 10ms '
+        "if absent; such a sweep runs again by `every` of [campaign].)",
         None,
         examples=["5min"],
     )

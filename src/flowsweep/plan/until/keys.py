@@ -14,7 +14,8 @@ from flowsweep.plan.readers import probability
 def _possible(share: float) -> float:
     least, most = defaults.UNTIL_SHARES
     if not least <= share <= most:
-        raise ValueError(f"found {share:.3g}, expected {least:.1%} to {most:.0%}")
+        words = fields.range_words(defaults.UNTIL_SHARES)
+        raise ValueError(f"found {100 * share:.3g}%, expected {words}")
     return share
 
 

@@ -3,7 +3,16 @@
 from typing import Any
 
 from flowsweep.analysis.comparing.comparison import Comparison, compare
-from flowsweep.analysis.comparing.words import cautions, left_out, nothing_missing, only_in, outcome
+from flowsweep.analysis.comparing.places import named_briefly
+from flowsweep.analysis.comparing.words import (
+    cautions,
+    change,
+    change_alone,
+    left_out,
+    nothing_missing,
+    only_in,
+    outcome,
+)
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 
 Row = dict[str, Any]
@@ -31,6 +40,31 @@ def test_a_whole_comparison_has_no_cautions() -> None:
     assert said(comparison).endswith("]: 1 point, 3 repeats in A, 3 in B")
     assert cautions(comparison) == ()
     assert nothing_missing(comparison) == "All trials ended ok, 3 of A and 3 of B, at points that both have."
+
+
+def test_points_of_a_table_are_named_by_what_differs() -> None:
+    alone = rows(1e8, repeats=1)
+    more = rows(1e8, repeats=1, flows=4)
+    assert named_briefly([*alone, *more]) == ("a → b", "number of flows", ("1 flow", "4 flows"))
+    windows = [alone[0] | {"window_bytes": size} for size in (1 << 14, 1 << 16)]
+    both = [*windows, windows[0] | {"flows": 4}]
+    assert named_briefly(both) == (
+        "a → b", "number of flows, window per flow", ("1 flow, 16 KiB", "1 flow, 64 KiB", "4 flows, 16 KiB"),
+    )  # fmt: skip
+    back = [one | {"src": "b", "dst": "a"} for one in alone]
+    assert named_briefly([*alone, *back]) == ("", "direction", ("a → b", "b → a"))
+    assert named_briefly(alone) == ("", "direction", ("a → b",))
+    other = [one | {"sweep": "t"} for one in more]
+    assert named_briefly([*alone, *other])[:2] == ("", "point")
+
+
+def test_a_shift_has_a_sign() -> None:
+    more, fewer = compare(rows(1e8), rows(1.2e8)).overall, compare(rows(1e8), rows(0.9e8)).overall
+    assert more is not None
+    assert fewer is not None
+    assert change(more).startswith("+20.0 % [+")
+    assert change_alone(more) == "+20.0 %"
+    assert change(fewer).startswith("−10.0 % [−")
 
 
 def test_what_took_no_part_is_a_caution_after_the_remarks() -> None:

@@ -11,7 +11,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, MILLISECOND_NS
-from flowsweep.wording import counted, format_number
+from flowsweep.wording import counted, format_milliseconds, format_number
 
 _REPEATS_NEEDED = 3
 """For an interval over repeats."""
@@ -73,7 +73,7 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
     return Hypothesis(
         "latency",
         scope,
-        partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms), lost=len(rows) - len(found)),
+        partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms), (len(found), len(rows))),
         trial_ids(rows),
         Estimate(growth_ms / 1e3, "s", *ends_s),
         p_value=p_value,
@@ -89,31 +89,37 @@ def _said_of_load(
     where: str,
     ends: tuple[float, ...],
     found: tuple[float, float | None, float | None],
+    trials: tuple[int, int],
     decision: Decision,
-    *,
-    lost: int,
 ) -> str:
-    """`lost`: trials that lost half of the probes under load or more, so that their median is not known."""
-    idle_ms, loaded_ms = map(format_number, ends)
-    growth_ms, low_ms, high_ms = found
-    interval = ""
-    if low_ms is not None and high_ms is not None:
-        interval = f" [{format_number(low_ms)}, {format_number(high_ms)}]"
+    """`trials`: how many count, and of how many; the others lost half of the probes under load or more."""
+    count, of = trials
+    lost = of - count
     without = (
         f" That is without {counted(lost, 'trial')} that lost half of the probes under load, or more."
         if lost
         else ""
     )
-    if decision == "undecided":
-        lead = f"{where}: whether the round trip takes longer under load is not clear"
+    growth_ms, low_ms, high_ms = found
+    if low_ms is None or high_ms is None:
+        idle, loaded = map(format_milliseconds, ends)
         return (
-            f"{lead}: {idle_ms} ms idle, {loaded_ms} ms loaded, {format_number(growth_ms)} ms{interval} more."
-            f"{without}"
+            f"{where}: the round trip is {idle} idle and {loaded} under load "
+            f"({counted(count, 'trial')}: not tested).{without}"
+        )
+    unit, per_ms = ("ms", 1.0) if max(ends) >= 1 else ("us", 1e3)
+    idle, loaded, growth, low, high = (
+        format_number(time_ms * per_ms) for time_ms in (*ends, growth_ms, low_ms, high_ms)
+    )
+    if decision == "undecided":
+        return (
+            f"{where}: whether the round trip takes longer under load is not clear: {idle} {unit} idle, "
+            f"{loaded} {unit} loaded, {growth} {unit} [{low}, {high}] more.{without}"
         )
     way = "grows" if growth_ms >= 0 else "falls"
-    by = f"by {format_number(abs(growth_ms))} ms" if not interval else f"by {format_number(growth_ms)} ms"
     return (
-        f"{where}: under load the round trip {way} from {idle_ms} to {loaded_ms} ms, {by}{interval}.{without}"
+        f"{where}: under load the round trip {way} from {idle} to {loaded} {unit}, "
+        f"by {growth} {unit} [{low}, {high}].{without}"
     )
 
 

@@ -51,6 +51,15 @@ def test_a_growth_that_may_be_chance_is_not_claimed() -> None:
 def test_a_single_trial_only_describes() -> None:
     (found,) = decided(rtt_hypotheses([probed(1, 10.0, 88.0)]))
     assert (found.decision, found.interval_low) == ("described", None)
+    assert found.claim == "a → b: the round trip is 10 ms idle and 88 ms under load (1 trial: not tested)."
+
+
+def test_times_below_a_millisecond_are_told_in_microseconds() -> None:
+    (single,) = decided(rtt_hypotheses([probed(1, 0.0167, 0.0171)]))
+    assert single.claim.endswith("is 16.7 us idle and 17.1 us under load (1 trial: not tested).")
+    rows = [probed(1, 0.1, 0.187), probed(2, 0.1, 0.188), probed(3, 0.1, 0.189)]
+    (found,) = decided(rtt_hypotheses(rows))
+    assert found.claim.endswith("grows from 100 to 188 us, by 88.0 us [85.5, 90.5].")
 
 
 def test_a_byte_more_costs_what_the_line_says() -> None:
