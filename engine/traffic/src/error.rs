@@ -43,9 +43,9 @@ pub enum TrialError {
     },
     /// The kernel granted less than requested.
     #[error(
-        "window of {requested_bytes} B asked for, {granted_bytes} B granted where {} B were due: the host's maximum \
-         is lower; raise it there with `sysctl -w {sysctl}={requested_bytes}`, or say `clip = \"allow\"`",
-        requested_bytes * 2
+        "this host grants a window of {} B at most, {requested_bytes} B were asked for: raise it there with \
+         `sysctl -w {sysctl}={requested_bytes}`, or say `clip = \"allow\"`",
+        granted_bytes / 2
     )]
     WindowClipped {
         /// What the plan asks for.

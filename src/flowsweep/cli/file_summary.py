@@ -6,7 +6,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.file.words import moved_part
 from flowsweep.analysis.verdicts import CORES_BUSY, MOST, NOT_CLEAR, STAGES
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
-from flowsweep.cli.summary_lines import goodput, pair, print_lines
+from flowsweep.cli.summary_lines import goodput, latency, pair, print_lines
 from flowsweep.wording import format_number, format_rate, format_share
 
 _ALONE = " alone"
@@ -25,6 +25,7 @@ def print_summary(row: TrialRow, parts: Sequence[TrialRow]) -> None:
     print_lines(
         [
             *goodput(row),
+            *latency(row),
             ("moved", moved_part(row)),
             *((_BOUNDS[part["mode"] or ""], _alone(part)) for part in parts),
             ("waited for", _waits(row)),

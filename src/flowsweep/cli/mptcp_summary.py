@@ -7,7 +7,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.mptcp.carried import SubflowCount, carried
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.one_trial import Measured
-from flowsweep.cli.summary_lines import cpu, goodput, print_lines
+from flowsweep.cli.summary_lines import cpu, goodput, latency, print_lines
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.wording import format_duration, format_share, format_size
 
@@ -18,6 +18,7 @@ def print_summary(measured: Measured) -> None:
     print_lines(
         [
             *goodput(row),
+            *latency(row),
             ("subflows", row["subflows_used"]),
             *_paths(measured),
             ("reinjected", format_size(row["reinjected_bytes"]) if row["reinjected_bytes"] else None),

@@ -25,7 +25,7 @@ from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
 from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.schedule import Slot, has_times, schedule
+from flowsweep.schedule import Slot, Trial, has_times, schedule
 from flowsweep.tests import TIMED_TESTS, facts_of
 from flowsweep.units import QuantityError, parse_duration, write_duration
 from flowsweep.wording import counted, format_rate, format_size
@@ -95,10 +95,12 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
         refuse_what_is_there(request.save)
     measured = _measured(_plan_of(request), request)
     if request.as_json:
-        from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
+        from flowsweep.cli.summary_rows import LATENCY_COLUMNS, ONE_TRIAL_COLUMNS
 
+        probed = measured.row.get("rtt_idle_ms") is not None
+        columns = (*ONE_TRIAL_COLUMNS[request.test], *(LATENCY_COLUMNS if probed else ()))
         said = [
-            {name: row[name] for name in ONE_TRIAL_COLUMNS[request.test]}
+            {name: row[name] for name in columns}
             for row in cast("list[Mapping[str, object]]", [measured.row, *measured.parts])
         ]
         say_json(said[0] | ({"parts": said[1:]} if measured.parts else {}))
@@ -255,12 +257,21 @@ def _slots(plan: Plan) -> tuple[Slot, ...]:
     return slots
 
 
+def _carried(trial: Trial, elapsed_ns: int, rate_bps: float) -> str:
+    """The rate; while only traffic beside the trial's runs, which."""
+    first = [one.name for one in trial.background if one.start_ns < 0]
+    lead_ns = -min((one.start_ns for one in trial.background), default=0)
+    if first and not rate_bps and elapsed_ns < lead_ns + SECOND_NS:
+        return f"{', '.join(dict.fromkeys(first))} alone, before the trial's own traffic"
+    return format_rate(rate_bps)
+
+
 def _print_event(event: CampaignEvent) -> None:
     match event:
         case TrialStarted(trial=trial):
             say(what_runs(trial))
         case TrialRunning(trial=trial, elapsed_ns=elapsed_ns, rate_bps=rate_bps) if facts_of(trial.test).bulk:
-            say(f"{elapsed_ns / SECOND_NS:6.1f} s  {format_rate(rate_bps)}")
+            say(f"{elapsed_ns / SECOND_NS:6.1f} s  {_carried(trial, elapsed_ns, rate_bps)}")
         case TrialProbing(elapsed_ns=elapsed_ns, sent_bytes=sent_bytes):
             # Connections that are only opened carry no payload.
             sent = f"  {format_size(sent_bytes)} of probes sent" if sent_bytes else ""

@@ -2,7 +2,7 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
-from flowsweep.cli.summary_lines import cpu, goodput, print_lines
+from flowsweep.cli.summary_lines import cpu, goodput, latency, print_lines
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.wording import format_duration, format_number, format_share
 
@@ -16,6 +16,7 @@ def print_summary(row: TrialRow) -> None:
     print_lines(
         [
             *goodput(row),
+            *latency(row),
             ("packets lost", row["packets_lost"]),
             ("least RTT", None if least_ms is None else format_duration(least_ms * MILLISECOND_NS)),
             ("congestion", row["congestion"]),

@@ -120,7 +120,6 @@ _goodput = cell("goodput_bps", format_rate)
 _FIRST: tuple[Column, ...] = (("trial", lambda row: str(row["trial_id"])),)
 
 _RESULTS: tuple[Column, ...] = (
-    ("status", cell("status", str)),
     ("mean goodput", cell("goodput_mean_bps", format_rate)),
     ("stalled", lambda row: format_share(row["stalled_share"]) if row["stalled_share"] else ""),
     ("limited by", cell("verdict", str)),

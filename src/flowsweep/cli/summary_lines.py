@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.terminal import Screen, say, wrapped
+from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.report.goodput_words import shown_goodput
-from flowsweep.wording import format_number, format_rate, format_share
+from flowsweep.wording import format_duration, format_number, format_rate, format_share
 
 _NAME_WIDTH = 22
 
@@ -31,6 +32,23 @@ def goodput(row: TrialRow) -> list[tuple[str, object]]:
     low, high = row["goodput_p10_bps"], row["goodput_p90_bps"]
     apart = None if low is None or high is None else f"p10 {format_rate(low)}, p90 {format_rate(high)}"
     return [("goodput", found.words() if found else None), ("intervals", apart if found else None)]
+
+
+def latency(row: TrialRow) -> list[tuple[str, object]]:
+    """A line of the round trip before, during and after the traffic, of a trial with probes beside it."""
+    named = (("rtt_idle_ms", "idle"), ("rtt_loaded_ms", "under load"), ("rtt_after_ms", "after"))
+    known = [(value, name) for column, name in named if (value := row.get(column)) is not None]
+    parts = [f"{_milliseconds(value)} {name}" for value, name in known]
+    p99_ms, lost = row.get("rtt_loaded_p99_ms"), row.get("rtt_loaded_loss")
+    if p99_ms is not None:
+        parts.append(f"99 % under load within {_milliseconds(p99_ms)}")
+    if lost is not None:
+        parts.append(f"{format_share(lost)} of the probes under load lost")
+    return [("latency", ", ".join(parts) or None)]
+
+
+def _milliseconds(value_ms: float) -> str:
+    return format_duration(value_ms * MILLISECOND_NS)
 
 
 def pair(send: float | None, receive: float | None, write: Callable[[float], str]) -> str | None:

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 ONE_TRIAL_COLUMNS = {test: (*STABLE_COLUMNS, *columns) for test, columns in COLUMNS_OF_TESTS.items()}
 """Columns that a trial of each test has, whose commands need no plan."""
+LATENCY_COLUMNS = (
+    "rtt_idle_ms", "rtt_loaded_ms", "rtt_loaded_p99_ms", "rtt_after_ms", "rtt_loaded_loss",
+    "responsiveness_rpm",
+)  # fmt: skip
+"""Those of one with probes beside it, too."""
 
 
 def rows_of_archive(archive: "Archive") -> list[TrialRow]:

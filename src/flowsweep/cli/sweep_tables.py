@@ -73,6 +73,11 @@ PARAMETERS: tuple[Column, ...] = (
 )
 
 
+_STATUS: Column = ("status", cell("status", str))
+_GIVEN, _GIVEN_BY = "window per flow", {"flows", "window sum", "window per flow"}
+"""What a table can do without where it has the others."""
+
+
 def in_order(rows: Sequence[Row]) -> list[Row]:
     """Sort rows as a person would look for them, not as they ran."""
     return sorted(rows, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in _ORDER))
@@ -88,7 +93,8 @@ def fitting_table(
 ) -> Table:
     """Make a sweep's table.
 
-    Results that no row has are left out, and the last ones where the terminal is too narrow for all.
+    Results that no row has are left out. Where the terminal is too narrow for all, so are the window per flow
+    beside flows and window sum, and then the last results: it says below the table which.
 
     Args:
         sweep: Its name, the table's title.
@@ -99,34 +105,48 @@ def fitting_table(
     """
     unlimited = console.options.update(max_width=WIDTH_OF_NO_TERMINAL)
     present = [(heading, show) for heading, show in results if any(show(row) for row in rows)]
-    table = _table(sweep, rows, present, first, left_out=False)
-    for count in range(len(present) - 1, 0, -1):
+    fewest = min(1, len(present))
+    tables = (
+        _table(sweep, rows, present, first, kept=kept, all_parameters=kept == len(present) and not narrow)
+        for narrow, kept in ((False, len(present)), *((True, n) for n in range(len(present), fewest - 1, -1)))
+    )
+    for table in tables:
         if Measurement.get(console, unlimited, table).maximum <= console.width:
             break
-        table = _table(sweep, rows, present[:count], first, left_out=True)
     return table
 
 
 def _table(
-    sweep: str, rows: Sequence[Row], results: Sequence[Column], first: Sequence[Column], *, left_out: bool
+    sweep: str,
+    rows: Sequence[Row],
+    results: Sequence[Column],
+    first: Sequence[Column],
+    *,
+    kept: int,
+    all_parameters: bool,
 ) -> Table:
+    """`kept`: how many results are shown; `all_parameters`: also those that others give."""
     varying: list[Column] = []
     same: list[str] = []
-    for heading, show in _parameters(rows):
+    for heading, show in (*_parameters(rows), _STATUS):
         shown = {show(row) for row in rows}
         if len(shown) > 1:
             varying.append((heading, show))
         elif any(shown):
             same.append(f"{heading} {shown.pop()}")
+    left_out = [heading for heading, _ in results[kept:]]
+    if not all_parameters and _GIVEN_BY.issubset(heading for heading, _ in varying):
+        left_out = [_GIVEN, *left_out]
+        varying = [(heading, show) for heading, show in varying if heading != _GIVEN]
     if left_out:
-        same.append("more columns where there is more room")
+        same.append(f"no room for {', '.join(left_out)}")
     table = Table(title=sweep, title_style="bold", title_justify="left", box=box.SIMPLE_HEAD)
     # Terminals are narrow and the columns many.
     table.pad_edge, table.collapse_padding = False, True
     table.caption, table.caption_justify = " · ".join(same), "left"
     for heading, _ in first:
         table.add_column(heading, no_wrap=True, style="dim")
-    for heading, _ in (*varying, *results):
+    for heading, _ in (*varying, *results[:kept]):
         table.add_column(
             heading.replace(" per flow", "\nper flow"),
             justify="left" if heading in _TEXTS else "right",
@@ -134,7 +154,7 @@ def _table(
             no_wrap=True,
         )
     for row in rows:
-        cells = [show(row) for _, show in (*first, *varying, *results)]
+        cells = [show(row) for _, show in (*first, *varying, *results[:kept])]
         table.add_row(*cells, style=None if row.get("status", "ok") == "ok" else "yellow")
     return table
 

@@ -2,7 +2,7 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by, windows_full
-from flowsweep.cli.summary_lines import cpu, goodput, pair, print_lines
+from flowsweep.cli.summary_lines import cpu, goodput, latency, pair, print_lines
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.wording import format_duration, format_size
 
@@ -18,6 +18,7 @@ def print_summary(row: TrialRow) -> None:
     print_lines(
         [
             *goodput(row),
+            *latency(row),
             ("mode", None if row["mode"] == "copy" else row["mode"]),
             ("retransmits", row["retransmits"]),
             (
@@ -35,7 +36,7 @@ def print_summary(row: TrialRow) -> None:
             ("congestion", row["congestion"]),
             *cpu(row),
             (row["status"], row["error"]),
-            ("that is here", _ALLOW_CLIPPING if row["failure_kind"] == "window_clipped" else None),
+            ("or take less with", _ALLOW_CLIPPING if row["failure_kind"] == "window_clipped" else None),
             (LIMITED_BY, _limited_by(row)),
         ]
     )

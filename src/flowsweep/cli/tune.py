@@ -40,8 +40,9 @@ def tune(
         str,
         typer.Option(
             metavar="TIME|SIZE",
-            help="Traffic of both directions together, at most: as in 2min, 90s, or 5GB. A size is bounded "
-            "by two minutes, too, and holds trials below a rate.",
+            help="Traffic of both directions together, at most: as in 2min, 90s, or 5GB; at least 24s, and "
+            "more where the round trip is above 40 ms. A size is bounded by two minutes, too, and holds "
+            "trials below a rate.",
         ),
     ] = "2min",
     address: Address = None,

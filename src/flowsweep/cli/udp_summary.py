@@ -2,7 +2,7 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
-from flowsweep.cli.summary_lines import cpu, goodput, print_lines
+from flowsweep.cli.summary_lines import cpu, goodput, latency, print_lines
 from flowsweep.defaults import LOSS_MATTERS
 from flowsweep.wording import counted, format_milliseconds, format_share
 
@@ -15,6 +15,7 @@ def print_summary(row: TrialRow) -> None:
     print_lines(
         [
             *goodput(row),
+            *latency(row),
             ("lost", _lost(row)),
             ("lost at hosts", _at_hosts(row["loss_at_hosts"])),
             ("bursts of loss", _bursts(row)),

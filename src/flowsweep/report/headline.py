@@ -131,7 +131,7 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     and fewest flows stands for all, one where they were not set before all others: more of them gains
     nothing. Trials whose emulated path was late take no part, as in findings, unless all were. Parts of a way
     are none of its goodputs. The highest of few short intervals may be above what an
-    emulated link carries: then the number is what the link carries, and the place says so.
+    emulated link carries: then the number is what the link carries, and it is said that it was more.
     """
     trials = [row for row in trusted(trials) or trials if not is_part(row)]
     named = modes_named(trials)
@@ -152,6 +152,8 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             place = "; ".join(filter(None, (_place(best, trials), excess)))
             goodput = shown_goodput(trials_of(best, trials))
             meant = goodput.meant if goodput else ""
+            if above_link(reached_bps, own) is not None:
+                meant = "(all that the link carries)"
             rivals = sum(row is not best and known(row["goodput_highest_bps"]) >= reached_bps for row in rows)
             found.append(Highest(name, number, unit, meant, _spread(best), place, rivals, best))
     return tuple(found)

@@ -10,7 +10,7 @@ def test_a_highest_median_above_the_link_is_told_as_what_the_link_carries() -> N
         for repeat in (1, 2, 3)
     ]
     (found,) = highest_goodputs(rows)
-    assert (found.number, found.unit) == ("48.3", "Mbit/s")
+    assert (found.number, found.unit, found.meant) == ("48.3", "Mbit/s", "(all that the link carries)")
     assert found.place == (
         "1 flow, window sum 1 MiB; the mean of a trial came to 49.7 Mbit/s, more than the 48.3 Mbit/s that "
         "the link carries: data that waited behind a lost packet or in a buffer count when they are read"
