@@ -8,8 +8,9 @@ import pytest
 from flowsweep.cli.check_times import times_refusals
 from flowsweep.plan import Plan
 from flowsweep.plan.file import parse_plan
-from flowsweep.schedule import Occasion, occasions, surely_before
+from flowsweep.schedule import Occasion, occasions, surely_before, timetable
 from flowsweep.schedule.load import load_of
+from flowsweep.schedule.overdue import past_times
 
 SWEEP = """
 [[sweep]]
@@ -20,6 +21,7 @@ interval = "1s"
 {times}
 """
 SECOND_NS = 10**9
+YEAR_NS = 365 * 24 * 3600 * SECOND_NS
 
 
 def plan(campaign: str, *times: str) -> Plan:
@@ -149,12 +151,24 @@ def test_what_comes_after_a_year_is_found_without_counting_from_the_beginning() 
     asked = plan("", 'every = "1s"\njitter = "500ms"')
     [sweep] = asked.sweeps
     assert sweep.timing is not None
-    year_ns = 365 * 24 * 3600 * SECOND_NS
-    before = surely_before(sweep.timing, 0, year_ns)
+    before = surely_before(sweep.timing, 0, YEAR_NS)
     first = next(occasions(asked, 0, 1, {"tcp0": before}))
     assert first.number == before + 1
-    assert abs(first.due_unix_ns - year_ns) < 2 * SECOND_NS
-    assert surely_before(plan("", 'at = "02:00"').sweeps[0].timing, 0, year_ns) == 0
+    assert abs(first.due_unix_ns - YEAR_NS) < 2 * SECOND_NS
+
+
+def test_what_comes_after_ten_years_of_a_part_of_the_day_draws_no_jitter_of_what_was_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = plan('timezone = "Europe/Vienna"', 'every = "1min"\njitter = "5s"\nbetween = ["06:00", "22:00"]')
+    drawn: list[str] = []
+    monkeypatch.setattr(timetable, "_drawn", lambda what: len(drawn.append(what) or drawn) / 1e6)
+    found = past_times(asked, 0, 1, "tcp0", until_ns=11 * YEAR_NS, since_ns=10 * YEAR_NS)
+    assert [due_ns // (60 * SECOND_NS) - 10 * YEAR_NS // (60 * SECOND_NS) for due_ns in found.due_ns] == [
+        300,
+        301,
+    ]
+    assert len(drawn) < 9
 
 
 BESIDE = """
