@@ -211,8 +211,9 @@ class CampaignModel:
             trial = record.trial
             self.running.pop(record.trial_id, None)
             self._add(
-                PathKey(trial.sweep, trial.src, trial.dst), trial.test, point_of(asked_columns(trial)),
-                record.trial_id, record.attempt, record.status, record.started_at, followed,
+                PathKey(trial.sweep, trial.src, trial.dst), trial.test,
+                point_of(asked_columns(trial), trial.search), record.trial_id, record.attempt, record.status,
+                record.started_at, followed, trial.repeat,
             )  # fmt: skip
             return
         for one in entry.records:
@@ -224,7 +225,7 @@ class CampaignModel:
 
     def _add(
         self, key: PathKey, test: str, point: Point, trial_id: str, attempt: int, status: str,
-        began: datetime, followed: Followed,
+        began: datetime, followed: Followed, repeat: int = 1,
     ) -> None:  # fmt: skip
         state, number = self.settle(key, test, point)
         try:
@@ -233,7 +234,7 @@ class CampaignModel:
             return  # A moment that no clock has shown: an archive may come from a stranger.
         row = make_row(
             began=at, trial_id=trial_id, offset=followed.offset, payload_bytes=followed.payload_bytes,
-            attempt=attempt, point=number, status=status,
+            attempt=attempt, point=number, status=status, repeat=repeat,
         )  # fmt: skip
         state.rows.add(row)
         self.statuses[status] += 1

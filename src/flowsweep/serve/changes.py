@@ -19,6 +19,7 @@ from flowsweep.defaults import FALSE_ALARMS_PER_100_DAYS
 from flowsweep.serve.asked import Span
 from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
 from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
+from flowsweep.serve.results import results
 from flowsweep.serve.rows import STATUSES, Rows
 from flowsweep.serve.series import rounded
 
@@ -72,7 +73,7 @@ class SeriesLookedAt:
     """Of the path's state."""
     points: int
     rows: Rows
-    """All trials of the path so far."""
+    """What all trials of the path told so far."""
     false_alarms_per_100_days: float
     """Of each series."""
 
@@ -82,7 +83,7 @@ class SeriesLookedAt:
     ) -> "SeriesLookedAt":
         """Copy it; the caller sees to it that nothing changes meanwhile."""
         state = model.paths[key]
-        rows = state.rows.rows.copy()
+        rows = results(state, state.rows.rows)
         return cls(campaign, key, quantity, state.version, len(state.points), rows, rate_of(model, key))
 
 
