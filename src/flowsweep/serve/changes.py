@@ -51,9 +51,7 @@ class Changes:
             if known is None or known[0] != of.version:
                 if len(self._known) >= _KEPT_MAX:
                     self._known.clear()
-                looking = self._pool.submit(
-                    changes, of.rows, of.points, of.quantity, of.false_alarms_per_100_days
-                )
+                looking = self._pool.submit(_found, of)
                 known = self._known[key] = of.version, looking
         try:
             found = known[1].result(wait_s)
@@ -85,6 +83,14 @@ class SeriesLookedAt:
         state = model.paths[key]
         rows = results(state, state.rows.rows)
         return cls(campaign, key, quantity, state.version, len(state.points), rows, rate_of(model, key))
+
+
+def _found(of: SeriesLookedAt) -> list[Mark]:
+    """The marks of a series; none where looking for them fails: nothing else of a page needs them."""
+    try:
+        return changes(of.rows, of.points, of.quantity, of.false_alarms_per_100_days)
+    except Exception:  # noqa: BLE001 - an archive may come from a stranger: numbers that no clock has shown
+        return []
 
 
 def changes(rows: Rows, points: int, quantity: ShownQuantity, false_alarms_per_100_days: float) -> list[Mark]:
