@@ -119,6 +119,7 @@ def contents(model: CampaignModel) -> tuple[dict[str, Any], np.ndarray[Any, Any]
 
 def _fill(model: CampaignModel, about: dict[str, Any], rows: np.ndarray[Any, Any]) -> None:
     first = 0
+    model.version += 1
     for sweep, src, dst, test, count, points in about["paths"]:
         own = rows[first : first + count].copy()
         if len(own) != count:
@@ -126,7 +127,9 @@ def _fill(model: CampaignModel, about: dict[str, Any], rows: np.ndarray[Any, Any
         first += count
         known = {_as_point(point): number for number, point in enumerate(points)}
         key = PathKey(sweep, src, dst)
-        model.paths[key] = PathState(PathRows(own) if count else PathRows(), known, test, version=1)
+        model.paths[key] = PathState(
+            PathRows(own) if count else PathRows(), known, test, version=model.version
+        )
         model.wait_for(key, own[~own["summed"]])
     model.statuses.update(about["statuses"])
     model.missed = [Missed.model_validate(one) for one in about["missed"]]
@@ -138,7 +141,7 @@ def _fill(model: CampaignModel, about: dict[str, Any], rows: np.ndarray[Any, Any
     }
     model.over = {int(part): int(place) for part, place in about["over"]}
     model.retired = {int(part): RetiredEntry.model_validate(one) for part, one in about["retired"]}
-    model.version, model.has_sums = 1, True
+    model.has_sums = True
 
 
 def _as_point(stored: list[Any]) -> tuple[Any, ...]:

@@ -47,7 +47,9 @@ class Watched:
         self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
         self.overview = Overview(self.model)
         self._kept = None if cache is None else Kept(cache, self.folder)
-        self.follower = ArchiveFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
+        known_bytes = self._kept.load(self.model) if self._kept else 0
+        self.follower = ArchiveFollower(self.folder, known_bytes)
+        self._was_kept = known_bytes > 0
         self._kept_at = (self.model.version, time.monotonic())
         self.lock = threading.Lock()
         """Held while the model changes, and while it is looked at."""
@@ -115,14 +117,15 @@ class Watched:
     def keep(self, *, at_once: bool = False) -> None:
         """Keep what was read and summed up, if there is much of it that is not kept."""
         version, at = self._kept_at
-        late = at_once or time.monotonic() - at > _KEPT_EVERY_S or (version == 0 and not self.model.pending)
+        is_first = not self._was_kept and not self.model.pending
+        late = at_once or is_first or time.monotonic() - at > _KEPT_EVERY_S
         if self._kept is None or not late or version == self.model.version:
             return
         with self.lock:
             about, rows = contents(self.model)
             offset, version = self.follower.offset, self.model.version
         self._kept.save(about, rows, offset)
-        self._kept_at = (version, time.monotonic())
+        self._kept_at, self._was_kept = (version, time.monotonic()), True
 
     def _sum_up(self, batch: Sequence[Pending]) -> None:
         try:
