@@ -138,7 +138,14 @@ class Answers:
         found = []
         for one, overview in zip(self._watched, self._overviews, strict=True):
             with one.lock:
-                found.append(overview.campaign() | {"problem": one.problem, "not_summed": one.not_summed})
+                found.append(
+                    overview.campaign()
+                    | {
+                        "problem": one.problem,
+                        "not_summed": one.not_summed,
+                        "not_summed_now": one.not_summed_now,
+                    }
+                )
         return _bytes({"now": round(time.time(), 3), "campaigns": found})
 
 
