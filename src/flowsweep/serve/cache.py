@@ -21,6 +21,7 @@ from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow_parts import byte_of, part_of
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.archive.part_folders import opened_part
+from flowsweep.errors import FlowsweepError
 from flowsweep.run.outcome import Missed
 from flowsweep.serve.campaign import CampaignModel, Merged, PathKey, PathState
 from flowsweep.serve.rows import ROW, PathRows
@@ -29,7 +30,17 @@ from flowsweep.version import __version__
 FORMAT = 5
 _LOOKED_AT_BYTES = 64 << 10
 """Of the journal's beginning, and of what stands before the place that was read up to."""
-_ERRORS = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, IndexError, ValidationError)
+_ERRORS = (
+    BadZipFile,
+    EOFError,
+    FlowsweepError,
+    IndexError,
+    KeyError,
+    OSError,
+    TypeError,
+    ValidationError,
+    ValueError,
+)
 
 
 def cache_folder() -> Path:
@@ -69,7 +80,7 @@ class Kept:
         return offset
 
     def save(self, model_about: dict[str, Any], rows: np.ndarray[Any, Any], offset: int) -> None:
-        """Keep what `contents` took; the file is there as a whole or not at all. A full disk is no matter."""
+        """Keep what `contents` took; the file is there as a whole or not at all, and that is no matter."""
         unfinished = self._file.with_suffix(f".{os.getpid()}.tmp.npz")
         try:
             about = model_about | {
@@ -80,7 +91,7 @@ class Kept:
             with unfinished.open("wb") as file:
                 np.savez(file, about=text, rows=rows)
             unfinished.replace(self._file)
-        except OSError:
+        except (FlowsweepError, OSError):
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)
 

@@ -235,16 +235,19 @@ class Watcher:
             busy = False
             for one in self.watched:
                 busy |= self._look_at(one)
-                one.keep()
             if not busy:
                 self._stop.wait(POLL_S)
         for one in self.watched:
-            one.keep(at_once=True)
+            try:
+                one.keep(at_once=True)
+            except Exception as error:  # noqa: BLE001 - what others have summed up is kept all the same
+                one.problem = in_words(error)
 
     def _look_at(self, one: Watched) -> bool:
         try:
             one.read_on(self._tell)
             found = not self._stop.is_set() and one.sum_up(self._tell, self._stop.is_set)
+            one.keep()
         except Exception as error:  # noqa: BLE001 - one archive that cannot be read does not end the others' watch
             one.problem = in_words(error)
             return False
