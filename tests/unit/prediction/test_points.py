@@ -104,6 +104,7 @@ def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
         (f"{LINK}\nduplicate = 0.001", SWEEP, "", "arrive twice"),
         (LINK, SWEEP.replace("64KiB", "8KiB"), "", "segments is sent in bursts"),
         ('rate = "100Mbit/s"', SWEEP, "", "below 1 ms"),
+        ('rate = "10Gbit/s"\ndelay = "50us"', 'duration = "5s"', "", "below 1 ms"),
         (LINK, SWEEP.replace("window =", "window_send =").replace("64KiB", "32KiB"), "", "send buffer"),
         (f'{LINK}\nmtu = "9000B"', SWEEP, "", "packets of 1500 bytes"),
         ('rate = "100Mbit/s"\ndelay = "1s"', SWEEP, "", "shorter than 10 round trips"),
