@@ -94,6 +94,18 @@ def end_of(campaign: Campaign, begun_unix_ns: int) -> int | None:
     return None if campaign.for_ns is None else begun_unix_ns + campaign.for_ns
 
 
+def times_until_end(campaign: Campaign, sweep: Sweep, begun_unix_ns: int) -> int | None:
+    """How often a sweep is due, of a campaign that began at a moment; None if it has no end."""
+    if sweep.timing is None:
+        return 1
+    ends_unix_ns = end_of(campaign, begun_unix_ns)
+    if ends_unix_ns is None:
+        return None
+    if sweep.timing.every_ns is None or not is_even(sweep.timing):
+        return count_before(sweep.timing, begun_unix_ns, ends_unix_ns)
+    return max(0, -((begun_unix_ns - ends_unix_ns) // sweep.timing.every_ns))
+
+
 def _of_sweep(
     sweep: Sweep, timing: Timing, begun_unix_ns: int, ends_unix_ns: int | None, seed: int, after: int
 ) -> Iterator[Occasion]:

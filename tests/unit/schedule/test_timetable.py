@@ -11,6 +11,7 @@ from flowsweep.plan.file import parse_plan
 from flowsweep.schedule import Occasion, occasions, surely_before, timetable
 from flowsweep.schedule.load import load_of
 from flowsweep.schedule.overdue import past_times
+from flowsweep.schedule.timetable import times_until_end
 
 SWEEP = """
 [[sweep]]
@@ -50,6 +51,22 @@ def test_every_counts_from_the_beginning_and_ends_with_the_campaign() -> None:
     assert [one.number for one in occasions(asked, 0, 1)] == [1, 2, 3]
     fourteen_hours = plan('for = "14h"', 'every = "5min"')
     assert len(list(occasions(fourteen_hours, 0, 1))) == 168
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        'every = "7min"',
+        'every = "10min"',
+        'every = "7min"\nbetween = ["22:00", "02:00"]',
+        'at = ["00:00", "12:30"]',
+    ],
+)
+def test_times_until_the_end_are_those_that_are_due(times: str) -> None:
+    for span in ("24h", "30min", "12h"):
+        asked = plan(f'for = "{span}"', times)
+        assert times_until_end(asked.campaign, asked.sweeps[0], 0) == len(list(occasions(asked, 0, 1)))
+    assert times_until_end(plan("", times).campaign, asked.sweeps[0], 0) is None
 
 
 def test_until_is_a_moment() -> None:
