@@ -238,7 +238,9 @@ def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
     if len(known) == len(rows):
         return f"{lasts} and {size} of payload{each_time}{more}"
     of_points = f"in the {len(known)} of {counted(len(rows), 'point')} that are predicted"
-    return f"{lasts}; {size} of payload {of_points}{each_time}{more}"
+    if each_time:
+        return f"{lasts} and, {of_points}, {size} of payload{each_time}{more}"
+    return f"{lasts}; {size} of payload {of_points}."
 
 
 def _taken_for_granted(rows: Sequence[dict[str, Any]], points: Sequence[PredictedPoint]) -> Iterator[str]:

@@ -13,8 +13,8 @@ DEFAULT_CONGESTION = "cubic"
 LOSS_MOST = 0.01
 """Lost at random: beyond it timeouts take much of the time."""
 RTT_LEAST_S = 0.001
-"""Below, a round trip is what hosts take over their packets (docs/truth/presets.md), and bursts of about 1 ms,
-for which a flow is taken to wait, are longer than it."""
+"""Below, a round trip is what hosts take over their packets (docs/truth/presets.md), and bursts
+of about 1 ms, for which a flow is taken to wait, are longer than it."""
 SEGMENTS_BYTES = range(1_400, 1_461)
 """Of which usable windows were measured: docs/explanation/windows.md."""
 SEGMENTS_LEAST = 8
