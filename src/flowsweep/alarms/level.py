@@ -21,6 +21,8 @@ _DAYS_OF_WAVES = 2.0
 _GAP_OF_WAVE = 0.5
 """Longest time of the day without a value, of the period of a wave."""
 _ROUNDS = 3
+_STEP_LEAST_S = 1.0
+"""Of values at one time: the shorter steps are, the surer a shift must be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Level:
 
     began_s: float
     step_s: float
-    """Usual time from one value to the next."""
+    """Usual time from one value to the next; above 0."""
     harmonics: int
     coefficients: Floats
     covariance: Floats
@@ -90,7 +92,7 @@ def learned(times_s: Floats, values: Floats, *, sigma_min: float) -> Level:
     """Learn what is usual, in a way that single values far away change little.
 
     Args:
-        times_s: (n,) Ascending.
+        times_s: (n,) Ascending; values may share a time.
         values: (n,) Of log goodput, or whatever has noise of the same size everywhere.
         sigma_min: Least standard deviation of the values.
 
@@ -102,7 +104,7 @@ def learned(times_s: Floats, values: Floats, *, sigma_min: float) -> Level:
         waves by simulation).
     """
     began_s = float(times_s[0])
-    step_s = float(np.median(np.diff(times_s)))
+    step_s = _step_s(times_s)
     harmonics = _harmonics(times_s)
     columns = _columns(times_s - began_s, harmonics, began_s)
     count, width = columns.shape
@@ -130,6 +132,13 @@ def learned(times_s: Floats, values: Floats, *, sigma_min: float) -> Level:
         drawn = np.clip(innovations, -_HUBER * spread, _HUBER * spread)
         spread = max(float(np.sqrt(drawn @ drawn / (freedom * _CLIPPED_VARIANCE))), least)
     return Level(began_s, step_s, harmonics, coefficients, covariance, rho, spread, freedom)
+
+
+def _step_s(times_s: Floats) -> float:
+    """Usual time from one value to the next one at another time; a short one where there is none."""
+    steps_s = np.diff(times_s)
+    apart_s = steps_s[steps_s > 0]
+    return float(np.median(apart_s)) if len(apart_s) else _STEP_LEAST_S
 
 
 def _columns(since_s: Floats, harmonics: int, began_s: float) -> Floats:

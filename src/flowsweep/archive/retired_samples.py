@@ -43,14 +43,14 @@ class PartsOver:
         """Parts without data."""
         self._left: set[int] = set()
 
-    def not_summed(self, analysis: str) -> int | None:
-        """The first part that has data and no summary by an analysis.
+    def not_summed(self, analysis: str, besides: Collection[int] = ()) -> int | None:
+        """The first part that has data and no summary by an analysis, besides some.
 
         Raises:
             ArchiveError: Something cannot be read.
         """
         with disk.reported(self._whole.path, "cannot be read"):
-            for number in self._with_data(self._summed):
+            for number in self._with_data({*self._summed, *besides}):
                 if summary_alone(self._part(number), analysis) is None:
                     return number
                 self._summed.add(number)

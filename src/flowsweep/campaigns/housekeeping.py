@@ -71,7 +71,7 @@ class Housekeeping:
         as it takes, up to `TURN_NS`.
         """
         turn = self._waits_for_a_day()
-        if self._use(max(left_ns, TURN_NS) if turn else left_ns) or turn:
+        if self._use(max(left_ns, TURN_NS) if turn else left_ns, in_turn=turn) or turn:
             self._waits_since_s, self._held_since_s = self._running_s(), None
 
     def holds(self, running: int) -> bool:
@@ -101,7 +101,7 @@ class Housekeeping:
         merges = self._writer.loose_attempts >= self._least_loose() and self._may_merge_within(TURN_NS)
         return merges or self._begins_part()
 
-    def _use(self, left_ns: int) -> bool:
+    def _use(self, left_ns: int, *, in_turn: bool) -> bool:
         """Returns whether nothing waits for more time."""
         begun_s = time.monotonic()
         nothing_waits = self._merge(left_ns)
@@ -113,7 +113,9 @@ class Housekeeping:
         left_ns -= round((time.monotonic() - begun_s) * SECOND_NS)
         if self._retention is None:
             return nothing_waits
-        return left_ns >= IDLE_MIN_NS and self._retention.idle(left_ns, self._now()) and nothing_waits
+        if left_ns < IDLE_MIN_NS:
+            return False
+        return self._retention.idle(left_ns, self._now(), in_turn=in_turn) and nothing_waits
 
     def _waits_for_a_day(self) -> bool:
         return self._running_s() - self._waits_since_s >= WAITS_MAX_S

@@ -54,9 +54,17 @@ class Retention:
         self._left_at: datetime | None = None
         """When parts were left alone, since something could not be done of them."""
         self._said: set[str] = set()
+        self._too_slow: set[int] = set()
+        """Parts that were tried in a turn although they are so large: once is enough."""
 
-    def idle(self, left_ns: int, now: datetime) -> bool:
+    def idle(self, left_ns: int, now: datetime, *, in_turn: bool = False) -> bool:
         """Sum up a part if there is time for it, and let samples go that were kept long enough.
+
+        Args:
+            left_ns: How much time there is.
+            now: What time it is.
+            in_turn: Whether there will not soon be more time: a part for which it is expected not to suffice
+                is tried all the same, once, if no other can be summed up.
 
         Returns:
             Whether nothing waits for more time.
@@ -67,7 +75,7 @@ class Retention:
             self._left_at = None
             self._parts.leave_none()
         try:
-            nothing_waits = self._keep_summary(left_ns / SECOND_NS, now)
+            nothing_waits = self._keep_summary(left_ns / SECOND_NS, now, in_turn=in_turn)
             if (kept := self._kept()) is not None:
                 self._retire(now, kept)
         except FlowsweepError as error:
@@ -78,12 +86,12 @@ class Retention:
         return nothing_waits
 
     def waits(self, left_ns: int, now: datetime) -> bool:
-        """Say whether something waits that could be done in so much time."""
+        """Say whether something waits that could be done in a turn of so much time, or is worth trying."""
         if self._not_before is not None and now < self._not_before:
             return False
         try:
-            number = self._parts.not_summed(self._analysis)
-            if number is not None and self._expected_s(number) < left_ns / SECOND_NS:
+            fitting, too_large = self._to_sum_up(left_ns / SECOND_NS, now)
+            if fitting is not None or too_large:
                 return True
             kept = self._kept()
             return kept is not None and self._parts.over_before(now - kept, self._analysis) is not None
@@ -99,15 +107,39 @@ class Retention:
         """What summing up a part is expected to take."""
         return SUMMED_LEAST_S + self._parts.data_bytes(number) / SUMMED_BYTES_PER_S
 
-    def _keep_summary(self, left_s: float, now: datetime) -> bool:
-        number = self._parts.not_summed(self._analysis)
-        if number is None:
-            return True
-        with self._left_as_it_is(number, now):
-            if self._expected_s(number) >= left_s:
-                return False
-            self._parts.keep_summary(number, self._sum_up(self._parts.archive, number, left_s))
-        return True
+    def _keep_summary(self, left_s: float, now: datetime, *, in_turn: bool) -> bool:
+        number, too_large = self._to_sum_up(left_s, now)
+        if number is None and in_turn and too_large:
+            number, expected_s = min(too_large.items(), key=lambda part: part[1])
+            del too_large[number]
+            self._too_slow.add(number)
+            self._told(
+                f"part {number} of its archive is large: to sum it up is expected to take {expected_s:.0f} s "
+                f"and is tried within {left_s:.0f} s; until it is summed up, its samples stay"
+            )
+        if number is not None:
+            with self._left_as_it_is(number, now):
+                self._parts.keep_summary(number, self._sum_up(self._parts.archive, number, left_s))
+        return not too_large
+
+    def _to_sum_up(self, left_s: float, now: datetime) -> tuple[int | None, dict[int, float]]:
+        """Find the first part to sum up for which there is time.
+
+        Returns:
+            Its number, if there is one; and of those before it for which there is not, and which were not
+            tried yet, what they are expected to take, in seconds.
+        """
+        passed: set[int] = set()
+        too_large: dict[int, float] = {}
+        while (number := self._parts.not_summed(self._analysis, passed)) is not None:
+            passed.add(number)
+            with self._left_as_it_is(number, now):
+                expected_s = self._expected_s(number)
+                if expected_s < left_s:
+                    return number, too_large
+                if number not in self._too_slow:
+                    too_large[number] = expected_s
+        return None, too_large
 
     def _retire(self, now: datetime, kept: timedelta) -> None:
         for _ in range(RETIRED_PER_IDLE):

@@ -124,13 +124,18 @@ class AlarmsWatch:
                 pass
 
     def end(self) -> None:
-        """Take a last look, and wait for it: what ended the campaign may be an alarm."""
-        if self._running is None and self._news:
+        """Take a last look, and wait for it: what ended the campaign may be an alarm.
+
+        It comes after one that runs still, which did not see the end. All are waited for together for
+        `_AT_END_S` at most.
+        """
+        ends_s = self._clock() + _AT_END_S
+        while self._running is not None or (self._news and self._clock() < ends_s):
             self._begin(hurried=True)
-        with suppress(subprocess.TimeoutExpired):
             if self._running is not None:
-                self._running.wait(_AT_END_S)
-        self._settle(at_end=True)
+                with suppress(subprocess.TimeoutExpired):
+                    self._running.wait(max(0.0, ends_s - self._clock()))
+                self._settle(at_end=True)
 
     def _begin(self, *, hurried: bool = False) -> None:
         """Take a look; `hurried`: nothing is measured any more."""

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
 from flowsweep.plan.model import Sweep
 from flowsweep.prediction.points import PredictedPoint, predicted_points
 from flowsweep.prediction.setting import Prediction
+from flowsweep.schedule import has_times
 from flowsweep.wording import counted, format_rate, format_size
 
 Row = tuple[str, str]
@@ -23,15 +25,24 @@ def predicted_rows(plan: Plan) -> tuple[list[Row], Mapping[str, list[Row]]]:
 
 
 def _bytes(points: Sequence[PredictedPoint], plan: Plan) -> str:
-    known = [
-        found.whole_bps * point.trial.parameters.duration_ns / SECOND_NS / 8
-        for point in points
-        if (found := point.prediction) is not None
-    ]
-    size = f"about {format_size(sum(known) * plan.campaign.repeats)}"
-    if len(known) == len(points):
-        return size
-    return f"{size} of {len(known)} of {counted(len(points), 'point')}" if known else "unknown"
+    known = [point for point in points if point.prediction is not None]
+    if not known:
+        return "unknown"
+    of_sweep: Counter[str] = Counter()
+    for point in known:
+        of_sweep[point.trial.sweep] += round(_carried_bytes(point) * plan.campaign.repeats)
+    size = f"about {format_size(of_sweep.total())}"
+    if len(known) < len(points):
+        size += f" of {len(known)} of {counted(len(points), 'point')}"
+    whole = until_end(plan, of_sweep)
+    each_time = f" {EACH_TIME}" if has_times(plan) else ""
+    return f"{size}{each_time}" + (f"; {whole}" if whole else "")
+
+
+def _carried_bytes(point: PredictedPoint) -> float:
+    if point.prediction is None:
+        return 0.0
+    return point.prediction.whole_bps * point.trial.parameters.duration_ns / SECOND_NS / 8
 
 
 def _sweep_rows(points: Sequence[PredictedPoint], sweep: Sweep) -> list[Row]:

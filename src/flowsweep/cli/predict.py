@@ -15,6 +15,7 @@ from flowsweep.axes import APART, AXES
 from flowsweep.cli.app import app
 from flowsweep.cli.check_packed import expected_packed
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
 from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
@@ -24,7 +25,7 @@ from flowsweep.plan import Plan, fields, load_plan, parse_overrides
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
 from flowsweep.prediction.simulation.simulate import check_simulator, simulated
-from flowsweep.schedule import Slot, schedule, slot_duration_ns
+from flowsweep.schedule import Slot, has_times, schedule, slot_duration_ns
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
     counted,
@@ -218,21 +219,28 @@ def _print(rows: Sequence[dict[str, Any]], plan: Plan, points: Sequence[Predicte
 
 
 def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
-    """What the campaign takes: all of its time, and the payload of what is predicted."""
+    """What the campaign takes, or each time of it: all of its time, and the payload of what is predicted."""
     seed = 0 if plan.campaign.seed is None else plan.campaign.seed
     slots = schedule(plan, seed)
     duration_ns = expected_packed(plan, slots).lasts_ns
     trials = sum(slot.trial_count for slot in slots)
     lasts = f"{counted(trials, 'trial')}, about {format_duration(duration_ns)}"
-    known = [row["predicted_bytes"] for row in rows if row["predicted_bytes"] is not None]
+    each_time = f" {EACH_TIME}" if has_times(plan) else ""
+    known = [row for row in rows if row["predicted_bytes"] is not None]
     if not known:
-        return f"{lasts}; how many bytes is not predicted."
-    size = format_size(sum(known) * plan.campaign.repeats)
+        return f"{lasts}{each_time}; how many bytes is not predicted."
+    of_sweep: Counter[str] = Counter()
+    for row in known:
+        of_sweep[row["sweep"]] += row["predicted_bytes"] * plan.campaign.repeats
+    size = format_size(of_sweep.total())
+    whole = until_end(plan, of_sweep)
+    more = f"; {whole}." if whole else "."
     if len(known) == len(rows):
-        return f"{lasts} and {size} of payload."
-    return (
-        f"{lasts}; {size} of payload in the {len(known)} of {counted(len(rows), 'point')} that are predicted."
-    )
+        return f"{lasts} and {size} of payload{each_time}{more}"
+    of_points = f"in the {len(known)} of {counted(len(rows), 'point')} that are predicted"
+    if each_time:
+        return f"{lasts} and, {of_points}, {size} of payload{each_time}{more}"
+    return f"{lasts}; {size} of payload {of_points}."
 
 
 def _taken_for_granted(rows: Sequence[dict[str, Any]], points: Sequence[PredictedPoint]) -> Iterator[str]:

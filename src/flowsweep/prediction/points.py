@@ -45,8 +45,9 @@ class PredictedPoint:
 
     @property
     def of_kernel(self) -> FlowSetting | None:
-        """What a simulator of the kernel's TCP can be asked, too."""
-        return self.setting if PREDICTED_TESTS[self.trial.test].of_kernel else None
+        """What a simulator of the kernel's TCP can be asked, too; of a test without a model nothing."""
+        test = PREDICTED_TESTS.get(self.trial.test)
+        return self.setting if test is not None and test.of_kernel else None
 
 
 def predicted_points(plan: Plan, known: KnownPath | None = None) -> list[PredictedPoint]:

@@ -4,17 +4,15 @@ import heapq
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime
+from itertools import count
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.campaign import Campaign, Timing
 from flowsweep.plan.model import Plan, Sweep
+from flowsweep.schedule.due_times import count_before, is_even, place_after, times_from
 
-_DAY_MINUTES = 24 * 60
 _MICROSECOND_NS = 1_000
-_NEVER_NS = 400 * 24 * 3600 * SECOND_NS
-"""A part of the day in which nothing was due for so long, with summer and winter, will never see anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +82,8 @@ def surely_before(timing: Timing, begun_unix_ns: int, unix_ns: int) -> int:
 
     So that whoever asks for what comes then need not count from the beginning.
     """
-    if timing.every_ns is None or not _is_even(timing):
-        return 0
+    if timing.every_ns is None or not is_even(timing):
+        return count_before(timing, begun_unix_ns, unix_ns - timing.jitter_ns)
     return max(0, (unix_ns - begun_unix_ns - timing.jitter_ns) // timing.every_ns)
 
 
@@ -96,13 +94,23 @@ def end_of(campaign: Campaign, begun_unix_ns: int) -> int | None:
     return None if campaign.for_ns is None else begun_unix_ns + campaign.for_ns
 
 
+def times_until_end(campaign: Campaign, sweep: Sweep, begun_unix_ns: int) -> int | None:
+    """How often a sweep is due, of a campaign that began at a moment; None if it has no end."""
+    if sweep.timing is None:
+        return 1
+    ends_unix_ns = end_of(campaign, begun_unix_ns)
+    if ends_unix_ns is None:
+        return None
+    if sweep.timing.every_ns is None or not is_even(sweep.timing):
+        return count_before(sweep.timing, begun_unix_ns, ends_unix_ns)
+    return max(0, -((begun_unix_ns - ends_unix_ns) // sweep.timing.every_ns))
+
+
 def _of_sweep(
     sweep: Sweep, timing: Timing, begun_unix_ns: int, ends_unix_ns: int | None, seed: int, after: int
 ) -> Iterator[Occasion]:
-    skipped = after if _is_even(timing) else 0
-    times = _times(timing, begun_unix_ns, skipped)
+    number, times = _times(timing, begun_unix_ns, after)
     at_ns = next(times, None)
-    number = skipped
     while at_ns is not None and (ends_unix_ns is None or at_ns < ends_unix_ns):
         number += 1
         next_ns = next(times, None)
@@ -117,60 +125,20 @@ def _of_sweep(
         at_ns = next_ns
 
 
+def _times(timing: Timing, begun_unix_ns: int, after: int) -> tuple[int, Iterator[int]]:
+    """When a sweep is due, before jitter, in Unix nanoseconds that rise; and how many times are left out.
+
+    These are among the first `after`, and most of them.
+    """
+    if timing.every_ns is not None and is_even(timing):
+        return after, count(begun_unix_ns + after * timing.every_ns, timing.every_ns)
+    place = place_after(timing, begun_unix_ns, after)
+    return place.number, times_from(timing, begun_unix_ns, place)
+
+
 def _drawn(what: str) -> float:
     """A number from 0 to below 1."""
     return random.Random(what).random()
-
-
-def _is_even(timing: Timing) -> bool:
-    """Whether all times are equally far apart, so that the place of each is known."""
-    return timing.every_ns is not None and timing.between_minutes is None
-
-
-def _times(timing: Timing, begun_unix_ns: int, skipped: int) -> Iterator[int]:
-    """When a sweep is due, before jitter, in Unix nanoseconds that rise.
-
-    `skipped`: so many are left out at the beginning, of times that are equally far apart. Without end, but
-    for times of which none lies within the part of the day that they must lie in.
-    """
-    zone = ZoneInfo(timing.timezone)
-    if timing.every_ns is None:
-        yield from _daily(timing.at_minutes, zone, begun_unix_ns)
-        return
-    at_ns = begun_unix_ns + skipped * timing.every_ns
-    last_ns = at_ns
-    while at_ns - last_ns <= _NEVER_NS:
-        if timing.between_minutes is None or _lies_within(timing.between_minutes, at_ns, zone):
-            yield at_ns
-            last_ns = at_ns
-        at_ns += timing.every_ns
-
-
-def _daily(minutes: tuple[int, ...], zone: ZoneInfo, begun_unix_ns: int) -> Iterator[int]:
-    """Times of each day: one that clocks skip is as much later as they jump, and of two the first counts."""
-    day = _local(begun_unix_ns, zone).date()
-    last_ns = begun_unix_ns - 1
-    while True:
-        for at_ns in sorted({_unix_ns(_moment(day, minute, zone)) for minute in minutes}):
-            if at_ns > last_ns:
-                last_ns = at_ns
-                yield at_ns
-        day += timedelta(days=1)
-
-
-def _moment(day: date, minute: int, zone: ZoneInfo) -> datetime:
-    return datetime.combine(day, time(minute // 60, minute % 60), tzinfo=zone).astimezone(UTC)
-
-
-def _lies_within(between_minutes: tuple[int, int], at_ns: int, zone: ZoneInfo) -> bool:
-    first, last = between_minutes
-    local = _local(at_ns, zone)
-    minute = 60 * local.hour + local.minute
-    return (minute - first) % _DAY_MINUTES < (last - first) % _DAY_MINUTES
-
-
-def _local(unix_ns: int, zone: ZoneInfo) -> datetime:
-    return datetime.fromtimestamp(unix_ns // SECOND_NS, zone)
 
 
 def _unix_ns(moment: datetime) -> int:

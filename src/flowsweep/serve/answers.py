@@ -16,6 +16,7 @@ from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
 from flowsweep.serve.overview import names_of_points
 from flowsweep.serve.quantities import BY_KEY, QUANTITIES
+from flowsweep.serve.results import results
 from flowsweep.serve.series import as_json, failed, failures, lines
 from flowsweep.serve.trials import missed_between
 from flowsweep.serve.watch import Watched, Watcher
@@ -73,6 +74,7 @@ class Answers:
             span, latest = asked_span(query, asked.state), latest_end(asked.state)
             rows = asked.state.rows.between(span.begin, span.end).copy()
             names = names_of_points(asked.state)
+            told = results(asked.state, rows)
             kept = asked.state.rows.rows
             first = float(kept["began"][0]) if len(kept) else None
             last = float(kept["began"][-1]) if len(kept) else None
@@ -87,7 +89,7 @@ class Answers:
                 if {name: one[name] for name in way} == way
             ]
             looked_at = SeriesLookedAt.of(asked.watched.number, model, asked.key, quantity)
-        found = lines(rows, show, len(names))
+        found = lines(told, show, len(names))
         marks = self._changes.within(looked_at, span)
         return _json(
             {
@@ -136,7 +138,14 @@ class Answers:
         found = []
         for one, overview in zip(self._watched, self._overviews, strict=True):
             with one.lock:
-                found.append(overview.campaign() | {"problem": one.problem, "not_summed": one.not_summed})
+                found.append(
+                    overview.campaign()
+                    | {
+                        "problem": one.problem,
+                        "not_summed": one.not_summed,
+                        "not_summed_now": one.not_summed_now,
+                    }
+                )
         return _bytes({"now": round(time.time(), 3), "campaigns": found})
 
 

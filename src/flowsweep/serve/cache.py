@@ -21,15 +21,26 @@ from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow_parts import byte_of, part_of
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.archive.part_folders import opened_part
+from flowsweep.errors import FlowsweepError
 from flowsweep.run.outcome import Missed
 from flowsweep.serve.campaign import CampaignModel, Merged, PathKey, PathState
 from flowsweep.serve.rows import ROW, PathRows
 from flowsweep.version import __version__
 
-FORMAT = 4
+FORMAT = 5
 _LOOKED_AT_BYTES = 64 << 10
 """Of the journal's beginning, and of what stands before the place that was read up to."""
-_ERRORS = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, IndexError, ValidationError)
+_ERRORS = (
+    BadZipFile,
+    EOFError,
+    FlowsweepError,
+    IndexError,
+    KeyError,
+    OSError,
+    TypeError,
+    ValidationError,
+    ValueError,
+)
 
 
 def cache_folder() -> Path:
@@ -69,7 +80,7 @@ class Kept:
         return offset
 
     def save(self, model_about: dict[str, Any], rows: np.ndarray[Any, Any], offset: int) -> None:
-        """Keep what `contents` took; the file is there as a whole or not at all. A full disk is no matter."""
+        """Keep what `contents` took; the file is there as a whole or not at all, and that is no matter."""
         unfinished = self._file.with_suffix(f".{os.getpid()}.tmp.npz")
         try:
             about = model_about | {
@@ -80,7 +91,7 @@ class Kept:
             with unfinished.open("wb") as file:
                 np.savez(file, about=text, rows=rows)
             unfinished.replace(self._file)
-        except OSError:
+        except (FlowsweepError, OSError):
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)
 
@@ -119,6 +130,7 @@ def contents(model: CampaignModel) -> tuple[dict[str, Any], np.ndarray[Any, Any]
 
 def _fill(model: CampaignModel, about: dict[str, Any], rows: np.ndarray[Any, Any]) -> None:
     first = 0
+    model.version += 1
     for sweep, src, dst, test, count, points in about["paths"]:
         own = rows[first : first + count].copy()
         if len(own) != count:
@@ -126,7 +138,9 @@ def _fill(model: CampaignModel, about: dict[str, Any], rows: np.ndarray[Any, Any
         first += count
         known = {_as_point(point): number for number, point in enumerate(points)}
         key = PathKey(sweep, src, dst)
-        model.paths[key] = PathState(PathRows(own) if count else PathRows(), known, test, version=1)
+        model.paths[key] = PathState(
+            PathRows(own) if count else PathRows(), known, test, version=model.version
+        )
         model.wait_for(key, own[~own["summed"]])
     model.statuses.update(about["statuses"])
     model.missed = [Missed.model_validate(one) for one in about["missed"]]
@@ -138,7 +152,7 @@ def _fill(model: CampaignModel, about: dict[str, Any], rows: np.ndarray[Any, Any
     }
     model.over = {int(part): int(place) for part, place in about["over"]}
     model.retired = {int(part): RetiredEntry.model_validate(one) for part, one in about["retired"]}
-    model.version, model.has_sums = 1, True
+    model.has_sums = True
 
 
 def _as_point(stored: list[Any]) -> tuple[Any, ...]:

@@ -82,7 +82,7 @@ class PathState:
     points: dict[Point, int]
     test: str | None = None
     version: int = 0
-    """Rises with each change."""
+    """That of the campaign when the path changed last: no earlier state of the path had it."""
 
 
 class CampaignModel:
@@ -104,11 +104,16 @@ class CampaignModel:
         self.has_writer = False
         self.is_succeeded = False
         """Whether a service goes on in another archive, since the plan changed: nothing is due here now."""
-        self.begin()
+        self.version = 0
+        """Rises with each change, and never falls: what was made of a version is of no other."""
+        self._forget()
 
     def begin(self) -> None:
         """Forget all that was read."""
-        self.version = 0
+        self.version += 1
+        self._forget()
+
+    def _forget(self) -> None:
         self.paths: dict[PathKey, PathState] = {}
         self.statuses: Counter[str] = Counter()
         self.missed: list[Missed] = []
@@ -174,7 +179,7 @@ class CampaignModel:
             for trial, place in places.items():
                 if (row := rows.get(trial)) is not None:
                     state.rows.sum_up(place, row, self._verdict(row.get("verdict")))
-            state.version += 1
+            self._has_changed(state)
         self.version += 1
 
     def forget_running(self, before: datetime) -> None:
@@ -200,7 +205,7 @@ class CampaignModel:
         """The state of a path, and the number of a point on it."""
         state = self._path(key)
         state.test = test
-        state.version += 1
+        self._has_changed(state)
         if point not in state.points and len(state.points) >= POINTS_MAX:
             return state, POINTS_MAX - 1
         return state, state.points.setdefault(point, len(state.points))
@@ -211,8 +216,9 @@ class CampaignModel:
             trial = record.trial
             self.running.pop(record.trial_id, None)
             self._add(
-                PathKey(trial.sweep, trial.src, trial.dst), trial.test, point_of(asked_columns(trial)),
-                record.trial_id, record.attempt, record.status, record.started_at, followed,
+                PathKey(trial.sweep, trial.src, trial.dst), trial.test,
+                point_of(asked_columns(trial), trial.search), record.trial_id, record.attempt, record.status,
+                record.started_at, followed, trial.repeat,
             )  # fmt: skip
             return
         for one in entry.records:
@@ -224,7 +230,7 @@ class CampaignModel:
 
     def _add(
         self, key: PathKey, test: str, point: Point, trial_id: str, attempt: int, status: str,
-        began: datetime, followed: Followed,
+        began: datetime, followed: Followed, repeat: int = 1,
     ) -> None:  # fmt: skip
         state, number = self.settle(key, test, point)
         try:
@@ -233,7 +239,7 @@ class CampaignModel:
             return  # A moment that no clock has shown: an archive may come from a stranger.
         row = make_row(
             began=at, trial_id=trial_id, offset=followed.offset, payload_bytes=followed.payload_bytes,
-            attempt=attempt, point=number, status=status,
+            attempt=attempt, point=number, status=status, repeat=repeat,
         )  # fmt: skip
         state.rows.add(row)
         self.statuses[status] += 1
@@ -245,11 +251,15 @@ class CampaignModel:
         trial_id, _, attempt = folder.rpartition("/")[2].partition("-")
         for state in self.paths.values():
             state.rows.drop(trial_number(trial_id), int(attempt))
-            state.version += 1
+            self._has_changed(state)
         self.pending.pop((trial_number(trial_id), int(attempt)), None)
 
+    def _has_changed(self, state: PathState) -> None:
+        self.version += 1
+        state.version = self.version
+
     def _path(self, key: PathKey) -> PathState:
-        return self.paths.setdefault(key, PathState(PathRows(), {}))
+        return self.paths.setdefault(key, PathState(PathRows(), {}, version=self.version))
 
     def _verdict(self, verdict: str | None) -> int:
         if verdict is None:

@@ -19,6 +19,7 @@ from flowsweep.defaults import FALSE_ALARMS_PER_100_DAYS
 from flowsweep.serve.asked import Span
 from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
 from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
+from flowsweep.serve.results import results
 from flowsweep.serve.rows import STATUSES, Rows
 from flowsweep.serve.series import rounded
 
@@ -50,9 +51,7 @@ class Changes:
             if known is None or known[0] != of.version:
                 if len(self._known) >= _KEPT_MAX:
                     self._known.clear()
-                looking = self._pool.submit(
-                    changes, of.rows, of.points, of.quantity, of.false_alarms_per_100_days
-                )
+                looking = self._pool.submit(_found, of)
                 known = self._known[key] = of.version, looking
         try:
             found = known[1].result(wait_s)
@@ -72,7 +71,7 @@ class SeriesLookedAt:
     """Of the path's state."""
     points: int
     rows: Rows
-    """All trials of the path so far."""
+    """What all trials of the path told so far."""
     false_alarms_per_100_days: float
     """Of each series."""
 
@@ -82,8 +81,16 @@ class SeriesLookedAt:
     ) -> "SeriesLookedAt":
         """Copy it; the caller sees to it that nothing changes meanwhile."""
         state = model.paths[key]
-        rows = state.rows.rows.copy()
+        rows = results(state, state.rows.rows)
         return cls(campaign, key, quantity, state.version, len(state.points), rows, rate_of(model, key))
+
+
+def _found(of: SeriesLookedAt) -> list[Mark]:
+    """The marks of a series; none where looking for them fails: nothing else of a page needs them."""
+    try:
+        return changes(of.rows, of.points, of.quantity, of.false_alarms_per_100_days)
+    except Exception:  # noqa: BLE001 - an archive may come from a stranger: numbers that no clock has shown
+        return []
 
 
 def changes(rows: Rows, points: int, quantity: ShownQuantity, false_alarms_per_100_days: float) -> list[Mark]:

@@ -9,8 +9,9 @@ import numpy as np
 from flowsweep.defaults import SECOND_NS
 from flowsweep.schedule.overdue import was_due_twice
 from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
-from flowsweep.serve.points import point_names
+from flowsweep.serve.points import loss_of_search, point_names
 from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
+from flowsweep.serve.results import results
 from flowsweep.serve.rows import STATUSES, Rows, trial_id_of
 from flowsweep.serve.series import rounded
 from flowsweep.serve.upcoming import Upcoming
@@ -90,7 +91,7 @@ class Overview:
 
     def _path(self, key: PathKey, state: PathState) -> dict[str, Any]:
         last = state.rows.last()
-        good = state.rows.recent_good
+        good = results(state, state.rows.recent)
         shown = {quantity.key: _shown(good, quantity) for quantity in QUANTITIES}
         values = {key: None if row is None else _value(row, key) for key, row in shown.items()}
         spark = next((quantity for quantity in QUANTITIES if values[quantity.key] is not None), None)
@@ -102,7 +103,7 @@ class Overview:
             "trials": len(state.rows.rows),
             "points": len(state.points),
             "last": None if last is None else round(float(last["began"]), 3),
-            "status": None if last is None else _worst(state.rows.recent),
+            "status": None if last is None else _worst(state),
             "trial": None if last is None else trial_id_of(int(last["trial"])),
             "verdict": self._verdict(last),
             "good": state.rows.last_good(),
@@ -146,11 +147,19 @@ def _value(row: Rows, key: str) -> list[float | None]:
     return [rounded(float(part)) for part in row[key]]
 
 
-def _worst(recent: Rows) -> str:
-    """What came of the last trial of each point: the first that is not well, if one is not."""
+def _worst(state: PathState) -> str:
+    """What came of each point's last trial, of a search of all its steps: the first that is not well."""
+    recent = state.rows.recent
     counts = recent[recent["status"] != _GONE]
-    _, places = np.unique(counts["point"][::-1], return_index=True)
-    last = counts["status"][len(counts) - 1 - places]
+    points, places = np.unique(counts["point"][::-1], return_index=True)
+    is_asked = np.zeros(len(counts), bool)
+    is_asked[len(counts) - 1 - places] = True
+    searches = [number for point, number in state.points.items() if loss_of_search(point) is not None]
+    if searches:
+        newest = counts["repeat"][len(counts) - 1 - places]
+        is_newest = counts["repeat"] == newest[np.searchsorted(points, counts["point"])]
+        is_asked |= is_newest & np.isin(counts["point"], searches)
+    last = counts["status"][is_asked]
     return next((name for number, name in enumerate(STATUSES) if name != "ok" and number in last), "ok")
 
 

@@ -21,6 +21,7 @@ ROW = np.dtype(
         ("payload", "i4"),  # bytes of that record
         ("attempt", "i2"),
         ("point", "i2"),
+        ("repeat", "i4"),  # the number of the time that its sweep was due
         ("status", "i1"),
         ("verdict", "i1"),  # -1: none
         ("summed", "?"),
@@ -41,12 +42,6 @@ class PathRows:
     def recent(self) -> Rows:
         """The last rows, among which the last one of each point is looked for."""
         return self.rows[-_LOOKED_BACK:]
-
-    @property
-    def recent_good(self) -> Rows:
-        """Those of them that went well."""
-        recent = self.recent
-        return cast("Rows", recent[recent["status"] == _OK])
 
     @property
     def rows(self) -> Rows:
@@ -135,12 +130,14 @@ def make_row(
     attempt: int,
     point: int,
     status: str = _IMPORTED_IS_OK,
+    repeat: int = 1,
 ) -> Rows:
     """Make the row of a trial that is not summed up yet."""
     row = np.zeros((), ROW)
     row["began"], row["trial"], row["offset"] = began, trial_number(trial_id), offset
     row["payload"], row["attempt"], row["point"] = payload_bytes, attempt, point
     row["status"], row["verdict"] = STATUSES.index(status), -1
+    row["repeat"] = min(repeat, np.iinfo("i4").max)
     for quantity in QUANTITIES:
         row[quantity.key] = np.nan
     return row

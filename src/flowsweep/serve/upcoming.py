@@ -1,7 +1,8 @@
 """Which trial of a plan it is that has begun: the journal tells its id alone until it is settled."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import takewhile
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.schedule import Slot, Trial, expand, has_times, occasion_slots, occasions, schedule
@@ -9,7 +10,7 @@ from flowsweep.schedule.overdue import due_well_before
 from flowsweep.serve.campaign import CampaignModel, Running
 
 _OCCASIONS = 6
-"""Times of each sweep around a moment that are looked through."""
+"""Times of each sweep before a moment that are looked through, the last ones."""
 _TRIALS_MAX = 2_000
 """Of a plan without times, whose ids are worked out."""
 _KNOWN_MAX = 20_000
@@ -43,18 +44,16 @@ class Upcoming:
                 yield from _of(schedule(plan, model.campaign.seed))
             self._looked.add(("", 0))
             return
-        after = due_well_before(plan, model.begun_ns, at_ns)
+        after = due_well_before(plan, model.begun_ns, at_ns - _LONGEST_NS)
         for sweep in plan.sweeps:
             own = plan.model_copy(update={"sweeps": (sweep,)})
             of_sweep = [point for point in points if point.sweep == sweep.name]
-            due = (
-                one
-                for one in occasions(own, model.begun_ns, model.campaign.seed, after)
-                if one.latest_unix_ns >= at_ns - _LONGEST_NS
+            due = takewhile(
+                lambda one: one.due_unix_ns <= at_ns,
+                occasions(own, model.begun_ns, model.campaign.seed, after),
             )
-            for occasion in islice(due, _OCCASIONS):
-                if occasion.due_unix_ns > at_ns:
-                    break
+            recent = (one for one in due if one.latest_unix_ns >= at_ns - _LONGEST_NS)
+            for occasion in deque(recent, maxlen=_OCCASIONS):
                 if occasion.key not in self._looked:
                     self._looked.add(occasion.key)
                     yield from _of(occasion_slots(plan, of_sweep, occasion, model.campaign.seed))

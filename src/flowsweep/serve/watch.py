@@ -1,5 +1,6 @@
 """Watching archives while they grow: one thread reads what was appended and sums up what was settled."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from flowsweep.errors import in_words
 from flowsweep.serve.cache import Kept, contents
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.overview import Overview
+from flowsweep.serve.passing import is_passing
 from flowsweep.serve.summarise import next_batch, summed_up
 
 POLL_S = 0.4
@@ -25,6 +27,8 @@ _SLACK_S = 8.0
 _LAST_BATCH_S = 10.0
 _KEPT_EVERY_S = 600.0
 _APPLIED_AT_A_TIME = 500
+_TRIED_AGAIN_S = 60.0
+"""What could not be summed up now is tried again after this."""
 Tell = Callable[[int, str], object]
 """Number of the campaign, and what happened."""
 
@@ -47,7 +51,9 @@ class Watched:
         self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
         self.overview = Overview(self.model)
         self._kept = None if cache is None else Kept(cache, self.folder)
-        self.follower = ArchiveFollower(self.folder, self._kept.load(self.model) if self._kept else 0)
+        known_bytes = self._kept.load(self.model) if self._kept else 0
+        self.follower = ArchiveFollower(self.folder, known_bytes)
+        self._was_kept = known_bytes > 0
         self._kept_at = (self.model.version, time.monotonic())
         self.lock = threading.Lock()
         """Held while the model changes, and while it is looked at."""
@@ -57,6 +63,9 @@ class Watched:
         """When it was read to its end, in Unix seconds."""
         self.not_summed: str | None = None
         """Why a trial could not be summed up."""
+        self.not_summed_now: str | None = None
+        """Why trials that wait for it could not be summed up the last time."""
+        self._tried_at = -math.inf
         self._notes_bytes = -1
         self._live_stamp: tuple[int, int] | None = None
         self._looked_for_writer = 0.0
@@ -90,13 +99,19 @@ class Watched:
         for what in said - {""}:
             tell(self.number, what)
 
-    def sum_up(self, tell: Tell) -> bool:
+    def sum_up(self, tell: Tell, is_over: Callable[[], bool] = lambda: False) -> bool:
         """Sum up some trials, if any wait for it; says whether there were any.
+
+        What memory or the disk has no room for now waits for a minute.
+
+        Args:
+            tell: Is told that there is something new.
+            is_over: Whether what is left is for the next start.
 
         Raises:
             ArchiveError: The archive cannot be read.
         """
-        if not self.model.pending:
+        if not self.model.pending or time.monotonic() - self._tried_at < _TRIED_AGAIN_S:
             return False
         hold = ReadersLock(self.folder)
         try:
@@ -104,7 +119,7 @@ class Watched:
             self.read_on(tell)
             batch = next_batch(self.model)
             if batch:
-                self._sum_up(batch)
+                self._try_to_sum_up(batch, is_over)
                 with self.lock:
                     self.overview.refresh()
                 tell(self.number, "summed")
@@ -115,23 +130,38 @@ class Watched:
     def keep(self, *, at_once: bool = False) -> None:
         """Keep what was read and summed up, if there is much of it that is not kept."""
         version, at = self._kept_at
-        late = at_once or time.monotonic() - at > _KEPT_EVERY_S or (version == 0 and not self.model.pending)
+        is_first = not self._was_kept and not self.model.pending
+        late = at_once or is_first or time.monotonic() - at > _KEPT_EVERY_S
         if self._kept is None or not late or version == self.model.version:
             return
         with self.lock:
             about, rows = contents(self.model)
             offset, version = self.follower.offset, self.model.version
         self._kept.save(about, rows, offset)
-        self._kept_at = (version, time.monotonic())
+        self._kept_at, self._was_kept = (version, time.monotonic()), True
 
-    def _sum_up(self, batch: Sequence[Pending]) -> None:
+    def _try_to_sum_up(self, batch: Sequence[Pending], is_over: Callable[[], bool]) -> None:
+        try:
+            self._sum_up(batch, is_over)
+        except Exception as error:
+            if not is_passing(error):
+                raise
+            self.not_summed_now, self._tried_at = in_words(error), time.monotonic()
+        else:
+            self.not_summed_now, self._tried_at = None, -math.inf
+
+    def _sum_up(self, batch: Sequence[Pending], is_over: Callable[[], bool]) -> None:
         try:
             rows = summed_up(self.folder, self.follower, self.model, batch)
-        except Exception as error:  # noqa: BLE001 - of damaged data a library may raise what it likes
+        except Exception as error:
+            # Of damaged data a library may raise what it likes.
+            if is_passing(error):
+                raise
             if len(batch) > 1:  # One of them spoils it for all.
                 half = len(batch) // 2
-                self._sum_up(batch[:half])
-                self._sum_up(batch[half:])
+                for part in (batch[:half], batch[half:]):
+                    if not is_over():
+                        self._sum_up(part, is_over)
                 return
             self.not_summed, rows = in_words(error), {}
         with self.lock:
@@ -205,16 +235,19 @@ class Watcher:
             busy = False
             for one in self.watched:
                 busy |= self._look_at(one)
-                one.keep()
             if not busy:
                 self._stop.wait(POLL_S)
         for one in self.watched:
-            one.keep(at_once=True)
+            try:
+                one.keep(at_once=True)
+            except Exception as error:  # noqa: BLE001 - what others have summed up is kept all the same
+                one.problem = in_words(error)
 
     def _look_at(self, one: Watched) -> bool:
         try:
             one.read_on(self._tell)
-            found = not self._stop.is_set() and one.sum_up(self._tell)
+            found = not self._stop.is_set() and one.sum_up(self._tell, self._stop.is_set)
+            one.keep()
         except Exception as error:  # noqa: BLE001 - one archive that cannot be read does not end the others' watch
             one.problem = in_words(error)
             return False

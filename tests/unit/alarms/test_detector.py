@@ -36,6 +36,26 @@ def test_a_shift_of_10_percent_is_found_within_five_values(step_s, rho):
     assert told.soon >= 0.9 * told.shifts, told
 
 
+@pytest.mark.parametrize("alike", [2, 8])
+def test_a_shift_is_found_where_values_share_their_times(alike):
+    times_s, values = quiet()
+    values[-60:] -= 0.3
+    shared_s = times_s[np.arange(len(times_s)) // alike * alike]
+    alarm = max(alarms_in(shared_s, values), key=lambda one: abs(one.change))
+    assert alarm.change == pytest.approx(-0.3, abs=0.03)
+    assert abs(hours(times_s, alarm.since_s) - (len(times_s) - 60)) <= alike
+
+
+def test_values_that_all_have_one_time_have_a_level():
+    _, values = quiet()
+    level = learned(np.zeros(len(values)), values, sigma_min=0.01)
+    assert level.usual(np.zeros(1))[0] == pytest.approx(np.median(values), abs=0.02)
+    assert math.isfinite(threshold(level.step_s, level.freedom, 1.0))
+    # Nothing is looked for before there are three days of values; then the first ones may be at one time.
+    at_once_s = np.concatenate([np.zeros(len(values) // 2), 4 * DAY_S + 3600.0 * np.arange(len(values) // 2)])
+    assert alarms_in(at_once_s, values) == []
+
+
 def test_a_shift_is_over_when_the_old_level_is_back():
     times_s, values = quiet()
     values[400:430] += math.log(0.8)

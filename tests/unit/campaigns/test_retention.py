@@ -1,5 +1,6 @@
 """What becomes of parts that are over, while nothing is due: summed up once, retired as the plan says."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,25 +25,28 @@ class Parts:
 
     archive = Path("archive")
 
-    def __init__(self, count: int, *, size: int = 0, read: bool = False, damaged: int = 0) -> None:
+    def __init__(
+        self, count: int, *, size: int = 0, read: bool = False, damaged: int = 0, large: int = 0
+    ) -> None:
         self.over_at = {number: NOW - (count - number + 1) * DAY for number in range(1, count + 1)}
         self.summed: list[int] = []
         self.retired: list[int] = []
         self.left: set[int] = set()
         self.size, self.read, self.damaged, self.asked = size, read, damaged, 0
+        self.large = large
 
     def _there(self) -> list[int]:
         return [number for number in self.over_at if number not in (*self.retired, *self.left)]
 
-    def not_summed(self, analysis: str) -> int | None:
+    def not_summed(self, analysis: str, besides: Collection[int] = ()) -> int | None:
         assert analysis == "today's"
-        return next((number for number in self._there() if number not in self.summed), None)
+        return next((number for number in self._there() if number not in (*self.summed, *besides)), None)
 
     def over_before(self, moment: datetime, _: str) -> int | None:
         return next((one for one in self._there() if self.over_at[one] < moment and one in self.summed), None)
 
-    def data_bytes(self, _: int) -> int:
-        return self.size
+    def data_bytes(self, number: int) -> int:
+        return 10**12 if number == self.large else self.size
 
     def keep_summary(self, number: int, table: pa.Table) -> None:
         assert table is TABLE
@@ -138,9 +142,6 @@ def test_a_part_that_cannot_be_retired_is_told_once_and_the_others_are() -> None
     assert parts.retired == [2, 3, 1]
     assert told == ["a part of its archive stays as it is: it is damaged"]
 
-    def fails(*_: object) -> pa.Table:
-        raise ArchiveError("it takes too long")
-
     parts = Parts(1)
     retention(parts, 1, told, fails).idle(60 * SECOND_NS, NOW + 9 * DAY)
     assert (parts.retired, told[1:]) == ([], ["a part of its archive stays as it is: it takes too long"])
@@ -185,11 +186,48 @@ def test_where_secrets_are_found_is_read_again_and_goes_on_in_the_same_archive()
     assert not plan_difference(before, after)
 
 
-def test_parts_wait_for_a_turn_only_if_it_would_suffice_and_for_samples_to_go() -> None:
+def fails(*_: object) -> pa.Table:
+    raise ArchiveError("it takes too long")
+
+
+def test_a_part_too_large_for_a_turn_keeps_no_other_from_being_summed_up() -> None:
+    told: list[str] = []
+    parts = Parts(3, large=1)
+    one = retention(parts, 1, told)
+    done = [one.idle(600 * SECOND_NS, NOW + 9 * DAY) for _ in range(3)]
+    assert (parts.summed, parts.retired, done) == ([2, 3], [2, 3], [False, False, False])
+    assert told == []
+    assert one.idle(600 * SECOND_NS, NOW + 9 * DAY, in_turn=True)
+    assert (parts.summed, parts.retired) == ([2, 3, 1], [2, 3, 1])
+    assert len(told) == 1
+    assert told[0].startswith("part 1 of its archive is large: to sum it up is expected to take 476847 s")
+
+
+def test_a_part_too_large_for_a_turn_is_tried_in_one_turn_and_then_waits_for_enough_time() -> None:
+    told: list[str] = []
+    asked: list[float] = []
+    parts = Parts(1, large=1)
+
+    def too_slow(_: Path, __: int, left_s: float) -> pa.Table:
+        asked.append(left_s)
+        return TABLE if left_s > 10**6 else fails()
+
+    one = retention(parts, 1, told, too_slow)
+    for day in range(9, 19):
+        one.idle(600 * SECOND_NS, NOW + day * DAY, in_turn=True)
+    assert (asked, len(told)) == ([600], 2)
+    one.idle(2 * 10**6 * SECOND_NS, NOW + 20 * DAY)
+    assert parts.retired == [1]
+
+
+def test_parts_wait_for_a_turn_only_if_it_may_suffice_and_for_samples_to_go() -> None:
     turn_ns = 600 * SECOND_NS
     small, large = Parts(1), Parts(1, size=600 * SUMMED_BYTES_PER_S)
     assert retention(small, None).waits(turn_ns, NOW)
-    assert not retention(large, None).waits(turn_ns, NOW)
+    of_large = retention(large, None, sum_up=fails)
+    assert of_large.waits(turn_ns, NOW)
+    of_large.idle(turn_ns, NOW, in_turn=True)
+    assert not of_large.waits(turn_ns, NOW + DAY)
     small.summed.append(1)
     assert not retention(small, None).waits(turn_ns, NOW + 9 * DAY)
     assert retention(small, 5).waits(turn_ns, NOW + 9 * DAY)

@@ -279,6 +279,44 @@ def test_a_look_that_does_not_end_is_ended_and_said() -> None:
     watch._running.wait()
 
 
+def test_a_last_look_comes_after_one_that_runs_still(watched: tuple[AlarmsWatch, Clock, Path]) -> None:
+    watch, _, into = watched
+    watch(Waiting(WAITS, 60 * SECOND_NS))
+    watch(finished())
+    watch.end()
+    settle(watch, into, 2)
+    watch.end()
+    settle(watch, into, 2)  # Nothing happened since.
+
+
+def test_a_last_look_is_taken_of_the_archive_that_was_left_and_of_that_of_now(tmp_path: Path) -> None:
+    into = tmp_path / "looks"
+    look = [[sys.executable, "-c", TELLS.format(into=str(into)), name] for name in ("left", "now")]
+    watch = AlarmsWatch(look, b"look", Clock())
+    watch.end()
+    settle(watch, into, 2)
+
+
+def test_all_last_looks_together_have_as_long_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, waited_s = Clock(), list[float]()
+    watch = AlarmsWatch([[sys.executable, "-c", "import time; time.sleep(600)"]], b"", clock)
+    watch(Waiting(WAITS, 60 * SECOND_NS))
+    watch(finished())
+    assert watch._running is not None
+    process = watch._running
+
+    def wait(timeout: float | None = None) -> int:
+        monkeypatch.undo()
+        assert timeout is not None
+        waited_s.append(timeout)
+        clock.now_s += timeout
+        raise subprocess.TimeoutExpired("look", timeout)
+
+    monkeypatch.setattr(process, "wait", wait)
+    watch.end()
+    assert (waited_s, watch._running, process.returncode) == ([120.0], None, -signal.SIGKILL)
+
+
 def test_a_look_that_fails_is_said(watched: tuple[AlarmsWatch, Clock, Path]) -> None:
     watch = AlarmsWatch([[sys.executable, "-c", "raise SystemExit(2)"]], b"")
     watch.end()

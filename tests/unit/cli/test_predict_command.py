@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,31 @@ def test_the_table_names_limits_and_says_what_a_campaign_costs(lab: Path) -> Non
     ):
         assert expected in told.stdout, told.stdout
     assert "names no congestion control" not in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("times", "each_time", "until_end"),
+    [
+        ('every = "10min"\n', True, False),
+        ('every = "10min"\nfor = "95min"\n', True, True),
+        ("", False, False),
+    ],
+)
+def test_what_is_predicted_of_a_plan_with_times_is_said_of_each_time_and_of_all(
+    lab: Path, times: str, *, each_time: bool, until_end: bool
+) -> None:
+    """It is due ten times within 95 minutes."""
+    text = lab.read_text().replace("repeats = 3\n", times)
+    lab.write_text(text, encoding="utf-8")
+    found = [predict(lab).stdout, CliRunner().invoke(app, ["check", "--predict", str(lab)]).stdout]
+    for told in (" ".join(one.split()) for one in found):
+        assert ("each time that the sweeps are due" in told) == each_time, told
+        assert ("until the plan's end, if it begins now and no time is missed" in told) == until_end, told
+    if until_end:
+        [(once, whole)] = re.findall(
+            r"and ([\d.]+) MB of payload each time that the sweeps are due; ([\d.]+) GB until", found[0]
+        )
+        assert float(whole) == pytest.approx(float(once) / 100, rel=0.01)
 
 
 def test_real_hosts_need_to_be_told_of(real: Path) -> None:

@@ -9,6 +9,7 @@ from flowsweep.plan.model import Plan
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import predicted_points, predicted_trials
 from flowsweep.schedule import expand
+from plan_support import EXAMPLE_PLANS
 
 LINK = 'rate = "100Mbit/s"\ndelay = "20ms"'
 SWEEP = 'window = "64KiB"\ncongestion = "cubic"\nduration = "5s"'
@@ -103,6 +104,7 @@ def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
         (f"{LINK}\nduplicate = 0.001", SWEEP, "", "arrive twice"),
         (LINK, SWEEP.replace("64KiB", "8KiB"), "", "segments is sent in bursts"),
         ('rate = "100Mbit/s"', SWEEP, "", "below 1 ms"),
+        ('rate = "10Gbit/s"\ndelay = "50us"', 'duration = "5s"', "", "below 1 ms"),
         (LINK, SWEEP.replace("window =", "window_send =").replace("64KiB", "32KiB"), "", "send buffer"),
         (f'{LINK}\nmtu = "9000B"', SWEEP, "", "packets of 1500 bytes"),
         ('rate = "100Mbit/s"\ndelay = "1s"', SWEEP, "", "shorter than 10 round trips"),
@@ -229,3 +231,11 @@ def test_what_the_model_says_nothing_of_quic_about(tmp_path: Path, sweep: str, l
     [point] = predicted_points(plan(tmp_path, f"{LINK}\n{link}", f"{QUIC}\n{sweep}"))
     assert point.prediction is None
     assert point.why_not == why
+
+
+@pytest.mark.parametrize("path", EXAMPLE_PLANS, ids=lambda path: path.stem)
+def test_a_point_of_a_test_without_a_model_is_not_simulated(path: Path) -> None:
+    loaded = load_plan(path, {})
+    points = predicted_points(loaded, None if loaded.links else KnownPath(rate_bps=1e9, rtt_ns=80_000_000))
+    simulated = {point.trial.test for point in points if point.of_kernel is not None}
+    assert simulated <= {"tcp"}

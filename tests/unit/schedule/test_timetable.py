@@ -8,8 +8,10 @@ import pytest
 from flowsweep.cli.check_times import times_refusals
 from flowsweep.plan import Plan
 from flowsweep.plan.file import parse_plan
-from flowsweep.schedule import Occasion, occasions, surely_before
+from flowsweep.schedule import Occasion, occasions, surely_before, timetable
 from flowsweep.schedule.load import load_of
+from flowsweep.schedule.overdue import past_times
+from flowsweep.schedule.timetable import times_until_end
 
 SWEEP = """
 [[sweep]]
@@ -20,6 +22,7 @@ interval = "1s"
 {times}
 """
 SECOND_NS = 10**9
+YEAR_NS = 365 * 24 * 3600 * SECOND_NS
 
 
 def plan(campaign: str, *times: str) -> Plan:
@@ -48,6 +51,22 @@ def test_every_counts_from_the_beginning_and_ends_with_the_campaign() -> None:
     assert [one.number for one in occasions(asked, 0, 1)] == [1, 2, 3]
     fourteen_hours = plan('for = "14h"', 'every = "5min"')
     assert len(list(occasions(fourteen_hours, 0, 1))) == 168
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        'every = "7min"',
+        'every = "10min"',
+        'every = "7min"\nbetween = ["22:00", "02:00"]',
+        'at = ["00:00", "12:30"]',
+    ],
+)
+def test_times_until_the_end_are_those_that_are_due(times: str) -> None:
+    for span in ("24h", "30min", "12h"):
+        asked = plan(f'for = "{span}"', times)
+        assert times_until_end(asked.campaign, asked.sweeps[0], 0) == len(list(occasions(asked, 0, 1)))
+    assert times_until_end(plan("", times).campaign, asked.sweeps[0], 0) is None
 
 
 def test_until_is_a_moment() -> None:
@@ -149,12 +168,22 @@ def test_what_comes_after_a_year_is_found_without_counting_from_the_beginning() 
     asked = plan("", 'every = "1s"\njitter = "500ms"')
     [sweep] = asked.sweeps
     assert sweep.timing is not None
-    year_ns = 365 * 24 * 3600 * SECOND_NS
-    before = surely_before(sweep.timing, 0, year_ns)
+    before = surely_before(sweep.timing, 0, YEAR_NS)
     first = next(occasions(asked, 0, 1, {"tcp0": before}))
     assert first.number == before + 1
-    assert abs(first.due_unix_ns - year_ns) < 2 * SECOND_NS
-    assert surely_before(plan("", 'at = "02:00"').sweeps[0].timing, 0, year_ns) == 0
+    assert abs(first.due_unix_ns - YEAR_NS) < 2 * SECOND_NS
+
+
+def test_what_comes_after_ten_years_of_a_part_of_the_day_draws_no_jitter_of_what_was_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = plan('timezone = "Europe/Vienna"', 'every = "1min"\njitter = "5s"\nbetween = ["06:00", "22:00"]')
+    drawn: list[str] = []
+    monkeypatch.setattr(timetable, "_drawn", lambda what: len(drawn.append(what) or drawn) / 1e6)
+    found = past_times(asked, 0, 1, "tcp0", until_ns=11 * YEAR_NS, since_ns=10 * YEAR_NS)
+    minutes = [(due_ns - 10 * YEAR_NS) // (60 * SECOND_NS) for due_ns in found.due_ns]
+    assert minutes == [5 * 60, 5 * 60 + 1]
+    assert len(drawn) < 9
 
 
 BESIDE = """

@@ -1,5 +1,6 @@
 """What was read is kept for the next start; a file that does not fit counts for nothing."""
 
+import threading
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 from analysis_support import STARTED_AT, make_campaign, make_outcome, make_trial, write_archive
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.archive.writer import open_archive_for_writing
-from flowsweep.serve.cache import cache_folder
+from flowsweep.errors import ArchiveError
+from flowsweep.serve.cache import Kept, cache_folder
 from flowsweep.serve.overview import Overview
-from flowsweep.serve.watch import Watched
+from flowsweep.serve.watch import Watched, Watcher
 from mesh_support import write_mesh
 from serve_support import big_campaign
 
@@ -108,6 +110,40 @@ def test_where_it_cannot_be_kept_nothing_is_said(tmp_path):
     read(watched)
     watched.keep(at_once=True)
     assert (tmp_path / "cache").read_text() == "a file"
+
+
+def test_an_archive_that_cannot_be_looked_at_is_read_anew_and_not_kept(kept, tmp_path, monkeypatch):
+    def fails(*_):
+        raise ArchiveError("the journal is no regular file")
+
+    with monkeypatch.context() as now:
+        now.setattr(Kept, "_archive", fails)
+        watched = Watched(0, kept, tmp_path / "cache")
+        assert watched.follower.offset == 0
+        before = sorted((tmp_path / "cache").iterdir())
+        watched.read_on(lambda *_: None)
+        watched.keep(at_once=True)
+        assert sorted((tmp_path / "cache").iterdir()) == before
+    assert shown(watched)
+
+
+def test_one_that_cannot_be_kept_ends_the_watch_of_no_other(tmp_path, monkeypatch):
+    folders = [write_archive(tmp_path / name, make_campaign(flows=(1,))) for name in ("one", "other")]
+    watched = [Watched(number, folder, tmp_path / "cache") for number, folder in enumerate(folders)]
+    looked_at = threading.Event()
+
+    def keep(*, at_once=False):
+        looked_at.set()
+        raise ArchiveError("the disk is gone")
+
+    monkeypatch.setattr(watched[0], "keep", keep)
+    watcher = Watcher(watched, lambda *_: None)
+    watcher.start()
+    assert looked_at.wait(60)
+    assert watcher.is_alive
+    watcher.stop()
+    assert watched[0].problem == "the disk is gone"
+    assert Watched(1, folders[1], tmp_path / "cache").follower.offset > 0
 
 
 def test_a_million_trials_are_there_at_once(tmp_path, record_property):

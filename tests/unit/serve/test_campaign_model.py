@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flowsweep.serve.watch as watch_module
-from analysis_support import make_campaign, make_failed, make_outcome, make_trial, write_archive
+from analysis_support import Steady, make_campaign, make_failed, make_outcome, make_trial, write_archive
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.archive.journal import JOURNAL_FILE, frame
 from flowsweep.archive.notes import Note, add_note
@@ -277,6 +277,31 @@ def test_where_a_plan_changed_the_newest_archive_has_its_name(tmp_path):
     both = watched_in([changed[1], elsewhere])
     assert [one.model.name for one in both] == ["base/mesh-2", "other/mesh"]
     assert not any(one.model.is_succeeded for one in both)
+
+
+def test_what_was_made_of_an_archive_is_made_anew_when_another_is_in_its_place(tmp_path):
+    folder, other = tmp_path / "archive", tmp_path / "other"
+    for place, bytes_per_second in ((folder, 10**7), (other, 10**6)):
+        with create_archive(place, plan_json="{}", seed=1) as writer:
+            writer.finished(
+                make_outcome(make_trial(), Steady(bytes_per_second=bytes_per_second), started_at=AT)
+            )
+    watched, said = watch(folder)
+    shown = [overview_of(watched)]
+    before = watched.model.version
+    for one in list(folder.iterdir()):
+        one.rename(tmp_path / f"was-{one.name}")
+    for one in list(other.iterdir()):
+        one.rename(folder / one.name)
+    read(watched, said)
+    shown.append(overview_of(watched))
+    assert watched.model.version > before
+    assert shown == [pytest.approx(8e7), pytest.approx(8e6)]
+
+
+def overview_of(watched):
+    [path] = watched.overview.paths()
+    return path["goodput"][0]
 
 
 def test_what_nobody_expected_does_not_end_the_watch_of_other_archives(tmp_path, monkeypatch):

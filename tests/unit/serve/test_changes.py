@@ -133,6 +133,15 @@ def test_no_answer_waits_for_a_long_series(tmp_path, monkeypatch: pytest.MonkeyP
     assert found.within(asked, EVER, wait_s=60) == []
 
 
+def test_a_search_for_changes_that_fails_finds_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> list[dict[str, Any]]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("flowsweep.serve.changes.changes", fails)
+    asked = SeriesLookedAt(0, PathKey("mesh", "a", "b"), BY_KEY["goodput"], 1, 1, rows_of(), 1.0)
+    assert Changes().within(asked, EVER, wait_s=60) == []
+
+
 def test_a_line_ends_where_nothing_was_measured_for_long() -> None:
     rows = PathRows()
     times = [*range(0, 6_000, 300), *range(40_000, 46_000, 300)]

@@ -13,7 +13,8 @@ DEFAULT_CONGESTION = "cubic"
 LOSS_MOST = 0.01
 """Lost at random: beyond it timeouts take much of the time."""
 RTT_LEAST_S = 0.001
-"""Below, a round trip is what hosts take over their packets (docs/truth/presets.md)."""
+"""Below, a round trip is what hosts take over their packets (docs/truth/presets.md), and bursts
+of about 1 ms, for which a flow is taken to wait, are longer than it."""
 SEGMENTS_BYTES = range(1_400, 1_461)
 """Of which usable windows were measured: docs/explanation/windows.md."""
 SEGMENTS_LEAST = 8
@@ -59,10 +60,10 @@ def _check(
     send_bytes, recv_bytes = windows
     if path.loss > LOSS_MOST:
         raise NoModelError("over 1 % is lost at random: timeouts decide, which the model does not have")
-    if segments is None:
-        return
     if path.rtt_s < RTT_LEAST_S:
         raise NoModelError("below 1 ms a round trip is the hosts', and not the path's")
+    if segments is None:
+        return
     if segment_bytes not in SEGMENTS_BYTES:
         raise NoModelError("which windows are usable is known for packets of 1500 bytes")
     if segments < SEGMENTS_LEAST:

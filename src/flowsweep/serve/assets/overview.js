@@ -60,6 +60,7 @@ function campaignOf(campaign, number) {
   section.append(stateOf(campaign));
   if (campaign.problem) section.append(alertOf(`This archive cannot be read now: ${campaign.problem}`));
   if (campaign.not_summed) section.append(alertOf(`A trial could not be summed up: ${campaign.not_summed}`));
+  if (campaign.not_summed_now) section.append(alertOf(`Trials wait to be summed up, which is tried again: ${campaign.not_summed_now}`));
   for (const running of campaign.running) section.append(runningOf(campaign, number, running));
   const paths = matching(campaign.paths);
   const sweeps = [...new Set(paths.map((path) => path.sweep))];
