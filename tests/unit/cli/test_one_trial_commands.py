@@ -267,6 +267,16 @@ def test_tcp_ends_with_what_limited_it(
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
 
 
+def test_tcp_says_the_latency_that_a_probe_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    probed = {"rtt_idle_ms": 20.0, "rtt_loaded_ms": 61.5, "rtt_loaded_p99_ms": 80.0, "rtt_after_ms": 20.1}
+    print_tcp(TCP_ROW | {"verdict": "send window"} | probed | {"rtt_loaded_loss": 0.25})
+    expected = (
+        "latency               20 ms idle, 61.5 ms under load, 20.1 ms after, 99 % under load within 80 ms, "
+        "25.0 % of the probes under load lost"
+    )
+    assert expected in capsys.readouterr().out.splitlines()
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

@@ -86,6 +86,16 @@ def test_a_narrow_terminal_shows_fewer_columns_and_cuts_nothing(archive: Path, w
     assert "goodput" in out.getvalue()
 
 
+def test_what_limited_trials_stands_on_a_narrow_terminal_and_what_does_not_is_named() -> None:
+    windows = [make_trial(flows=flows, window_sum_bytes=1 << 20) for flows in (1, 4)]
+    rows = [row | {"verdict": "congestion window: queue"} for row in summed(*map(make_outcome, windows))]
+    out = io.StringIO()
+    print_table(rows, Screen(file=out, width=80))
+    text = " ".join(out.getvalue().split())
+    assert text.count("congestion window: queue") == 2
+    assert "no room for median goodput, coverage, " in text
+
+
 def test_an_axis_that_varies_is_a_column_and_one_that_is_set_is_told() -> None:
     changes = ({"rate_bps": 10**6}, {"mss_bytes": 1200}, {"affinity": (0, 1)}, {"family": 4}, {"dscp": 0})
     outcomes = [
@@ -93,7 +103,8 @@ def test_an_axis_that_varies_is_a_column_and_one_that_is_set_is_told() -> None:
     ]
     above, heading, *lines = printed(summed(*outcomes))
     assert above == "rate", "where each flow has a rate of its own, its name takes two lines"
-    assert heading.split()[1:10] == ["per", "flow", "MSS", "asked", "DSCP", "CPUs", "IP", "version", "status"]
+    assert heading.split()[1:9] == ["per", "flow", "MSS", "asked", "DSCP", "CPUs", "IP", "version"]
+    assert "status ok" in " ".join(lines), "what all trials have in common takes no column"
     for value in ("1.00 Mbit/s", "1200 B", "0+1", " 4 ", " 0 "):
         assert sum(value in line for line in lines) == 1, value
     assert (
