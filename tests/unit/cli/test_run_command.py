@@ -220,7 +220,7 @@ def test_a_wrong_question_is_answered_with_what_is_expected(arguments: list[str]
     [
         (
             "run",
-            "1 trials are failed or incomplete, or times were missed, all of which is recorded; 2 the plan",
+            "1 trials are failed or incomplete, or times were missed, all of which is recorded; ",
         ),
         ("check", "1 trials would fail (--hosts); 2 the plan or the command line is wrong; 130"),
         ("compare", "1 B is, overall or at a point, what --fail-if names; 2 the command line is wrong; 3 "),
