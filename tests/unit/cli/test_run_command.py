@@ -215,26 +215,6 @@ def test_a_wrong_question_is_answered_with_what_is_expected(arguments: list[str]
     assert expected in str(result.exception)
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        (
-            "run",
-            "1 trials are failed or incomplete, or times were missed, all of which is recorded; ",
-        ),
-        ("check", "1 trials would fail (--hosts); 2 the plan or the command line is wrong; 130"),
-        ("compare", "1 B is, overall or at a point, what --fail-if names; 2 the command line is wrong; 3 "),
-    ],
-)
-def test_help_says_what_the_exit_codes_of_the_command_mean(command: str, expected: str) -> None:
-    assert f"Exit codes: 0 all is well; {expected}" in " ".join(invoke(command, "--help").output.split())
-
-
-def test_paragraphs_of_help_have_no_line_breaks_of_the_source() -> None:
-    said = invoke("run", "--help").output
-    assert re.search(r"With --against,\s+the trials of two plans alternate,", said)
-
-
 @pytest.mark.parametrize(("address", "expected"), [("", "which names no host"), ("a b", "HOST: found")])
 def test_a_destination_that_ssh_makes_nothing_of_is_named_as_what_it_is(
     address: str, expected: str, monkeypatch: pytest.MonkeyPatch

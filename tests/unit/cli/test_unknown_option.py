@@ -1,4 +1,6 @@
-"""What is said of an option that a command does not have, and how summaries of one trial fit a terminal."""
+"""What is said of an option that a command does not have, what help says, and how summaries fit a terminal."""
+
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -51,3 +53,28 @@ def test_values_are_wrapped_on_a_terminal_only(
         "intervals             p10 17.0 Gbit/s, p90",
         "                      21.5 Gbit/s, and more",
     ]
+
+
+def help_of(command: str) -> str:
+    load([command])
+    return CliRunner().invoke(app, [command, "--help"]).output
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (
+            "run",
+            "1 trials are failed or incomplete, or times were missed, all of which is recorded; ",
+        ),
+        ("check", "1 trials would fail (--hosts); 2 the plan or the command line is wrong; 130"),
+        ("compare", "1 B is, overall or at a point, what --fail-if names; 2 the command line is wrong; 3 "),
+    ],
+)
+def test_help_says_what_the_exit_codes_of_the_command_mean(command: str, expected: str) -> None:
+    assert f"Exit codes: 0 all is well; {expected}" in " ".join(help_of(command).split())
+
+
+def test_paragraphs_of_help_have_no_line_breaks_of_the_source() -> None:
+    said = help_of("run")
+    assert re.search(r"With --against,\s+the trials of two plans alternate,", said)
