@@ -1,4 +1,4 @@
-"""What is said of an option that a command does not have, what help says, and how summaries fit a terminal."""
+"""What is said of an option that a command lacks, what help says, and how summaries fit a terminal."""
 
 import re
 
