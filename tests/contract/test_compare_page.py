@@ -67,6 +67,18 @@ def page(tmp_path: Path) -> Path:
     return tmp_path / "compare.html"
 
 
+def cells_of(lines: list[str]) -> list[list[str]]:
+    """Rows of the printed table, with the names that points have on the page."""
+    rows, where = [], ""
+    for line in lines:
+        if re.fullmatch(r" [ab] → [ab] *", line):
+            where = line.strip()
+        elif found := re.match(r" (\d+) flows?, (\d+ .iB) {2,}", line):
+            name = f"{where}, number of flows {found[1]}, window sum {found[2]}"
+            rows.append([name, *re.split(r" {2,}", line[found.end() :].strip())])
+    return rows
+
+
 def test_the_page_says_what_the_command_prints(archives: tuple[Path, Path], page: Path) -> None:
     told = invoke("compare", *archives, "-o", page, "--fail-if", "slower")
     assert told.exit_code == 1, told.output
@@ -74,8 +86,8 @@ def test_the_page_says_what_the_command_prints(archives: tuple[Path, Path], page
     assert re.fullmatch(rf"{re.escape(str(page))}: .* MB", lines[-1])
     found = Page(page.read_text(encoding="utf-8"))
     outcome = plain(found.text["outcome"])
-    table = [line for line in lines if re.match(r"  [ab] → [ab], number of flows", line)]
-    before_the_table = lines[: lines.index(table[0]) - 3]
+    table = cells_of(lines)
+    before_the_table = lines[: lines.index(next(line for line in lines if line.strip() == "a → b")) - 4]
     assert before_the_table[0].startswith("B is slower, −")
     assert any("failed in B" in line or "in B (Fisher" in line for line in before_the_table)
     assert any("taken back" in line for line in before_the_table)
@@ -85,7 +97,7 @@ def test_the_page_says_what_the_command_prints(archives: tuple[Path, Path], page
         assert plain(line) in outcome
     rows = [row for row in found.rows if row and row[0].startswith(("a → b, number", "b → a, number"))]
     of_page = [[row[0], row[2], row[4], row[5], row[6]] for row in rows]
-    assert of_page == [re.split(r" {2,}", line.strip()) for line in table]
+    assert of_page == table
     assert {(row[1], row[3]) for row in rows} == {("4", "4"), ("4", "3")}
     method, goodput = lines[-3:-1]
     assert plain(method)[1:] in plain(found.text["outcome"])

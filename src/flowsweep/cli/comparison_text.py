@@ -62,16 +62,20 @@ def print_comparison(
 
 
 def _table(points: Sequence[PointShift]) -> Table:
-    caption, heading, places = named_briefly([point.point for point in points])
+    heading, places = named_briefly([point.point for point in points])
     intervals = any(point.shift.interval_low_percent is not None for point in points)
-    table = Table(box=box.SIMPLE_HEAD, title=caption or None, title_justify="left", title_style="")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(heading, overflow="fold")
     table.add_column("A", justify="right", no_wrap=True)
     table.add_column("B", justify="right", no_wrap=True)
     table.add_column("shift\n[95 %, simultaneous]" if intervals else "shift", justify="right", no_wrap=True)
     table.add_column("B is", no_wrap=True)
     write = change if intervals else change_alone
-    for name, point in zip(places, points, strict=True):
+    group = ""
+    for (own_group, name), point in zip(places, points, strict=True):
+        if own_group != group:
+            table.add_row(own_group)
+            group = own_group
         rates = format_rate(point.goodput_a_bps), format_rate(point.goodput_b_bps)
         style = None if point.shift.outcome in ("same", "undecided") else "bold"
         table.add_row(name, *rates, write(point.shift), point.shift.outcome, style=style)

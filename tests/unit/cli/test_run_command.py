@@ -215,13 +215,6 @@ def test_a_wrong_question_is_answered_with_what_is_expected(arguments: list[str]
     assert expected in str(result.exception)
 
 
-@pytest.mark.parametrize("command", ["run", "check", "compare"])
-def test_help_says_what_the_exit_codes_mean(command: str) -> None:
-    said = " ".join(invoke(command, "--help").output.split())
-    assert "1 trials are failed or incomplete, or times were missed" in said
-    assert "2 the plan or the command line is wrong, and nothing ran" in said
-
-
 @pytest.mark.parametrize(("address", "expected"), [("", "which names no host"), ("a b", "HOST: found")])
 def test_a_destination_that_ssh_makes_nothing_of_is_named_as_what_it_is(
     address: str, expected: str, monkeypatch: pytest.MonkeyPatch

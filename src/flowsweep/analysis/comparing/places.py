@@ -31,22 +31,21 @@ def place(point: Mapping[str, object], names: Mapping[str, Callable[[Mapping[str
     return ", ".join(parts)
 
 
-def named_briefly(points: Sequence[Mapping[str, object]]) -> tuple[str, str, tuple[str, ...]]:
+def named_briefly(points: Sequence[Mapping[str, object]]) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Name points for a table.
 
     Returns:
-        The direction that all have, empty if there are several; what the names consist of; and the names:
-        "1 flow, 16 KiB". Those of `place` where more than direction and axes tells points apart.
+        What the names consist of; and of each point a heading, its direction, which is empty where that is
+        in the name, and the name: "1 flow, 16 KiB". Names are those of `place` where more than direction and
+        axes tells points apart.
     """
     names = {name: write for name, write in telling(points).items() if name not in _OF_DIRECTION}
-    if any(name not in AXIS_NAMES.keys() & points[0].keys() for name in names):
-        return "", "point", tuple(place(point, telling(points)) for point in points)
-    directions = [direction_of(point) for point in points]
-    apart = len(set(directions)) > 1 or not names
-    heading = [*(["direction"] if apart else []), *(AXIS_NAMES[name] for name in names)]
-    levels = [[_briefly(name, write(point)) for name, write in names.items()] for point in points]
-    shown = ([own, *of] if apart else of for own, of in zip(directions, levels, strict=True))
-    return "" if apart else directions[0], ", ".join(heading), tuple(map(", ".join, shown))
+    if not names or any(name not in AXIS_NAMES.keys() & points[0].keys() for name in names):
+        return "point", tuple(("", place(point, telling(points))) for point in points)
+    levels = (", ".join(_briefly(name, write(point)) for name, write in names.items()) for point in points)
+    return ", ".join(AXIS_NAMES[name] for name in names), tuple(
+        zip(map(direction_of, points), levels, strict=True)
+    )
 
 
 def _briefly(axis: str, level: str) -> str:

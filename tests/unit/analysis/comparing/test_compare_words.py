@@ -43,19 +43,18 @@ def test_a_whole_comparison_has_no_cautions() -> None:
 
 
 def test_points_of_a_table_are_named_by_what_differs() -> None:
-    alone = rows(1e8, repeats=1)
-    more = rows(1e8, repeats=1, flows=4)
-    assert named_briefly([*alone, *more]) == ("a → b", "number of flows", ("1 flow", "4 flows"))
+    alone, more = rows(1e8, repeats=1), rows(1e8, repeats=1, flows=4)
+    there = "a → b"
+    assert named_briefly([*alone, *more]) == ("number of flows", ((there, "1 flow"), (there, "4 flows")))
     windows = [alone[0] | {"window_bytes": size} for size in (1 << 14, 1 << 16)]
-    both = [*windows, windows[0] | {"flows": 4}]
-    assert named_briefly(both) == (
-        "a → b", "number of flows, window per flow", ("1 flow, 16 KiB", "1 flow, 64 KiB", "4 flows, 16 KiB"),
-    )  # fmt: skip
+    heading, names = named_briefly([*windows, more[0] | {"window_bytes": 1 << 14, "src": "b", "dst": "a"}])
+    assert heading == "number of flows, window per flow"
+    assert names == ((there, "1 flow, 16 KiB"), (there, "1 flow, 64 KiB"), ("b → a", "4 flows, 16 KiB"))
     back = [one | {"src": "b", "dst": "a"} for one in alone]
-    assert named_briefly([*alone, *back]) == ("", "direction", ("a → b", "b → a"))
-    assert named_briefly(alone) == ("", "direction", ("a → b",))
+    assert named_briefly([*alone, *back]) == ("point", (("", "a → b"), ("", "b → a")))
+    assert named_briefly(alone) == ("point", (("", "a → b"),))
     other = [one | {"sweep": "t"} for one in more]
-    assert named_briefly([*alone, *other])[:2] == ("", "point")
+    assert named_briefly([*alone, *other])[0] == "point"
 
 
 def test_a_shift_has_a_sign() -> None:

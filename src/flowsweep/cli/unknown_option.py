@@ -1,0 +1,37 @@
+"""An option that a command does not have, but a plan's sweep has as a key; imported only then."""
+
+from collections.abc import Sequence
+
+from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.tests.registry import PLAN_TESTS
+
+_OF_A_PLAN = ("check", "predict", "run")
+_NO_SINGLE_VALUES = {"paths", "background"}
+
+
+def how_to_set(option: str, command: str, words: Sequence[str]) -> str | None:
+    """Say how the key that an option names is set; None if there is none, or the command sets no keys.
+
+    Args:
+        option: As it was written, `--rate`.
+        command: Its name.
+        words: The command line, where the value stands behind the option.
+    """
+    if command in PLAN_TESTS:
+        keys = PLAN_TESTS[command].keys
+    elif command in _OF_A_PLAN:
+        keys = frozenset(SweepTable.model_fields)
+    else:
+        return None
+    key = option.removeprefix("--").replace("-", "_")
+    if key not in keys - _NO_SINGLE_VALUES:
+        return None
+    return f"`{key}` is a key of a sweep: `--set sweep.{key}={_value_of(option, words)}`"
+
+
+def _value_of(option: str, words: Sequence[str]) -> str:
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, joined, value = word.partition("=")
+        if name == option and (joined or not following.startswith("-")):
+            return (value if joined else following) or "VALUE"
+    return "VALUE"

@@ -1,0 +1,80 @@
+"""What is said of an option that a command lacks, what help says, and how summaries fit a terminal."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from flowsweep.cli import load, summary_lines
+from flowsweep.cli.app import app
+from flowsweep.cli.terminal import Screen
+
+
+def refusal(*words: str) -> str:
+    load([words[0]])
+    result = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert result.exit_code == 2, result.output
+    return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            ("tcp", "local", "--rate", "10Mbit/s"),
+            "--rate; `rate` is a key of a sweep: `--set sweep.rate=10Mbit/s`",
+        ),
+        (("tcp", "local", "--rate=10Mbit/s"), "`--set sweep.rate=10Mbit/s`"),
+        (("tcp", "local", "--pacing-rate", "--json"), "`--set sweep.pacing_rate=VALUE`"),
+        (("run", "plan.toml", "--flows", "4"), "`--set sweep.flows=4`"),
+        (("tcp", "local", "--durations", "4s"), "No such option: --durations (Possible options: --duration"),
+    ],
+)
+def test_a_key_of_a_sweep_is_named_with_what_sets_it(words: tuple[str, ...], expected: str) -> None:
+    assert expected in refusal(*words)
+
+
+@pytest.mark.parametrize(
+    "words", [("tcp", "local", "--datagram", "4"), ("summary", "a", "--flows"), ("tcp", "local", "--paths")]
+)
+def test_what_cannot_be_set_there_is_not_proposed(words: tuple[str, ...]) -> None:
+    assert "key of a sweep" not in refusal(*words)
+
+
+def test_values_are_wrapped_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = "p10 17.0 Gbit/s, p90 21.5 Gbit/s, and more"
+    summary_lines.print_lines([("intervals", value), ("nothing", None)])
+    assert capsys.readouterr().out == f"\nintervals             {value}\n"
+    monkeypatch.setattr(summary_lines, "Screen", lambda: Screen(force_terminal=True, width=45))
+    summary_lines.print_lines([("intervals", value)])
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "intervals             p10 17.0 Gbit/s, p90",
+        "                      21.5 Gbit/s, and more",
+    ]
+
+
+def help_of(command: str) -> str:
+    load([command])
+    return CliRunner().invoke(app, [command, "--help"]).output
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (
+            "run",
+            "1 trials are failed or incomplete, or times were missed, all of which is recorded; ",
+        ),
+        ("check", "1 trials would fail (--hosts); 2 the plan or the command line is wrong; 130"),
+        ("compare", "1 B is, overall or at a point, what --fail-if names; 2 the command line is wrong; 3 "),
+    ],
+)
+def test_help_says_what_the_exit_codes_of_the_command_mean(command: str, expected: str) -> None:
+    assert f"Exit codes: 0 all is well; {expected}" in " ".join(help_of(command).split())
+
+
+def test_paragraphs_of_help_have_no_line_breaks_of_the_source() -> None:
+    said = help_of("run")
+    assert re.search(r"With --against,\s+the trials of two plans alternate,", said)
