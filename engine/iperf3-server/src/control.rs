@@ -76,7 +76,7 @@ impl<'a> Control<'a> {
         Ok(Self { stream, deadlines, urgency })
     }
 
-    /// Bears that a client is not heard of for so long: its test may fill the path on which it answers.
+    /// Bears that a client is not heard of for so long: its datagrams may fill the path on which it answers.
     ///
     /// # Errors
     /// If the connection's settings cannot be changed.
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_whose_test_fills_the_path_may_be_silent_for_longer() {
+    fn a_client_whose_datagrams_fill_the_path_may_be_silent_for_longer() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let urgency = Urgency::new().unwrap();

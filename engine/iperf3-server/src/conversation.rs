@@ -92,7 +92,9 @@ fn test(
     let mut running = Running::new(number, begin(&parameters, sockets, shared)?, shared, kept);
     control.say(State::TestStart)?;
     control.say(State::TestRunning)?;
-    control.bear_silence(shared.config.no_data_timeout).map_err(ControlError::from)?;
+    if parameters.protocol == Protocol::Udp {
+        control.bear_silence(shared.config.no_data_timeout).map_err(ControlError::from)?;
+    }
     running.begin();
     let ended = running.watch(control);
     running.stop_sources();
