@@ -4,7 +4,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by, windows_full
 from flowsweep.cli.summary_lines import cpu, goodput, latency, pair, print_lines
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.wording import format_duration, format_size
+from flowsweep.wording import format_duration, format_share, format_size
 
 _ALLOW_CLIPPING = "--set sweep.clip=allow"
 """A plan's words for it are in the error."""
@@ -20,7 +20,7 @@ def print_summary(row: TrialRow) -> None:
             *goodput(row),
             *latency(row),
             ("mode", None if row["mode"] == "copy" else row["mode"]),
-            ("retransmits", row["retransmits"]),
+            ("retransmits", _retransmits(row)),
             (
                 "least RTT",
                 None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
@@ -40,6 +40,13 @@ def print_summary(row: TrialRow) -> None:
             (LIMITED_BY, _limited_by(row)),
         ]
     )
+
+
+def _retransmits(row: TrialRow) -> str | None:
+    if row["retransmits"] is None:
+        return None
+    share = row.get("loss_share")
+    return f"{row['retransmits']}{f' ({format_share(share)} of all bytes)' if share else ''}"
 
 
 def _limited_by(row: TrialRow) -> str:
