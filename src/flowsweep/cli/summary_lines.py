@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.cli.terminal import Screen, say, wrapped
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.report.goodput_words import shown_goodput
@@ -37,8 +37,8 @@ def goodput(row: TrialRow) -> list[tuple[str, object]]:
 def latency(row: TrialRow) -> list[tuple[str, object]]:
     """A line of the round trip before, during and after the traffic, of a trial with probes beside it."""
     named = (("rtt_idle_ms", "idle"), ("rtt_loaded_ms", "under load"), ("rtt_after_ms", "after"))
-    known = [(value, name) for column, name in named if (value := row.get(column)) is not None]
-    parts = [f"{_milliseconds(value)} {name}" for value, name in known]
+    known = ((quantity_of(row, column), name) for column, name in named)
+    parts = [f"{_milliseconds(value_ms)} {name}" for value_ms, name in known if value_ms is not None]
     p99_ms, lost = row.get("rtt_loaded_p99_ms"), row.get("rtt_loaded_loss")
     if p99_ms is not None:
         parts.append(f"99 % under load within {_milliseconds(p99_ms)}")
