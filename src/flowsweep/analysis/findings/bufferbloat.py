@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from flowsweep.analysis.background.words import background_names
+from flowsweep.analysis.findings.by_point import METHOD, between_words, unlike_points
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
@@ -18,7 +19,7 @@ _METHOD = (
     "median smoothed round trip less the least of the direction, of trials that the path limits: mean of "
     "logarithms by repeat, t interval over repeats; bytes are goodput × that time (Little 1961)"
 )
-_described = partial(Hypothesis, "bufferbloat", method=_METHOD, figure="limits")
+_described = partial(Hypothesis, "bufferbloat", figure="limits")
 
 
 def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
@@ -49,14 +50,20 @@ def _hypothesis(
     direction, repeats = rows[0][DIRECTION], grouped(rows, lambda row: row["repeat"]).values()
     waits_ms = ([known(row["rtt_median_ms"]) - least_ms for row in own] for own in repeats)
     added_ms = geometric_mean([geometric_mean(own).value for own in waits_ms])
-    if added_ms.value < max(BLOAT_MS, least_ms):
+    points = unlike_points([(row, known(row["rtt_median_ms"]) - least_ms) for row in rows])
+    most = points[-1] if points else added_ms
+    if most.value < max(BLOAT_MS, least_ms):
         return None
-    waiting = geometric_mean(
-        [goodput_of(row) * (known(row["rtt_median_ms"]) - least_ms) / 8_000 for row in rows]
+    waiting = [goodput_of(row) * (known(row["rtt_median_ms"]) - least_ms) / 8_000 for row in rows]
+    if points:
+        longer = between_words(points, format_milliseconds)
+        bytes_words = f"{format_size(min(waiting))} to {format_size(max(waiting))}"
+    else:
+        longer = with_interval(format_milliseconds, added_ms.value, added_ms.low, added_ms.high)
+        bytes_words = format_size(geometric_mean(waiting).value)
+    added = Estimate(
+        most.value / 1e3, "s", *(None if end is None else end / 1e3 for end in (most.low, most.high))
     )
-    longer = with_interval(format_milliseconds, added_ms.value, added_ms.low, added_ms.high)
-    added_s = added_ms.in_unit(1_000)
-    added = Estimate(added_s.value, "s", added_s.low, added_s.high)
     most_ms = max(known(row["rtt_median_ms"]) for row in rows) - least_ms
     shared = any(background_names(row) for row in rows)
     whose = " of these trials waiting, beside what others have in it" if shared else " waiting"
@@ -64,8 +71,9 @@ def _hypothesis(
     shorter = "" if shared else ", or a smaller window,"
     claim = (
         f"{direction}: where the path is full its queue adds {longer} to a "
-        f"round trip of {format_milliseconds(least_ms)} ({format_size(waiting.value)}{whose}) in "
+        f"round trip of {format_milliseconds(least_ms)} ({bytes_words}{whose}) in "
         f"{some_of(len(rows), len(full), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares "
         f"the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )
-    return _described(observed.scope(direction), claim, trial_ids(rows), added)
+    method = f"{_METHOD}; {METHOD}" if points else _METHOD
+    return _described(observed.scope(direction), claim, trial_ids(rows), added, method=method)

@@ -47,6 +47,21 @@ def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
     assert at in said([hypothesis])
 
 
+def test_queues_of_points_that_differ_are_told_apart() -> None:
+    rows = [
+        trial(f"{name} {repeat}", repeat=repeat, congestion_asked=name, rtt_median_ms=median_ms + repeat)
+        for name, median_ms in (("bbr", 27.0), ("cubic", 198.0))
+        for repeat in (1, 2, 3)
+    ]
+    [hypothesis] = bufferbloat_hypotheses(observed(*rows))
+    assert hypothesis.say("described").startswith(
+        "a → b: where the path is full its queue adds between 8.80 ms [6.32 ms, 11.3 ms] (the least of 2 "
+        "points: bbr) and 180 ms [177 ms, 182 ms] (the most: cubic) to a round trip of 20.2 ms (18.8 KB to "
+        "436 KB waiting) in 6 trials (at most 181 ms)."
+    )
+    assert hypothesis.estimate.effect == pytest.approx(0.1798), "that of the point where it is most"
+
+
 @pytest.mark.parametrize(
     "unlike",
     [
