@@ -36,6 +36,7 @@ from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses
 from flowsweep.analysis.findings.segment_size import segment_hypotheses
+from flowsweep.analysis.findings.shorter_queue import shorter_queue_hypotheses
 from flowsweep.analysis.findings.still_growing import with_growing_trials
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
@@ -177,6 +178,7 @@ def _hypotheses(
     yield from repeats
     yield from verdict_hypotheses(observed)
     yield from bufferbloat_hypotheses(observed)
+    yield from shorter_queue_hypotheses(observed, margin=margin)
     yield from encryption_hypotheses(observed)
     yield from model_hypotheses(observed)
     yield from theory_hypotheses(observed)
