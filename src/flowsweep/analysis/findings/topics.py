@@ -177,7 +177,7 @@ def _hypotheses(
     yield from apart_from_time(over_levels, design(observed), drift, margin=margin)
     yield from repeats
     yield from verdict_hypotheses(observed)
-    yield from bufferbloat_hypotheses(observed)
+    yield from bufferbloat_hypotheses(observed, {} if within is None else within.round_trips)
     yield from shorter_queue_hypotheses(observed, margin=margin)
     yield from encryption_hypotheses(observed)
     yield from model_hypotheses(observed)
