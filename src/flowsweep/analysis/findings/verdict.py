@@ -21,6 +21,7 @@ from flowsweep.analysis.verdicts import (
     NOT_CLEAR,
     PATH_NOT_FULL,
     QUEUE,
+    REVERSE_QUEUE,
     STAGES,
     VERDICTS,
 )
@@ -87,7 +88,7 @@ def _part(verdict: str, count: int, where: Regions | None, own: Sequence[TrialRo
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
     part += _crowded(own) if unclear else ""
-    part += _reached(own) if verdict in (NETWORK, QUEUE) else ""
+    part += _reached(own) if verdict in (NETWORK, QUEUE, REVERSE_QUEUE) else ""
     part += _sent_again(own) if verdict == LOSS else ""
     others = background_words(own) if VERDICTS[verdict].of_path else ""
     return f"{part}, {others}" if others else part

@@ -301,6 +301,16 @@ def test_datagrams_that_their_own_source_held_back_are_told_from_the_path() -> N
     assert "what the path loses limits" in said("path loss", loss=0.6)
 
 
+def test_acknowledgements_in_the_other_directions_queue_are_no_full_path() -> None:
+    held = trial(verdict="congestion window: reverse queue", goodput_bps=12.0e6, link_payload_bps=57.9e6)
+    [hypothesis] = verdict_hypotheses(observed(held, held, held))
+    assert hypothesis.say("described").endswith(
+        ": the queue of the other direction, in which acknowledgements wait, limits all 3 trials, at 12.0 "
+        "Mbit/s of 57.9 Mbit/s."
+    )
+    assert theory_hypotheses(observed(held)) == []
+
+
 def test_what_is_not_clear_is_said() -> None:
     [hypothesis] = verdict_hypotheses(observed(trial(verdict="not clear"), trial(verdict="not clear")))
     assert hypothesis.say("described") == "slac → in2p3: it is not clear what limits both trials."
