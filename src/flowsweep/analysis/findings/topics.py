@@ -105,7 +105,7 @@ def findings(
         hypothesis
         for observed in comparable
         for hypothesis in _hypotheses(
-            observed, within=within, windows=windows, explained=explained, margin=margin
+            observed, within=within, windows=windows, explained=explained, hosts=hosts, margin=margin
         )
     ]
     beside = any(row.get("flows_beside") for row in summary)
@@ -158,6 +158,7 @@ def _hypotheses(
     within: WithinTrials | None,
     windows: Mapping[str, float],
     explained: Sequence[Explanation],
+    hosts: HostFacts | None,
     margin: float,
 ) -> Iterator[Hypothesis]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
@@ -184,7 +185,7 @@ def _hypotheses(
     yield from theory_hypotheses(observed)
     yield from share_hypotheses(observed)
     if within is not None and not facts_of(observed.rows[0]["test"]).job:
-        yield from within_trial_hypotheses(observed, within, margin=margin)
+        yield from within_trial_hypotheses(observed, within, hosts=hosts, margin=margin)
 
 
 def repeat_hypotheses(
