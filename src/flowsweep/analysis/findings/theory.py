@@ -17,6 +17,10 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, some_of, with_interval
 
+_BEYOND_GRANTED = 2.0
+"""Times the granted send buffer in flight; 1.14 was the most where goodput was what windows allow
+(docs/explanation/windows.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Theory:
@@ -87,7 +91,19 @@ def _applies(theory: _Theory, row: ObservedRow) -> bool:
         return False
     if theory.column == "link_payload_bps" and drops_early(row):
         return False
+    if theory.verdicts is WINDOWS and _beyond_granted(row):
+        return False
     return bool(row["rtt_min_ms"] and row["rtt_min_ms"] >= PATH_RTT_MS)
+
+
+def _beyond_granted(row: ObservedRow) -> bool:
+    """Whether far more was in flight at moments than the send buffer was granted.
+
+    It limits the writer and not the flight, of which the plateau then tells no window.
+    """
+    usable, granted = quantity_of(row, "window_usable_bytes"), quantity_of(row, "window_granted_send_bytes")
+    of_sender = row.get("verdict") == "send window"
+    return bool(of_sender and usable and granted and usable >= _BEYOND_GRANTED * granted)
 
 
 def _hypothesis(

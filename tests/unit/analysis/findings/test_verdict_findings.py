@@ -311,6 +311,24 @@ def test_acknowledgements_in_the_other_directions_queue_are_no_full_path() -> No
     assert theory_hypotheses(observed(held)) == []
 
 
+def test_a_flight_far_beyond_the_send_buffer_is_no_window() -> None:
+    """32 KiB asked for, 64 KiB granted, up to 893 KB in flight at moments, where 801 KB fill the path."""
+    held = trial(
+        verdict="send window", goodput_bps=59e6, rtt_min_ms=44.24, link_payload_bps=144.8e6,
+        window_bytes=None, window_send_bytes=32 * KIB, window_recv_bytes=None,
+        window_granted_send_bytes=64 * KIB, window_usable_bytes=893_415, theory_window_bps=162e6,
+    )  # fmt: skip
+    assert theory_hypotheses(observed(held)) == []
+    [compared] = theory_hypotheses(observed(held | {"window_granted_send_bytes": 800_000}))
+    assert "goodput is 0.364 of the most that they allow" in compared.say("described")
+    advice = window_advice(held, path_bps=144.8e6)
+    assert advice is not None
+    assert advice.sentence.startswith(
+        "To fill the path, 801 KB have to be in flight all of the time, and the send window of slac lets "
+        'them be at moments only (up to 893 KB): `window_send = "832KiB"` in the plan, and '
+    )
+
+
 def test_what_is_not_clear_is_said() -> None:
     [hypothesis] = verdict_hypotheses(observed(trial(verdict="not clear"), trial(verdict="not clear")))
     assert hypothesis.say("described") == "slac → in2p3: it is not clear what limits both trials."
