@@ -346,6 +346,17 @@ def test_a_flight_far_beyond_the_send_buffer_is_no_window() -> None:
     )
 
 
+def test_congestion_control_is_named_where_it_accounts_for_the_time_of_quic() -> None:
+    held = trial(test="quic", verdict="not clear", congestion_limited_share=0.983)
+    [hypothesis] = verdict_hypotheses(observed(held, held, held))
+    assert hypothesis.say("described").endswith(
+        "it is not clear what limits all 3 trials, congestion control held the source back for 98.3 % of the "
+        "time (median of the trials), and nothing tells a full path from losses at random."
+    )
+    less = held | {"congestion_limited_share": 0.5}
+    assert "congestion control" not in verdict_hypotheses(observed(held, less))[0].say("described")
+
+
 def test_what_is_not_clear_is_said() -> None:
     [hypothesis] = verdict_hypotheses(observed(trial(verdict="not clear"), trial(verdict="not clear")))
     assert hypothesis.say("described") == "slac → in2p3: it is not clear what limits both trials."
