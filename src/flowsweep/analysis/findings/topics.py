@@ -12,6 +12,7 @@ from flowsweep.analysis.binning.timed_trials import TimedTrials
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.best import best_search_hypotheses
+from flowsweep.analysis.findings.both_ways import both_ways_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.correlation import correlation_hypotheses
 from flowsweep.analysis.findings.direction import direction_hypotheses
@@ -112,6 +113,7 @@ def findings(
     asked_bps = background_asked_bps(tables.trials) if tables is not None and beside else None
     hypotheses += fairness_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
     hypotheses += harm_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
+    hypotheses += both_ways_hypotheses(comparable, margin=margin)
     hypotheses += _of_the_campaign(summary)
     hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
