@@ -10,7 +10,7 @@ import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, setting_axes, setting_words
 from flowsweep.analysis.background.words import background_names
-from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, Scope, trial_ids
@@ -112,6 +112,7 @@ def _hypothesis(mode: str | None, most: _Compared, place: str, settings: int, ma
         trial_ids((*most.apart, *most.at_once)),
         Estimate.in_percent(most.estimate),
         axis="simultaneous",
+        figure=FigureKey("effects", row["sweep"], mode, axis="simultaneous"),
         p_value=min(1.0, most.p_value * settings),
         within_margin=settings == 1 and max(-low, high) <= math.log1p(margin),
         method=(
