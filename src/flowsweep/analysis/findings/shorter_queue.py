@@ -13,6 +13,7 @@ from flowsweep.analysis.axes import level_of, setting_axes, setting_words
 from flowsweep.analysis.findings.bufferbloat import BLOAT_MS
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.modes import OTHER_PATH, OTHER_PATH_MS
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
@@ -123,8 +124,9 @@ def shorter_queue_hypotheses(
 
     Yields:
         For each direction and axis of which a level looks like that against another by at least BLOAT_MS, the
-        pair that differs most. The effect is the shorter round trip as a share of the longer one (unit "1"),
-        at the point of the other axes where that is highest.
+        pair that differs most. Directions whose trials took paths of unlike length take no part. The effect
+        is the shorter round trip as a share of the longer one (unit "1"), at the point of the other axes
+        where that is highest.
 
     Method:
         At each point of the other axes one-sided t tests of the logarithms of the round trip, and of the mean
@@ -137,6 +139,7 @@ def shorter_queue_hypotheses(
     choices = {
         (direction, axis): found
         for direction, rows in observed.by_direction(lambda row: row.get("rtt_median_ms"))
+        if _of_one_length(rows)
         for axis in setting_axes(rows)
         if (found := list(_choices(rows, axis, margin)))
     }
@@ -145,6 +148,13 @@ def shorter_queue_hypotheses(
         if holding := [choice for choice in found if choice.holds]:
             best = max(holding, key=lambda choice: fmean(point.less_ms for point in choice.points))
             yield _hypothesis(observed, direction, best, asked)
+
+
+def _of_one_length(rows: Sequence[ObservedRow]) -> bool:
+    """Whether all trials took a path of the same length, by their least round trips, as far as known."""
+    least_ms = [least for row in rows if (least := row.get("rtt_min_ms")) is not None]
+    gap_ms = max(least_ms, default=0.0) - min(least_ms, default=0.0)
+    return gap_ms < max(OTHER_PATH_MS, (OTHER_PATH - 1) * min(least_ms, default=0.0))
 
 
 def _choices(rows: Sequence[ObservedRow], axis: str, margin: float) -> Iterator[_Choice]:

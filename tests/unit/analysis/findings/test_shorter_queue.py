@@ -67,3 +67,10 @@ def test_goodput_that_scatters_by_more_than_the_margin_leaves_it_undecided() -> 
 def test_two_repeats_claim_nothing() -> None:
     rows = tuple(row for row in trials().rows if row["repeat"] < 3)
     assert list(shorter_queue_hypotheses(Observations("s", "copy", rows, ()))) == []
+
+
+def test_paths_of_unlike_length_are_not_compared() -> None:
+    """Round trips that are longer since a router chose another path are no queue that a setting cuts."""
+    seen = trials()
+    rows = tuple(row | {"rtt_min_ms": 10.2 if row["flows"] == 1 else 50.4} for row in seen.rows)
+    assert list(shorter_queue_hypotheses(Observations("s", "copy", rows, seen.factors))) == []
