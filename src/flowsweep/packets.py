@@ -7,6 +7,10 @@ UDP_HEADER_BYTES = 8
 TIMESTAMPS_BYTES = 12
 """The option of RFC 7323 with its padding, which Linux puts into every segment."""
 
+MPTCP_OPTION_BYTES = 28
+"""Multipath TCP's in a segment with data: numbers of 8 bytes for data and acknowledgement, padded (RFC 8684,
+section 3.3)."""
+
 QUIC_PACKET_EXTRA_BYTES = 35
 """Of a full datagram: a short header with a connection ID of 8 bytes, a tag of 16 bytes, and the header of a
 STREAM frame (RFC 9000, sections 17.3 and 19.8; RFC 9001, section 5.3)."""

@@ -21,10 +21,12 @@ from quota_support import cpu_quota, quotas_missing
 FEWEST_TRIALS = 150
 LEAST_RIGHT = 0.97
 CONSTRUCTED = tuple(
-    verdict for verdict in VERDICTS if verdict not in {"host drops", "path loss", "not clear"}
+    verdict
+    for verdict in VERDICTS
+    if verdict not in {"host drops", "path loss", "not clear", "congestion window: reverse queue"}
 )
 """Verdicts that a plan can ask for; drops at hosts need broken hosts (unit tests of the verdict), and loss
-of a path is a verdict on datagrams."""
+of a path is a verdict on datagrams. The queue of the other direction is one of trials both ways at once."""
 EVIDENCE = (
     "limit_rwnd_share", "limit_send_buffer_share", "limit_cwnd_share", "limit_none_share",
     "sender_idle_share", "rtt_min_ms", "rtt_median_ms", "rtt_variation_ms", "rtt_at_loss_ms",

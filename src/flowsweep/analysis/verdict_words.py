@@ -2,9 +2,11 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known, quantity_of
 from flowsweep.analysis.verdicts import (
+    BUSY,
     HOST_DROPS,
     LOSS,
     MOST,
+    NOT_CLEAR,
     PATH_FULL,
     QUEUE,
     QUEUE_MS,
@@ -33,6 +35,17 @@ def held_by_window(row: TrialRow) -> bool:
     """Whether the congestion window was full for a third of the time or more, or nobody knows."""
     share = row.get("limit_cwnd_share")
     return share is None or share >= SOME
+
+
+def congestion_held(row: TrialRow) -> float | None:
+    """For which share of the time congestion control held a source of QUIC back, where no more is known.
+
+    Nothing where less than two thirds are its own, where the verdict says more, and where CPU may be why.
+    """
+    share = row.get("congestion_limited_share")
+    busy = max(row.get("thread_busy_send") or 0.0, row.get("thread_busy_recv") or 0.0) >= BUSY
+    held = row.get("verdict") == NOT_CLEAR and not busy and share is not None and share >= MOST
+    return share if held else None
 
 
 def limit_words(row: TrialRow) -> tuple[str, str]:

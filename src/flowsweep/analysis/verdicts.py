@@ -9,7 +9,8 @@ from typing import Final, Literal, NamedTuple
 from flowsweep.wording import format_margin
 
 Verdict = Literal[
-    "send window", "receive window", "congestion window: loss", "congestion window: queue", "sender CPU",
+    "send window", "receive window", "congestion window: loss", "congestion window: queue",
+    "congestion window: reverse queue", "sender CPU",
     "receiver CPU", "application rate", "host drops", "path loss", "source disk", "source file system",
     "network", "sink disk", "sink file system", "not clear",
 ]  # fmt: skip
@@ -17,6 +18,7 @@ Verdict = Literal[
 WINDOWS: Final = ("send window", "receive window")
 LOSS: Final = "congestion window: loss"
 QUEUE: Final = "congestion window: queue"
+REVERSE_QUEUE: Final = "congestion window: reverse queue"
 HOST_DROPS: Final = "host drops"
 PATH_LOSS: Final = "path loss"
 SOURCE_DISK: Final = "source disk"
@@ -93,6 +95,14 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "control kept to the rate that it found.",
         "the path itself",
         "No host setting has to change: the path limits goodput there, and more goodput needs another path.",
+        of_path=True,
+    ),
+    REVERSE_QUEUE: VerdictWords(
+        "The link had room left; acknowledgements waited in the queue of the other direction, which was in "
+        "use at the same time, and the congestion window was in flight for as long.",
+        "the queue of the other direction, in which acknowledgements wait,",
+        "Keep the queue of the other direction short (fair queueing or CoDel at its bottleneck, or a lower "
+        "rate there), or use one direction at a time.",
         of_path=True,
     ),
     "sender CPU": VerdictWords(

@@ -1,6 +1,7 @@
 """What `flowsweep quic` says at its end."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.verdict_words import congestion_held
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.summary_lines import cpu, goodput, latency, print_lines
 from flowsweep.defaults import MILLISECOND_NS
@@ -43,6 +44,11 @@ def _held_back(row: TrialRow) -> str | None:
 
 
 def _limited_by(row: TrialRow) -> str:
+    if (held := congestion_held(row)) is not None:
+        return (
+            f"congestion control, for {format_share(held)} of the time: it slows down for a full path as for "
+            "packets lost at random, and nothing tells which"
+        )
     if row["goodput_bps"] is None:
         unknown = "there are too few whole intervals for a goodput"
     else:

@@ -12,6 +12,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.file_summary import print_summary as print_file
 from flowsweep.cli.path_summary import _available as available_in_words
+from flowsweep.cli.quic_summary import print_summary as print_quic
 from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 from flowsweep.cli.tcp_summary import print_summary as print_tcp
 from flowsweep.cli.udp_summary import print_summary as print_udp
@@ -296,6 +297,28 @@ def test_udp_ends_with_what_limited_it(
     changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     print_udp(TCP_ROW | changes)
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"verdict": "not clear", "congestion_limited_share": 0.983},
+            "congestion control, for 98.3 % of the time: it slows down for a full path as for packets lost",
+        ),
+        (
+            {"verdict": "not clear", "congestion_limited_share": 0.983, "thread_busy_send": 0.95},
+            "not known: no cause accounts for enough of the trial",
+        ),
+        ({"verdict": "not clear"}, "not known: no cause accounts for enough of the trial"),
+    ],
+)
+def test_quic_ends_with_what_limited_it(
+    changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shares = ("congestion_limited_share", "flow_control_limited_share", "application_limited_share")
+    print_quic(TCP_ROW | dict.fromkeys((*shares, "packets_lost", "quic_overhead_percent")) | changes)
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
 
 

@@ -114,10 +114,16 @@ def test_what_has_one_colour_is_not_said_to_have_several(drawn):
 
 
 def test_effects_have_a_sign_and_the_name_of_their_axis():
-    found = (finding(axis="flows_per_pair"), finding("direction", effect=-0.02, decision="undecided"))
+    found = (
+        finding(axis="flows_per_pair"),
+        finding("direction", effect=-0.02, decision="undecided"),
+        finding("direction", axis="simultaneous"),
+    )
     (one,) = of_kind(figures(make_rows(repeats=2), findings=found), "effects")
     texts = {name: text for trace in one.figure.data for name, text in zip(trace.y, trace.text, strict=True)}
-    assert texts == {"flows per pair of hosts": "+24.0 %", "length": "0.0 %"}
+    assert texts == {
+        "flows per pair of hosts": "+24.0 %", "length": "0.0 %", "traffic both ways": "+24.0 %"
+    }  # fmt: skip
 
 
 def test_another_sweep_mode_or_direction_shows_nothing(drawn):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, quantity_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.analysis.verdicts import QUEUE
 from flowsweep.tests import facts_of
@@ -108,10 +108,23 @@ def window_advice(
     remedy = remedy or _raising(side, host, window, hosts, key=_key_of_plan(row, side) if asked else None)
     if remedy is None:
         return None
-    flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
-    lead = f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}"
+    lead = _lead(row, side, host, needed)
     return WindowAdvice(
         side, remedy.host, needed, window, asked, remedy.name, remedy.numbers, f"{lead}: {remedy.words}."
+    )
+
+
+def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
+    """What it takes; `needed_bytes`: of one flow."""
+    needed = format_size(needed_bytes)
+    flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
+    at_moments = quantity_of(row, "window_usable_bytes") or 0.0
+    if side == "receive" or at_moments < needed_bytes:
+        return f"To fill the path, {host} needs a {side} window of at least {needed}{flows}"
+    # The buffer limits the writer: more than it holds may be in flight, though not all of the time.
+    return (
+        f"To fill the path, {needed} have to be in flight all of the time{flows}, and the send window of "
+        f"{host} lets them be at moments only (up to {format_size(at_moments)})"
     )
 
 

@@ -1,71 +1,128 @@
 """What the queue of a full path adds to round trips, by TCP's own measurement, as time and as bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from statistics import median
+from types import MappingProxyType
 
 from flowsweep.analysis.background.words import background_names
+from flowsweep.analysis.findings.by_point import METHOD, between_words, unlike_points
+from flowsweep.analysis.findings.ecmp import on_unlike_paths
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.modes import OTHER_PATH, OTHER_PATH_MS
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
+from flowsweep.analysis.tests.tcp.least_round_trips import LeastRoundTripRow
 from flowsweep.analysis.verdicts import QUEUE
 from flowsweep.grouping import grouped
-from flowsweep.wording import format_milliseconds, format_size, some_of, with_interval
+from flowsweep.wording import counted, format_milliseconds, format_size, some_of, with_interval
 
 BLOAT_MS = 20.0
 """A queue that adds less is not noticed by those who share the path: a frame of a call lasts as long."""
 _METHOD = (
-    "median smoothed round trip less the least of the direction, of trials that the path limits: mean of "
+    "median smoothed round trip less the least of the {}, of trials that the path limits: mean of "
     "logarithms by repeat, t interval over repeats; bytes are goodput × that time (Little 1961)"
 )
-_described = partial(Hypothesis, "bufferbloat", method=_METHOD, figure="limits")
+_described = partial(Hypothesis, "bufferbloat", figure="limits")
 
 
-def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    """A trial in whose queue something waits."""
+
+    row: ObservedRow
+    least_ms: float
+    """Of the path that its flows took."""
+
+    @property
+    def wait_ms(self) -> float:
+        return known(self.row["rtt_median_ms"]) - self.least_ms
+
+
+def bufferbloat_hypotheses(
+    observed: Observations, round_trips: Mapping[str, Sequence[LeastRoundTripRow]] = MappingProxyType({})
+) -> list[Hypothesis]:
     """Describe what waits in each direction's queue when the path is full.
 
     Args:
         observed: Trials of one sweep and mode.
+        round_trips: Rows of `least_round_trips`, by trial_id, of trials with several flows.
 
     Returns:
         One description for each direction in which the queue adds at least BLOAT_MS and as much as the least
         round trip (Gettys and Nichols, "Bufferbloat: dark buffers in the Internet", 2011). The effect is what
         it adds, in s, with an interval where there are three repeats. Trials that a window, a rate or
-        a CPU limits take no part: what lengthens their round trips is not a queue of theirs.
+        a CPU limits take no part: what lengthens their round trips is not a queue of theirs. Nor do trials
+        whose flows take paths of unlike length: how much of their round trips is queue is not known.
     """
     found = []
     for _, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
         full = [row for row in rows if row.get("verdict") == QUEUE]
+        unlike = on_unlike_paths(full, round_trips)
         least_ms = min(known(row["rtt_min_ms"]) for row in rows)
-        waits = [row for row in full if (row.get("rtt_median_ms") or 0.0) > least_ms]
-        if waits and (hypothesis := _hypothesis(observed, waits, full, least_ms)) is not None:
+        queued = [
+            # Of a queue that others keep filled not even the handshake sees the end.
+            _Queued(row, least_ms if background_names(row) else known(row["rtt_min_ms"]))
+            for row in full
+            if row["trial_id"] not in unlike
+        ]
+        waits = [one for one in queued if (one.row.get("rtt_median_ms") or 0.0) > one.least_ms]
+        if waits and (hypothesis := _hypothesis(observed, waits, len(full), len(unlike))) is not None:
             found.append(hypothesis)
     return found
 
 
 def _hypothesis(
-    observed: Observations, rows: Sequence[ObservedRow], full: Sequence[ObservedRow], least_ms: float
+    observed: Observations, waits: Sequence[_Queued], full: int, unlike: int
 ) -> Hypothesis | None:
-    direction, repeats = rows[0][DIRECTION], grouped(rows, lambda row: row["repeat"]).values()
-    waits_ms = ([known(row["rtt_median_ms"]) - least_ms for row in own] for own in repeats)
-    added_ms = geometric_mean([geometric_mean(own).value for own in waits_ms])
-    if added_ms.value < max(BLOAT_MS, least_ms):
+    rows = [one.row for one in waits]
+    direction, repeats = rows[0][DIRECTION], grouped(waits, lambda one: one.row["repeat"]).values()
+    added_ms = geometric_mean([geometric_mean([one.wait_ms for one in own]).value for own in repeats])
+    points = unlike_points([(one.row, one.wait_ms) for one in waits])
+    most = points[-1] if points else added_ms
+    if most.value < max(BLOAT_MS, median(one.least_ms for one in waits)):
         return None
-    waiting = geometric_mean(
-        [goodput_of(row) * (known(row["rtt_median_ms"]) - least_ms) / 8_000 for row in rows]
+    waiting = [goodput_of(one.row) * one.wait_ms / 8_000 for one in waits]
+    if points:
+        longer = between_words(points, format_milliseconds)
+        bytes_words = f"{format_size(min(waiting))} to {format_size(max(waiting))}"
+    else:
+        longer = with_interval(format_milliseconds, added_ms.value, added_ms.low, added_ms.high)
+        bytes_words = format_size(geometric_mean(waiting).value)
+    added = Estimate(
+        most.value / 1e3, "s", *(None if end is None else end / 1e3 for end in (most.low, most.high))
     )
-    longer = with_interval(format_milliseconds, added_ms.value, added_ms.low, added_ms.high)
-    added_s = added_ms.in_unit(1_000)
-    added = Estimate(added_s.value, "s", added_s.low, added_s.high)
-    most_ms = max(known(row["rtt_median_ms"]) for row in rows) - least_ms
     shared = any(background_names(row) for row in rows)
     whose = " of these trials waiting, beside what others have in it" if shared else " waiting"
     # Where others fill the queue, a smaller window here leaves them the more room.
     shorter = "" if shared else ", or a smaller window,"
     claim = (
-        f"{direction}: where the path is full its queue adds {longer} to a "
-        f"round trip of {format_milliseconds(least_ms)} ({format_size(waiting.value)}{whose}) in "
-        f"{some_of(len(rows), len(full), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares "
+        f"{direction}: where the path is full its queue adds {longer} to {_least_words(waits)} "
+        f"({bytes_words}{whose}) in {some_of(len(rows), full, 'trial')} (at most "
+        f"{format_milliseconds(max(one.wait_ms for one in waits))}).{_unlike_words(unlike)} All that shares "
         f"the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )
-    return _described(observed.scope(direction), claim, trial_ids(rows), added)
+    method = _METHOD.format("direction" if shared else "trial") + (f"; {METHOD}" if points else "")
+    return _described(observed.scope(direction), claim, trial_ids(rows), added, method=method)
+
+
+def _least_words(waits: Sequence[_Queued]) -> str:
+    """The round trip without a queue; of each path where trials took paths of unlike length."""
+    least_ms, most_ms = (choose(one.least_ms for one in waits) for choose in (min, max))
+    if most_ms - least_ms < max(OTHER_PATH_MS, (OTHER_PATH - 1) * least_ms):
+        return f"a round trip of {format_milliseconds(least_ms)}"
+    return (
+        f"round trips of {format_milliseconds(least_ms)} to {format_milliseconds(most_ms)}, the least of "
+        "each trial, as trials took paths of unlike length"
+    )
+
+
+def _unlike_words(unlike: int) -> str:
+    if not unlike:
+        return ""
+    return (
+        f" That is without {counted(unlike, 'trial')} whose flows took paths of unlike length: how much of "
+        "their round trips is queue is not known."
+    )

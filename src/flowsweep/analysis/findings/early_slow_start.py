@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from flowsweep.analysis.findings.advice import HostFacts, recorded
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
@@ -18,6 +19,7 @@ FEWEST_ROUND_TRIPS = 10
 LEAST_EXTRA_NS = 500 * MILLISECOND_NS
 """What is less tells nobody to do anything."""
 _HALF = 2
+_FORGETS = "net.ipv4.tcp_no_metrics_save"
 _METHOD = (
     "first slow-start threshold of each flow (TCP_INFO), at most half of its highest congestion window, "
     "before anything was retransmitted; time from the last of them until the sum over flows is up to speed, "
@@ -58,6 +60,7 @@ def early_end_hypotheses(
     observed: Observations,
     reached: Mapping[str, SlowStartRow],
     ends: Mapping[str, Sequence[SlowStartEndRow]],
+    hosts: HostFacts | None = None,
 ) -> Iterator[Hypothesis]:
     """Describe slow starts that ended without a loss while the path could carry far more.
 
@@ -65,6 +68,7 @@ def early_end_hypotheses(
         observed: Trials of one sweep and mode.
         reached: Rows of `slow_starts`, by trial_id; times in ns.
         ends: Rows of `slow_start_ends`, by trial_id, of those that `slow_trials` names.
+        hosts: What is recorded of the hosts: a cause that their settings rule out is not named.
 
     Yields:
         One description for each direction that has such trials (HyStart, Ha and Rhee 2011, does so where
@@ -82,7 +86,7 @@ def early_end_hypotheses(
             extra_s = geometric_mean([one.extra_ns for one in early]).in_unit(SECOND_NS)
             yield _described(
                 observed.scope(direction),
-                _said(direction, early, len(rows), extra_s.value),
+                _said(direction, early, len(rows), extra_s.value, _causes(rows[0]["src"], hosts)),
                 trial_ids(one.row for one in early),
                 Estimate(extra_s.value, "s", extra_s.low, extra_s.high),
             )
@@ -105,14 +109,19 @@ def _least_ns(row: TrialRow) -> float:
     return max(FEWEST_ROUND_TRIPS * known(row["rtt_min_ms"]) * MILLISECOND_NS, LEAST_EXTRA_NS)
 
 
-def _said(direction: str, early: Sequence[_Early], of: int, extra_s: float) -> str:
+def _causes(source: str, hosts: HostFacts | None) -> str:
+    jitter = "Round trips that vary can cause this (HyStart)"
+    if (recorded(hosts, source, _FORGETS) or (0,)) != (0,):
+        return jitter
+    return f"{jitter}, and so can a threshold that the source's kernel keeps of a peer ({_FORGETS} = 0)"
+
+
+def _said(direction: str, early: Sequence[_Early], of: int, extra_s: float, causes: str) -> str:
     least, most = (choose(one.segments for one in early) for choose in (min, max))
     at = counted(least, "segment") if least == most else f"{least} to {most} segments"
     later = max(one.highest_segments for one in early)
     return (
         f"{direction}: in {len(early)} of {counted(of, 'trial')} slow start ended without a loss at {at}, of "
         f"{later} that a flow reached later; these trials took {format_duration(extra_s * SECOND_NS)} longer "
-        "to reach full speed. Round trips that vary can cause this (HyStart), and so can a threshold that "
-        "the source's kernel keeps of a peer (net.ipv4.tcp_no_metrics_save = 0): leave that time out with "
-        "`omit`, or expect less of short transfers."
+        f"to reach full speed. {causes}: leave that time out with `omit`, or expect less of short transfers."
     )

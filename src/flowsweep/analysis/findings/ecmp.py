@@ -62,7 +62,7 @@ def ecmp_hypotheses(
     for direction, rows in observed.by_direction(lambda row: _takes_part(row, round_trips)):
         flows = [flow for row in rows for flow in round_trips[row["trial_id"]]]
         paths = _paths(flows)
-        several = [row for row in rows if _paths_of(row["trial_id"], paths) > 1]
+        several = _of_several(rows, paths)
         if not several:
             continue
         carried = _carried(several, paths)
@@ -73,6 +73,19 @@ def ecmp_hypotheses(
             NO_ESTIMATE if carried is None else Estimate(*_in_percent(carried)),
             trials=len(rows),
         )
+
+
+def on_unlike_paths(
+    rows: Sequence[ObservedRow], round_trips: Mapping[str, Sequence[LeastRoundTripRow]]
+) -> frozenset[str]:
+    """Name the trials of a direction whose flows take paths of unlike length: trial_id."""
+    own = [row for row in rows if _takes_part(row, round_trips)]
+    paths = _paths(flow for row in own for flow in round_trips[row["trial_id"]]) if own else []
+    return frozenset(trial_ids(_of_several(own, paths)))
+
+
+def _of_several(rows: Sequence[ObservedRow], paths: Sequence[_Path]) -> list[ObservedRow]:
+    return [row for row in rows if _paths_of(row["trial_id"], paths) > 1]
 
 
 def _takes_part(row: ObservedRow, round_trips: Mapping[str, Sequence[LeastRoundTripRow]]) -> bool:

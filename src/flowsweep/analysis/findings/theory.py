@@ -17,6 +17,13 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, some_of, with_interval
 
+_LINK = "link_payload_bps"
+_BEYOND_LINK = 1.005
+"""Shown as more than 1."""
+_BEYOND_GRANTED = 2.0
+"""Times the granted send buffer in flight; 1.14 was the most where goodput was what windows allow
+(docs/explanation/windows.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Theory:
@@ -43,7 +50,7 @@ _THEORIES = (
         "of the most that they allow, usable window × flows / least round trip", "RFC 6349, section 3.3.1",
     ),
     _Theory(
-        (QUEUE,), "link_payload_bps", "where the path itself limits",
+        (QUEUE,), _LINK, "where the path itself limits",
         "of what its packets can carry as payload", "RFC 6349, section 4.1.1",
     ),
     _Theory(
@@ -85,9 +92,21 @@ def _applies(theory: _Theory, row: ObservedRow) -> bool:
     """Whether the theory has something to say of a trial that it is about."""
     if not row.get(theory.column):
         return False
-    if theory.column == "link_payload_bps" and drops_early(row):
+    if theory.column == _LINK and drops_early(row):
+        return False
+    if theory.verdicts is WINDOWS and _beyond_granted(row):
         return False
     return bool(row["rtt_min_ms"] and row["rtt_min_ms"] >= PATH_RTT_MS)
+
+
+def _beyond_granted(row: ObservedRow) -> bool:
+    """Whether far more was in flight at moments than the send buffer was granted.
+
+    It limits the writer and not the flight, of which the plateau then tells no window.
+    """
+    usable, granted = quantity_of(row, "window_usable_bytes"), quantity_of(row, "window_granted_send_bytes")
+    of_sender = row.get("verdict") == "send window"
+    return bool(of_sender and usable and granted and usable >= _BEYOND_GRANTED * granted)
 
 
 def _hypothesis(
@@ -102,6 +121,7 @@ def _hypothesis(
         f"{scope.direction}: {theory.where} ({trials}), goodput{beside} is "
         f"{with_interval(format_number, ratio.value, ratio.low, ratio.high)}"
         f"{_by_point(observed, rows, theory.column)} {theory.what}."
+        f"{_beyond_link(observed, rows) if theory.column == _LINK else ''}"
     )
     return Hypothesis(
         "theory",
@@ -120,11 +140,27 @@ def _interval_words(ratio: GeometricMean) -> str:
 
 def _by_point(observed: Observations, rows: Sequence[ObservedRow], column: str) -> str:
     """Between what means of points it lies, where they differ by more than what is of practical effect."""
-    points = grouped(rows, lambda row: tuple(level_of(row, axis) for axis in observed.factors))
-    means = [_mean_ratio(own, column) for own in points.values()]
+    means = [_mean_ratio(own, column) for own in _points(observed, rows)]
     if max(means) <= (1 + EQUIVALENCE_MARGIN) * min(means):
         return ""
     return f" ({format_number(min(means))} to {format_number(max(means))} by point)"
+
+
+def _beyond_link(observed: Observations, rows: Sequence[ObservedRow]) -> str:
+    """Why it is more than a link can carry, and what it is in the mean over a trial, where a point is so."""
+    if max(_mean_ratio(own, _LINK) for own in _points(observed, rows)) < _BEYOND_LINK:
+        return ""
+    means = [row | {"goodput_bps": row.get("goodput_mean_bps") or row["goodput_bps"]} for row in rows]
+    ratio, _ = _ratio(means, _LINK)
+    return (
+        " These are medians of intervals, and no mean of what the link carried: data that waited behind a "
+        "lost packet, or in a buffer, count when they are read. In the mean over a trial it is "
+        f"{with_interval(format_number, ratio.value, ratio.low, ratio.high)}."
+    )
+
+
+def _points(observed: Observations, rows: Sequence[ObservedRow]) -> list[list[ObservedRow]]:
+    return list(grouped(rows, lambda row: tuple(level_of(row, axis) for axis in observed.factors)).values())
 
 
 def _ratio(rows: Sequence[ObservedRow], column: str) -> tuple[GeometricMean, int]:

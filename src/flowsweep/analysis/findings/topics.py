@@ -12,6 +12,7 @@ from flowsweep.analysis.binning.timed_trials import TimedTrials
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.best import best_search_hypotheses
+from flowsweep.analysis.findings.both_ways import both_ways_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.correlation import correlation_hypotheses
 from flowsweep.analysis.findings.direction import direction_hypotheses
@@ -36,6 +37,7 @@ from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses
 from flowsweep.analysis.findings.segment_size import segment_hypotheses
+from flowsweep.analysis.findings.shorter_queue import shorter_queue_hypotheses
 from flowsweep.analysis.findings.still_growing import with_growing_trials
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
@@ -104,13 +106,14 @@ def findings(
         hypothesis
         for observed in comparable
         for hypothesis in _hypotheses(
-            observed, within=within, windows=windows, explained=explained, margin=margin
+            observed, within=within, windows=windows, explained=explained, hosts=hosts, margin=margin
         )
     ]
     beside = any(row.get("flows_beside") for row in summary)
     asked_bps = background_asked_bps(tables.trials) if tables is not None and beside else None
     hypotheses += fairness_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
     hypotheses += harm_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
+    hypotheses += both_ways_hypotheses(comparable, margin=margin)
     hypotheses += _of_the_campaign(summary)
     hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
@@ -157,6 +160,7 @@ def _hypotheses(
     within: WithinTrials | None,
     windows: Mapping[str, float],
     explained: Sequence[Explanation],
+    hosts: HostFacts | None,
     margin: float,
 ) -> Iterator[Hypothesis]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
@@ -176,13 +180,14 @@ def _hypotheses(
     yield from apart_from_time(over_levels, design(observed), drift, margin=margin)
     yield from repeats
     yield from verdict_hypotheses(observed)
-    yield from bufferbloat_hypotheses(observed)
+    yield from bufferbloat_hypotheses(observed, {} if within is None else within.round_trips)
+    yield from shorter_queue_hypotheses(observed, margin=margin)
     yield from encryption_hypotheses(observed)
     yield from model_hypotheses(observed)
     yield from theory_hypotheses(observed)
     yield from share_hypotheses(observed)
     if within is not None and not facts_of(observed.rows[0]["test"]).job:
-        yield from within_trial_hypotheses(observed, within, margin=margin)
+        yield from within_trial_hypotheses(observed, within, hosts=hosts, margin=margin)
 
 
 def repeat_hypotheses(

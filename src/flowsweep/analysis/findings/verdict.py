@@ -11,7 +11,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
-from flowsweep.analysis.verdict_words import held_by_window
+from flowsweep.analysis.verdict_words import congestion_held, held_by_window
 from flowsweep.analysis.verdicts import (
     CORES_BUSY,
     HOST_DROPS,
@@ -21,6 +21,7 @@ from flowsweep.analysis.verdicts import (
     NOT_CLEAR,
     PATH_NOT_FULL,
     QUEUE,
+    REVERSE_QUEUE,
     STAGES,
     VERDICTS,
 )
@@ -98,8 +99,8 @@ def _part(verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: 
         part = f"{limiting_words(verdict, own)} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
-    part += _crowded(own) if unclear else ""
-    part += _reached(own) if verdict in (NETWORK, QUEUE) else ""
+    part += f"{_crowded(own)}{_congestion_held(own)}" if unclear else ""
+    part += _reached(own) if verdict in (NETWORK, QUEUE, REVERSE_QUEUE) else ""
     part += _sent_again(own) if verdict == LOSS else ""
     others = background_words(own) if VERDICTS[verdict].of_path else ""
     return f"{part}, {others}" if others else part
@@ -152,6 +153,18 @@ def _crowded(own: Sequence[TrialRow]) -> str:
         if sum((cores or 0.0) >= CORES_BUSY for cores in busy) > len(own) / 2
     ]
     return f", {_CORES_IN_USE.format(' and '.join(ends))}" if ends else ""
+
+
+def _congestion_held(own: Sequence[TrialRow]) -> str:
+    """For how long congestion control held all of the trials back, without a sign of why."""
+    shares = [share for row in own if (share := congestion_held(row)) is not None]
+    if len(shares) < len(own):
+        return ""
+    middle = " (median of the trials)" if len(shares) > 1 else ""
+    return (
+        f", congestion control held the source back for {format_share(median(shares))} of the time{middle}, "
+        "and nothing tells a full path from losses at random"
+    )
 
 
 def _sent_again(own: Sequence[TrialRow]) -> str:

@@ -9,6 +9,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from flowsweep.analysis.binning.timed_trials import TimedTrials, timed_trials
+from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.closed_window import closed_window_hypotheses, window_may_have_closed
 from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
@@ -123,13 +124,18 @@ def _traces(tables: Tables, starts: ir.Table, summary: Sequence[TrialRow]) -> di
 
 
 def within_trial_hypotheses(
-    observed: Observations, within: WithinTrials, *, margin: float = EQUIVALENCE_MARGIN
+    observed: Observations,
+    within: WithinTrials,
+    *,
+    hosts: HostFacts | None = None,
+    margin: float = EQUIVALENCE_MARGIN,
 ) -> list[Hypothesis]:
     """Describe what samples and counters say: durations, slow start, drops, what is not read, paths.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
         within: Of their campaign.
+        hosts: What is recorded of its hosts.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -146,7 +152,7 @@ def within_trial_hypotheses(
     return [
         *cut_hypotheses(observed, within.cuts, margin=margin),
         *(slow_start_hypotheses(sampled, within.reached) if started_slowly else ()),
-        *early_end_hypotheses(sampled, within.reached, within.ends),
+        *early_end_hypotheses(sampled, within.reached, within.ends, hosts),
         *drop_hypotheses(observed, within.traces),
         *host_drop_hypotheses(sampled, within.counters),
         *closed_window_hypotheses(sampled, within.counters),

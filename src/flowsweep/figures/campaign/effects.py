@@ -178,7 +178,7 @@ def _labels(findings: Sequence[Finding]) -> list[str]:
 
 
 def _name(finding: Finding) -> str:
-    known = AXIS_NAMES | {axis.column: axis.name for axis in AXES}
+    known = AXIS_NAMES | {axis.column: axis.name for axis in AXES} | {"simultaneous": "traffic both ways"}
     what = known.get(finding.axis or "", finding.kind)
     parts = [what, finding.direction] if finding.direction else [what]
     return "<br>".join(

@@ -20,7 +20,7 @@ SEGMENTS_BYTES = range(1_400, 1_461)
 SEGMENTS_LEAST = 8
 """Smaller windows are sent two or three segments at a time, by what is being read."""
 SEND_LEAST_BYTES = 64 * 1024
-"""Below, unpaced flows had up to four times the granted bytes in flight: docs/explanation/windows.md."""
+"""Below, unpaced flows had up to 14 times the granted bytes in flight: docs/explanation/windows.md."""
 
 
 def _setting(parameters: TcpParameters, flows: int, path: PathModel) -> FlowSetting:

@@ -25,12 +25,14 @@ def trials() -> list[Row]:
     return [row | {"rtt_min_ms": 100.0} for row in rows]
 
 
-def told(ends: Sequence[dict[str, Any]], full_s: float = FULL_S) -> list[Finding]:
+def told(
+    ends: Sequence[dict[str, Any]], full_s: float = FULL_S, hosts: dict[str, Any] | None = None
+) -> list[Finding]:
     rows = trials()
     reached = {row["trial_id"]: {"slow_start_ns": round(full_s * SECOND_NS)} for row in rows}
     [observed] = observations(rows)
     slow = slow_trials(rows, reached)
-    return decided(list(early_end_hypotheses(observed, reached, dict.fromkeys(slow, ends))))
+    return decided(list(early_end_hypotheses(observed, reached, dict.fromkeys(slow, ends), hosts)))
 
 
 def end(segments: int, ended_s: float = 1.0, *, highest: int = 800, lossless: bool = True) -> dict[str, Any]:
@@ -46,6 +48,15 @@ def test_an_early_end_is_told_with_what_it_cost() -> None:
     )
     assert (one.decision, one.effect_unit, one.direction) == ("described", "s", "a → b")
     assert one.effect == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize(("value", "times"), [("0", 1), ("1", 0), (None, 1)])
+def test_a_threshold_of_the_kernel_is_a_cause_only_where_it_keeps_one(value: str | None, times: int) -> None:
+    settings = {} if value is None else {"net.ipv4.tcp_no_metrics_save": value}
+    [one] = told([end(28, 0.8), end(56, 1.0)], hosts={"a": {"sysctls": settings}})
+    assert one.claim.count("net.ipv4.tcp_no_metrics_save = 0") == times
+    assert " Round trips that vary can cause this (HyStart)" in one.claim
+    assert one.claim.endswith(": leave that time out with `omit`, or expect less of short transfers.")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.drops import TRIALS_MAX, drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.tests.tcp.least_round_trips import LeastRoundTripRow
 
 Row = dict[str, Any]
 QUEUE, LOSS = "congestion window: queue", "congestion window: loss"
@@ -45,6 +46,47 @@ def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
     assert hypothesis.say("described").startswith("a → b: where the path is full its queue adds 296 ms [")
     at = " to a round trip of 20.2 ms (714 KB waiting) in 3 trials (at most 308 ms)"
     assert at in said([hypothesis])
+
+
+def test_queues_of_points_that_differ_are_told_apart() -> None:
+    rows = [
+        trial(f"{name} {repeat}", repeat=repeat, congestion_asked=name, rtt_median_ms=median_ms + repeat)
+        for name, median_ms in (("bbr", 27.0), ("cubic", 198.0))
+        for repeat in (1, 2, 3)
+    ]
+    [hypothesis] = bufferbloat_hypotheses(observed(*rows))
+    assert hypothesis.say("described").startswith(
+        "a → b: where the path is full its queue adds between 8.80 ms [6.32 ms, 11.3 ms] (the least of 2 "
+        "points: bbr) and 180 ms [177 ms, 182 ms] (the most: cubic) to a round trip of 20.2 ms (18.8 KB to "
+        "436 KB waiting) in 6 trials (at most 181 ms)."
+    )
+    assert hypothesis.estimate.effect == pytest.approx(0.1798), "that of the point where it is most"
+
+
+def test_what_a_longer_path_takes_is_no_queue() -> None:
+    """Trials whose only flow took the longer one of two paths: 40 ms of theirs are propagation."""
+    rows = [trial(n, repeat=n, rtt_min_ms=10.2, rtt_median_ms=61.0) for n in (1, 2)]
+    rows += [trial(n, repeat=n, rtt_min_ms=50.4, rtt_median_ms=108.0) for n in (3, 4)]
+    claim = said(bufferbloat_hypotheses(observed(*rows)))
+    assert claim.startswith("a → b: where the path is full its queue adds 54.1 ms [")
+    assert " to round trips of 10.2 ms to 50.4 ms, the least of each trial, as trials took paths of " in claim
+    assert " in 4 trials (at most 57.6 ms)" in claim
+
+
+def test_trials_whose_flows_take_paths_of_unlike_length_tell_no_queue() -> None:
+    flows = {
+        str(n): [
+            LeastRoundTripRow(trial_id=str(n), flow=flow, least_us=least_us + n, acked_bytes=1)
+            for flow, least_us in enumerate((10_200, 50_400))
+        ]
+        for n in (1, 2, 3)
+    }
+    rows = [trial(n, repeat=n, flows=2, rtt_min_ms=10.2, rtt_median_ms=74.0) for n in (1, 2, 3)]
+    assert bufferbloat_hypotheses(observed(*rows), flows) == []
+    rows += [trial(n, repeat=n, rtt_min_ms=10.2, rtt_median_ms=61.0) for n in (4, 5, 6)]
+    claim = said(bufferbloat_hypotheses(observed(*rows), flows))
+    assert " adds 50.8 ms [50.8 ms, 50.8 ms] to a round trip of 10.2 ms (123 KB waiting) in 3 of 6 " in claim
+    assert ". That is without 3 trials whose flows took paths of unlike length: " in claim
 
 
 @pytest.mark.parametrize(

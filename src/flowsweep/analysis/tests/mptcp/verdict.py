@@ -3,20 +3,24 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.verdicts import BUSY, NOT_CLEAR, RATE_REACHED
+from flowsweep.analysis import theory
+from flowsweep.analysis.verdicts import BUSY, NOT_CLEAR, PATH_FULL, QUEUE, RATE_REACHED
+from flowsweep.packets import MPTCP_OPTION_BYTES, header_bytes
 
 
 def with_subflow_verdict(rows: ir.Table) -> ir.Table:
     """Settle `verdict` of trials of Multipath TCP; others keep theirs.
 
     Args:
-        rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, flows, rate_bps,
-            thread_busy_send, thread_busy_recv.
+        rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, goodput_mean_bps,
+            flows, rate_bps, thread_busy_send, thread_busy_recv, path_rate_bps, path_mtu_bytes, family, share.
 
     Method:
         The first rule that holds: the rate that was asked for came ("application rate"); the sources' or the
-        sinks' threads were always busy ("sender CPU", "receiver CPU"; both: "not clear"). Else null: each
-        subflow has windows and losses of its own, and none of them speaks for the connection.
+        sinks' threads were always busy ("sender CPU", "receiver CPU"; both: "not clear"); the higher of
+        median and mean goodput, with what ran beside it, is what all emulated links that its subflows may use
+        carry together: each of them is full ("congestion window: queue"). Else null: each subflow has windows
+        and losses of its own, and none of them speaks for the connection.
     """
     reached = (rows.goodput_bps >= rows.rate_bps.cast("float64") * rows.flows * RATE_REACHED).coalesce(False)
     sending = (rows.thread_busy_send >= BUSY).coalesce(False)
@@ -27,6 +31,16 @@ def with_subflow_verdict(rows: ir.Table) -> ir.Table:
         (sending & receiving, NOT_CLEAR),
         (sending, "sender CPU"),
         (receiving, "receiver CPU"),
+        (_links_are_full(rows), QUEUE),
         else_=ibis.null("string"),
     )
     return rows.mutate(verdict=(rows.test == "mptcp").ifelse(found, rows.verdict))
+
+
+def _links_are_full(rows: ir.Table) -> ir.BooleanValue:
+    headers = (rows.family == 6).coalesce(False).ifelse(header_bytes(6), header_bytes(4)) + MPTCP_OPTION_BYTES
+    payload_bps = theory.link_payload_bps(
+        rows.path_rate_bps.cast("float64"), rows.path_mtu_bytes.cast("float64"), headers.cast("float64")
+    )
+    own_bps = ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
+    return (own_bps / rows.share.coalesce(1.0).nullif(0.0) >= payload_bps * PATH_FULL).coalesce(False)

@@ -6,11 +6,13 @@ from statistics import fmean
 
 import scipy
 
+from flowsweep.analysis.findings.by_point import METHOD, PointMean, between_words, unlike_points
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, MILLISECOND_NS
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_milliseconds, format_number
 
 _REPEATS_NEEDED = 3
@@ -53,35 +55,48 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
     """The growth of the median, in the mean over the points of each repeat: repeats are independent."""
     where = str(scope.direction)
     found = [
-        (row["repeat"], idle_ms, loaded_ms)
+        (row, idle_ms, loaded_ms)
         for row in rows
         if (idle_ms := row["rtt_idle_ms"]) is not None and (loaded_ms := row["rtt_loaded_ms"]) is not None
     ]
-    repeats = sorted({repeat for repeat, _, _ in found})
-    growths_ms = [
-        fmean(loaded_ms - idle_ms for of, idle_ms, loaded_ms in found if of == repeat) for repeat in repeats
-    ]
+    repeats = list(grouped(found, lambda one: one[0]["repeat"]).values())
+    growths_ms = [fmean(loaded_ms - idle_ms for _, idle_ms, loaded_ms in own) for own in repeats]
     growth_ms = fmean(growths_ms)
     low_ms = high_ms = p_value = None
     if len(repeats) >= _REPEATS_NEEDED and len(set(growths_ms)) > 1:
         tested = scipy.stats.ttest_1samp(growths_ms, 0.0)
         low_ms, high_ms = map(float, tested.confidence_interval(CONFIDENCE))
         p_value = float(tested.pvalue)
-    idle_ms = fmean(fmean(idle_ms for of, idle_ms, _ in found if of == repeat) for repeat in repeats)
+    idle_ms = fmean(fmean(idle_ms for _, idle_ms, _ in own) for own in repeats)
     ends = idle_ms, idle_ms + growth_ms
-    ends_s = (None if end_ms is None else end_ms / 1e3 for end_ms in (low_ms, high_ms))
+    points = unlike_points([(row, loaded_ms - idle_ms) for row, idle_ms, loaded_ms in found])
+    most = (points[-1].value, points[-1].low, points[-1].high) if points else (growth_ms, low_ms, high_ms)
     return Hypothesis(
         "latency",
         scope,
-        partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms), (len(found), len(rows))),
+        partial(
+            _said_of_load, where, ends, (growth_ms, low_ms, high_ms), (len(found), len(rows)), points=points
+        ),
         trial_ids(rows),
-        Estimate(growth_ms / 1e3, "s", *ends_s),
+        Estimate(*_in_seconds(most)),
         p_value=p_value,
         method=(
             "median under load less median when idle, of each trial; mean over the points of each repeat, "
-            f"t interval and t test over {counted(len(repeats), 'repeat')}"
+            f"t interval and t test over {counted(len(repeats), 'repeat')}{f'; {METHOD}' if points else ''}"
         ),
         figure="rtt_time",
+    )
+
+
+def _in_seconds(
+    found_ms: tuple[float, float | None, float | None],
+) -> tuple[float, str, float | None, float | None]:
+    value_ms, low_ms, high_ms = found_ms
+    return (
+        value_ms / 1e3,
+        "s",
+        None if low_ms is None else low_ms / 1e3,
+        None if high_ms is None else high_ms / 1e3,
     )
 
 
@@ -91,6 +106,8 @@ def _said_of_load(
     found: tuple[float, float | None, float | None],
     trials: tuple[int, int],
     decision: Decision,
+    *,
+    points: Sequence[PointMean],
 ) -> str:
     """`trials`: how many count, and of how many; the others lost half of the probes under load or more."""
     count, of = trials
@@ -101,6 +118,7 @@ def _said_of_load(
         else ""
     )
     growth_ms, low_ms, high_ms = found
+    by_point = f"by {between_words(points, format_milliseconds)}" if points else ""
     if low_ms is None or high_ms is None:
         idle, loaded = map(format_milliseconds, ends)
         return (
@@ -112,10 +130,13 @@ def _said_of_load(
         format_number(time_ms * per_ms) for time_ms in (*ends, growth_ms, low_ms, high_ms)
     )
     if decision == "undecided":
-        return (
-            f"{where}: whether the round trip takes longer under load is not clear: {idle} {unit} idle, "
-            f"{loaded} {unit} loaded, {growth} {unit} [{low}, {high}] more.{without}"
-        )
+        lead = f"{where}: whether the round trip takes longer under load is not clear"
+        if points:
+            return f"{lead} in the mean over points: from {idle} {unit} it changes {by_point}.{without}"
+        return f"{lead}: {idle} {unit} idle, {loaded} {unit} loaded, {growth} {unit} [{low}, {high}] more.{without}"
+    if points:
+        way = "grows" if points[0].value >= 0 else "changes"
+        return f"{where}: under load the round trip {way} from {idle} {unit} {by_point}.{without}"
     way = "grows" if growth_ms >= 0 else "falls"
     return (
         f"{where}: under load the round trip {way} from {idle} to {loaded} {unit}, "

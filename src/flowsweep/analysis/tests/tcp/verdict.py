@@ -19,6 +19,7 @@ from flowsweep.analysis.verdicts import (
     QUEUE_MS,
     QUEUE_SHARE,
     RATE_REACHED,
+    REVERSE_QUEUE,
     SOME,
 )
 
@@ -49,7 +50,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
             rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, rwnd_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
             host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops,
-            link_policer_drops.
+            link_policer_drops, simultaneous.
 
     Method:
         The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
@@ -80,6 +81,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         (windows, "send window"),
         (filled | (lossy & _dropped_at_queue(rows)), queue),
         (lossy & _dropped_at_random(rows) & _far_from_full(rows), loss),
+        (_acknowledgements_wait(rows), ibis.literal(REVERSE_QUEUE)),
         (_queue_stands(rows), queue),
         (cwnd_or_pace & _queue_at_loss(rows), queue),
         # A congestion control that paces itself paces at what it finds the path to carry.
@@ -169,6 +171,15 @@ def _most_drops(rows: ir.Table, drops: ir.IntegerValue) -> ir.BooleanValue:
 def _queue_stands(rows: ir.Table) -> ir.BooleanValue:
     """Whether a larger window would only wait longer: half of the time the path held a queue."""
     return _longer(rows, rows.rtt_median_ms) & _varies_at_most(rows, rows.rtt_median_ms, CALM)
+
+
+def _acknowledgements_wait(rows: ir.Table) -> ir.BooleanValue:
+    """Whether round trips are long though the plan's link has room left, while the other direction is in use.
+
+    Acknowledgements share the queue of the other direction's data: no round trip tells whose queue it is, but
+    at a link that is far from full none stands.
+    """
+    return rows.simultaneous & _far_from_full(rows) & _longer(rows, rows.rtt_median_ms)
 
 
 def _queue_at_loss(rows: ir.Table) -> ir.BooleanValue:

@@ -41,6 +41,30 @@ def test_the_growth_under_load_is_told_with_its_interval() -> None:
     )
 
 
+def test_points_that_differ_are_told_apart_and_no_mean_of_them() -> None:
+    """A mean over bbr's 6 ms and CUBIC's 130 to 185 ms is what no trial had."""
+    rows = [
+        probed(repeat, 14.0, 14.0 + grown_ms + repeat - 2) | {"congestion_asked": name, "flows": flows}
+        for name, flows, grown_ms in (
+            ("bbr", 1, 6.0),
+            ("bbr", 4, 44.0),
+            ("cubic", 1, 130.0),
+            ("cubic", 4, 185.0),
+        )
+        for repeat in (1, 2, 3)
+    ]
+    (found,) = decided(rtt_hypotheses(rows))
+    # Each point scatters by 1 ms: t(0.975; 2) / sqrt(3) = 2.484.
+    assert found.claim == (
+        "a → b: under load the round trip grows from 14.0 ms by between 6.00 ms [3.52 ms, 8.48 ms] (the "
+        "least of 4 points: 1 flow, bbr) and 185 ms [183 ms, 187 ms] (the most: 4 flows, cubic)."
+    )
+    assert (found.decision, found.effect) == ("effect", pytest.approx(0.185))
+    alike = [row | {"rtt_loaded_ms": 88.0 + 5 * row["repeat"]} for row in rows]
+    (found,) = decided(rtt_hypotheses(alike))
+    assert "from 14.0 to 98.0 ms, by 84.0 ms [" in found.claim
+
+
 def test_a_growth_that_may_be_chance_is_not_claimed() -> None:
     rows = [probed(1, 10.0, 10.5), probed(2, 10.0, 9.0), probed(3, 10.0, 11.0)]
     (found,) = decided(rtt_hypotheses(rows))

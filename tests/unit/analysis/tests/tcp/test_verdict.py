@@ -28,7 +28,7 @@ QUIET: Row = {
     "cores_busy_send": 0.3, "cores_busy_recv": 0.3, "softirq_core_recv": 0.1, "throttled_send_share": None,
     "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None, "share": None,
     "goodput_mean_bps": 50e6, "link_queue_drops": None, "link_random_drops": None,
-    "link_policer_drops": None,
+    "link_policer_drops": None, "simultaneous": False,
 }  # fmt: skip
 """A trial on idle hosts over an idle path of 40 ms."""
 PEER = {"limit_rwnd_share": 1.0}
@@ -43,7 +43,9 @@ COUNTS = {
     "flows", "window_send_bytes", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets",
     "link_queue_drops", "link_random_drops", "link_policer_drops",
 }  # fmt: skip
-SCHEMA = pa.schema([(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET])
+SCHEMA = pa.schema(
+    [(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET if name != "simultaneous"]
+).append(pa.field("simultaneous", pa.bool_()))
 
 
 def verdicts(*changes: Row) -> list[str | None]:
@@ -86,6 +88,19 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("losses at random that happen to find long round trips", "congestion window: loss",
      LOSSY | {"rtt_at_loss_ms": 60.0, "link_payload_bps": 96.5e6, "link_queue_drops": 0,
               "link_random_drops": 12}),
+    ("acknowledgements in the queue of the other direction", "congestion window: reverse queue",
+     CWND | {"simultaneous": True, "goodput_bps": 12e6, "goodput_mean_bps": 12e6, "rtt_min_ms": 16.2,
+             "rtt_median_ms": 118.6, "rtt_variation_ms": 2.6, "link_payload_bps": 57.92e6,
+             "link_queue_drops": 0, "link_random_drops": 0}),
+    ("the same of a link that is full", "congestion window: queue",
+     CWND | {"simultaneous": True, "goodput_bps": 8.47e6, "goodput_mean_bps": 8.47e6, "rtt_min_ms": 16.2,
+             "rtt_median_ms": 118.6, "rtt_variation_ms": 0.9, "link_payload_bps": 8.69e6}),
+    ("the same with one direction in use", "congestion window: queue",
+     CWND | {"goodput_bps": 12e6, "goodput_mean_bps": 12e6, "rtt_min_ms": 16.2, "rtt_median_ms": 118.6,
+             "rtt_variation_ms": 2.6, "link_payload_bps": 57.92e6}),
+    ("its own queue drops while both directions are in use", "congestion window: queue",
+     LOSSY | {"simultaneous": True, "goodput_bps": 12e6, "goodput_mean_bps": 12e6, "rtt_median_ms": 118.6,
+              "link_payload_bps": 57.92e6, "link_queue_drops": 9, "link_random_drops": 0}),
     ("bbr far below its link, packets lost at random", "congestion window: loss",
      PACE | {"recoveries": 30, "link_payload_bps": 96.5e6, "link_queue_drops": 0, "link_random_drops": 40}),
     ("as many drops of either kind", "congestion window: loss",

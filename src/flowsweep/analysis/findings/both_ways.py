@@ -1,0 +1,140 @@
+"""What traffic both ways at once costs a direction, against the same settings one way at a time."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+
+import scipy
+
+from flowsweep.analysis.axes import AXIS_NAMES, level_of, setting_axes, setting_words
+from flowsweep.analysis.background.words import background_names
+from flowsweep.analysis.findings.finding import Decision, FigureKey
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, Scope, trial_ids
+from flowsweep.analysis.summarising.trial_row import goodput_of
+from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.grouping import grouped
+from flowsweep.wording import counted, format_change, format_margin, format_rate, rounds_to_nothing
+
+_LEAST_SPREAD = 1e-3
+"""Repeats of less spread are alike by chance: of logarithms."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A direction at one setting, repeat by repeat."""
+
+    apart: tuple[ObservedRow, ...]
+    at_once: tuple[ObservedRow, ...]
+    logs: tuple[float, ...]
+    """Of goodput both ways at once to that one way at a time, of each repeat that has both."""
+
+    @property
+    def estimate(self) -> tuple[float, float, float]:
+        """Natural logarithm, and the ends of its interval."""
+        mean = fmean(self.logs)
+        half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(self.logs) - 1)) * self._error
+        return mean, mean - half, mean + half
+
+    @property
+    def p_value(self) -> float:
+        """Of "no change", two-sided."""
+        return 2 * float(scipy.stats.t.sf(abs(fmean(self.logs)) / self._error, len(self.logs) - 1))
+
+    @property
+    def _error(self) -> float:
+        return max(float(scipy.stats.sem(self.logs)), _LEAST_SPREAD / math.sqrt(len(self.logs)))
+
+
+def both_ways_hypotheses(
+    campaign: Sequence[Observations], *, margin: float = EQUIVALENCE_MARGIN
+) -> Iterator[Hypothesis]:
+    """Ask of each direction that ran alone and with the other at once how its goodput differs.
+
+    Args:
+        campaign: Trials of each sweep and mode; goodput in bit/s.
+        margin: Of practical equivalence, relative.
+
+    Yields:
+        One hypothesis for each direction with a setting, alike in all axes and in what ran beside, that ran
+        in both ways in three repeats: of several settings for the one that differs most. The effect is in
+        percent of goodput one way at a time.
+
+    Method:
+        Mean log goodput of each repeat, paired differences, Student's t, Bonferroni over settings.
+    """
+    rows = [(observed.mode, row) for observed in campaign for row in observed.rows]
+    for (mode, *_), own in grouped(rows, lambda one: (one[0], one[1]["src"], one[1]["dst"])).items():
+        settings = grouped((row for _, row in own), _setting).values()
+        compared = [found for setting in settings if (found := _compared(setting)) is not None]
+        if compared:
+            most = max(compared, key=lambda one: abs(one.estimate[0]))
+            yield _hypothesis(
+                mode, most, _place(most, own) if len(compared) > 1 else "", len(compared), margin
+            )
+
+
+def _place(most: _Compared, own: Sequence[tuple[str | None, ObservedRow]]) -> str:
+    """Name the setting among those of its direction: " (1 flow)"."""
+    named = setting_words(most.apart[0], setting_axes([row for _, row in own]))
+    return f" ({named})" if named else ""
+
+
+def _setting(row: ObservedRow) -> tuple[object, ...]:
+    return (row.get("test"), background_names(row), *(level_of(row, axis) for axis in AXIS_NAMES))
+
+
+def _compared(rows: Sequence[ObservedRow]) -> _Compared | None:
+    at_once, apart = ([row for row in rows if bool(row["simultaneous"]) is way] for way in (True, False))
+    means = [
+        {
+            repeat: fmean(math.log(goodput_of(row)) for row in own)
+            for repeat, own in grouped(part, lambda row: row["repeat"]).items()
+        }
+        for part in (at_once, apart)
+    ]
+    logs = tuple(means[0][repeat] - means[1][repeat] for repeat in means[0] if repeat in means[1])
+    if len(logs) < FEWEST_FOR_INTERVAL:
+        return None
+    return _Compared(tuple(apart), tuple(at_once), logs)
+
+
+def _hypothesis(mode: str | None, most: _Compared, place: str, settings: int, margin: float) -> Hypothesis:
+    row = most.at_once[0]
+    _, low, high = most.estimate
+    return Hypothesis(
+        "direction",
+        Scope(row["sweep"], mode, row[DIRECTION]),
+        partial(_said, most, place, margin),
+        trial_ids((*most.apart, *most.at_once)),
+        Estimate.in_percent(most.estimate),
+        axis="simultaneous",
+        figure=FigureKey("effects", row["sweep"], mode, axis="simultaneous"),
+        p_value=min(1.0, most.p_value * settings),
+        within_margin=settings == 1 and max(-low, high) <= math.log1p(margin),
+        method=(
+            f"paired differences of mean log goodput, {counted(len(most.logs), 'repeat')}; t interval; "
+            f"Bonferroni over {counted(settings, 'setting')}"
+        ),
+    )
+
+
+def _said(most: _Compared, place: str, margin: float, decision: Decision) -> str:
+    percents = [percent(value) for value in most.estimate]
+    change = format_change(*percents)
+    alone, at_once = (
+        format_rate(math.exp(fmean(math.log(goodput_of(row)) for row in rows)))
+        for rows in (most.apart, most.at_once)
+    )
+    where = most.apart[0][DIRECTION]
+    numbers = f"{alone} alone, {at_once} with traffic both ways, {change}{place}"
+    if decision == "effect" and not rounds_to_nothing(*percents):
+        return f"{where}: traffic both ways at once takes goodput from {alone} to {at_once}, {change}{place}."
+    if decision == "undecided":
+        return f"{where}: whether traffic both ways at once changes goodput is undecided: {numbers}."
+    return (
+        f"{where}: traffic both ways at once changes goodput by less than {format_margin(margin)}: {numbers}."
+    )

@@ -1,0 +1,80 @@
+"""What is said of a verdict where a window, a link or congestion control alone does not explain goodput."""
+
+from typing import Any
+
+from flowsweep.analysis.findings.advice import window_advice
+from flowsweep.analysis.findings.theory import theory_hypotheses
+from flowsweep.analysis.findings.verdict import verdict_hypotheses
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+
+Row = dict[str, Any]
+KIB = 1024
+
+
+def trial(**changes: Any) -> Row:
+    """A trial from "slac" to "in2p3" whose send window is asked for."""
+    usual: Row = {
+        "trial_id": "t", "test": "tcp", "sweep": "s", "repeat": 1, "src": "slac", "dst": "in2p3", "flows": 1,
+        "window_bytes": None, "window_send_bytes": 32 * KIB, "window_recv_bytes": None,
+        "congestion": "cubic", "rtt_min_ms": 44.24, DIRECTION: "slac → in2p3",
+    }  # fmt: skip
+    return usual | changes
+
+
+def observed(*rows: Row) -> Observations:
+    return Observations("s", "copy", rows, ())
+
+
+def test_more_than_a_link_can_carry_is_explained_by_the_mean_over_a_trial() -> None:
+    """Medians of bbr's intervals were 1.05 times what the link carries."""
+    rows = [
+        trial(repeat=repeat, verdict="congestion window: queue", goodput_bps=201e6, goodput_mean_bps=193e6,
+              link_payload_bps=193.07e6)
+        for repeat in (1, 2, 3)
+    ]  # fmt: skip
+    [compared] = theory_hypotheses(observed(*rows))
+    assert compared.say("described").endswith(
+        "goodput is 1.04 [1.04, 1.04] of what its packets can carry as payload. These are medians of "
+        "intervals, and no mean of what the link carried: data that waited behind a lost packet, or in a "
+        "buffer, count when they are read. In the mean over a trial it is 1.00 [1.00, 1.00]."
+    )
+    [compared] = theory_hypotheses(observed(*(row | {"goodput_bps": 193e6} for row in rows)))
+    assert "medians of intervals" not in compared.say("described")
+
+
+def test_a_flight_far_beyond_the_send_buffer_is_no_window() -> None:
+    """32 KiB asked for, 64 KiB granted, up to 893 KB in flight at moments, where 801 KB fill the path."""
+    held = trial(
+        verdict="send window", goodput_bps=59e6, window_granted_send_bytes=64 * KIB,
+        window_usable_bytes=893_415, theory_window_bps=162e6,
+    )  # fmt: skip
+    assert theory_hypotheses(observed(held)) == []
+    [compared] = theory_hypotheses(observed(held | {"window_granted_send_bytes": 800_000}))
+    assert "goodput is 0.364 of the most that they allow" in compared.say("described")
+    advice = window_advice(held, path_bps=144.8e6)
+    assert advice is not None
+    assert advice.sentence.startswith(
+        "To fill the path, 801 KB have to be in flight all of the time, and the send window of slac lets "
+        'them be at moments only (up to 893 KB): `window_send = "832KiB"` in the plan, and '
+    )
+
+
+def test_acknowledgements_in_the_other_directions_queue_are_no_full_path() -> None:
+    held = trial(verdict="congestion window: reverse queue", goodput_bps=12.0e6, link_payload_bps=57.9e6)
+    [hypothesis] = verdict_hypotheses(observed(held, held, held))
+    assert hypothesis.say("described").endswith(
+        ": the queue of the other direction, in which acknowledgements wait, limits all 3 trials, at 12.0 "
+        "Mbit/s of 57.9 Mbit/s."
+    )
+    assert theory_hypotheses(observed(held)) == []
+
+
+def test_congestion_control_is_named_where_it_accounts_for_the_time_of_quic() -> None:
+    held = trial(test="quic", verdict="not clear", congestion_limited_share=0.983)
+    [hypothesis] = verdict_hypotheses(observed(held, held, held))
+    assert hypothesis.say("described").endswith(
+        "it is not clear what limits all 3 trials, congestion control held the source back for 98.3 % of the "
+        "time (median of the trials), and nothing tells a full path from losses at random."
+    )
+    less = held | {"congestion_limited_share": 0.5}
+    assert "congestion control" not in verdict_hypotheses(observed(held, less))[0].say("described")
