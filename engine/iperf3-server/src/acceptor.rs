@@ -155,8 +155,7 @@ impl Acceptor {
                     match Errno::from_io_error(&error) {
                         Some(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
                         Some(Errno::MFILE | Errno::NFILE) if self.dismiss_pending_client() => {}
-                        // Only tests hold files, and memory of the kernel: one of them will end.
-                        _ => thread::sleep(STOP_CHECK),
+                        _ => thread::sleep(STOP_CHECK), // Only tests hold much: one of them will end.
                     }
                     return;
                 }

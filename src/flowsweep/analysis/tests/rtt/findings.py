@@ -133,7 +133,8 @@ def _said_of_load(
         lead = f"{where}: whether the round trip takes longer under load is not clear"
         if points:
             return f"{lead} in the mean over points: from {idle} {unit} it changes {by_point}.{without}"
-        return f"{lead}: {idle} {unit} idle, {loaded} {unit} loaded, {growth} {unit} [{low}, {high}] more.{without}"
+        more = f"{growth} {unit} [{low}, {high}] more"
+        return f"{lead}: {idle} {unit} idle, {loaded} {unit} loaded, {more}.{without}"
     if points:
         way = "grows" if points[0].value >= 0 else "changes"
         return f"{where}: under load the round trip {way} from {idle} {unit} {by_point}.{without}"
