@@ -36,6 +36,7 @@ from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses
 from flowsweep.analysis.findings.segment_size import segment_hypotheses
+from flowsweep.analysis.findings.steps import trials_since
 from flowsweep.analysis.findings.still_growing import with_growing_trials
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
@@ -205,11 +206,13 @@ def repeat_hypotheses(
     grid = design(observed)
     noise, series = repeat_noise(grid), campaign_series(grid)
     models = None if series is None else noise_models(series)
+    of_each_path = list(_of_each_path(observed, noise, series, models, margin=margin))
+    on_each_side = repeat_noise(grid, trials_since(of_each_path))
     return [
         *duration_hypotheses(observed, grid, margin=margin),
-        *variation_hypotheses(observed, grid, noise),
-        *_of_each_path(observed, noise, series, models, margin=margin),
-        *outlier_hypotheses(observed, noise),
+        *variation_hypotheses(observed, grid, on_each_side),
+        *of_each_path,
+        *outlier_hypotheses(observed, on_each_side),
         *correlation_hypotheses(observed, noise, series, models),
         *monitor_hypotheses(observed, explained, margin=margin),
     ]
