@@ -18,7 +18,7 @@ from flowsweep.figures.grid.panel import mode_rank, modes_named
 from flowsweep.report.goodput_words import first_bps, shown_goodput
 from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
-from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_size
+from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_share, format_size
 
 _LONG = timedelta(hours=1)
 STATUSES = ("ok", "incomplete", "failed")
@@ -135,9 +135,10 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
     are none of its goodputs. The highest of few short intervals may be above what an
     emulated link carries: then the number is what the link carries, and the place says so. Where goodput
     stepped, as `findings` of the same campaign say, it is that since then, and the spread says what it was.
+    Of a search for the highest rate it is a rate that was carried, if any was.
     """
     trials = [row for row in trusted(trials) or trials if not is_part(row)]
-    trials, before = since_steps(trials, findings)
+    trials, before = since_steps(without_uncarried(trials), findings)
     named = modes_named(trials)
     by_name: dict[str, list[CellRow]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
     for row in _cells(trials):
@@ -153,13 +154,29 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
             number, unit = format_rate(bounded_bps).split(" ")
             most_bps = known(best["goodput_highest_bps"])
             excess = above_link(most_bps, own, "the mean of a trial came to")
-            place = "; ".join(filter(None, (_place(best, trials), excess)))
+            place = "; ".join(filter(None, (_place(best, trials), _carried(own), excess)))
             goodput = shown_goodput(trials_of(best, trials))
             meant = goodput.meant if goodput else ""
             rivals = sum(row is not best and known(row["goodput_highest_bps"]) >= reached_bps for row in rows)
             spread = f"{_spread(best)}{_before(best, before)}"
             found.append(Highest(name, number, unit, meant, spread, place, rivals, best))
     return tuple(found)
+
+
+def without_uncarried(trials: Sequence[TrialRow]) -> list[TrialRow]:
+    """Leave out what a search for the highest rate tried and was not carried, where another rate was."""
+    found = {_searched(row) for row in trials if row.get("rate_carried")}
+    return [row for row in trials if row.get("rate_carried") is not False or _searched(row) not in found]
+
+
+def _searched(row: TrialRow) -> tuple[str, str]:
+    return row["sweep"], direction_of(row)
+
+
+def _carried(rows: Sequence[TrialRow]) -> str:
+    """Say of a search for the highest rate within which loss it was carried."""
+    limits = {row["rate_search_loss_max"] for row in rows if row.get("rate_carried")}
+    return " and ".join(f"carried with no more than {format_share(most or 0)} lost" for most in limits)
 
 
 def _before(point: CellRow, before: Sequence[TrialRow]) -> str:

@@ -30,6 +30,7 @@ from flowsweep.report.headline import (
     highest_goodputs,
     missed_mark,
     trials_of,
+    without_uncarried,
 )
 from flowsweep.report.since_steps import since_steps, steps_of
 from flowsweep.run.outcome import Missed
@@ -66,16 +67,18 @@ def opening(
         are counted.
     """
     highest = highest_goodputs(trusted(trials), findings)
-    of_the_path, _ = since_steps(trusted(trials), findings)
+    of_the_path, _ = since_steps(without_uncarried(trusted(trials)), findings)
     if not highest:
         return None
     best = _both_ways(highest)
     points = [trials_of(one.point, of_the_path) for one in best]
+    # What a search tried beyond, and why that was not carried, is a finding.
+    limited = [own for own in points if not own[0].get("rate_carried")]
     lines = [
         ("Highest goodput", " ".join([*_both_reached(best, points), *_further(len(highest) - len(best))])),
         ("A against B", settings),
-        ("Limit", " ".join(_limits(points, are_all=len(best) == len(highest)))),
-        ("To do", " ".join(_things_to_do(points, findings, of_the_path))),
+        ("Limit", " ".join(_limits(limited, are_all=len(best) == len(highest)))),
+        ("To do", " ".join(_things_to_do(limited, findings, of_the_path))),
         ("Trust", " ".join(_trust(trials, points, findings, missed))),
     ]
     return Opening(tuple((name, text) for name, text in lines if text))
