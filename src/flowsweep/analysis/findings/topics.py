@@ -59,6 +59,7 @@ from flowsweep.analysis.tests.rtt.findings import rtt_hypotheses
 from flowsweep.analysis.tests.tcp.encryption_cost import encryption_hypotheses
 from flowsweep.analysis.tests.udp.loss import broken_hypotheses, loss_hypotheses
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
+from flowsweep.analysis.tests.udp.reordering import reordering_hypotheses
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.tests import facts_of
@@ -139,6 +140,7 @@ def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Ask what is asked of all trials together."""
     yield from path_hypotheses(summary)
     yield from rate_search_hypotheses(summary)
+    yield from reordering_hypotheses(summary)
     yield from plateau_search_hypotheses(summary)
     yield from best_search_hypotheses(summary)
     # Also of trials of which nothing came: what they lost counts.
