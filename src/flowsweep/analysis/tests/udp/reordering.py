@@ -15,8 +15,9 @@ _described = partial(
     Hypothesis,
     "reordering",
     method=(
-        "datagrams that came after one with a higher number (RFC 4737), and those that came again (RFC 5560), "
-        "of all that came; delay variation is the 99th percentile of delays above the least of their flow"
+        "datagrams that came after one with a higher number (RFC 4737), and those that came again "
+        "(RFC 5560), of all that came; delay variation is the 99th percentile of delays above the least "
+        "of their flow"
     ),
 )
 

@@ -25,8 +25,8 @@ def test_shares_and_extent_are_said_with_a_likely_cause() -> None:
     assert (found.decision, found.direction, found.effect, found.n) == ("described", "a → b", 0.68, 3)
     assert found.claim == (
         "a → b: 68.0 % of the datagrams came after later ones, the first of which came up to 31 datagrams "
-        "earlier, and 1.00 % came again: delays vary by up to 7.93 ms, more than the 392 us between datagrams, "
-        "which is a likely cause."
+        "earlier, and 1.00 % came again: delays vary by up to 7.93 ms, more than the 392 us between "
+        "datagrams, which is a likely cause."
     )
     steady = [row | {"delay_variation_ms": 0.1} for row in rows]
     assert reordering(steady)[0].claim.endswith("and 1.00 % came again.")
