@@ -79,7 +79,7 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
             f"No trial stands out from {which}: {_expected(found)}. The trial that deviates most is "
             f"{_trial(observed, noise.rows[found.farthest])}: "
             f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from its "
-            f"{'repeats there' if noise.stepped else 'point and repeat'}."
+            f"{'repeats there' if noise.stepped else 'point and repeat'}.{_scattered(observed, noise, found)}"
         )
     settled = [_settled(noise, places) for places in found.undecided]
     outside = [*found.outside, *(place for place in settled if place is not None)]
@@ -101,7 +101,17 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
         sentences.append(
             f"{counted(len(named), 'trial')} {stand} out from {_repeats(noise)}: {_list(named)}."
         )
-    return " ".join(sentences)
+    return " ".join(sentences) + _scattered(observed, noise, found)
+
+
+def _scattered(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
+    """Name the points whose repeats all differ: they vary by much, and none of them is the exception."""
+    named = []
+    for places in found.scattered:
+        spread = format_number(math.exp(float(np.ptp(noise.logs[list(places)]))))
+        point = name_point(observed, noise.rows[places[0]])
+        named.append(f"the {len(places)} of {point} differ by up to {spread} times")
+    return f" Repeats scatter where none of them is the exception: {_list(named)}." if named else ""
 
 
 def _expected(found: RobustFit) -> str:
