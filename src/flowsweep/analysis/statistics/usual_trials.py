@@ -48,9 +48,9 @@ def usual_trials(grid: Design) -> tuple[Design, LeftOut]:
     Returns:
         What is left, and how many trials and whole points that leaves out: the units of a trial that stands
         out, the points of which it is not known which repeat is slow (`robust_fit`), and points that nobody
-        can vouch for: of one repeat, of two where other trials stand out, with less than half of what three quarters of the
-        points have that differ from it in one axis only. The design itself where that is none, where a level
-        of an axis would be lost, or where points ran once.
+        can vouch for: of one repeat, of two where other trials stand out, with less than half of what three
+        quarters of the points have that differ from it in one axis only. The design itself where that is
+        none, where a level of an axis would be lost, or where points ran once.
     """
     noise = repeat_noise(grid)
     nothing = LeftOut(0, 0, len(_points(grid)))

