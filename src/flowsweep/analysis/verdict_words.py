@@ -1,6 +1,7 @@
 """What limited a trial in words that its own shares of time bear out; the verdict is a value of a column."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known, quantity_of
+from flowsweep.analysis.tests.udp.own_bursts import may_be_own_bursts
 from flowsweep.analysis.verdicts import (
     BUSY,
     HOST_DROPS,
@@ -8,13 +9,14 @@ from flowsweep.analysis.verdicts import (
     MOST,
     NOT_CLEAR,
     PATH_FULL,
+    PATH_LOSS,
     QUEUE,
     QUEUE_MS,
     QUEUE_SHARE,
     SOME,
     VERDICTS,
 )
-from flowsweep.wording import format_milliseconds, format_rate, format_share
+from flowsweep.wording import counted, format_milliseconds, format_rate, format_share
 
 PATH_ITSELF = "the path itself"
 THE_PATH = "The path"
@@ -57,16 +59,28 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
     Returns:
         The verdict's own word and meaning. Where it is of the congestion window, and that was full for less
         than a third of the time: the path or the losses by themselves, on what grounds, and what the flight
-        filled instead. Where hosts counted fewer drops than lost datagrams: why it is theirs.
+        filled instead. Where the source was late and caught up in bursts that may be what was lost: that.
+        Where hosts counted fewer drops than lost datagrams: why it is theirs.
     """
     verdict = known(row["verdict"])
     if verdict == HOST_DROPS and _in_pieces(row):
         return verdict, f"{VERDICTS[verdict].meaning} {_PIECES}"
+    if verdict == PATH_LOSS and may_be_own_bursts(row):
+        return verdict, f"{VERDICTS[verdict].meaning} {_own_bursts(row)}"
     if verdict not in (QUEUE, LOSS) or held_by_window(row):
         return verdict, VERDICTS[verdict].meaning
     if verdict == LOSS:
         return "loss", f"Packets were lost, and congestion control slowed down for it. {_filled(row)}"
     return PATH_ITSELF, f"{THE_PATH} carried no more ({_ground(row)}). {_filled(row)}"
+
+
+def _own_bursts(row: TrialRow) -> str:
+    """Say that the source may have filled a queue by itself, which then dropped its datagrams."""
+    lag, burst = format_milliseconds(known(row["pacing_lag_max_ms"])), known(row["burst_max"])
+    return (
+        f"That may be of the source's own making: it was up to {lag} late, caught up in bursts of up to "
+        f"{counted(burst, 'datagram')}, and no more than that was lost in a row."
+    )
 
 
 def _in_pieces(row: TrialRow) -> bool:

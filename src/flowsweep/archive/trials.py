@@ -17,7 +17,6 @@ from flowsweep.run.outcome import Status, TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.schedule.background import PROBE
-from flowsweep.schedule.trial import BackgroundTraffic
 from flowsweep.tests import facts_of
 
 _TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "string": pa.string(), "list<int64>": pa.list_(pa.int64())}
@@ -103,7 +102,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("background_flows", pa.list_(pa.int64()), nullable=False),
         # How many times each of them sends, with pauses between; 0: it sends on and on
         pa.field("background_bursts", pa.list_(pa.int64()), nullable=False),
-        # What all of it is asked to send; null where any of it has no rate of its own, or pauses
+        # What all of it is asked to send; pauses included; null where any of it has no rate of its own
         pa.field("background_asked_bps", pa.int64()),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
@@ -244,18 +243,28 @@ def _background(trial: Trial) -> dict[str, Any]:
         "background": tuple(flows),
         "background_flows": tuple(flows.values()),
         "background_bursts": tuple(bursts.values()),
-        "background_asked_bps": _asked_bps([one for one in trial.background if one.name != PROBE]),
+        "background_asked_bps": _asked_bps(trial),
     }
 
 
-def _asked_bps(background: Sequence[BackgroundTraffic]) -> int | None:
-    total_bps = 0
+def _asked_bps(trial: Trial) -> int | None:
+    """What all background traffic is asked to send; that with pauses its rate times the share it sends.
+
+    As shares do, that counts pauses from the first burst to the end of the trial.
+    """
+    background = [one for one in trial.background if one.name != PROBE]
+    began_ns: dict[tuple[str, str, str], int] = {}
+    for one in background:
+        began_ns.setdefault((one.name, one.src, one.dst), one.start_ns)
+    total_bps = 0.0
     for one in background:
         rate_bps: int | None = getattr(one.parameters, "rate_bps", None)
-        if rate_bps is None or one.burst is not None:
+        if rate_bps is None:
             return None
-        total_bps += one.parameters.flows * rate_bps
-    return total_bps or None
+        left_ns = trial.parameters.duration_ns - began_ns[one.name, one.src, one.dst]
+        sending = 1.0 if one.burst is None else one.parameters.duration_ns / left_ns
+        total_bps += one.parameters.flows * rate_bps * sending
+    return round(total_bps) or None
 
 
 def _reported(record: TrialRecord) -> dict[str, Any]:

@@ -22,7 +22,9 @@ from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json, wrapped
 from flowsweep.report.findings_list import MOST_AT_ONCE
 from flowsweep.report.goodput_words import GOODPUT_COMPARED, goodput_compared
+from flowsweep.report.headline import finished
 from flowsweep.report.opening import Opening, opening
+from flowsweep.schedule import planned_trials
 from flowsweep.wording import (
     counted,
     format_mode,
@@ -69,6 +71,9 @@ def show_findings(
     if not conclusions:
         good = sum(row["status"] == "ok" for row in rows)
         console.print(f"Nothing to conclude: of {counted(len(rows), 'trial')} {good} ended well.")
+    planned = planned_trials(found.campaign.plan)
+    if planned is not None and planned > len(rows):
+        console.print(f"{len(rows)} {finished(len(rows), planned)}.\n")
     settings = settings_line(found.campaign.plan, rows, share)
     print_opening(opening(rows, conclusions, settings, found.state.missed), console)
     most = len(conclusions) if every else MOST_AT_ONCE

@@ -29,7 +29,10 @@ SOURCES = (
     "tests.py",
 )
 """What the statement is made of, from the package's folder."""
-_OF_ROWS = ("__init__.py", "findings.py", "paths.py", "carried.py", "loss.py", "rate_search.py", "routes.py")
+_OF_ROWS = (
+    "__init__.py", "findings.py", "paths.py", "carried.py", "loss.py", "own_bursts.py", "rate_search.py",
+    "reordering.py", "routes.py",
+)  # fmt: skip
 """Files among them that start from the summary's rows, or have nothing but names."""
 _STEP = re.compile(r"^-- step (\w+), after: ([\w, ]*); from rows of: ([\w, ]*)$", re.MULTILINE)
 

@@ -108,9 +108,9 @@ def _beside(mean_bps: float, median_bps: float) -> str:
 
 
 def _stalled(rows: Sequence[TrialRow]) -> list[str]:
-    """For which share of the time trials stalled, at most; nothing where none did."""
+    """For which share of the time trials carried less than half as usual, at most; nothing where none did."""
     shares = [row.get("stalled_share") or 0.0 for row in rows]
     if not any(shares):
         return []
     most = "up to " if len(set(shares)) > 1 else ""
-    return [f"stalled for {most}{format_share(max(shares))} of the time"]
+    return [f"below half of the median interval for {most}{format_share(max(shares))} of the time"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
+from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
 from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow, cells_of_rows
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
@@ -15,8 +16,9 @@ from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
 from flowsweep.report.goodput_words import first_bps, shown_goodput
+from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
-from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_size
+from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_share, format_size
 
 _LONG = timedelta(hours=1)
 STATUSES = ("ok", "incomplete", "failed")
@@ -123,7 +125,7 @@ def when_measured(trials: Sequence[TrialRow], created_at: datetime) -> str:
     return f"Measured {' to '.join(dict.fromkeys((days[0], days[-1])))}, imported {at}"
 
 
-def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
+def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = ()) -> tuple[Highest, ...]:
     """Find the highest goodput in each direction and mode; none where no trial is `ok`.
 
     The rows are those of a summary. A point's goodput is the median over its repeats of their means over what
@@ -132,8 +134,11 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     nothing. Trials whose emulated path was late take no part, as in findings, unless all were. Parts of a way
     are none of its goodputs. The highest of few short intervals may be above what an
     emulated link carries: then the number is what the link carries, and it is said that it was more.
+    Where goodput stepped, as `findings` of the same campaign say, it is that since then, and the spread says what it was.
+    Of a search for the highest rate it is a rate that was carried, if any was.
     """
     trials = [row for row in trusted(trials) or trials if not is_part(row)]
+    trials, before = since_steps(without_uncarried(trials), findings)
     named = modes_named(trials)
     by_name: dict[str, list[CellRow]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
     for row in _cells(trials):
@@ -149,14 +154,40 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             number, unit = format_rate(bounded_bps).split(" ")
             most_bps = known(best["goodput_highest_bps"])
             excess = above_link(most_bps, own, "the mean of a trial came to")
-            place = "; ".join(filter(None, (_place(best, trials), excess)))
+            place = "; ".join(filter(None, (_place(best, trials), _carried(own), excess)))
             goodput = shown_goodput(trials_of(best, trials))
             meant = goodput.meant if goodput else ""
             if above_link(reached_bps, own) is not None:
                 meant = "(all that the link carries)"
             rivals = sum(row is not best and known(row["goodput_highest_bps"]) >= reached_bps for row in rows)
-            found.append(Highest(name, number, unit, meant, _spread(best), place, rivals, best))
+            spread = f"{_spread(best)}{_before(best, before)}"
+            found.append(Highest(name, number, unit, meant, spread, place, rivals, best))
     return tuple(found)
+
+
+def without_uncarried(trials: Sequence[TrialRow]) -> list[TrialRow]:
+    """Leave out what a search for the highest rate tried and was not carried, where another rate was."""
+    found = {_searched(row) for row in trials if row.get("rate_carried")}
+    return [row for row in trials if row.get("rate_carried") is not False or _searched(row) not in found]
+
+
+def _searched(row: TrialRow) -> tuple[str, str]:
+    return row["sweep"], direction_of(row)
+
+
+def _carried(rows: Sequence[TrialRow]) -> str:
+    """Say of a search for the highest rate within which loss it was carried."""
+    limits = {row["rate_search_loss_max"] for row in rows if row.get("rate_carried")}
+    return " and ".join(f"carried with no more than {format_share(most or 0)} lost" for most in limits)
+
+
+def _before(point: CellRow, before: Sequence[TrialRow]) -> str:
+    """What a point carried before goodput stepped."""
+    early = [found for row in trials_of(point, before) if (found := first_bps(row)) is not None]
+    if not early:
+        return ""
+    carried = format_range(min(early), max(early))
+    return f", since goodput stepped; before that {carried} in {counted(len(early), 'repeat')}"
 
 
 def _least_of_highest(points: Sequence[CellRow]) -> CellRow:

@@ -30,10 +30,14 @@ from flowsweep.report.headline import (
     highest_goodputs,
     missed_mark,
     trials_of,
+    without_uncarried,
 )
+from flowsweep.report.since_steps import since_steps, steps_of
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
+
+_SINCE_THEN = "highest goodput and limit are of the trials since then"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +66,19 @@ def opening(
         None where no trial that ended ok has a goodput. Those whose emulated path was late take no part, and
         are counted.
     """
-    of_the_path = trusted(trials)
-    highest = highest_goodputs(of_the_path)
+    highest = highest_goodputs(trusted(trials), findings)
+    of_the_path, _ = since_steps(without_uncarried(trusted(trials)), findings)
     if not highest:
         return None
     best = _both_ways(highest)
     points = [trials_of(one.point, of_the_path) for one in best]
+    # What a search tried beyond, and why that was not carried, is a finding.
+    limited = [own for own in points if not own[0].get("rate_carried")]
     lines = [
         ("Highest goodput", " ".join([*_both_reached(best, points), *_further(len(highest) - len(best))])),
         ("A against B", settings),
-        ("Limit", " ".join(_limits(points, are_all=len(best) == len(highest)))),
-        ("To do", " ".join(_things_to_do(points, findings, of_the_path))),
+        ("Limit", " ".join(_limits(limited, are_all=len(best) == len(highest)))),
+        ("To do", " ".join(_things_to_do(limited, findings, of_the_path))),
         ("Trust", " ".join(_trust(trials, points, findings, missed))),
     ]
     return Opening(tuple((name, text) for name, text in lines if text))
@@ -231,6 +237,7 @@ def _trust(
             rests = f"{rests} each way" if alike else f"only {rests} one way"
         said.append(f"The highest goodput rests on {rests}, too few for a confidence interval.")
     said += [one.claim for one in findings if one.kind == "order"]
+    said += [f"{step.claim[:-1]}; {_SINCE_THEN}." for step in steps_of(findings)]
     ended = "are imported" if all(row.get("imported_from") for row in trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"
     every = all_of(len(trials), "trial")

@@ -62,7 +62,7 @@ def render(data: ReportData) -> str:
         finished=finished(len(data.trials), data.trials_planned),
         status_counts=status_counts(data.trials),
         opening=opening(data.trials, data.findings, settings_line(data.plan, data.trials), data.missed),
-        highest=highest_goodputs(data.trials),
+        highest=highest_goodputs(data.trials, data.findings),
         answers=answers(data.trials),
         goodput_meant=goodput_meant(data.trials),
         goodput_compared=goodput_compared(data.trials),

@@ -192,7 +192,7 @@ COLUMNS = (
         "Stalled",
         _stalled,
         lambda row: row.get("stalled_share"),
-        "share of the time in intervals that stalled",
+        "share of the time in intervals below half of the median",
     ),
     Column("Median goodput", _median_goodput, _median_bps, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),

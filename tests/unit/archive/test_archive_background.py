@@ -113,3 +113,19 @@ def test_what_background_traffic_asks_for_is_known_where_all_of_it_has_a_rate(
     trial = make_trial(flows=2).model_copy(update={"background": background})
     tables = tables_of([make_outcome(trial, OWN)])
     assert list(background_asked_bps(tables.trials).values()) == asked
+
+
+def test_traffic_with_pauses_asks_for_its_rate_times_the_share_of_the_time_that_it_sends() -> None:
+    """Three bursts of 500 ms at 20 Mbit/s, of the 4 s from the first of them to the end of the trial."""
+    background = tuple(
+        BackgroundTraffic(
+            name="bursts", src="a", dst="b", test="tcp", burst=number,
+            start_ns=10**9 + number * 1_200_000_000,
+            parameters=make_parameters(flows=1, rate_bps=20_000_000, duration_ns=500_000_000),
+        )
+        for number in range(3)
+    )  # fmt: skip
+    trial = make_trial(flows=2).model_copy(update={"background": background})
+    assert trial.parameters.duration_ns == 5 * 10**9
+    tables = tables_of([make_outcome(trial, OWN)])
+    assert list(background_asked_bps(tables.trials).values()) == [7_500_000]

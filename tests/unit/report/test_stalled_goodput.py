@@ -22,7 +22,7 @@ from summary_support import summed, uneven
 WHOLE, STALLED = [6_250_000] * 26, [6_250_000] * 12 + [0] + [6_250_000] * 13
 WORDS = (
     "48.1 Mbit/s over the whole trial, 3.85 % less than the 50.0 Mbit/s in the median interval, "
-    "stalled for 3.85 % of the time"
+    "below half of the median interval for 3.85 % of the time"
 )
 
 
@@ -57,8 +57,8 @@ def test_the_headline_of_the_report(row: Row) -> None:
     assert f"{found.number} {found.unit} {found.meant}" == WORDS
     page = render(make_report_data([make_row(goodput_mean_bps=0.9e9, stalled_share=0.1)]))
     assert (
-        "over the whole trial, 10.0 % less than the 1.00 Gbit/s in the median interval, stalled for 10.0 %"
-        in page.partition('class="highest__meant"')[2][:200]
+        "over the whole trial, 10.0 % less than the 1.00 Gbit/s in the median interval, below half of "
+        "the median interval for 10.0 %" in page.partition('class="highest__meant"')[2][:200]
     )
 
 
@@ -97,7 +97,9 @@ def test_repeats_that_stalled_unlike_are_told_at_most() -> None:
     rows = [make_row(goodput_bps=1e9, stalled_share=share) for share in (0.0, 0.01, 0.02)]
     found = shown_goodput(rows)
     assert found is not None
-    assert found.meant.endswith("in the median interval, stalled for up to 2.00 % of the time")
+    assert found.meant.endswith(
+        "in the median interval, below half of the median interval for up to 2.00 % of the time"
+    )
 
 
 def test_the_point_with_the_highest_mean_is_the_highest() -> None:

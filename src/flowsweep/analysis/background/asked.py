@@ -15,7 +15,7 @@ def background_asked_bps(trials: ir.Table) -> dict[str, int]:
         trials: As in an archive.
 
     Returns:
-        Only trials all of whose background traffic has a rate, and no pauses.
+        Only trials all of whose background traffic has a rate; of that with pauses in the mean over them.
     """
     asked = trials.filter(trials.background_asked_bps.notnull())
     rows = asked.select("trial_id", "background_asked_bps").to_pyarrow().to_pylist()

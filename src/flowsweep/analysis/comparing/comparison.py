@@ -30,7 +30,8 @@ _PAIRS_OF_REPEATS = (
     "differences of log goodput within pairs of trials of one repeat; overall, Student's t over the repeats' "
     "means"
 )
-METHOD_OF_PAIRS = f"{_PAIRS_OF_REPEATS}; {_AT_POINTS}"
+_ALONE = "; points that vary unlike each other also by their own pairs alone, the narrower interval counting"
+METHOD_OF_PAIRS = f"{_PAIRS_OF_REPEATS}; {_AT_POINTS}{_ALONE}"
 METHOD_OF_SPREAD_OUT = f"{_PAIRS_OF_REPEATS}, as far as they do not resemble their neighbours; {_AT_POINTS}"
 
 
@@ -239,7 +240,7 @@ def _shifts(
         (mean(logs(second[point])) - mean(logs(first[point])), len(first[point]), len(second[point]))
         for point in common
     ]
-    shifts = dict(zip(common, point_shifts(found.overall, found.deviations, raw), strict=True))
+    shifts = dict(zip(common, point_shifts(found.overall, found.deviations, raw, found.alone), strict=True))
     return {key: decided(shift, margin) for key, shift in ({None: overall} | shifts).items()}
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from flowsweep.analysis.comparing.points import Point, Points
 from flowsweep.analysis.statistics.design import coded
@@ -12,6 +13,10 @@ from flowsweep.analysis.statistics.point_deviations import Side, point_deviation
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
 from flowsweep.analysis.statistics.uncertain import Uncertain, all_equal, mean_difference, mean_of
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+
+_POINTS, _PAIRS = 2, 3
+"""Fewest to ask whether points vary unlike each other."""
+_UNLIKE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,8 @@ class Estimates:
     """Of each point from the overall shift; None where nothing tells chance, or there is one point only."""
     series: tuple[Sequence[float], ...]
     """Repeats that may resemble their neighbours, in order of time, a value for each."""
+    alone: Uncertain | None = None
+    """Each point's shift by its own pairs; None unless points vary unlike each other."""
     rounded: bool = False
     """All repeats are equal, and another tool may have rounded their figures: what they vary is in digits
     that nobody has, and is not 0."""
@@ -89,6 +96,31 @@ def of_pairs(
         counts=(len(of_repeats), len(of_repeats)),
         deviations=deviations,
         series=(of_repeats,) if spread_out else (),
+        alone=None if spread_out else _alone(places, repeats, differences),
+    )
+
+
+def _alone(points: Sequence[int], repeats: Sequence[int], differences: Sequence[float]) -> Uncertain | None:
+    """Estimate each point by its own pairs, where points vary unlike each other and lack none.
+
+    The variance of a point that varies much more than others is no measure of theirs (Bartlett 1937,
+    Properties of sufficiency and statistical tests, Proceedings of the Royal Society A 160; p below 1 %).
+    """
+    own = [
+        np.array([value for place, value in zip(points, differences, strict=True) if place == point])
+        for point in range(max(points) + 1)
+    ]
+    count = len(set(repeats))
+    if len(own) < _POINTS or count < _PAIRS or any(len(values) != count for values in own):
+        return None
+    if not all(np.ptp(values) > 0 for values in own) or scipy.stats.bartlett(*own).pvalue >= _UNLIKE:
+        return None
+    found = [mean_of(values.tolist()) for values in own]
+    known = [one for one in found if one is not None]
+    return Uncertain(
+        np.concatenate([one.value for one in known]),
+        np.concatenate([one.errors for one in known], axis=1),
+        np.concatenate([one.freedom for one in known], axis=1),
     )
 
 

@@ -18,6 +18,8 @@ Outcome = Literal["faster", "slower", "same", "undecided"]
 OVERALL_SHARE = 0.8
 """Of the error rate; the rest is of the points. Their deviations have many degrees of freedom, so that a
 small share costs them little."""
+_ALONE_SHARE = 0.15
+"""Of the error rate, of what is left to points, where these vary unlike each other: for each by itself."""
 _WIDEST = math.log(1e6)
 """An interval that reaches from a millionth to the millionfold is none."""
 _LEAST_P = 1e-16
@@ -61,7 +63,10 @@ def overall_shift(found: Uncertain | None, shift: float, repeats: tuple[int, int
 
 
 def point_shifts(
-    overall: Uncertain | None, deviations: Uncertain | None, points: Sequence[tuple[float, int, int]]
+    overall: Uncertain | None,
+    deviations: Uncertain | None,
+    points: Sequence[tuple[float, int, int]],
+    alone: Uncertain | None = None,
 ) -> list[Shift]:
     """Make the shifts of several points.
 
@@ -70,18 +75,21 @@ def point_shifts(
         deviations: Of each point from it.
         points: Shift of each (natural logarithm), and its trials in A and in B; taken where there are no
             deviations.
+        alone: The shifts by the trials of each point alone, where points vary unlike each other.
 
     Returns:
         A point's shift is the overall one and its deviation, and so is its interval: what repeats have in
         common is in the first, which is taken once and not once for each point; the deviations are corrected
-        for their number after Bonferroni. Both parts share the error rate, 4 % and 1 % together.
+        for their number after Bonferroni. Both parts share the error rate, 4 % and 1 % together. Of that 1 %
+        three quarters are for the shifts by the trials of each point alone, if there are any, and of both
+        intervals the narrower one counts.
     """
     if overall is None or deviations is None:
         return [_shift(shift, None, None, None, (a, b)) for shift, a, b in points]
     values = overall.value + deviations.value
-    halves = _halves(overall, deviations, SIGNIFICANCE, len(points))
-    p_values = _crossings(values, overall, deviations, 1)
-    adjusted = _crossings(values, overall, deviations, len(points))
+    halves = _halves(overall, deviations, alone, SIGNIFICANCE, len(points))
+    p_values = _crossings(values, overall, deviations, alone, 1)
+    adjusted = _crossings(values, overall, deviations, alone, len(points))
     return [
         _shift(float(value), float(half), float(p), float(corrected), (a, b))
         for value, half, p, corrected, (_, a, b) in zip(
@@ -156,17 +164,25 @@ def _p_value(found: Uncertain) -> float:
     return float(np.max(2 * scipy.stats.t.sf(value / found.errors, found.freedom)))
 
 
-def _halves(overall: Uncertain, deviations: Uncertain, rate: Floats | float, points: int) -> Floats:
+def _halves(
+    overall: Uncertain, deviations: Uncertain, alone: Uncertain | None, rate: Floats | float, points: int
+) -> Floats:
     """Half the widths of points' intervals that together err at some rate."""
     common = overall.half_widths(OVERALL_SHARE * rate / 2)
-    return common + deviations.half_widths((1 - OVERALL_SHARE) * rate / 2 / points)
+    apart = 1 - OVERALL_SHARE - (0.0 if alone is None else _ALONE_SHARE)
+    pooled = common + deviations.half_widths(apart * rate / 2 / points)
+    return (
+        pooled if alone is None else np.minimum(pooled, alone.half_widths(_ALONE_SHARE * rate / 2 / points))
+    )
 
 
-def _crossings(values: Floats, overall: Uncertain, deviations: Uncertain, points: int) -> Floats:
+def _crossings(
+    values: Floats, overall: Uncertain, deviations: Uncertain, alone: Uncertain | None, points: int
+) -> Floats:
     """Error rates at which the intervals of some shifts just reach 0, by bisection of the logarithm."""
     low, high = np.full(len(values), math.log(_LEAST_P)), np.zeros(len(values))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        beyond = np.abs(values) > _halves(overall, deviations, np.exp(middle), points)
+        beyond = np.abs(values) > _halves(overall, deviations, alone, np.exp(middle), points)
         low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
     return np.exp(high)

@@ -10,11 +10,11 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.findings.finding import FigureKey, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
-from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, say_effect
+from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, say_effect, whole_points
 from flowsweep.analysis.statistics.design import Design, design
 from flowsweep.analysis.statistics.level_effects import LevelComparison, Pair, compare_levels
 from flowsweep.analysis.statistics.observations import Observations
-from flowsweep.analysis.statistics.usual_trials import usual_trials
+from flowsweep.analysis.statistics.usual_trials import LeftOut, usual_trials
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 from flowsweep.wording import counted
 
@@ -52,7 +52,7 @@ def effect_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MAR
 
 
 def _hypothesis(
-    observed: Observations, grid: Design, axis: str, *, margin: float, left_out: int
+    observed: Observations, grid: Design, axis: str, *, margin: float, left_out: LeftOut
 ) -> Hypothesis:
     compared = compare_levels(grid, axis)
     kind = _kind(observed, grid, axis)
@@ -210,7 +210,7 @@ def _why_untestable(grid: Design) -> str:
     return "the trials that ended ok give no measure of chance; more repeats would"
 
 
-def _method(grid: Design, compared: LevelComparison, headline: Headline, left_out: int) -> str:
+def _method(grid: Design, compared: LevelComparison, headline: Headline, left_out: LeftOut) -> str:
     directions = max(len(unit.rows) for unit in grid.units)
     unit = "mean over both directions of a point" if directions > 1 else "trial"
     if compared.repeated:
@@ -235,9 +235,9 @@ def _method(grid: Design, compared: LevelComparison, headline: Headline, left_ou
     return "; ".join(parts) + trials_left_out(left_out)
 
 
-def trials_left_out(count: int) -> str:
+def trials_left_out(left_out: LeftOut) -> str:
     """What the method of a finding says where trials that stand out have no part in it."""
-    if not count:
+    if not left_out.trials:
         return ""
     what = "left out that stand out from their repeats, or are the counterpart of one"
-    return f"; {counted(count, 'trial')} {what}"
+    return f"; {counted(left_out.trials, 'trial')} {what}{whole_points(left_out)}"

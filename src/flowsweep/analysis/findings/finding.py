@@ -5,7 +5,7 @@ from typing import Literal
 
 FindingKind = Literal[
     "emulation", "broken", "empty", "failures", "stalls", "order",
-    "path", "available", "routes", "rate", "loss", "latency", "message_size",
+    "path", "available", "routes", "rate", "loss", "reordering", "latency", "message_size",
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat",
     "best", "plateau", "bounds", "share", "fairness", "harm", "dip", "decline", "effect", "flows",
     "congestion", "encryption", "direction", "drift",

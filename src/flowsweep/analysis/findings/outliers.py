@@ -56,21 +56,30 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
             trials=len(noise.rows),
             figure="time_series",
             method=(
-                "log goodput against medians, then least squares of the usual trials, points and repeats "
-                "taken out; gap in the tail of the residuals, and Student's t on 3 degrees of freedom, "
+                f"log goodput against medians, then least squares of the usual trials, {_without(noise)}; "
+                "gap in the tail of the residuals, and Student's t on 3 degrees of freedom, "
                 f"over {counted(len(noise.rows), 'trial')}"
             ),
         )
     ]
 
 
+def _without(noise: RepeatNoise) -> str:
+    return noise.without if noise.stepped else "points and repeats taken out"
+
+
+def _repeats(noise: RepeatNoise) -> str:
+    return "the repeats on the same side of the step" if noise.stepped else "the repeats"
+
+
 def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
+        which = _repeats(noise) if noise.stepped else "its repeats"
         return (
-            f"No trial stands out from its repeats: {_expected(found)}. The trial that deviates most is "
+            f"No trial stands out from {which}: {_expected(found)}. The trial that deviates most is "
             f"{_trial(observed, noise.rows[found.farthest])}: "
-            f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from its point "
-            "and repeat."
+            f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from its "
+            f"{'repeats there' if noise.stepped else 'point and repeat'}.{_scattered(observed, noise, found)}"
         )
     settled = [_settled(noise, places) for places in found.undecided]
     outside = [*found.outside, *(place for place in settled if place is not None)]
@@ -82,14 +91,27 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if slow:
         sentences.append(
             f"{len(slow)} of {counted(len(noise.rows), 'trial')} carried less than half of the goodput "
-            f"expected from the repeats: {_list([_named(observed, noise, found, place) for place in slow])}."
+            f"expected from {_repeats(noise)}: "
+            f"{_list([_named(observed, noise, found, place) for place in slow])}."
         )
     named = [_named(observed, noise, found, place) for place in others]
     named += [_disagreeing(observed, noise, places) for places in unknown]
     if named:
         stand = "stands" if len(named) == 1 else "stand"
-        sentences.append(f"{counted(len(named), 'trial')} {stand} out from the repeats: {_list(named)}.")
-    return " ".join(sentences)
+        sentences.append(
+            f"{counted(len(named), 'trial')} {stand} out from {_repeats(noise)}: {_list(named)}."
+        )
+    return " ".join(sentences) + _scattered(observed, noise, found)
+
+
+def _scattered(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
+    """Name the points whose repeats all differ: they vary by much, and none of them is the exception."""
+    named = []
+    for places in found.scattered:
+        spread = format_number(math.exp(float(np.ptp(noise.logs[list(places)]))))
+        point = name_point(observed, noise.rows[places[0]])
+        named.append(f"the {len(places)} of {point} differ by up to {spread} times")
+    return f" Repeats scatter where none of them is the exception: {_list(named)}." if named else ""
 
 
 def _expected(found: RobustFit) -> str:

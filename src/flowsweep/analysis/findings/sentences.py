@@ -15,6 +15,7 @@ from flowsweep.analysis.axes import (
 from flowsweep.analysis.findings.finding import Decision, FindingKind
 from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.statistics.usual_trials import LeftOut
 from flowsweep.wording import (
     counted,
     format_change,
@@ -52,7 +53,7 @@ class AxisEffect:
     margin: float
     uneven: bool
     """The mean over the grid hides more than the margin somewhere."""
-    left_out: int
+    left_out: LeftOut
     """Trials that stand out and play no part."""
     spread: Callable[[], tuple[Somewhere, Somewhere] | None]
     """Where the effect is greatest and least, if it is not alike everywhere."""
@@ -64,9 +65,18 @@ def say_effect(effect: AxisEffect, decision: Decision) -> str:
 
 
 def _without(effect: AxisEffect) -> str:
-    if not effect.left_out:
+    if not effect.left_out.trials:
         return ""
-    return f" ({counted(effect.left_out, 'trial')} left out: unusual, or the counterpart of one)"
+    trials = counted(effect.left_out.trials, "trial")
+    return f" ({trials} left out: unusual, or the counterpart of one{whole_points(effect.left_out)})"
+
+
+def whole_points(left_out: LeftOut) -> str:
+    """Say of how many points nothing is left once trials that stand out are left out."""
+    if not left_out.points:
+        return ""
+    have = "has" if left_out.points == 1 else "have"
+    return f"; {left_out.points} of {counted(left_out.of_points, 'point')} {have} none left"
 
 
 def _said(effect: AxisEffect, decision: Decision) -> str:

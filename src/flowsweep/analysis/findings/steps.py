@@ -1,17 +1,19 @@
 """Did goodput step, from one trial to the next, and stay there?"""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
 from flowsweep.analysis.statistics.courses import step_places, steps, tells_days
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import Course, CourseTest
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.analysis.statistics.red_noise import NOT_REFUTED
+from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import SIGNIFICANCE
 from flowsweep.wording import format_change
 
@@ -92,16 +94,36 @@ def step_hypotheses(observed: Observations, series: CampaignSeries, step: Step |
     Returns:
         At most one, none where there are too few values. The effect is the change in percent from before the
         step to after it, over all values of each, with an interval for a step at that time; none where it may
-        be chance.
+        be chance. The evidence of one that is beyond chance by itself is the trials since then.
     """
     if step is None:
         return []
     change = Estimate.in_percent(step.interval)
     return [
         _on_step(
-            observed.scope(), partial(_say, series, step), series.trials, change, p_value=step.course.p_value
+            observed.scope(),
+            partial(_say, series, step),
+            series.trials if step.interval is None else _since(observed, series, step),
+            change,
+            p_value=step.course.p_value,
+            trials=len(series.trials),
         )
     ]
+
+
+def trials_since(hypotheses: Iterable[Hypothesis]) -> frozenset[str]:
+    """Name the trials since the steps among some hypotheses, those of them that are beyond chance."""
+    steps = (one for one in hypotheses if one.kind == "step" and one.estimate.effect is not None)
+    return frozenset(trial for one in steps for trial in one.evidence)
+
+
+def _since(observed: Observations, series: CampaignSeries, step: Step) -> tuple[str, ...]:
+    """The trials since a step: those that began later than midway between the units next to it."""
+    after = series.bins >= step.place
+    least_s = series.began_s + float(series.units_s[~after].max() + series.units_s[after].min()) / 2
+    taking_part = set(series.trials)
+    rows = (row for row in observed.rows if row["trial_id"] in taking_part)
+    return tuple(row["trial_id"] for row in rows if seconds(known(row["started_at"])) >= least_s)
 
 
 def _say(series: CampaignSeries, step: Step, decision: Decision) -> str:

@@ -38,6 +38,7 @@ from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses
 from flowsweep.analysis.findings.segment_size import segment_hypotheses
 from flowsweep.analysis.findings.shorter_queue import shorter_queue_hypotheses
+from flowsweep.analysis.findings.steps import trials_since
 from flowsweep.analysis.findings.still_growing import with_growing_trials
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
@@ -60,6 +61,7 @@ from flowsweep.analysis.tests.rtt.findings import rtt_hypotheses
 from flowsweep.analysis.tests.tcp.encryption_cost import encryption_hypotheses
 from flowsweep.analysis.tests.udp.loss import broken_hypotheses, loss_hypotheses
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
+from flowsweep.analysis.tests.udp.reordering import reordering_hypotheses
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.tests import facts_of
@@ -141,6 +143,7 @@ def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Ask what is asked of all trials together."""
     yield from path_hypotheses(summary)
     yield from rate_search_hypotheses(summary)
+    yield from reordering_hypotheses(summary)
     yield from plateau_search_hypotheses(summary)
     yield from best_search_hypotheses(summary)
     # Also of trials of which nothing came: what they lost counts.
@@ -210,11 +213,13 @@ def repeat_hypotheses(
     grid = design(observed)
     noise, series = repeat_noise(grid), campaign_series(grid)
     models = None if series is None else noise_models(series)
+    of_each_path = list(_of_each_path(observed, noise, series, models, margin=margin))
+    on_each_side = repeat_noise(grid, trials_since(of_each_path))
     return [
         *duration_hypotheses(observed, grid, margin=margin),
-        *variation_hypotheses(observed, grid, noise),
-        *_of_each_path(observed, noise, series, models, margin=margin),
-        *outlier_hypotheses(observed, noise),
+        *variation_hypotheses(observed, grid, on_each_side),
+        *of_each_path,
+        *outlier_hypotheses(observed, on_each_side),
         *correlation_hypotheses(observed, noise, series, models),
         *monitor_hypotheses(observed, explained, margin=margin),
     ]

@@ -68,7 +68,7 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
     )
     said = (
         f"Trials of the same point scatter by {format_number(value)} %{interval} "
-        f"(coefficient of variation{', without what a whole repeat shares' if np.any(noise.blocks) else ''})"
+        f"(coefficient of variation{_apart_from(noise)})"
         f"{_usual(noise)}{_unlike(observed, grid, noise)}{_within(noise)}."
     )
     return [
@@ -85,6 +85,12 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
             ),
         )
     ]
+
+
+def _apart_from(noise: RepeatNoise) -> str:
+    if noise.stepped:
+        return ", on each side of the step"
+    return ", without what a whole repeat shares" if np.any(noise.blocks) else ""
 
 
 def _coefficient(variance: float) -> float | None:

@@ -1,6 +1,7 @@
 """What is left of each trial's goodput once its point and its repeat are known: the noise between repeats."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +25,14 @@ class RepeatNoise:
     """(rows,) natural logarithm of goodput in bit/s."""
     fit: Fit
     """With degrees of freedom."""
+    stepped: bool = False
+    """Whether points have a mean on each side of a step in goodput."""
 
     @property
     def without(self) -> str:
         """What was taken out, in words."""
+        if self.stepped:
+            return "points on each side of the step taken out"
         return "points and repeats taken out" if np.any(self.blocks) else "points taken out"
 
     @property
@@ -40,11 +45,13 @@ class RepeatNoise:
         return Fit(values, self.cells, self.blocks)
 
 
-def repeat_noise(grid: Design) -> RepeatNoise | None:
+def repeat_noise(grid: Design, since: Collection[str] = ()) -> RepeatNoise | None:
     """Take points and repeats out of log goodput.
 
     Args:
         grid: Of trials of one sweep and mode; goodput in bit/s.
+        since: trial_id of those since a step in goodput, if there was one: a point then has a mean on each
+            side of it, unless repeats are taken out, and the step with them.
 
     Returns:
         Residuals of log goodput = point and direction + repeat + noise, by least squares (randomised complete
@@ -59,10 +66,11 @@ def repeat_noise(grid: Design) -> RepeatNoise | None:
     if not placed:
         return None
     rows = tuple(row for row, _, _ in placed)
-    cells = coded([cell for _, cell, _ in placed])
     points = Counter(unit.repeat for unit in grid.units)
     several = sum(count > 1 for count in points.values()) >= len(points) / 2
     blocks = coded([repeat if several else 0 for _, _, repeat in placed])
+    after = [not several and row["trial_id"] in since for row in rows]
+    cells = coded([(cell, late) for (_, cell, _), late in zip(placed, after, strict=True)])
     logs = np.log([goodput_of(row) for row in rows])
     fit = Fit(logs, cells, blocks)
-    return RepeatNoise(rows, cells, blocks, logs, fit) if fit.freedom > 0 else None
+    return RepeatNoise(rows, cells, blocks, logs, fit, any(after)) if fit.freedom > 0 else None

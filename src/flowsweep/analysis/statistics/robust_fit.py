@@ -35,6 +35,8 @@ class RobustFit:
     """Places of the values that stand out, the farthest first."""
     undecided: tuple[tuple[int, ...], ...]
     """Places of all values of each cell in which it is not known which are the unusual ones."""
+    scattered: tuple[tuple[int, ...], ...]
+    """Places of all values of each cell that differ so much that none of them is the exception."""
     farthest: int
     """Place of the value that differs most, by its standard error."""
     reach: float
@@ -67,7 +69,8 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) ->
         least squares are fitted to the rest, and each value is held against that fit by the standard
         error of its prediction. Those beyond a gap of the tail stand out (`standing_out`). So half of the
         values of a cell may be wrong, one of three. Of two values, and of three of which one is more than
-        twice both others, it is not known which are. A value that is twice what its block lets expect, and
+        twice both others, it is not known which are. Where only one of three or more were usual, none stands
+        out: they scatter. A value that is twice what its block lets expect, and
         usual for its cell, does not: then the others of its block are held against their cells.
     """
     suspect = np.abs(rough := _polished(y, cells, blocks)) > _SUSPECT * _deviation(rough)
@@ -88,12 +91,16 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) ->
     if len(outside) > _MOST * len(y):
         outside = []
     outside = _those_of_slow_blocks(y, cells, blocks, outside, deviations)
+    scattered = _scattered(cells, outside)
+    of_scattered = {place for found in scattered for place in found}
+    outside = [place for place in outside if place not in of_scattered]
     undecided = _undecided(deviations, cells, outside)
     unknown = {place for found in undecided for place in found}
     return RobustFit(
         deviations,
         tuple(place for place in outside if place not in unknown),
         undecided,
+        scattered,
         farthest=int(order[0]),
         reach=float(sizes[order[0]]),
         told=len(order),
@@ -174,6 +181,17 @@ def _second_of_pair(groups: Codes, kept: Flags) -> Flags:
         if len(usual) == _PAIR:
             second[usual[1]] = True
     return second
+
+
+def _scattered(cells: Codes, outside: list[int]) -> tuple[tuple[int, ...], ...]:
+    """Cells of three values or more of which at most one would be usual: what others are held against."""
+    found = []
+    for cell in dict.fromkeys(cells[outside].tolist()):
+        places = np.flatnonzero(cells == cell)
+        usual = sum(int(place) not in outside for place in places)
+        if len(places) > _PAIR and usual < _PAIR:
+            found.append(tuple(int(place) for place in places))
+    return tuple(found)
 
 
 def _undecided(deviations: Floats, cells: Codes, outside: list[int]) -> tuple[tuple[int, ...], ...]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,15 @@ Point = tuple[Hashable, ...]
 """Hosts, direction and the level of each axis."""
 
 
+class LeftOut(NamedTuple):
+    """What takes no part, since it stands out from its repeats."""
+
+    trials: int
+    points: int
+    """Of which nothing is left."""
+    of_points: int
+
+
 def fit_of_repeats(noise: RepeatNoise) -> RobustFit | None:
     """Fit the repeats of a design robustly: `robust_fit`, in which nothing of no practical effect stands out.
 
@@ -29,22 +39,23 @@ def fit_of_repeats(noise: RepeatNoise) -> RobustFit | None:
     return robust_fit(noise.logs, noise.cells, noise.blocks, least=math.log1p(EQUIVALENCE_MARGIN))
 
 
-def usual_trials(grid: Design) -> tuple[Design, int]:
+def usual_trials(grid: Design) -> tuple[Design, LeftOut]:
     """Leave out the trials of a design that stand out: a slow one moves a mean by more than any effect.
 
     Args:
         grid: Of trials of one sweep and mode; goodput in bit/s.
 
     Returns:
-        What is left, and how many trials that leaves out: the units of a trial that stands out, the points of
-        which it is not known which repeat is slow (`robust_fit`), and points that nobody can vouch for: of
-        one repeat, of two where other trials stand out, with less than half of what three quarters of the
-        points have that differ from it in one axis only. The design itself where that is none, where a level
-        of an axis would be lost, or where points ran once.
+        What is left, and how many trials and whole points that leaves out: the units of a trial that stands
+        out, the points of which it is not known which repeat is slow (`robust_fit`), and points that nobody
+        can vouch for: of one repeat, of two where other trials stand out, with less than half of what three
+        quarters of the points have that differ from it in one axis only. The design itself where that is
+        none, where a level of an axis would be lost, or where points ran once.
     """
     noise = repeat_noise(grid)
+    nothing = LeftOut(0, 0, len(_points(grid)))
     if noise is None:
-        return grid, 0
+        return grid, nothing
     found = fit_of_repeats(noise)
     unusual: set[str] = set()
     if found is not None:
@@ -67,8 +78,13 @@ def usual_trials(grid: Design) -> tuple[Design, int]:
     units = tuple(unit for unit in grid.units if not any(row["trial_id"] in unusual for row in unit.rows))
     left = replace(grid, units=units)
     if any(set(left.levels(axis)) != set(grid.levels(axis)) for axis in grid.axes):
-        return grid, 0
-    return left, len(grid.trials) - len(left.trials)
+        return grid, nothing
+    points = nothing.of_points - len(_points(left))
+    return left, LeftOut(len(grid.trials) - len(left.trials), points, nothing.of_points)
+
+
+def _points(grid: Design) -> set[Point]:
+    return {(unit.hosts, *unit.levels) for unit in grid.units}
 
 
 def _below_neighbours(point: Point, means: Mapping[Point, float]) -> bool:

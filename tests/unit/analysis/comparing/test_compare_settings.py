@@ -10,7 +10,9 @@ import scipy
 from against_support import HOUR_S, Truth, against, on_two_days, rows_of, side_by_side
 from compared_campaigns import outcomes
 from flowsweep.analysis.comparing.comparison import Comparison, compare_settings
+from flowsweep.analysis.comparing.estimates import of_pairs
 from flowsweep.analysis.comparing.settings import both_settings, settings_compared
+from flowsweep.analysis.comparing.shifts import point_shifts
 from flowsweep.plan import Plan
 from flowsweep.schedule.grid import expand
 from plan_support import plan_of
@@ -75,6 +77,44 @@ def test_overall_is_the_paired_t_test_of_the_means_of_the_repeats() -> None:
     found = compared(rows, plan).overall
     assert found is not None
     assert found.p_value == pytest.approx(scipy.stats.ttest_1samp(list(above.values()), 0).pvalue, rel=1e-9)
+
+
+def test_a_point_that_varies_much_more_hides_no_shift_of_another() -> None:
+    """It was 30 % [−47, 217], though all five pairs favour B."""
+    plan = same_setting(both='window = ["64KiB", "1MiB"]')
+    shifts = {1 << 16: (1.08, 1.34, 1.73, 1.97, 2.16), 1 << 20: (0.26, 0.31, 0.35, 0.27, 0.12)}
+    rows = drawn(plan, Truth())
+    for row in rows:
+        of_point = shifts[row["window_bytes"]]
+        row["goodput_bps"] = 4e7 * math.exp(of_point[row["repeat"] - 1] * row["sweep"].endswith("B"))
+    noisy, quiet = (point.shift for point in compared(rows, plan).points)
+    assert (noisy.outcome, quiet.outcome) == ("faster", "faster")
+    assert quiet.percent == pytest.approx(100 * math.expm1(0.262), abs=0.1)
+    # Of 1 % three quarters, for two points.
+    error = np.std(shifts[1 << 20], ddof=1) / math.sqrt(5)
+    half = error * scipy.stats.t.isf(0.15 * 0.05 / 2 / 2, 4)
+    assert quiet.interval_low_percent == pytest.approx(100 * math.expm1(0.262 - half), abs=0.1)
+
+
+def test_points_that_vary_unlike_each_other_err_no_more_often() -> None:
+    found = 0
+    for seed in range(COUNT):
+        rng = np.random.default_rng(seed)
+        pairs = {
+            (("point", place),): [
+                ({"repeat": repeat, "goodput_bps": 1e8}, {"repeat": repeat, "goodput_bps": bps})
+                for repeat, bps in enumerate(1e8 * np.exp(noise * rng.standard_normal(5)))
+            ]
+            for place, noise in enumerate((0.03, 0.03, 0.3))
+        }
+        sides = ({point: [both[side] for both in own] for point, own in pairs.items()} for side in (0, 1))
+        estimates = of_pairs(*sides, list(pairs))
+        shifts = point_shifts(
+            estimates.overall, estimates.deviations, [(0.0, 5, 5)] * len(pairs), estimates.alone
+        )
+        ends = [(shift.interval_low_percent or 0, shift.interval_high_percent or 0) for shift in shifts]
+        found += any(low * high > 0 for low, high in ends)
+    assert found <= 0.08 * COUNT
 
 
 def test_trials_are_matched_by_point_though_the_settings_differ() -> None:

@@ -8,6 +8,7 @@ import pytest
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate
 from flowsweep.analysis.findings.sentences import AxisEffect, say_effect
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.statistics.usual_trials import LeftOut
 from synthetic_campaigns import KIB, Grid, Row, campaign
 
 EXTREMES = " (the highest and the lowest mean of 3)"
@@ -22,7 +23,7 @@ PEAK = AxisEffect(
     estimate=(math.log(7.6), math.log(7.4), math.log(7.8)),
     margin=0.03,
     uneven=False,
-    left_out=0,
+    left_out=LeftOut(0, 0, 2),
     spread=lambda: None,
 )
 
@@ -44,6 +45,15 @@ PEAK = AxisEffect(
 )
 def test_several_times_as_much_is_a_multiple(changes: dict[str, object], said: str) -> None:
     assert say_effect(replace(PEAK, **changes), "effect").endswith(f" matters: {said}")  # type: ignore[arg-type]
+
+
+def test_points_of_which_nothing_is_left_are_counted() -> None:
+    told = {
+        LeftOut(1, 0, 6): "(1 trial left out: unusual, or the counterpart of one).",
+        LeftOut(4, 1, 6): "or the counterpart of one; 1 of 6 points has none left).",
+    }
+    for left_out, words in told.items():
+        assert say_effect(replace(PEAK, left_out=left_out), "effect").endswith(words)
 
 
 def test_changes_beside_a_multiple_are_multiples_too() -> None:

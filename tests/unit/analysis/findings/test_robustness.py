@@ -14,6 +14,7 @@ from flowsweep.analysis.findings.outliers import outlier_hypotheses
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
+from flowsweep.analysis.statistics.usual_trials import usual_trials
 from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
 STALLED = 0.1
@@ -131,6 +132,29 @@ def test_three_repeats_of_which_two_are_slow_accuse_none() -> None:
     told = outliers(rows)
     assert set(told.evidence) == {row["trial_id"] for row in slow}
     assert "which of them is unusual is not known" in told.claim
+
+
+def test_of_three_repeats_that_all_differ_none_is_the_exception() -> None:
+    """Two of them were called outliers, and the whole point was left out of effects."""
+    rows = campaign(Grid(flows=(1, 2), directions=(("a", "b"),), noise=0.01, block=0.0), 1)
+    own = [row for row in rows if (row["flows"], row[WINDOW]) == (rows[5]["flows"], rows[5][WINDOW])]
+    for row, bps in zip(own, (7.8e6, 17.8e6, 31.9e6), strict=True):
+        row["goodput_bps"] = bps
+    told = outliers(rows)
+    assert told.claim.startswith("No trial stands out from its repeats: ")
+    assert "Repeats scatter where none of them is the exception: the 3 of a → b, " in told.claim
+    assert told.claim.endswith(" differ by up to 4.09 times.")
+    (observed,) = observations(rows)
+    left, left_out = usual_trials(design(observed))
+    assert (len(left.trials), left_out.trials, left_out.points) == (24, 0, 0)
+
+
+def test_a_point_of_which_no_trial_is_left_is_counted() -> None:
+    rows = campaign(replace(Grid(flows=(1, 2), noise=0.01, block=0.0), repeats=2), 1)
+    rows[5]["goodput_bps"] *= STALLED
+    (observed,) = observations(rows)
+    _, left_out = usual_trials(design(observed))
+    assert (left_out.trials, left_out.points, left_out.of_points) == (4, 1, 8)
 
 
 def test_the_pair_that_was_tested_is_the_one_that_is_told() -> None:

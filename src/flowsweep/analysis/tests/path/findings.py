@@ -79,8 +79,23 @@ def _over_repeats(rows: Sequence[TrialRow]) -> tuple[float, float | None, float 
         method = "packet pairs, or trains that nothing held up; interval over trains"
         return capacities[0], *ends, method
     mean = geometric_mean(capacities)
-    method = f"geometric mean over {counted(len(rows), 'trial')}, each by packet pairs; t interval"
-    return mean.value, mean.low, mean.high, method
+    low, high = _no_narrower(mean.low, mean.high, rows)
+    method = (
+        f"geometric mean over {counted(len(rows), 'trial')}, each by packet pairs; t interval, no "
+        "narrower than the median ends of the trials' own, as repeats may share an error"
+    )
+    return mean.value, low, high, method
+
+
+def _no_narrower(
+    low: float | None, high: float | None, rows: Sequence[TrialRow]
+) -> tuple[float | None, float | None]:
+    """Widen an interval over repeats to what each of them can tell: they may agree, and be off alike."""
+    lows = [end for row in rows if (end := row["path_capacity_low_bps"]) is not None]
+    highs = [end for row in rows if (end := row["path_capacity_high_bps"]) is not None]
+    if low is None or high is None or not lows or not highs:
+        return low, high
+    return min(low, median(lows)), max(high, median(highs))
 
 
 def _said_of_capacity(

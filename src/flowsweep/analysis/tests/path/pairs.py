@@ -96,7 +96,7 @@ def pair_capacity(
     mode = None if least is None else _fastest(kept, spread, least)
     added = _added(kept, spread)
     if whole is not None and added <= (_ALONE if mode is None else _QUIET) and _agree(mode, whole):
-        return _by_trains(whole, added, mode)
+        return _by_trains(whole, max(added, _hidden(kept, spread, mode)), mode)
     if mode is None or least is None:
         return None
     if mode.low_bps is None or mode.high_bps is None:
@@ -111,6 +111,14 @@ def _added(trains: Sequence[Train], shown: Sequence[Dispersion]) -> float:
     scatter = float(scipy.stats.iqr(rates, scale="normal") / np.median(rates))
     packets = np.mean([len(train.sequence) for train in trains]) - np.mean([one.first for one in shown])
     return _BETWEEN * float(packets) * scatter**2
+
+
+def _hidden(trains: Sequence[Train], shown: Sequence[Dispersion], mode: _Mode | None) -> float:
+    """What packets that come evenly may add to each train, as a share of its time, and pairs do not show."""
+    if mode is not None:
+        return mode.width if mode.width > _WIDTH_SHARP else 0.0
+    rate_bps = float(np.median([one.rate_bps for one in shown]))
+    return max(_ERROR_LEAST, _ERRORS * _stamps_error(trains, shown, rate_bps))
 
 
 def _agree(mode: _Mode | None, whole: RateEstimate) -> bool:
@@ -129,7 +137,8 @@ def _by_trains(whole: RateEstimate, added: float, mode: _Mode | None) -> RateEst
         return whole
     high_bps *= 1 + added
     if mode is not None and mode.low_bps is not None and mode.high_bps is not None:
-        low_bps, high_bps = min(low_bps, mode.high_bps), max(high_bps, mode.low_bps)
+        reach_bps = mode.high_bps if mode.width > _WIDTH_SHARP else mode.low_bps
+        low_bps, high_bps = min(low_bps, mode.high_bps), max(high_bps, reach_bps)
     return RateEstimate(whole.bps, low_bps, high_bps, whole.trains)
 
 

@@ -10,10 +10,18 @@ from flowsweep import wording
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words, varies
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, known
+from flowsweep.analysis.tests.udp.own_bursts import may_be_own_bursts
 from flowsweep.defaults import MILLISECOND_NS, OFFERED_SHARE_MIN
 from flowsweep.grouping import grouped
-from flowsweep.wording import counted, format_duration, format_rate, format_share, format_size
+from flowsweep.wording import (
+    counted,
+    format_duration,
+    format_milliseconds,
+    format_rate,
+    format_share,
+    format_size,
+)
 
 RATE: Final = "rate_sum_bps"
 _ALWAYS_NAMED = ("flows", "flows_per_pair", "length_bytes")
@@ -127,7 +135,7 @@ def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         steps = [row for one in point.repeats for row in one.steps]
         between = (None, None) if highest is None or beyond is None else (highest, beyond)
         scope = Scope(point.sweep, point.mode, point.direction)
-        claim = f"{point.direction}, {point.name}: {_claim(point)}."
+        claim = f"{point.direction}, {point.name}: {_claim(point)}{_own_bursts(point)}."
         method = _METHOD.format("" if point.delay_max_ms is None else _IN_TIME)
         yield _described(scope, claim, trial_ids(steps), Estimate(highest, "bit/s", *between), method=method)
 
@@ -232,6 +240,30 @@ def _why_not(point: PointSearched) -> str:
     return "".join(
         f", {reason}{_where(count, len(ends), len(point.repeats))}" for count, reason in reasons if count
     )
+
+
+def _own_bursts(point: PointSearched) -> str:
+    """Say in how many repeats the search may have ended by what the source itself did."""
+    ends = [
+        row
+        for one in point.repeats
+        for row in one.steps
+        if rate_of(row) == one.beyond_bps and _lost_much(row)
+    ]
+    bursts = [row for row in ends if may_be_own_bursts(row)]
+    if not bursts:
+        return ""
+    lag = format_milliseconds(max(known(row["pacing_lag_max_ms"]) for row in bursts))
+    burst = counted(max(known(row["burst_max"]) for row in bursts), "datagram")
+    return (
+        f"; in {len(bursts)} of {counted(len(point.repeats), 'repeat')} it ended with losses that may be of "
+        f"the source's own making, as it was up to {lag} late and caught up in bursts of up to {burst}: the "
+        "path may carry more"
+    )
+
+
+def _lost_much(row: TrialRow) -> bool:
+    return not row["rate_carried"] and not _lost_little(row)
 
 
 def _where(count: int, ends: int, repeats: int) -> str:

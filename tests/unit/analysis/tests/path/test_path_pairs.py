@@ -59,6 +59,20 @@ def test_evenly_spaced_traffic_that_makes_all_trains_alike_is_seen_between_pairs
     assert capacity.bps == pytest.approx(RATE_BPS, rel=0.02)
 
 
+@pytest.mark.parametrize(("load", "jitter_ns"), [(0.1, 60e3), (0.2, 120e3)])
+def test_evenly_spaced_traffic_that_noisy_stamps_hide_is_within_the_interval(
+    load: float, jitter_ns: float
+) -> None:
+    """Trains agree to a tenth of a percent, and are 6 % or 11 % off."""
+    links = [Link(1.6 * RATE_BPS), Link(RATE_BPS, load, "even")]
+    rate_bps, capacity = told(links, receiver=Receiver(jitter_ns))
+    assert rate_bps < 0.95 * RATE_BPS
+    assert capacity is not None
+    assert capacity.low_bps is not None
+    assert capacity.high_bps is not None
+    assert capacity.low_bps < RATE_BPS < capacity.high_bps
+
+
 def test_trains_that_scatter_without_a_mode_tell_no_capacity() -> None:
     random = np.random.default_rng(3)
     trains = []

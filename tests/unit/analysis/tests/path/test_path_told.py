@@ -8,7 +8,7 @@ import pytest
 from analysis_support import make_campaign, write_archive
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
-from flowsweep.analysis.tests.path import path_windows
+from flowsweep.analysis.tests.path import path_hypotheses, path_windows
 from flowsweep.archive import read_archive
 from flowsweep.export import export_tables
 from flowsweep.figures.collection import drawn_figures
@@ -17,6 +17,7 @@ from flowsweep.report.render import render
 from flowsweep.report.report_data import ReportData, report_data
 from path_support import Way, path_outcome, path_trial
 from summary_support import archive_rows
+from synthetic_campaigns import EMPTY
 
 pytestmark = pytest.mark.whole
 
@@ -121,3 +122,16 @@ def test_a_few_measurements_are_told_with_the_interval_of_their_trains(tmp_path:
     assert found.n == 1
     assert found.interval_low is not None
     assert "interval over trains" in found.method
+
+
+def test_repeats_that_agree_are_no_surer_than_each_of_them() -> None:
+    """They were [15.9, 15.9] Mbit/s on a link of 17.0, whose other traffic comes evenly."""
+    alike = {"test": "path", "path_capacity_low_bps": 15.8e6, "path_capacity_high_bps": 17.3e6}
+    rows = [
+        EMPTY | alike
+        | {"trial_id": str(n), "sweep": "p", "src": "a", "dst": "b", "status": "ok", "path_capacity_bps": bps}
+        for n, bps in enumerate((15.87e6, 15.88e6, 15.87e6))
+    ]  # fmt: skip
+    (found,) = [one for one in path_hypotheses(rows) if one.kind == "path"]
+    assert (found.estimate.low, found.estimate.high) == (15.8e6, 17.3e6)
+    assert "no narrower than the median ends of the trials' own" in found.method

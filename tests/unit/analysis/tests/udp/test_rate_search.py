@@ -12,10 +12,13 @@ from fake_engine import FakeNetwork, access
 from flowsweep.analysis import cells
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
+from flowsweep.analysis.verdict_words import limit_words
 from flowsweep.archive import tables_of
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.plan.searching.model import RateSearch
+from flowsweep.report.headline import highest_goodputs
+from flowsweep.report.opening import opening
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.events import CampaignStarted, TrialStarted
@@ -291,3 +294,45 @@ def test_what_is_carried_is_below_what_is_not_however_unlike_repeats_are(rows):
     assert (estimate.effect, estimate.low, estimate.high) == (38e6, 38e6, 80e6)
     _, estimate = claim_of(rows, *unlike[:3])
     assert (estimate.effect, estimate.low, estimate.high) == (38e6, 38e6, 50e6)
+
+
+OVERDUE = {"lost": 63, "loss_bursts": 2, "loss_burst_max": 44, "burst_max": 44, "pacing_lag_max_ms": 32.5}
+"""A source that was 32.5 ms late sent 44 datagrams at once, into a queue of fewer."""
+
+
+def test_losses_that_fit_the_source_s_own_bursts_are_no_limit_of_the_path(rows):
+    late = [row if row["rate_carried"] else row | OVERDUE for row in rows]
+    (one,) = rate_search_hypotheses(late)
+    assert one.claim.endswith(
+        "48.0 Mbit/s is not; in 2 of 3 repeats it ended with losses that may be of the source's own making, "
+        "as it was up to 32.5 ms late and caught up in bursts of up to 44 datagrams: the path may carry more."
+    )
+    for change in ({"lost": 2}, {"loss_burst_max": 45}, {"pacing_lag_max_ms": 0.5}, {"burst_max": None}):
+        (one,) = rate_search_hypotheses([row | change for row in late])
+        assert one.claim.endswith("48.0 Mbit/s is not.")
+
+
+def test_a_path_s_loss_says_where_the_source_may_have_made_it(rows):
+    lossy = next(row for row in rows if row["verdict"] == "path loss")
+    assert limit_words(lossy) == ("path loss", "The path lost what was missing.")
+    assert limit_words(lossy | OVERDUE)[1] == (
+        "The path lost what was missing. That may be of the source's own making: it was up to 32.5 ms late, "
+        "caught up in bursts of up to 44 datagrams, and no more than that was lost in a row."
+    )
+
+
+def test_the_headline_of_a_search_is_the_highest_rate_that_was_carried(rows):
+    highest = [
+        row
+        | {"rate_carried": row["rate_carried"] and row["rate_sum_bps"] <= 40e6, "rate_search_loss_max": 0.001}
+        | {"goodput_bps": 0.98 * row["rate_sum_bps"], "goodput_mean_bps": 0.98 * row["rate_sum_bps"]}
+        for row in rows
+    ]
+    (found,) = highest_goodputs(highest)
+    assert (found.number, found.point["rate_sum_bps"]) == ("39.2", 40e6)
+    assert found.place.endswith("; carried with no more than 0.100 % lost")
+    told = opening(highest, ())
+    assert told is not None
+    assert not {"Limit", "To do"} & set(dict(told.lines))
+    (found,) = highest_goodputs([row | {"rate_carried": False} for row in highest])
+    assert (found.number, found.point["rate_sum_bps"]) == ("47.0", 48e6)

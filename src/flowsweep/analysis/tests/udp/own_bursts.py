@@ -1,0 +1,37 @@
+"""Whether a source's own bursts may be what was lost: it fell behind its pace, and caught up at once."""
+
+from flowsweep.analysis.summarising.trial_row import TrialRow
+
+_IN_RUNS = 2
+"""Datagrams lost in a row, on average: a path that is full all the time loses one here and one there."""
+_BITS = 8
+_OVERDUE = 1 / 2
+"""Of a burst, what the largest lag must account for; the rest may be of another moment, or of the timer."""
+_MS_PER_S = 1e3
+
+
+def may_be_own_bursts(row: TrialRow) -> bool:
+    """Whether all runs of lost datagrams fit into bursts in which a late source caught up.
+
+    A queue that is shorter than a burst drops the rest of it, at a rate that the path carries otherwise.
+
+    Args:
+        row: Of the summary, of datagrams.
+
+    Returns:
+        False where the source was never so late that its longest burst was overdue, where a run is longer
+        than that burst, where datagrams were lost one by one, and where any of that is not known.
+    """
+    lost, runs, longest = row.get("lost"), row.get("loss_bursts"), row.get("loss_burst_max")
+    burst, lag_ms, spacing_ms = row.get("burst_max"), row.get("pacing_lag_max_ms"), _spacing_ms(row)
+    if not lost or not runs or longest is None or burst is None or lag_ms is None or spacing_ms is None:
+        return False
+    return lost >= _IN_RUNS * runs and longest <= burst and lag_ms >= _OVERDUE * burst * spacing_ms
+
+
+def _spacing_ms(row: TrialRow) -> float | None:
+    """The time between datagrams of a flow that its pace asks for."""
+    rate_bps, length_bytes = row.get("rate_sum_bps"), row.get("length_bytes")
+    if not rate_bps or not length_bytes:
+        return None
+    return _MS_PER_S * _BITS * length_bytes * row["flows"] / rate_bps

@@ -1,0 +1,46 @@
+"""Datagrams that come out of order, or twice, are said to do so."""
+
+from analysis_support import Row
+from datagram_support import Stream, make_udp_outcome, make_udp_trial
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
+from flowsweep.archive import tables_of
+from summary_support import summary_rows
+
+
+def rows_of(*streams: Stream) -> list[Row]:
+    return summary_rows(
+        tables_of([make_udp_outcome(make_udp_trial(repeat=n), [one]) for n, one in enumerate(streams, 1)])
+    )
+
+
+def reordering(rows: list[Row]) -> list[Finding]:
+    return [one for one in findings(rows) if one.kind == "reordering"]
+
+
+def test_shares_and_extent_are_said_with_a_likely_cause() -> None:
+    jittery = {"delay_variation_ms": 7.93, "spacing_send_median_us": 392.0}
+    rows = [row | jittery for row in rows_of(*[Stream(reordered=680, extent=31, duplicates=10)] * 3)]
+    (found,) = reordering(rows)
+    assert (found.decision, found.direction, found.effect, found.n) == ("described", "a → b", 0.68, 3)
+    assert found.claim == (
+        "a → b: 68.0 % of the datagrams came after later ones, the first of which came up to 31 datagrams "
+        "earlier, and 1.00 % came again: delays vary by up to 7.93 ms, more than the 392 us between "
+        "datagrams, which is a likely cause."
+    )
+    steady = [row | {"delay_variation_ms": 0.1} for row in rows]
+    assert reordering(steady)[0].claim.endswith("and 1.00 % came again.")
+
+
+def test_trials_that_differ_say_between_which_shares() -> None:
+    (found,) = reordering(rows_of(Stream(reordered=10, extent=2), Stream(reordered=30, extent=5)))
+    assert found.claim.startswith(
+        "a → b: 2.00 % of the datagrams came after later ones (1.00 % to 3.00 % in 2 trials), the first "
+        "of which came up to 5 datagrams earlier"
+    )
+
+
+def test_duplicates_alone_are_said_and_few_of_either_are_not() -> None:
+    (found,) = reordering(rows_of(Stream(duplicates=5)))
+    assert (found.claim, found.effect) == ("a → b: 0.500 % of the datagrams came again.", 0.005)
+    assert not reordering(rows_of(Stream(reordered=1, extent=1, duplicates=1)))
