@@ -134,8 +134,8 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
     nothing. Trials whose emulated path was late take no part, as in findings, unless all were. Parts of a way
     are none of its goodputs. The highest of few short intervals may be above what an
     emulated link carries: then the number is what the link carries, and it is said that it was more.
-    Where goodput stepped, as `findings` of the same campaign say, it is that since then, and the spread says what it was.
-    Of a search for the highest rate it is a rate that was carried, if any was.
+    Where goodput stepped, as `findings` of the same campaign say, it is that since then, and the spread says
+    what it was. Of a search for the highest rate it is a rate that was carried, if any was.
     """
     trials = [row for row in trusted(trials) or trials if not is_part(row)]
     trials, before = since_steps(without_uncarried(trials), findings)

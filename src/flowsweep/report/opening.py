@@ -192,7 +192,20 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
     if verdict == PATH_LOSS and link_bps and above and not _lost_below(link_bps, own, trials):
         carried = f"the link's {format_rate(link_bps)}, headers included"
         return f"Offer less than {carried}: what is beyond is lost."
-    return VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
+    hint = VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
+    return " ".join(filter(None, (hint, _shorter_round_trips(own, findings)))) if verdict == QUEUE else hint
+
+
+def _shorter_round_trips(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
+    """Which congestion control has shorter round trips under load, at no loss of goodput."""
+    trials = {row["trial_id"] for row in own}
+    shorter = (
+        one.claim
+        for one in findings
+        if (one.kind, one.axis, one.decision) == ("latency", "congestion", "effect")
+        and not trials.isdisjoint(one.evidence)
+    )
+    return next(shorter, "")
 
 
 def _as_limited(row: TrialRow, other: TrialRow, verdict: str | None) -> bool:

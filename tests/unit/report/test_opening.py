@@ -1,5 +1,6 @@
 """The sentences for somebody who reads no further."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -73,6 +74,17 @@ def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
     assert told["To do"] == (
         "No host setting has to change: the path limits goodput there, and more goodput needs another path."
     )
+
+
+def test_a_congestion_control_with_shorter_round_trips_is_something_to_do() -> None:
+    rows = [row for row in one_point(verdict="congestion window: queue") if row["dst"] == "sara"]
+    full = [row | {"link_payload_bps": row["goodput_bps"]} for row in rows]
+    claim = "starlight → sara: round trips under load are shorter with bbr than with cubic."
+    found = finding("latency", claim=claim, evidence=(rows[0]["trial_id"],))
+    told = lines_of(full, replace(found, axis="congestion", decision="effect"))
+    assert told["To do"].startswith("No host setting has to change")
+    assert told["To do"].endswith(claim)
+    assert claim not in lines_of(full, replace(found, axis="flows", decision="effect"))["To do"]
 
 
 def test_what_limits_in_two_of_many_directions_is_not_said_of_all() -> None:
