@@ -202,7 +202,7 @@ def _shorter_round_trips(own: Sequence[TrialRow], findings: Sequence[Finding]) -
     shorter = (
         one.claim
         for one in findings
-        if (one.kind, one.axis, one.decision) == ("latency", "congestion", "effect")
+        if (one.kind, one.axis, one.decision) == ("latency", "congestion_asked", "effect")
         and not trials.isdisjoint(one.evidence)
     )
     return next(shorter, "")

@@ -81,7 +81,7 @@ def test_a_congestion_control_with_shorter_round_trips_is_something_to_do() -> N
     full = [row | {"link_payload_bps": row["goodput_bps"]} for row in rows]
     claim = "starlight → sara: round trips under load are shorter with bbr than with cubic."
     found = finding("latency", claim=claim, evidence=(rows[0]["trial_id"],))
-    told = lines_of(full, replace(found, axis="congestion", decision="effect"))
+    told = lines_of(full, replace(found, axis="congestion_asked", decision="effect"))
     assert told["To do"].startswith("No host setting has to change")
     assert told["To do"].endswith(claim)
     assert claim not in lines_of(full, replace(found, axis="flows", decision="effect"))["To do"]
