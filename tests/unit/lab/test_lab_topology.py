@@ -269,7 +269,7 @@ def test_of_hops_the_one_counts_that_cross_traffic_leaves_least() -> None:
     together = a_link_of_hops(LinkDirection(rate_bps=5_000_000), crowded).direction("a", "b")
     assert together is not None
     assert together.cross == others
-    assert (together.carried_bps, together.left_bps) == (10_000_000, 4_000_000)
+    assert (together.carried_bps, together.rate_beside_bps) == (10_000_000, 4_000_000)
 
 
 def test_paths_side_by_side_are_asked_for_one_by_one_and_of_no_known_rate_together() -> None:

@@ -56,7 +56,7 @@ def test_points_that_differ_are_told_apart_and_no_mean_of_them() -> None:
     (found,) = decided(rtt_hypotheses(rows))
     # Each point scatters by 1 ms: t(0.975; 2) / sqrt(3) = 2.484.
     assert found.claim == (
-        "a → b: under load the round trip grows from 14.0 ms by between 6.00 ms [3.52 ms, 8.48 ms] (the "
+        "a → b: under load the round trip grows from 14.0 ms by between 6 ms [3.52 ms, 8.48 ms] (the "
         "least of 4 points: 1 flow, bbr) and 185 ms [183 ms, 187 ms] (the most: 4 flows, cubic)."
     )
     assert (found.decision, found.effect) == ("effect", pytest.approx(0.185))
