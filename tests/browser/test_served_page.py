@@ -127,6 +127,9 @@ def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     )
     page.mouse.move(point["x"], point["y"], steps=3)
     expect(page.locator("#figure .hovertext").first).to_contain_text("Mbit/s")
+    # On a busy machine a point that the mouse came across is shown for a while.
+    hovered = "trial => document.querySelector('#figure')._hoverdata?.[0]?.customdata === trial"
+    page.wait_for_function(hovered, arg=point["trial"])
     page.mouse.click(point["x"], point["y"])
     page.wait_for_url(f"**/trial/0/{point['trial']}#trial-{point['trial']}")
     expect(page.locator("#opened-kicker")).to_have_text(f"Trial {point['trial']}")
