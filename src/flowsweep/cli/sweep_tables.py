@@ -105,14 +105,11 @@ def fitting_table(
     """
     unlimited = console.options.update(max_width=WIDTH_OF_NO_TERMINAL)
     present = [(heading, show) for heading, show in results if any(show(row) for row in rows)]
-    fewest = min(1, len(present))
-    tables = (
-        _table(sweep, rows, present, first, kept=kept, all_parameters=kept == len(present) and not narrow)
-        for narrow, kept in ((False, len(present)), *((True, n) for n in range(len(present), fewest - 1, -1)))
-    )
-    for table in tables:
+    table = _table(sweep, rows, present, first, kept=len(present), all_parameters=True)
+    for kept in range(len(present), 0, -1):
         if Measurement.get(console, unlimited, table).maximum <= console.width:
             break
+        table = _table(sweep, rows, present, first, kept=kept, all_parameters=False)
     return table
 
 

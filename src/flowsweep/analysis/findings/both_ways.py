@@ -13,14 +13,12 @@ from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.means import LEAST_SPREAD
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_change, format_margin, format_rate, rounds_to_nothing
-
-_LEAST_SPREAD = 1e-3
-"""Repeats of less spread are alike by chance: of logarithms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class _Compared:
 
     @property
     def _error(self) -> float:
-        return max(float(scipy.stats.sem(self.logs)), _LEAST_SPREAD / math.sqrt(len(self.logs)))
+        return max(float(scipy.stats.sem(self.logs)), LEAST_SPREAD / math.sqrt(len(self.logs)))
 
 
 def both_ways_hypotheses(

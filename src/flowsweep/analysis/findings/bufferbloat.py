@@ -10,7 +10,7 @@ from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.by_point import METHOD, between_words, unlike_points
 from flowsweep.analysis.findings.ecmp import on_unlike_paths
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.findings.modes import OTHER_PATH, OTHER_PATH_MS
+from flowsweep.analysis.findings.modes import is_other_path
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
@@ -111,7 +111,7 @@ def _hypothesis(
 def _least_words(waits: Sequence[_Queued]) -> str:
     """The round trip without a queue; of each path where trials took paths of unlike length."""
     least_ms, most_ms = (choose(one.least_ms for one in waits) for choose in (min, max))
-    if most_ms - least_ms < max(OTHER_PATH_MS, (OTHER_PATH - 1) * least_ms):
+    if not is_other_path(most_ms - least_ms, least_ms):
         return f"a round trip of {format_milliseconds(least_ms)}"
     return (
         f"round trips of {format_milliseconds(least_ms)} to {format_milliseconds(most_ms)}, the least of "

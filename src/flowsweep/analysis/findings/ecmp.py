@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
-from flowsweep.analysis.findings.modes import OTHER_PATH, OTHER_PATH_MS
+from flowsweep.analysis.findings.modes import is_other_path
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.tests.tcp.least_round_trips import LeastRoundTripRow
@@ -99,7 +99,7 @@ def _paths(flows: Iterable[LeastRoundTripRow]) -> list[_Path]:
     groups = [[ordered[0]]]
     for before, flow in pairwise(ordered):
         apart_us = flow["least_us"] - before["least_us"]
-        if apart_us >= max(OTHER_PATH_MS * 1_000, (OTHER_PATH - 1) * before["least_us"]):
+        if is_other_path(apart_us / 1_000, before["least_us"] / 1_000):
             groups.append([])
         groups[-1].append(flow)
     fewest = max(_FEWEST, _LEAST_SHARE * len(ordered))

@@ -37,9 +37,14 @@ _RUNS = 0.01
 """p-value of the runs test below which levels follow each other in time."""
 _PATHS = 0.01
 """p-value below which the two levels have unlike round trips."""
-OTHER_PATH = 1.1
-OTHER_PATH_MS = 0.5
+_OTHER_PATH = 1.1
+_OTHER_PATH_MS = 0.5
 """Least round trips that differ by both of these may be of unlike paths."""
+
+
+def is_other_path(gap_ms: float, least_ms: float) -> bool:
+    """Whether a least round trip that is longer by `gap_ms` than `least_ms` may be of an unlike path."""
+    return gap_ms >= max(_OTHER_PATH_MS, (_OTHER_PATH - 1) * least_ms)
 
 
 def mode_hypotheses(
@@ -187,7 +192,7 @@ def _paths(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> 
     )
     ratio = math.exp(median(fmean(levels[True]) - fmean(levels[False]) for levels in both))
     longer_ms = abs(ratio - 1) * math.exp(median(centres))
-    unlike = max(ratio, 1 / ratio) >= OTHER_PATH and longer_ms >= OTHER_PATH_MS
+    unlike = max(ratio, 1 / ratio) >= _OTHER_PATH and longer_ms >= _OTHER_PATH_MS
     if not unlike or float(scipy.stats.mannwhitneyu(lower, higher).pvalue) >= _PATHS:
         return ""
     return (

@@ -13,8 +13,9 @@ from flowsweep.analysis.axes import level_of, setting_axes, setting_words
 from flowsweep.analysis.findings.bufferbloat import BLOAT_MS
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.findings.modes import OTHER_PATH, OTHER_PATH_MS
+from flowsweep.analysis.findings.modes import is_other_path
 from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.means import LEAST_SPREAD
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
@@ -23,8 +24,6 @@ from flowsweep.tests import facts_of
 from flowsweep.wording import format_change, format_milliseconds, format_rate
 
 _GOODPUT = "goodput_mean_bps"
-_LEAST_SPREAD = 1e-3
-"""Repeats of less spread are alike by chance: of logarithms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +152,7 @@ def shorter_queue_hypotheses(
 def _of_one_length(rows: Sequence[ObservedRow]) -> bool:
     """Whether all trials took a path of the same length, by their least round trips, as far as known."""
     least_ms = [least for row in rows if (least := row.get("rtt_min_ms")) is not None]
-    gap_ms = max(least_ms, default=0.0) - min(least_ms, default=0.0)
-    return gap_ms < max(OTHER_PATH_MS, (OTHER_PATH - 1) * min(least_ms, default=0.0))
+    return not least_ms or not is_other_path(max(least_ms) - min(least_ms), min(least_ms))
 
 
 def _choices(rows: Sequence[ObservedRow], axis: str, margin: float) -> Iterator[_Choice]:
@@ -191,7 +189,7 @@ def _spread(rows: Sequence[ObservedRow], axes: Sequence[str], column: str) -> _S
         (math.log(_value(row, column)) - _mean_log(own, column)) ** 2 for own in points for row in own
     )
     freedom = len(rows) - len(points)
-    return _Spread(max(math.sqrt(squares / max(freedom, 1)), _LEAST_SPREAD), freedom)
+    return _Spread(max(math.sqrt(squares / max(freedom, 1)), LEAST_SPREAD), freedom)
 
 
 def _hypothesis(observed: Observations, direction: str, choice: _Choice, asked: int) -> Hypothesis:

@@ -68,12 +68,11 @@ def _hypothesis(observed: Observations, direction: str, rows: Sequence[TrialRow]
 
 def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str], trials: int) -> str:
     where = regions(rows, "verdict")
-    parts = [
-        _part(verdict, where if len(alike) == 1 else None, own, trials)
-        for verdict, _ in counts.most_common()
-        for alike in [_alike_in_words(verdict, [row for row in rows if row["verdict"] == verdict])]
-        for own in alike
-    ]
+    parts = []
+    for verdict, _ in counts.most_common():
+        alike = _alike_in_words(verdict, [row for row in rows if row["verdict"] == verdict])
+        told = where if len(alike) == 1 else None
+        parts += [_part(verdict, told, own, trials) for own in alike]
     unjudged = trials - len(rows)
     parts += [f"{unjudged} of {counted(trials, 'trial')} cannot be judged"] if unjudged else []
     return f"{direction}: {'; '.join(parts)}."
