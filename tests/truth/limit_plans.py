@@ -8,6 +8,7 @@ from itertools import product
 SHORT = 'duration = "5s"\nomit = "2s"\ninterval = "500ms"'
 LONG = 'duration = "12s"\nomit = "6s"\ninterval = "1s"'
 """For what takes time to show: losses that come once in a second, a queue that has to fill."""
+BOTH_WAYS = f'{LONG}\ndrain = "20s"'
 POLICED = f'{LONG}\ndrain = "40s"'
 """What a policer drops at the end is sent again after timeouts that double."""
 LINKS = {
@@ -20,6 +21,10 @@ LINKS = {
     "lossy-1": 'rate = "50Mbit/s"\ndelay = "40ms"\nqueue = "500KB"\nloss = "1%"',
     "tiny": 'rate = "50Mbit/s"\ndelay = "20ms"\nqueue = "30KB"',
     "bloated": 'rate = "20Mbit/s"\ndelay = "10ms"\nqueue = "1MB"',
+    "slow-back": 'delay = "20ms"\nforward = { rate = "100Mbit/s", queue = "500KB" }\n'
+    'backward = { rate = "8Mbit/s", queue = "120KB" }',
+    "bloated-back": 'delay = "20ms"\nforward = { rate = "200Mbit/s", queue = "1MB" }\n'
+    'backward = { rate = "8Mbit/s", queue = "300KB" }',
     "policed": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"\n'
     'policer = { rate = "20Mbit/s", burst = "100KB" }',
     "policed-behind-a-line": 'hops = [{ rate = "100Mbit/s", queue = "500KB" }, '
@@ -43,11 +48,17 @@ class Limit:
     axes: str
     """Of the sweep, as TOML."""
     time: str = SHORT
+    back: str = ""
+    """The verdict of the other direction, of those in which both are in use at the same time."""
 
     @property
     def sweep(self) -> str:
         """Its name in a plan."""
         return sweep_name(self.name)
+
+    def of(self, src: str) -> str:
+        """Return the verdict of the direction from this host."""
+        return self.back if self.back and src == "right" else self.verdict
 
 
 def sweep_name(words: str) -> str:
@@ -103,6 +114,15 @@ LIMITS = (
           'window = "1MiB"\nflows = [1, 8]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
     Limit("receive window, unlike paths", "receive window", "unlike",
           'window_recv = "16KiB"\nwindow_send = "1MiB"\nflows = [1, 8]\ncongestion = ["cubic", "reno"]'),
+    Limit("the queue of the other direction", "congestion window: reverse queue", "slow-back",
+          'directions = "simultaneous"\nwindow = "4MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]',
+          BOTH_WAYS, back="congestion window: queue"),
+    Limit("the same, deeper", "congestion window: reverse queue", "bloated-back",
+          'directions = "simultaneous"\nwindow = "8MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]',
+          BOTH_WAYS, back="congestion window: queue"),
+    Limit("receive window, both ways", "receive window", "country",
+          'directions = "simultaneous"\nwindow_recv = "128KiB"\nwindow_send = "2MiB"\n'
+          'congestion = ["cubic", "bbr"]', back="receive window"),
     Limit("application rate", "application rate", "country",
           'window = "2MiB"\nrate = ["10Mbit/s", "40Mbit/s"]\nflows = [1, 2]\ncongestion = ["cubic", "bbr"]'),
     Limit("pacing rate", "application rate", "country",

@@ -28,7 +28,7 @@ from flowsweep.analysis.tests.rtt.columns import RttColumns
 from flowsweep.analysis.tests.tcp.columns import (
     FlowStateColumns,
     KernelColumns,
-    LinkDropColumns,
+    LinkColumns,
     PredictionColumns,
 )
 from flowsweep.analysis.tests.udp.columns import DatagramColumns, RateSearchColumns, SenderColumns
@@ -53,7 +53,7 @@ class TrialRow(
     FairnessColumns,
     RttColumns,
     RateSearchColumns,
-    LinkDropColumns,
+    LinkColumns,
     SenderColumns,
     StallColumns,
     SubflowColumns,

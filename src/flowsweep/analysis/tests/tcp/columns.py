@@ -47,12 +47,13 @@ class PredictionColumns(TypedDict):
     transfer_time_ratio: float | None
 
 
-class LinkDropColumns(TypedDict):
-    """What emulated links dropped."""
+class LinkColumns(TypedDict):
+    """What emulated links counted of the data."""
 
     link_queue_drops: int | None
     link_random_drops: int | None
     link_policer_drops: int | None
+    link_queued_share: float | None
 
 
 ONE_TRIAL_COLUMNS = ("stalled_share", *COST_COLUMNS)

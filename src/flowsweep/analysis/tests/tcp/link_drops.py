@@ -1,4 +1,4 @@
-"""What emulated links did to the data of a trial: where they dropped packets, by their own counters."""
+"""What emulated links did to the data of a trial: how long they queued, and where they were dropped."""
 
 import ibis
 import ibis.expr.types as ir
@@ -11,7 +11,7 @@ _WAY = ("trial_id", "link", "src")
 
 
 def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
-    """Count the moments at which links dropped packets of a trial's data, by cause.
+    """Count the moments at which links dropped packets of a trial's data, by cause, or had them in queues.
 
     Args:
         links: As in an archive.
@@ -21,7 +21,9 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     Returns:
         One row per trial whose data went over emulated links: trial_id; link_queue_drops, link_random_drops,
         link_policer_drops (int64: rows of counters, 0.1 s apart, in which packets were dropped at a full
-        queue, at random, or by a policer; the last is null where emulators knew no policer yet).
+        queue, at random, or by a policer; the last is null where emulators knew no policer yet);
+        link_queued_share (float64: share of these rows at which a queue held data, 0 to 1, of the link at
+        which it is largest).
 
     Method:
         Moments, not packets: congestion control answers once to all that is lost within a round trip, and one
@@ -47,11 +49,18 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     since_ns = began.at_ns - began.began_ns
     # The row in which the data began may hold some of them already: it belongs to what is omitted.
     counted = ((since_ns > began.omit_ns) & (since_ns <= began.duration_ns)).coalesce(False)
-    return began.group_by("trial_id").aggregate(
-        link_queue_drops=(counted & (began.queue > 0)).coalesce(False).sum().cast("int64"),
-        link_random_drops=(counted & (began.random > 0)).coalesce(False).sum().cast("int64"),
+    of_ways = began.group_by(_WAY).aggregate(
+        queue=(counted & (began.queue > 0)).coalesce(False).sum().cast("int64"),
+        random=(counted & (began.random > 0)).coalesce(False).sum().cast("int64"),
         # Null where no row has the counter.
-        link_policer_drops=(counted.cast("int64") * (began.policer > 0).cast("int64")).sum().cast("int64"),
+        policer=(counted.cast("int64") * (began.policer > 0).cast("int64")).sum().cast("int64"),
+        queued_share=(began.queue_bytes > 0).mean(where=counted),
+    )
+    return of_ways.group_by("trial_id").aggregate(
+        link_queue_drops=of_ways.queue.sum().cast("int64"),
+        link_random_drops=of_ways.random.sum().cast("int64"),
+        link_policer_drops=of_ways.policer.sum().cast("int64"),
+        link_queued_share=of_ways.queued_share.max(),
     )
 
 

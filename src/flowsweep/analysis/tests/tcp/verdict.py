@@ -50,7 +50,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
             rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, rwnd_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
             host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops,
-            link_policer_drops, simultaneous.
+            link_policer_drops, link_queued_share, simultaneous.
 
     Method:
         The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
@@ -66,6 +66,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
     lossy = cwnd_or_pace & (rows.recoveries > 0).coalesce(False)
     filled = _windows_fill(rows)
     windows = filled & (_far_from_full(rows) | ~_queue_beyond_window(rows))
+    own_queue = _queue_is_its_own(rows)
     verdict = ibis.cases(
         (rows.limit_none_share.isnull() | rows.goodput_bps.isnull(), ibis.null("string")),
         (_rate_reached(rows), "application rate"),
@@ -79,10 +80,12 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         (_path_is_full(rows), queue),
         (windows & (rows.limit_rwnd_share >= rows.limit_send_buffer_share), "receive window"),
         (windows, "send window"),
-        (filled | (lossy & _dropped_at_queue(rows)), queue),
         (lossy & _dropped_at_random(rows) & _far_from_full(rows), loss),
         (_acknowledgements_wait(rows), ibis.literal(REVERSE_QUEUE)),
-        (_queue_stands(rows), queue),
+        (lossy & _dropped_at_queue(rows), queue),
+        (filled & own_queue, queue),
+        (filled, NOT_CLEAR),
+        (_queue_stands(rows) & own_queue, queue),
         (cwnd_or_pace & _queue_at_loss(rows), queue),
         # A congestion control that paces itself paces at what it finds the path to carry.
         (_pace(rows) >= MOST, queue),
@@ -177,9 +180,16 @@ def _acknowledgements_wait(rows: ir.Table) -> ir.BooleanValue:
     """Whether round trips are long though the plan's link has room left, while the other direction is in use.
 
     Acknowledgements share the queue of the other direction's data: no round trip tells whose queue it is, but
-    at a link that is far from full none stands.
+    at a link that is far from full none stands. The other direction's acknowledgements take their part of a
+    slow link, so that it looks emptier than it is: the queue of an emulated one tells.
     """
-    return rows.simultaneous & _far_from_full(rows) & _longer(rows, rows.rtt_median_ms)
+    empty = (rows.link_queued_share < MOST).coalesce(True)
+    return rows.simultaneous & _far_from_full(rows) & _longer(rows, rows.rtt_median_ms) & empty
+
+
+def _queue_is_its_own(rows: ir.Table) -> ir.BooleanValue:
+    """Whether a queue that round trips show can only be that of the data, or what links carry tells."""
+    return ~rows.simultaneous | rows.link_payload_bps.notnull()
 
 
 def _queue_at_loss(rows: ir.Table) -> ir.BooleanValue:

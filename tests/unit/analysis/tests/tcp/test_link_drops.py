@@ -30,14 +30,24 @@ def counted(
     rows: list[dict[str, Any]], source: str = "left", schema: pa.Schema = SCHEMA
 ) -> list[tuple[int | None, ...]]:
     """Drops at a queue, at random, by a policer."""
+    names = ("link_queue_drops", "link_random_drops", "link_policer_drops")
+    return [tuple(row[name] for name in names) for row in found(rows, source, schema)]
+
+
+def shares(rows: list[dict[str, Any]], source: str = "left") -> list[float | None]:
+    """Of the time in which a queue held data."""
+    return [row["link_queued_share"] for row in found(rows, source, SCHEMA)]
+
+
+def found(rows: list[dict[str, Any]], source: str, schema: pa.Schema) -> list[dict[str, Any]]:
+    """What links counted, of each trial."""
     flows = pa.Table.from_pylist([{"trial_id": "t", "role": "source", "host": source}])
-    found = link_drops(
+    links = link_drops(
         ibis.memtable(pa.Table.from_pylist(rows, schema=schema)),
         ibis.memtable(pa.Table.from_pylist([TRIAL])),
         ibis.memtable(flows),
     )
-    names = ("link_queue_drops", "link_random_drops", "link_policer_drops")
-    return [tuple(row[name] for name in names) for row in found.to_pyarrow().to_pylist()]
+    return links.to_pyarrow().to_pylist()
 
 
 def test_moments_of_each_cause_count_after_omit_and_up_to_the_end() -> None:
@@ -71,6 +81,16 @@ def test_paths_side_by_side_count_together_and_hosts_may_be_called_like_links() 
     rows += way("right/1", "right", "left", loss=(20,))
     assert counted(rows) == [(3, 0, 0)]
     assert counted(rows, "right") == [(0, 1, 0)]
+
+
+def test_the_share_of_the_time_that_data_waited_is_that_of_the_link_that_held_them_most() -> None:
+    def waited(name: str, src: str, dst: str, rows: range) -> list[dict[str, Any]]:
+        return [row | {"queue_bytes": 1500 * (row["at_ns"] // ROW in rows)} for row in way(name, src, dst)]
+
+    hops = waited("wan:1", "left", "wan:1", range(12, 17)) + waited("wan:2", "wan:1", "right", range(22, 60))
+    back = waited("wan:1", "wan:1", "left", range(50)) + waited("wan:2", "right", "wan:1", range(12))
+    assert shares(hops + back) == [0.5]
+    assert shares(hops + back, "right") == [1.0]
 
 
 def test_what_emulators_did_not_count_yet_is_null() -> None:
