@@ -1,7 +1,7 @@
 """Quantities: read from a plan ("87.5ms", "512KiB", "100Mbit/s") and written back exactly.
 
 Times are whole nanoseconds, sizes whole bytes and rates whole bit/s.
-KB, MB, GB are powers of 1000; KiB, MiB, GiB powers of 1024 (IEC 80000-13).
+KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB powers of 1024 (IEC 80000-13).
 """
 
 import difflib
@@ -30,6 +30,8 @@ SIZE_UNITS: dict[str, int] = {
     "MiB": 1 << 20,
     "GB": 1_000_000_000,
     "GiB": 1 << 30,
+    "TB": 1_000_000_000_000,
+    "TiB": 1 << 40,
 }
 """Bytes in each unit."""
 
@@ -120,7 +122,9 @@ _DURATION = _Kind(
     },
 )
 _AGE = _Kind("time that something is kept", AGE_UNITS, "30d", {"day": "d", "days": "d", "hours": "h"})
-_SIZE = _Kind("size", SIZE_UNITS, "64KiB", {"k": "KiB", "m": "MiB", "g": "GiB", "byte": "B", "bytes": "B"})
+_SIZE = _Kind(
+    "size", SIZE_UNITS, "64KiB", {"k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB", "byte": "B", "bytes": "B"}
+)
 _RATE = _Kind(
     "rate",
     RATE_UNITS,
@@ -137,6 +141,8 @@ _RATE = _Kind(
 )
 
 _QUANTITY = re.compile(rf"\s*(?P<number>-?{NUMBER_PATTERN})\s*(?P<unit>[^0-9.\s]*)\s*", re.ASCII)
+_BYTE_RATE = re.compile(r"(?P<size>[kmgt]?i?b)(ytes?)?(/s|ps)", re.IGNORECASE)
+"""MB/s, GiB/s and the like; `bps` itself is bit/s."""
 _LONGEST_TEXT = 40
 
 
@@ -152,8 +158,8 @@ def _parse(text: str, kind: _Kind) -> int:
             f'{number} has no unit: write "{_proposal(number, kind)}" (units: {", ".join(kind.units)})'
         )
     if unit not in kind.units:
-        nearest = _nearest_unit(unit, kind)
-        hint = f': did you mean "{number}{nearest}"?' if nearest else ""
+        meant = _of_bytes(number, unit, kind) or _in_nearest_unit(number, unit, kind)
+        hint = f': did you mean "{meant}"?' if meant else ""
         raise QuantityError(f'"{unit}" is not a unit of a {kind.name}{hint} (units: {", ".join(kind.units)})')
     value = Fraction(number) * kind.units[unit]
     if value < 0:
@@ -178,13 +184,22 @@ def _proposal(number: str, kind: _Kind) -> str:
     return _write(int(value), kind) if value >= 100_000 else f"{number}Mbit/s"
 
 
-def _nearest_unit(unit: str, kind: _Kind) -> str | None:
+def _of_bytes(number: str, unit: str, kind: _Kind) -> str | None:
+    """The rate in bit/s of one that was written in bytes, such as "50MB/s"; a small b is a bit."""
+    match = _BYTE_RATE.fullmatch(unit) if kind is _RATE else None
+    if match is None or match["size"].endswith("b"):
+        return None
+    sizes = {known.lower(): factor for known, factor in SIZE_UNITS.items()}
+    value = Fraction(number) * sizes[match["size"].lower()] * 8
+    return _write(int(value), kind) if value.denominator == 1 else None
+
+
+def _in_nearest_unit(number: str, unit: str, kind: _Kind) -> str | None:
     lower = unit.lower()
-    if lower in kind.aliases:
-        return kind.aliases[lower]
     by_lower = {known.lower(): known for known in kind.units}
-    nearest = difflib.get_close_matches(lower, by_lower, n=1, cutoff=0.5)
-    return by_lower[nearest[0]] if nearest else None
+    nearest = [kind.aliases[lower]] if lower in kind.aliases else []
+    nearest += [by_lower[near] for near in difflib.get_close_matches(lower, by_lower, n=1, cutoff=0.5)]
+    return f"{number}{nearest[0]}" if nearest else None
 
 
 def _shortened(text: str) -> str:

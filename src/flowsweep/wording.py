@@ -330,8 +330,8 @@ _MODES = {
     "write": "write: the sink's disk alone",
 }
 
-_BINARY_UNITS = {unit: SIZE_UNITS[unit] for unit in ("KiB", "MiB", "GiB")}
-_DECIMAL_UNITS = {unit: SIZE_UNITS[unit] for unit in ("B", "KB", "MB", "GB")} | {"TB": 10**12}
+_BINARY_UNITS = {unit: SIZE_UNITS[unit] for unit in ("KiB", "MiB", "GiB", "TiB")}
+_DECIMAL_UNITS = {unit: SIZE_UNITS[unit] for unit in ("B", "KB", "MB", "GB", "TB")}
 _SHORT_DURATION_UNITS = {unit: DURATION_UNITS[unit] for unit in ("ns", "us", "ms", "s")}
 _BINARY_COUNTS_BELOW = 10_000
 """1536 KiB says more than 1.57 MB; 123456 KiB does not."""

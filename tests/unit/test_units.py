@@ -28,6 +28,8 @@ def test_durations(text, expected):
         ("0.5MiB", 524_288),
         ("2GiB", 1 << 31),
         ("7B", 7),
+        ("1.5TB", 1_500_000_000_000),
+        ("2TiB", 1 << 41),
     ],
 )
 def test_sizes(text, expected):
@@ -55,6 +57,12 @@ def test_rates(text, expected):
         (units.parse_duration, "5\N{GREEK SMALL LETTER MU}s", 'did you mean "5us"'),
         (units.parse_size, "64k", 'did you mean "64KiB"'),
         (units.parse_rate, "10Mbps", 'did you mean "10Mbit/s"'),
+        (units.parse_rate, "50MB/s", 'did you mean "400Mbit/s"'),
+        (units.parse_rate, "1.5GBps", 'did you mean "12Gbit/s"'),
+        (units.parse_rate, "1MiB/s", 'did you mean "8388608bit/s"'),
+        (units.parse_rate, "50Mb/s", 'did you mean "50Mbit/s"'),
+        (units.parse_rate, "9bps", 'did you mean "9bit/s"'),
+        (units.parse_size, "2t", 'did you mean "2TiB"'),
         (units.parse_size, "0.1KiB", "a whole number of B"),
         (units.parse_duration, "-1s", "is negative"),
         (units.parse_duration, "99999999999h", "too large"),
