@@ -118,7 +118,7 @@ LIMITS = (
           'directions = "simultaneous"\nwindow = "4MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]',
           BOTH_WAYS, back="congestion window: queue"),
     Limit("the same, deeper", "congestion window: reverse queue", "bloated-back",
-          'directions = "simultaneous"\nwindow = "8MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]',
+          'directions = "simultaneous"\nwindow = "4MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]',
           BOTH_WAYS, back="congestion window: queue"),
     Limit("receive window, both ways", "receive window", "country",
           'directions = "simultaneous"\nwindow_recv = "128KiB"\nwindow_send = "2MiB"\n'

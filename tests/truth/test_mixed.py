@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -72,16 +73,9 @@ class Cell:
 
 def test_shares_are_those_of_the_packets_and_findings_name_who_gets_more(tmp_path: Path) -> None:
     folder = Path(KEPT) if KEPT else tmp_path
-    cells: list[Cell] = []
-    lost = 0
-    for rtt_ms, delay in DELAYS_MS.items():
-        archive, packets = folder / f"archive-{rtt_ms}", folder / f"packets-{rtt_ms}"
-        if not archive.exists():
-            plan = folder / f"plan-{rtt_ms}.toml"
-            text = PLAN.read_text(encoding="utf-8")
-            plan.write_text(text.replace('delay = "5ms"', f'delay = "{delay}"'), encoding="utf-8")
-            lost += run_captured(plan, archive, packets, host="right", timeout_s=3600)
-        cells += cells_of(archive, packets, rtt_ms)
+    with ThreadPoolExecutor() as pool:
+        lost = sum(pool.map(lambda rtt_ms: run(folder, rtt_ms), DELAYS_MS))
+    cells = [cell for rtt_ms in DELAYS_MS for cell in cells_of(*kept_in(folder, rtt_ms), rtt_ms)]
     write_notes(cells)
     unlike = [cell for cell in cells if cell.unlike]
     assert lost == 0
@@ -94,6 +88,22 @@ def test_shares_are_those_of_the_packets_and_findings_name_who_gets_more(tmp_pat
         assert cell.finding is not None
         assert cell.finding.effect is not None
         assert (cell.finding.effect > 1) == (cell.packets_ratio > 1), cell
+
+
+def kept_in(folder: Path, rtt_ms: int) -> tuple[Path, Path]:
+    """Where the archive and the packets of a round trip are."""
+    return folder / f"archive-{rtt_ms}", folder / f"packets-{rtt_ms}"
+
+
+def run(folder: Path, rtt_ms: int) -> int:
+    """Run the campaign, unless it is kept, and return how many packets the capture missed."""
+    archive, packets = kept_in(folder, rtt_ms)
+    if archive.exists():
+        return 0
+    plan = folder / f"plan-{rtt_ms}.toml"
+    text = PLAN.read_text(encoding="utf-8")
+    plan.write_text(text.replace('delay = "5ms"', f'delay = "{DELAYS_MS[rtt_ms]}"'), encoding="utf-8")
+    return run_captured(plan, archive, packets, host="right", timeout_s=3600)
 
 
 def write_notes(cells: Sequence[Cell]) -> None:
