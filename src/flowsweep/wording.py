@@ -6,10 +6,11 @@ back is in `flowsweep.units`.
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from flowsweep.defaults import lab_queue_bytes
 from flowsweep.tests import facts_of
 from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
 
@@ -300,11 +301,16 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         words.append(f"policed to {format_rate(policer['rate_bps'])} with bursts of {burst}")
     if cross := way.get("cross"):
         words.append(_cross_words(cross))
+    return ", ".join([*words, *_queue_words(way)])
+
+
+def _queue_words(way: Mapping[str, Any]) -> Iterator[str]:
     if way["queue_bytes"]:
-        words.append(f"queue {format_size(way['queue_bytes'])}")
+        yield f"queue {format_size(way['queue_bytes'])}"
     if way["queue_packets"]:
-        words.append(f"queue {counted(way['queue_packets'], 'packet')}")
-    return ", ".join(words)
+        yield f"queue {counted(way['queue_packets'], 'packet')}"
+    elif way["rate_bps"] and not way["queue_bytes"]:
+        yield f"queue {format_size(lab_queue_bytes(way['rate_bps']))} (the default)"
 
 
 def _member_words(member: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from flowsweep import defaults
 from flowsweep.tests import facts_of
-from flowsweep.wording import both_windows, counted
+from flowsweep.wording import both_windows, counted, format_rate
 
 Family = Literal[4, 6]
 
@@ -162,7 +162,13 @@ class Bulk(Parameters):
         return self.model_copy(update={"flows": 1, "window_send_bytes": None, "window_recv_bytes": None})
 
     def in_words(self, flows: int) -> str:
-        """Flows and their windows."""
+        """Flows, and what is asked of them: windows, congestion control and, unless of datagrams, a rate."""
+        words = [counted(flows, "flow")]
         ends = (self.window_send_bytes, self.window_recv_bytes)
-        window = "" if ends == (None, None) else f", {both_windows(*ends)} window"
-        return f"{counted(flows, 'flow')}{window}"
+        if ends != (None, None):
+            words.append(f"{both_windows(*ends)} window")
+        if self.congestion_asked is not None:
+            words.append(self.congestion_asked)
+        if self.reliable and self.bound_bps is not None:
+            words.append(f"at most {format_rate(self.bound_bps)} each")
+        return ", ".join(words)

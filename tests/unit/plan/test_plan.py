@@ -88,7 +88,9 @@ def test_members_of_a_link_have_settings_and_directions_of_their_own():
     assert link.forward.members == (first, second)
     assert link.backward.members == (first.model_copy(update={"delay_ns": 5_000_000}), second)
     words = link_words(link.model_dump())
-    assert "there each flow on one of 2 paths (path 1: 8.00 Mbit/s of IP packets; path 2: 2.00 Mb" in words
+    assert (
+        "there each flow on one of 2 paths (path 1: 8.00 Mbit/s of IP packets, queue 128 KiB (the d" in words
+    )
 
 
 def test_three_hosts_of_one_link_reach_each_other():

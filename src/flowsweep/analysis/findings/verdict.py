@@ -21,14 +21,15 @@ from flowsweep.analysis.verdicts import (
     NOT_CLEAR,
     PATH_NOT_FULL,
     QUEUE,
+    QUEUE_MS,
     REVERSE_QUEUE,
     STAGES,
     VERDICTS,
 )
-from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.defaults import EQUIVALENCE_MARGIN, MILLISECOND_NS
 from flowsweep.grouping import grouped
 from flowsweep.tests import facts_of
-from flowsweep.wording import all_of, counted, format_rate, format_share
+from flowsweep.wording import all_of, counted, format_duration, format_rate, format_share
 
 _AT_SENDER = "what the sender's own device drops"
 _QUEUE_DROPS = "the path's queue, which drops before the path is full,"
@@ -98,7 +99,7 @@ def _part(verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: 
         part = f"{limiting_words(verdict, own)} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
-    part += f"{_crowded(own)}{_congestion_held(own)}" if unclear else ""
+    part += f"{_crowded(own)}{_congestion_held(own)}{_either_queue(own)}" if unclear else ""
     part += _reached(own) if verdict in (NETWORK, QUEUE, REVERSE_QUEUE) else ""
     part += _sent_again(own) if verdict == LOSS else ""
     others = background_words(own) if VERDICTS[verdict].of_path else ""
@@ -125,13 +126,15 @@ def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
 def drops_early(row: TrialRow) -> bool:
     """Tell whether an emulated link's queue dropped packets of a trial that left the link room.
 
-    Background traffic fills a link, too; where nobody knows how much, nothing is concluded.
+    Background traffic fills a link, too; where nobody knows how much, nothing is concluded. So do
+    acknowledgements of the other direction: then the queue holds packets most of the time.
     """
     link_bps = row.get("link_payload_bps")
     dropped = (row.get("link_queue_drops") or 0) > 0
     of_all = goodput_of(row) / (row.get("share") or 1.0)
     alone = row.get("share") is not None or not background_names(row)
-    return dropped and alone and link_bps is not None and of_all < PATH_NOT_FULL * link_bps
+    full = bool(row.get("simultaneous")) and (row.get("link_queued_share") or 0.0) >= MOST
+    return dropped and alone and not full and link_bps is not None and of_all < PATH_NOT_FULL * link_bps
 
 
 def policed(row: TrialRow) -> bool:
@@ -163,6 +166,24 @@ def _congestion_held(own: Sequence[TrialRow]) -> str:
     return (
         f", congestion control held the source back for {format_share(median(shares))} of the time{middle}, "
         "and nothing tells a full path from losses at random"
+    )
+
+
+def _either_queue(own: Sequence[TrialRow]) -> str:
+    """Say that packets or their acknowledgements waited, of trials both ways over links that nobody knows."""
+    if not all(row.get("simultaneous") and row.get("link_payload_bps") is None for row in own):
+        return ""
+    waits = [
+        (row.get("rtt_median_ms") or 0.0) - least
+        for row in own
+        if (least := row.get("rtt_min_ms")) is not None
+    ]
+    if len(waits) < len(own) or min(waits) < QUEUE_MS:
+        return ""
+    return (
+        f", round trips are {format_duration(round(median(waits) * MILLISECOND_NS))} longer than the least "
+        "(in the median), in the queue of this direction or in that of the other, which was in use at the "
+        "same time"
     )
 
 

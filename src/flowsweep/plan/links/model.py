@@ -84,7 +84,7 @@ class LinkDirection(Frozen):
 
     @property
     def queue_limit_bytes(self) -> int | None:
-        """Bytes of IP packets that may wait: those of the plan, else `LAB_QUEUE_NS` at the rate.
+        """Bytes of IP packets that may wait: those of the plan, else the default of the rate.
 
         None where nothing bounds them: the plan counts packets instead, or there is no rate to wait for.
         """
@@ -92,8 +92,7 @@ class LinkDirection(Frozen):
             return self.queue_bytes
         if self.rate_bps is None or self.queue_packets is not None:
             return None
-        at_the_rate = self.rate_bps * defaults.LAB_QUEUE_NS // (8 * defaults.SECOND_NS)
-        return max(at_the_rate, defaults.LAB_QUEUE_MINIMUM_BYTES)
+        return defaults.lab_queue_bytes(self.rate_bps)
 
     @property
     def rate_beside_bps(self) -> int | None:

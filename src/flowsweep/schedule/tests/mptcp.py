@@ -52,8 +52,8 @@ class MptcpParameters(Bulk):
         return super().plain().model_copy(update={"congestion": None, "subflows": None})
 
     def in_words(self, flows: int) -> str:
-        """Flows, their windows, and what they consist of."""
-        made_of = "" if self.subflows is None else f" of {counted(self.subflows, 'subflow')}"
+        """Flows, what is asked of them, and what they consist of."""
+        made_of = "" if self.subflows is None else f", {counted(self.subflows, 'subflow')} each"
         return f"{super().in_words(flows)}{made_of}, MPTCP"
 
 

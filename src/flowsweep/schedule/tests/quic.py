@@ -10,7 +10,6 @@ from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import bulk_points
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.windows import Window
-from flowsweep.wording import counted
 
 BACKGROUND: Mapping[str, object] = {
     "drain_timeout_ns": defaults.DRAIN_TIMEOUT_NS,
@@ -54,8 +53,8 @@ class QuicParameters(Bulk):
         return super().plain().model_copy(update={"streams_per_flow": 1, "stream_window_bytes": None})
 
     def in_words(self, flows: int) -> str:
-        """Flows, their windows, and their streams where there are several."""
-        streams = "" if self.streams_per_flow == 1 else f" of {counted(self.streams_per_flow, 'stream')}"
+        """Flows, what is asked of them, and their streams where there are several."""
+        streams = "" if self.streams_per_flow == 1 else f", {self.streams_per_flow} streams each"
         return f"{super().in_words(flows)}{streams}, QUIC"
 
 
