@@ -62,6 +62,8 @@ class Seen:
     """That are whole in the end."""
     seconds: float = SECONDS
     """How long it took."""
+    first_byte_s: tuple[float, float] = (0.0, 0.0)
+    """When each end had its first byte, by its own clock."""
 
     @property
     def arriving(self) -> int:
@@ -96,11 +98,12 @@ def make_file_outcome(trial: Trial, **seen: Any) -> TrialOutcome:
     ends = [
         {
             "role": role, "flow": 0, "bytes": what.moved_bytes // what.arriving * what.arriving,
+            "first_byte_ns": round(first_byte_s * SECOND_NS),
             "end_ns": round(what.seconds * SECOND_NS), "cpu_system_us": 0,
             "cpu_user_us": round(busy * what.seconds * 1_000_000),
             "cpu_elapsed_us": round(what.seconds * 1_000_000),
         }
-        for role, busy in zip(_ROLES, what.cpu, strict=True)
+        for role, busy, first_byte_s in zip(_ROLES, what.cpu, what.first_byte_s, strict=True)
     ]  # fmt: skip
     tables = {"storage": storage, "devices": devices}
     return TrialOutcome(

@@ -21,8 +21,8 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
         flows: As in an archive.
 
     Returns:
-        One row per trial with files: trial_id; job_s (float64: from the first block that a source has sent
-        until the last of the sinks' flows had all of its files written and synced), files_moved (int64),
+        One row per trial with files: trial_id; job_s (float64: from when sources began to read until
+        the last of the sinks' flows had all of its files written and synced), files_moved (int64),
         source_storage_share, network_share, sink_storage_share, source_storage_idle_share,
         sink_storage_idle_share, source_storage_call_share, sink_storage_call_share, sync_share,
         source_storage_cpu_share, sink_storage_cpu_share,
@@ -34,6 +34,10 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
         the sink's storage what the sink's network thread waited for it, and what was left to do when the
         last byte had arrived; the network has the rest. Who waits for whom shows the slower one, however
         fast both are; a socket's buffer lets the network's own thread go on for a moment.
+
+        The ends of one pair of hosts have origins of their own, which differ by the controller's round trips:
+        so a job lasts as long as the first source needs until it has sent a byte, and from when the first
+        sink has one. How long that byte was under way is in neither.
     """
     jobs = _jobs(flows, storage)
     totals = storage.group_by("trial_id").aggregate(
@@ -101,7 +105,8 @@ def _jobs(flows: ir.Table, storage: ir.Table) -> ir.Table:
     """Per trial: how long it took, and of all its flows their time and what was left when no more arrived."""
     own = flows.semi_join(storage.select("trial_id").distinct(), "trial_id")
     ends = own.group_by("trial_id").aggregate(
-        begun_ns=(own.first_byte_ns + own.origin_ns).min(),
+        begun_ns=(own.first_byte_ns + own.origin_ns).min(where=own.role == "sink")
+        - own.first_byte_ns.min(where=own.role == "source").coalesce(0),
         over_ns=(own.end_ns + own.origin_ns).max(where=own.role == "sink"),
     )
     left = _left(own, storage).inner_join(ends.select("trial_id", "begun_ns"), "trial_id")
@@ -137,16 +142,31 @@ def _left(flows: ir.Table, storage: ir.Table) -> ir.Table:
 
 def _devices(devices: ir.Table) -> ir.Table:
     watched_us = (devices.end_ns - devices.start_ns).cast("float64") / 1000
+    timed = devices.busy_us.notnull()
+    of_pairs = devices.group_by("trial_id", "role", "host", "peer").aggregate(
+        read_bytes=devices.read_bytes.sum().cast("float64"),
+        written_bytes=devices.written_bytes.sum().cast("float64"),
+        busy_us=devices.busy_us.sum(where=timed).cast("float64"),
+        watched_us=watched_us.sum(where=timed),
+        file_system=devices.file_system.max(),
+    )
+    # Each pair of a host tells of all that its device did.
+    hosts = of_pairs.group_by("trial_id", "role", "host").aggregate(
+        **{
+            name: of_pairs[name].max()
+            for name in ("read_bytes", "written_bytes", "busy_us", "watched_us", "file_system")
+        }
+    )
 
     def busy(end: str) -> ir.FloatingValue:
-        of_end = (devices.role == end) & devices.busy_us.notnull()
-        return devices.busy_us.sum(where=of_end).cast("float64") / watched_us.sum(where=of_end).nullif(0.0)
+        of_end = hosts.role == end
+        return hosts.busy_us.sum(where=of_end) / hosts.watched_us.sum(where=of_end).nullif(0.0)
 
-    return devices.group_by("trial_id").aggregate(
-        source_read_bytes=devices.read_bytes.sum(where=devices.role == "source").cast("float64"),
-        sink_written_bytes=devices.written_bytes.sum(where=devices.role == "sink").cast("float64"),
+    return hosts.group_by("trial_id").aggregate(
+        source_read_bytes=hosts.read_bytes.sum(where=hosts.role == "source"),
+        sink_written_bytes=hosts.written_bytes.sum(where=hosts.role == "sink"),
         **{f"{end}_busy_share": busy(end) for end in _ENDS},
-        **{f"{end}_file_system": devices.file_system.max(where=devices.role == end) for end in _ENDS},
+        **{f"{end}_file_system": hosts.file_system.max(where=hosts.role == end) for end in _ENDS},
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
@@ -26,6 +27,24 @@ def test_goodput_is_of_the_whole_job_until_all_of_it_is_synced() -> None:
     assert row["goodput_mean_bps"] == row["goodput_bps"]
     assert (row["job_bytes"], row["job_moved_share"], row["files_moved"]) == (JOB_BYTES, 1.0, 1)
     assert (row["goodput_method"], row["mode"], row["coverage"]) == ("job_mean", "whole", None)
+
+
+def test_a_job_takes_what_each_end_says_by_its_own_clock() -> None:
+    """The sink's begins a round trip of the controller, or a probe's time, before the source's does."""
+    row = row_of(first_byte_s=(0.05, 0.25))
+    assert row["job_s"] == pytest.approx(SECONDS - 0.25 + 0.05)
+    assert row["goodput_bps"] == pytest.approx(JOB_BYTES * 8 / row["job_s"])
+
+
+def test_a_device_below_several_pairs_counts_once() -> None:
+    outcome = make_file_outcome(make_file_trial(), device_busy=(0.5, 0.5))
+    devices = outcome.of_tests["devices"]
+    index = devices.schema.get_field_index("peer")
+    another = devices.set_column(index, devices.schema.field(index), pa.array(["c"] * devices.num_rows))
+    tables = {**outcome.of_tests, "devices": pa.concat_tables([devices, another])}
+    row = row_of_outcomes([replace(outcome, of_tests=tables)])
+    assert (row["source_device_bytes_per_byte"], row["sink_device_bytes_per_byte"]) == (1.0, 1.0)
+    assert (row["source_device_busy_share"], row["sink_device_busy_share"]) == (0.5, 0.5)
 
 
 def test_a_job_that_ran_out_of_time_says_how_much_of_it_was_moved() -> None:
