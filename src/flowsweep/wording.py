@@ -331,9 +331,9 @@ def _cross_words(cross: Mapping[str, Any]) -> str:
 _MODES = {
     "zerocopy": "zerocopy: the source's memory plays no part",
     "discard": "discard: the memory of both ends plays no part",
-    "read": "read: the source's disk alone",
+    "read": "read: the source's storage alone",
     "network": "network: the network alone",
-    "write": "write: the sink's disk alone",
+    "write": "write: the sink's storage alone",
 }
 
 _BINARY_UNITS = {unit: SIZE_UNITS[unit] for unit in ("KiB", "MiB", "GiB", "TiB")}

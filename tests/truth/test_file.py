@@ -105,7 +105,7 @@ def _named(kind: str, bytes_per_s: int, make: Callable[[Path, str], AbstractCont
 FREE = _disk()
 IN_MEMORY = _named("disk in memory", 0, partial(memory_disk, size_bytes=DISK_BYTES))
 SLOW_SOURCE, SLOW_SINK = _disk(read=50 * MB), _disk(write=50 * MB)
-OF_SOURCE, OF_NETWORK, OF_SINK = "the source's disk alone", "the network alone", "the sink's disk alone"
+OF_SOURCE, OF_NETWORK, OF_SINK = "the source's storage alone", "the network alone", "the sink's storage alone"
 DISKS = (
     Case("slow source", SLOW_SOURCE, "1Gbit/s", FREE, "source disk", lowest=OF_SOURCE),
     Case("slow sink", FREE, "1Gbit/s", SLOW_SINK, "sink disk", lowest=OF_SINK),

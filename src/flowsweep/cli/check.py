@@ -254,15 +254,15 @@ def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
 
 
 def _space_rows(plan: Plan, points: Sequence[Point]) -> list[Row]:
-    """How much must be free in the folders of hosts, where files are made."""
+    """How much must be free in the folders of hosts, where files are made: all pairs of a host at once."""
     folders = {host.name: host.folder for host in plan.hosts}
     needed: dict[str, int] = {}
     unknown = False
-    for point in points:
-        for hosts, size in zip((point.sources, point.sinks), point.parameters.space_bytes, strict=True):
+    for trial in (trial for point in points for trial in point.trials(repeat=1)):
+        for hosts, size in zip(zip(*trial.pairs, strict=True), trial.parameters.space_bytes, strict=True):
             unknown |= size is None
-            for host in hosts if size else ():
-                needed[host] = max(needed.get(host, 0), SPACE_FACTOR * (size or 0))
+            for host, pairs in Counter(hosts).items() if size else ():
+                needed[host] = max(needed.get(host, 0), SPACE_FACTOR * (size or 0) * pairs)
     said = [f"{format_size(size)} in {folders.get(host)} of {host}" for host, size in needed.items()]
     said += ["twice as much as the files that are there"] if unknown else []
     return [("must be free", "; ".join(said))] if said else []

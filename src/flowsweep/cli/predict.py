@@ -21,6 +21,7 @@ from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import PlanError
+from flowsweep.grouping import grouped
 from flowsweep.plan import Plan, fields, load_plan, parse_overrides
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
@@ -258,12 +259,15 @@ def _taken_for_granted(rows: Sequence[dict[str, Any]], points: Sequence[Predicte
             "Where it leaves windows to the kernel, they are taken to be as large as path and queue can "
             f"hold: up to {format_size(max(held))} a flow. A host's limits (tcp_rmem, tcp_wmem) may be lower."
         )
-    beyond = sum(point.prediction is not None and not point.prediction.was_compared for point in points)
-    if beyond:
+    beyond = [
+        point.setting.compared
+        for point in points
+        if point.setting and point.prediction and not point.prediction.was_compared
+    ]
+    for compared, own in grouped(beyond, lambda compared: compared).items():
         yield (
-            f"At {counted(beyond, 'point')} congestion control decides, over paths beyond those that the "
-            "model was compared with: 10 to 200 Mbit/s, 10 to 150 ms, up to 0.1 % lost at random, up to 8 "
-            "flows."
+            f"At {counted(len(own), 'point')} congestion control decides, beyond what the model was compared "
+            f"with: {compared.words}."
         )
     if any(_spread(row) for row in rows):
         yield "Runs of the model differ by chance: the range is that of its runs, no confidence interval."

@@ -1,14 +1,13 @@
 """What the fluid model is asked, and what it answers."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
+from flowsweep.wording import counted, format_rate, format_share
+
 Limit = Literal["path", "window", "rate asked", "congestion control"]
 """What holds flows back: the link, their windows, what applications send, or their congestion control."""
-
-COMPARED_BPS, COMPARED_RTT_S = (10e6, 200e6), (0.01, 0.15)
-COMPARED_LOSS_MOST, COMPARED_FLOWS_MOST = 1e-3, 8
-"""What the model was compared with: docs/truth/predictions.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,40 @@ class PathModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """Settings in which a model was compared with measurements: docs/truth/predictions.md.
+
+    Of ranges the least and the most.
+    """
+
+    rates_bps: tuple[float, float]
+    rtts_s: tuple[float, float]
+    queues: tuple[float, float]
+    """In bandwidth × delay."""
+    loss_most: float
+    flows_most: int
+    durations_s: tuple[float, float] = (5.0, 20.0)
+    """Trials of 10 s were: half and twice of that are taken for alike."""
+
+    @property
+    def words(self) -> str:
+        """All of it, for people."""
+        lost = f"up to {format_share(self.loss_most)}" if self.loss_most else "none"
+        return (
+            f"{self.rates_bps[0] / 1e6:g} to {format_rate(self.rates_bps[1])}, {self.rtts_s[0] * 1e3:g} to "
+            f"{self.rtts_s[1] * 1e3:g} ms, queues of {self.queues[0]:g} to {self.queues[1]:g} times "
+            f"bandwidth × delay, {lost} lost at random, up to {counted(self.flows_most, 'flow')}, trials of "
+            f"{self.durations_s[0]:g} to {self.durations_s[1]:g} s"
+        )
+
+
+TCP_COMPARED = Compared((10e6, 200e6), (0.01, 0.15), (0.25, 2.0), 1e-3, 8)
+QUIC_COMPARED = Compared((10e6, 100e6), (0.01, 0.15), (0.25, 2.0), 1e-4, 4)
+_ROUNDING = 1.01
+"""Of a queue: plans name whole bytes and packets."""
+
+
+@dataclass(frozen=True, slots=True)
 class FlowSetting:
     """Flows that share a path, all alike."""
 
@@ -57,16 +90,23 @@ class FlowSetting:
     """What applications count, of the payload of packets: encryption takes some of it."""
     in_bursts: bool = True
     """Whether segments wait until several can be sent at once, as Linux has those of TCP wait (TSO)."""
+    compared: Compared = TCP_COMPARED
 
     @property
     def was_compared(self) -> bool:
         """Whether the model was compared with measurements of such paths where congestion control decides."""
-        path = self.path
+        path, compared = self.path, self.compared
+        queue = path.queue_bytes * 8 / (path.rate_bps * path.rtt_s) if path.rtt_s else math.inf
+        within = (
+            (path.rate_bps, compared.rates_bps, 1.0),
+            (path.rtt_s, compared.rtts_s, 1.0),
+            (queue, compared.queues, _ROUNDING),
+            (self.duration_s, compared.durations_s, 1.0),
+        )
         return (
-            COMPARED_BPS[0] <= path.rate_bps <= COMPARED_BPS[1]
-            and COMPARED_RTT_S[0] <= path.rtt_s <= COMPARED_RTT_S[1]
-            and path.loss <= COMPARED_LOSS_MOST
-            and self.flows <= COMPARED_FLOWS_MOST
+            all(least / about <= value <= most * about for value, (least, most), about in within)
+            and path.loss <= compared.loss_most
+            and self.flows <= compared.flows_most
         )
 
     @property

@@ -110,3 +110,27 @@ def test_the_model_says_what_to_expect_if_it_is_asked(tmp_path, monkeypatch, cap
             "not predicted 1 point: it measures",
         ):
             assert any(line.startswith(begins) for line in lines) is told, lines
+
+
+def test_space_is_for_all_pairs_of_a_host_at_once_and_for_both_directions(tmp_path, monkeypatch, capsys):
+    plan = tmp_path / "plan.toml"
+    hosts = "".join(
+        f'[hosts.{name}]\naddress = "192.0.2.{number}"\nfolder = "/data"\n'
+        for number, name in enumerate("abcd", start=1)
+    )
+    plan.write_text(f"""[groups]
+many = ["a", "b", "c"]
+{hosts}
+[[sweep]]
+test = "file"
+paths = [{{ from = "many", to = "d" }}]
+directions = "both"
+file_size = "10GiB"
+files = 1
+duration = "60s"
+""")
+    assert command_line(monkeypatch, "check", str(plan)) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "must be free" in line]
+    assert {"20 GiB in /data of a", "60 GiB in /data of d"} <= {
+        part.strip() for part in line.split("free")[1].split(";")
+    }

@@ -178,7 +178,7 @@ def _described(observed: Observations, points: Sequence[_Point], decision: Decis
     beyond = sum(1 for point in points if quantity_of(point.rows[0], BEYOND_COMPARED))
     if beyond:
         where = counted(beyond, "point")
-        return f"{said}; at {where} the path is beyond those that the model was compared with."
+        return f"{said}; at {where} path, flows or duration are beyond what the model was compared with."
     return f"{said}; 19 of 20 predictions of emulated paths were within {margin}."
 
 

@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.packets import QUIC_PACKET_EXTRA_BYTES, udp_header_bytes
-from flowsweep.prediction.setting import FlowSetting, PathModel
+from flowsweep.prediction.setting import QUIC_COMPARED, FlowSetting, PathModel
 from flowsweep.prediction.tests.row import NoModelError, PredictedTest
 from flowsweep.prediction.tests.tcp import DEFAULT_CONGESTION, RTT_LEAST_S
 from flowsweep.schedule.tests.quic import QuicParameters
@@ -47,6 +47,7 @@ def _setting(parameters: QuicParameters, flows: int, path: PathModel) -> FlowSet
         duration_s=parameters.duration_ns / SECOND_NS,
         omit_s=parameters.omit_ns / SECOND_NS,
         in_bursts=False,
+        compared=QUIC_COMPARED,
     )
 
 
@@ -55,8 +56,7 @@ def _usable_bytes(parameters: QuicParameters, path: PathModel) -> float:
     send_bytes, recv_bytes = parameters.window_send_bytes, parameters.window_recv_bytes
     of_streams = parameters.streams_per_flow * (parameters.stream_window_bytes or STREAM_WINDOW_BYTES)
     least_bytes = of_streams if recv_bytes is None else min(of_streams, recv_bytes)
-    asked = (send_bytes, recv_bytes, parameters.stream_window_bytes) != (None, None, None)
-    if asked and path.rtt_s < RTT_LEAST_S:
+    if path.rtt_s < RTT_LEAST_S:
         raise NoModelError("below 1 ms a round trip is the hosts', and not the path's")
     if send_bytes is not None and send_bytes < least_bytes:
         raise NoModelError("which part of a send window of QUIC is in flight depends on the path")

@@ -109,7 +109,7 @@ def test_nothing_is_claimed_of_paths_beyond_those_that_the_model_was_compared_wi
     beyond = tuple({**row, BEYOND_COMPARED: 1.0} for row in rows)
     found = conclusion(Observations("s", "copy", beyond, ()))
     assert (found.decision, found.p_value) == ("described", None)
-    assert "at 1 point the path is beyond those that the model was compared with" in found.claim
+    assert "at 1 point path, flows or duration are beyond what the model was compared with" in found.claim
 
 
 def test_the_point_that_is_shown_to_be_below_is_the_one_that_is_named() -> None:

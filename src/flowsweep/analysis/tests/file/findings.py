@@ -21,9 +21,9 @@ from flowsweep.wording import direction, format_margin, format_rate, format_shar
 
 _WHOLE = "whole"
 _BOUNDS = {
-    "read": "the source's disk alone",
+    "read": "the source's storage alone",
     "network": "the network alone",
-    "write": "the sink's disk alone",
+    "write": "the sink's storage alone",
 }
 """What each part of the way is, as trials of it measure it."""
 _METHOD = (

@@ -33,18 +33,22 @@ def echoes_in_phases(tables: Tables) -> ir.Table:
 
     Returns:
         The rows of `echoes` that lie in a phase, with `phase`: of a trial of test rtt `asked`; of a probe
-        `idle` before the start, `loaded` from `omit` to the duration, `after` once every source saw its
-        sinks close. Questions between are of none, since the load comes or goes there.
+        `idle` before the start, `loaded` from `omit` to the duration, or to the end of a job that is done
+        before, `after` once every source saw its sinks close. Questions between are of none, since the load
+        comes or goes there.
     """
     sources = tables.flows.filter(tables.flows.role == "source")
     ends = sources.group_by("trial_id").aggregate(over_ns=sources.end_ns.max())
-    times = tables.trials.select("trial_id", "test", "omit_ns", "duration_ns")
-    rows = tables.echoes.inner_join(times, "trial_id").left_join(ends, "trial_id")
+    times = tables.trials.select("trial_id", "test", "omit_ns", "duration_ns", "goodput_method")
+    joined = tables.echoes.inner_join(times, "trial_id").left_join(ends, "trial_id")
+    over_ns = joined.over_ns.coalesce(joined.duration_ns)
+    job = joined.goodput_method == "job_mean"
+    rows = joined.mutate(load_ns=job.ifelse(ibis.least(over_ns, joined.duration_ns), joined.duration_ns))
     phase = ibis.cases(
         (rows.test == "rtt", ASKED),
         (rows.sent_ns < 0, IDLE),
-        ((rows.sent_ns >= rows.omit_ns) & (rows.sent_ns < rows.duration_ns), LOADED),
-        (rows.sent_ns >= ibis.greatest(rows.over_ns, rows.duration_ns), AFTER),
+        ((rows.sent_ns >= rows.omit_ns) & (rows.sent_ns < rows.load_ns), LOADED),
+        (rows.sent_ns >= ibis.greatest(rows.over_ns, rows.load_ns), AFTER),
     )
     with_phase = rows.mutate(phase=phase)
     return with_phase.filter(with_phase.phase.notnull()).select(*tables.echoes.columns, "phase")

@@ -36,9 +36,9 @@ STEADY: Rates = {
 def test_the_lowest_bound_is_named_and_what_the_others_give() -> None:
     found = bound_of(STEADY)
     assert found.decision == "effect"
-    assert "of the lowest bound: the sink's disk alone, 396 Mbit/s" in found.claim
+    assert "of the lowest bound: the sink's storage alone, 396 Mbit/s" in found.claim
     assert "The network alone gives 940 Mbit/s" in found.claim
-    assert "the source's disk alone gives 1.60 Gbit/s" in found.claim
+    assert "the source's storage alone gives 1.60 Gbit/s" in found.claim
     assert found.effect == pytest.approx(47.5 / 49.5, rel=0.01)
     assert found.interval_low is not None
     assert found.interval_high is not None

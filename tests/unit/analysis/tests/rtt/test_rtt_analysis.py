@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from analysis_support import make_outcome, make_trial
+from file_support import make_file_outcome, make_file_trial
 from flowsweep.analysis.tests.rtt.under_load import rtt_phases
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
@@ -70,6 +71,15 @@ def test_a_phase_without_questions_is_not_told() -> None:
     row = row_of(probed([(2000, 40.0)]))
     assert (row["rtt_idle_ms"], row["rtt_after_ms"], row["probe_buffer_delay_percent"]) == (None, None, None)
     assert row["rtt_loaded_ms"] == 40.0
+
+
+def test_a_job_loads_the_path_until_it_is_done_and_not_for_as_long_as_it_might_have_taken() -> None:
+    outcome = make_file_outcome(make_file_trial())
+    echoes = make_echoes(
+        [(-10, 10.0), (1_000, 60.0), (3_900, 80.0), (4_000, 12.0), (50_000, 10.0)], echo="icmp"
+    )
+    row = row_of(replace(outcome, of_tests={**outcome.of_tests, "echoes": echoes}))
+    assert (row["rtt_idle_ms"], row["rtt_loaded_ms"], row["rtt_after_ms"]) == (10.0, 70.0, 11.0)
 
 
 def test_questions_before_all_was_delivered_are_not_after() -> None:
