@@ -50,6 +50,8 @@ class Limit:
     time: str = SHORT
     back: str = ""
     """The verdict of the other direction, of those in which both are in use at the same time."""
+    shows: bool = True
+    """Whether it shows with what links carry unknown: no round trip tells whose queue lengthens it."""
 
     @property
     def sweep(self) -> str:
@@ -116,10 +118,10 @@ LIMITS = (
           'window_recv = "16KiB"\nwindow_send = "1MiB"\nflows = [1, 8]\ncongestion = ["cubic", "reno"]'),
     Limit("the queue of the other direction", "congestion window: reverse queue", "slow-back",
           'directions = "simultaneous"\nwindow = "4MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]',
-          BOTH_WAYS, back="congestion window: queue"),
+          BOTH_WAYS, back="congestion window: queue", shows=False),
     Limit("the same, deeper", "congestion window: reverse queue", "bloated-back",
           'directions = "simultaneous"\nwindow = "4MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]',
-          BOTH_WAYS, back="congestion window: queue"),
+          BOTH_WAYS, back="congestion window: queue", shows=False),
     Limit("receive window, both ways", "receive window", "country",
           'directions = "simultaneous"\nwindow_recv = "128KiB"\nwindow_send = "2MiB"\n'
           'congestion = ["cubic", "bbr"]', back="receive window"),

@@ -25,8 +25,6 @@ CONSTRUCTED = tuple(
 )
 """Verdicts on TCP that a plan can ask for; drops at hosts need broken hosts (unit tests of the verdict), loss
 of a path is a verdict on datagrams, and stages are those of files (tests/truth/test_file.py)."""
-UNDECIDABLE = {"the queue of the other direction", "the same, deeper"}
-"""Limits of which no round trip tells whose queue it is, unless the plan says what the links carry."""
 EVIDENCE = (
     "limit_rwnd_share", "limit_send_buffer_share", "limit_cwnd_share", "limit_none_share",
     "sender_idle_share", "rtt_min_ms", "rtt_median_ms", "rtt_variation_ms", "rtt_at_loss_ms",
@@ -42,12 +40,21 @@ Row = dict[str, Any]
 class Found:
     """What was said of a trial with a limit that is known."""
 
-    name: str
-    expected: str
+    limit: Limit
     verdict: str
     unaided: str
     """The verdict if nothing were known of what the links carry, as of a real path."""
     row: Row
+
+    @property
+    def name(self) -> str:
+        """Of the limit."""
+        return self.limit.name
+
+    @property
+    def expected(self) -> str:
+        """What it is."""
+        return self.limit.of(self.row["src"])
 
     @property
     def right(self) -> bool:
@@ -57,7 +64,7 @@ class Found:
     @property
     def right_unaided(self) -> bool:
         """Whether it is so with the path unknown, or says that it cannot be told where it cannot."""
-        return self.unaided == self.expected or (self.name in UNDECIDABLE and self.unaided == NOT_CLEAR)
+        return self.unaided == self.expected or (not self.limit.shows and self.unaided == NOT_CLEAR)
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +110,7 @@ def _read(archive: Path, limits: Mapping[str, Limit]) -> list[Found]:
     unaided = {row["trial_id"]: row["verdict"] for row in unknown.to_pyarrow().to_pylist()}
     return [
         Found(
-            name=limits[row["sweep"]].name,
-            expected=limits[row["sweep"]].of(row["src"]),
+            limit=limits[row["sweep"]],
             verdict=row["verdict"],
             unaided=unaided[row["trial_id"]],
             row=row,
