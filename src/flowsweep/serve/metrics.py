@@ -144,9 +144,11 @@ class _Campaigns(Collector):
             "flowsweep_path_failed", "1 if the last trial did not go well, else 0.", labels=_PATH
         )
         verdict = GaugeMetricFamily(
-            "flowsweep_path_verdict", "What limited the last trial: always 1, the label says it.",
+            "flowsweep_path_verdict",
+            "What limited the trial whose goodput is shown, of several points the highest, or else the last "
+            "trial: always 1, the label says it.",
             labels=(*_PATH, "verdict"),
-        )  # fmt: skip
+        )
         now = time.time()
         for one, overview in self._measured:
             with one.lock:

@@ -105,7 +105,8 @@ class Overview:
             "last": None if last is None else round(float(last["began"]), 3),
             "status": None if last is None else _worst(state),
             "trial": None if last is None else trial_id_of(int(last["trial"])),
-            "verdict": self._verdict(last),
+            # Of the trial whose goodput stands beside it.
+            "verdict": self._verdict(last if shown["goodput"] is None else shown["goodput"]),
             "good": state.rows.last_good(),
             "spark": None if spark is None else _spark(good, spark),
             "measured": {

@@ -107,6 +107,22 @@ def test_trials_that_were_merged_before_they_were_summed_up_are_taken_out_of_mer
     assert [path.name for path in whole] == ["excerpt"]
 
 
+def test_what_limits_is_said_of_the_trial_whose_goodput_is_shown(tmp_path):
+    outcomes = [
+        make_outcome(
+            make_trial(window_bytes=window), Steady(rate), started_at=AT + timedelta(minutes=minutes)
+        )
+        for minutes, window, rate in ((1, 1 << 20, 12_500_000), (2, 1 << 14, 1_250_000))
+    ]
+    watched, _ = watch(write_archive(tmp_path / "archive", outcomes))
+    (state,) = watched.model.paths.values()
+    watched.model.verdicts[:] = ["of the fast one", "of the last one"]
+    state.rows.rows["verdict"] = np.argsort(np.argsort(-state.rows.rows["goodput"][:, 0]))
+    path = path_of(watched, A_TO_B)
+    assert path["goodput"][0] == pytest.approx(1e8)
+    assert path["verdict"] == "of the fast one"
+
+
 def test_another_attempt_takes_the_place_of_the_first(tmp_path):
     folder = tmp_path / "archive"
     trial = make_trial()
