@@ -323,7 +323,7 @@ def test_quic_ends_with_what_limited_it(
 
 
 APART = (
-    "no single stage: they wait for each other, or share a CPU; the slowest part alone, the sink's disk, "
+    "no single stage: they wait for each other, or share a CPU; the slowest part alone, the sink's storage, "
     "is 3.00"
 )
 
@@ -335,7 +335,7 @@ APART = (
         (
             1e9,
             0.99,
-            "no single stage: all cores of a host were in use; the slowest part alone, the sink's disk, ",
+            "no single stage: all cores of a host were in use; the slowest part alone, the sink's storage, ",
         ),
         (2.5e9, 0.5, "sink disk: receiving waited for the sink's disk to write"),
     ],

@@ -327,10 +327,10 @@ def test_progress_without_a_terminal_is_plain_lines() -> None:
         show(event)
     assert out.getvalue().splitlines() == [
         "2 of 3 trials to run, about 20 s",
-        "trial 2/3: a → b, 4 flows, 256 KiB window, 20 s left",
+        "trial 2/3: a → b, 4 flows, 256 KiB window, cubic, 20 s left",
         "  ok, 193 Mbit/s in the last second",
-        "trial 3/3: a → b, 4 flows, 256 KiB window, 10 s left",
-        "  failed: a → b, 4 flows, 256 KiB window: run on b: [gone]",
+        "trial 3/3: a → b, 4 flows, 256 KiB window, cubic, 10 s left",
+        "  failed: a → b, 4 flows, 256 KiB window, cubic: run on b: [gone]",
         "  lost the engine on b: the session ended (exit status 1)",
         "  the engine on b answers again",
         "  waiting for b: busy with alice",
@@ -346,11 +346,11 @@ def test_progress_in_a_terminal_is_a_bar_with_trouble_above_it(monkeypatch: pyte
         for event in EVENTS[:3]:
             show(event)
         assert isinstance(show, Bar)
-        assert bar_of(show) == "1/3 a → b, 4 flows, 256 KiB window 193 Mbit/s 19 s left"
+        assert bar_of(show) == "1/3 a → b, 4 flows, 256 KiB window, cubic 193 Mbit/s 19 s left"
         for event in EVENTS[3:]:
             show(event)
         assert bar_of(show).startswith("3/3 ")
-    assert "failed: a → b, 4 flows, 256 KiB window: run on b: [gone]" in out.getvalue()
+    assert "failed: a → b, 4 flows, 256 KiB window, cubic: run on b: [gone]" in out.getvalue()
 
 
 def test_progress_in_a_terminal_that_cannot_move_its_cursor_is_plain_lines(
@@ -371,8 +371,8 @@ def bar_of(bar: Bar) -> str:
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [
-        ({"flows": 1}, "a → b, 1 flow"),
-        ({"window_send_bytes": 65536}, "a → b, 1 flow, 64 KiB / auto window"),
+        ({"flows": 1}, "a → b, 1 flow, cubic"),
+        ({"window_send_bytes": 65536}, "a → b, 1 flow, 64 KiB / auto window, cubic"),
     ],
 )
 def test_a_trial_in_a_few_words(parameters: dict[str, int], expected: str) -> None:
