@@ -133,12 +133,15 @@ def _between_levels(finding: Finding) -> bool:
 
 
 def _probability(finding: Finding) -> str:
-    text = format_p(finding.p_value or 0.0)
+    text = _p(finding.p_value or 0.0)
     if finding.p_adjusted is None:
         return text
-    return (
-        f"{text} with all that it was chosen from; {format_p(finding.p_adjusted)} over all hypotheses (Holm)"
-    )
+    return f"{text} with all that it was chosen from; {_p(finding.p_adjusted)} over all hypotheses (Holm)"
+
+
+def _p(value: float) -> str:
+    """A corrected p-value ends at 1, which is no evidence that there is no effect."""
+    return "p = 1 (upper bound)" if value >= 1 else format_p(value)
 
 
 _WRITERS: Mapping[str, Callable[[float], str]] = {

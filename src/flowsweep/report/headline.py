@@ -55,7 +55,7 @@ class Highest:
     place: str
     """Where it was found: the parameters, in words."""
     rivals: int
-    """Other points of which a repeat reached as much."""
+    """Other points of which a repeat reached as much or more."""
     point: CellRow
     """The same, of the goodputs that stand first."""
 

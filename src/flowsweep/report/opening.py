@@ -108,7 +108,9 @@ def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
     lost = median(row.get("loss") or 0.0 for row in own)
     if lost > 0:
         text += f", with {format_share(lost)} lost" + (" in the median" if len(own) > 1 else "")
-    rivals = f"; at {counted(one.rivals, 'other point')} a repeat reached as much" if one.rivals else ""
+    rivals = (
+        f"; at {counted(one.rivals, 'other point')} a repeat reached as much or more" if one.rivals else ""
+    )
     return f"{text}, at {one.place} ({one.spread}{rivals})."
 
 

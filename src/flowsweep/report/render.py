@@ -11,7 +11,7 @@ from flowsweep.report.answers import answers
 from flowsweep.report.failures import reasons
 from flowsweep.report.findings_list import findings_list
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
-from flowsweep.report.goodput_words import goodput_compared
+from flowsweep.report.goodput_words import goodput_compared, has_intervals
 from flowsweep.report.headline import (
     emulation_marks,
     finished,
@@ -66,6 +66,7 @@ def render(data: ReportData) -> str:
         answers=answers(data.trials),
         goodput_meant=goodput_meant(data.trials),
         goodput_compared=goodput_compared(data.trials),
+        intervals_known=any(map(has_intervals, data.trials)),
         common=COMMON,
         when_measured=when_measured(data.trials, data.created_at),
         emulation_marks=emulation_marks(data.trials),

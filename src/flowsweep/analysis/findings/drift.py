@@ -113,9 +113,9 @@ def _say_step(when: str, _decision: Decision) -> str:
 
 def _say_open(span_s: float, _decision: Decision) -> str:
     return (
-        f"Whether goodput drifted {_over(span_s)} is undecided: trials of one point vary so much, or "
-        "neighbours in time resemble each other so much, that neither a halving nor a doubling can be "
-        "excluded."
+        f"Whether goodput drifted {_over(span_s)} is undecided: with trials that may vary, resemble their "
+        "neighbours and shift with their repeat as far as these allow, neither a halving nor a doubling can "
+        "be excluded."
     )
 
 

@@ -147,8 +147,9 @@ def _hypothesis(observed: Observations, together: _Together, resemblance: float 
     )
     if resemblance is not None:
         claim += (
-            f" Neighbouring trials resemble each other (r = {format_number(resemblance)}): intervals and "
-            "p-values that take them as independent are too optimistic."
+            f" Neighbouring trials resemble each other (r = {format_number(resemblance)}, of what the fit "
+            "leaves): where intervals and p-values take trials as independent they may be too optimistic, "
+            "most of all for differences between long runs of neighbours."
         )
     return Hypothesis(
         "order",

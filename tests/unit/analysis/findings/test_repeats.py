@@ -229,7 +229,7 @@ def test_a_drift_of_which_nothing_is_known_is_undecided_without_numbers() -> Non
     drift = one(rows, "drift")
     assert drift.decision == "undecided"
     assert (drift.effect, drift.effect_unit, drift.interval_low, drift.interval_high) == (None,) * 4
-    assert drift.claim.endswith("that neither a halving nor a doubling can be excluded.")
+    assert drift.claim.endswith("neither a halving nor a doubling can be excluded.")
 
 
 def test_drift_is_the_slope_by_generalised_least_squares() -> None:

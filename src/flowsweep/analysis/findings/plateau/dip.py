@@ -77,7 +77,7 @@ def _most_telling(means: LevelMeans, margin: float) -> Run:
 
 def _say(run: Run, decision: Decision) -> str:
     where = said_of(run.means)
-    beside = f"between {run.at(run.first - 1)} and {run.at(run.last + 1)}"
+    beside = f"against {run.at(run.first - 1)} and {run.at(run.last + 1)} beside it"
     if decision == "effect":
         return f"{where}: goodput dips at a window of {run.levels}: {run.difference} {beside}."
     if decision == "no practical effect":
