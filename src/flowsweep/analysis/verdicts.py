@@ -21,6 +21,7 @@ QUEUE: Final = "congestion window: queue"
 REVERSE_QUEUE: Final = "congestion window: reverse queue"
 HOST_DROPS: Final = "host drops"
 PATH_LOSS: Final = "path loss"
+APPLICATION_RATE: Final = "application rate"
 SOURCE_DISK: Final = "source disk"
 SOURCE_FILE_SYSTEM: Final = "source file system"
 NETWORK: Final = "network"
@@ -115,7 +116,7 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "the receiver's CPU",
         "More goodput needs a faster or less busy CPU at the sink ({sink}).",
     ),
-    "application rate": VerdictWords(
+    APPLICATION_RATE: VerdictWords(
         f"Goodput came to the rate that was asked for, within {format_margin(1 - RATE_REACHED)}.",
         "the rate that was asked for",
         "Ask for a higher rate: nobody knows yet whether the path carries more.",

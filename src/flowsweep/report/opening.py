@@ -1,9 +1,11 @@
 """What stands first: the highest goodput, what limits it, what to do about it, and whether to trust it."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import cast
 
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.finding import Finding
@@ -11,6 +13,7 @@ from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import (
+    APPLICATION_RATE,
     LOSS,
     NOT_CLEAR,
     PATH_LOSS,
@@ -37,6 +40,13 @@ from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
 
+CPUS: Mapping[str | None, tuple[str, str, str]] = {
+    "sender CPU": ("sender", "src", "cores_busy_send"),
+    "receiver CPU": ("receiver", "dst", "cores_busy_recv"),
+}
+"""Of a verdict: the end, and the columns with its host and how busy all of that one's cores were."""
+IDLE_CORES = 0.5
+"""Below, more than half of the cores had nothing to do."""
 _SINCE_THEN = "highest goodput and limit are of the trials since then"
 
 
@@ -134,6 +144,8 @@ def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]
 
 def _limit(own: Sequence[TrialRow]) -> str:
     verdict, count = _verdict(own)
+    if verdict is not None and 2 * count <= len(own):
+        return f"what limits differs between trials: {_each(own)}{_said_of_path(own)}"
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
     if verdict is None and all(row.get("imported_from") for row in own):
         return f"what limits is not known: the imported files do not tell it{_said_of_path(own)}"
@@ -143,6 +155,15 @@ def _limit(own: Sequence[TrialRow]) -> str:
         return f"the other stages waited for {VERDICTS[verdict].subject}{many}{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
     return f"{words} limits{many}{_said_of_path(own)}"
+
+
+def _each(own: Sequence[TrialRow]) -> str:
+    """What limits, and in how many trials."""
+    said = []
+    for verdict, alike in grouped(own, lambda row: row.get("verdict") or NOT_CLEAR).items():
+        words = "it is not clear" if verdict == NOT_CLEAR else limiting_words(verdict, alike)
+        said.append(f"{words} in {len(alike)}")
+    return ", ".join(said)
 
 
 def _verdict(own: Sequence[TrialRow]) -> tuple[str | None, int]:
@@ -175,7 +196,9 @@ def _things_to_do(
 
 
 def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequence[TrialRow]) -> str:
-    verdict, _ = _verdict(own)
+    verdict, count = _verdict(own)
+    if 2 * count <= len(own):
+        return ""
     if verdict in WINDOWS:
         if facts_of(own[0]["test"]).datagrams:
             return ""
@@ -189,6 +212,10 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
         return ""
     if verdict == LOSS and share is not None and share >= PATH_NOT_FULL:
         return ""
+    if verdict == APPLICATION_RATE and _nothing_more(own, trials):
+        return ""
+    if verdict in CPUS and (core := _one_core(own, *CPUS[verdict])):
+        return core
     link_bps, offered_bps = own[0].get("path_rate_bps"), own[0].get("rate_sum_bps")
     above = offered_bps is not None and link_bps is not None and offered_bps > link_bps
     if verdict == PATH_LOSS and link_bps and above and not _lost_below(link_bps, own, trials):
@@ -196,6 +223,38 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
         return f"Offer less than {carried}: what is beyond is lost."
     hint = VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
     return " ".join(filter(None, (hint, _shorter_round_trips(own, findings)))) if verdict == QUEUE else hint
+
+
+def _nothing_more(own: Sequence[TrialRow], trials: Sequence[TrialRow]) -> bool:
+    """Whether it is known that a higher rate brings no more: the link is full, or more was asked for."""
+    share, asked_bps = _share_of_link(own), _asked_bps(own[0])
+    if share is not None and share >= PATH_NOT_FULL:
+        return True
+    reached_bps = max(first_bps(row) or 0.0 for row in own)
+    return any(
+        (_asked_bps(row) or 0.0) > (asked_bps or math.inf) and (first_bps(row) or 0.0) <= reached_bps
+        for row in trials
+        if all(row.get(name) == own[0].get(name) for name in ("sweep", "src", "dst"))
+    )
+
+
+def _asked_bps(row: TrialRow) -> float | None:
+    """What all flows of a trial were to send at most."""
+    rates = [rate for rate in (row.get("rate_bps"), row.get("pacing_rate_bps")) if rate]
+    return min(rates) * (row["flows"] or 1) if rates else None
+
+
+def _one_core(own: Sequence[TrialRow], end: str, host: str, column: str) -> str:
+    """What to do where the threads of an end are full and most of its cores are not."""
+    known_busy = [cast("float | None", row.get(column)) for row in own]
+    busy = median(1.0 if share is None else share for share in known_busy)
+    if busy >= IDLE_CORES:
+        return ""
+    where = cast("str", own[0].get(host))
+    return (
+        f"Use more flows: the {end}'s threads ran all of the time ({where}), and of all its cores "
+        f"{format_share(busy)} was in use."
+    )
 
 
 def _shorter_round_trips(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:

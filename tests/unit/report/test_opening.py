@@ -236,3 +236,38 @@ def test_the_page_begins_with_it() -> None:
     assert page.index("More goodput needs a faster or less busy CPU at the source (starlight).") < page.index(
         "<h2>Findings</h2>"
     )
+
+
+def test_a_verdict_of_a_minority_is_neither_the_limit_nor_something_to_do() -> None:
+    verdicts = ("receiver CPU", "congestion window: queue", "not clear")
+    rows = [row for row in one_point() if row["dst"] == "sara"]
+    told = lines_of([row | {"verdict": verdict} for row, verdict in zip(rows, verdicts, strict=True)])
+    assert told["Limit"] == (
+        "starlight → sara: what limits differs between trials: the receiver's CPU in 1, the path itself in "
+        "1, it is not clear in 1."
+    )
+    assert "To do" not in told
+
+
+def test_nobody_is_told_to_ask_for_more_of_a_full_link_or_where_more_was_asked_for() -> None:
+    asked = {"verdict": "application rate", "rate_bps": 24e6}
+    known = "Ask for a higher rate: nobody knows yet whether the path carries more."
+    assert lines_of(one_point(**asked))["To do"] == known
+    assert "To do" not in lines_of(one_point(**asked, link_payload_bps=48.2e6))
+    more = [
+        row
+        | {"rate_bps": 48e6, "goodput_mean_bps": 30e6, "goodput_bps": 30e6, "trial_id": f"{row['trial_id']}m"}
+        for row in one_point(**asked)
+    ]
+    assert "To do" not in lines_of([*one_point(**asked), *more])
+
+
+def test_more_flows_use_the_cores_that_one_thread_leaves_idle() -> None:
+    full = {"verdict": "receiver CPU"}
+    one_way = [row for row in one_point(**full, cores_busy_recv=0.04) if row["dst"] == "sara"]
+    assert lines_of(one_way)["To do"] == (
+        "Use more flows: the receiver's threads ran all of the time (sara), and of all its cores 4.00 % was "
+        "in use."
+    )
+    crowded = [row | {"cores_busy_recv": 0.97} for row in one_way]
+    assert lines_of(crowded)["To do"].startswith("More goodput needs a faster or less busy CPU")

@@ -12,7 +12,8 @@ from flowsweep.tests import facts_of
 from flowsweep.wording import format_size
 
 Side = Literal["send", "receive"]
-WINDOW_MAX_BYTES = 65_535 << 14
+_UNSCALED_BYTES = 65_535
+WINDOW_MAX_BYTES = _UNSCALED_BYTES << 14
 """No TCP connection has more in flight: 16 bits, shifted by 14 at most (RFC 7323, section 2.3)."""
 _SYSCTL_MAX = 2**31 - 1
 _TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
@@ -162,7 +163,7 @@ def _in_the_way(
         more = math.ceil(needed_bytes * flows / WINDOW_MAX_BYTES)
         words = f"more than any TCP connection can have (RFC 7323), so it takes {more} flows"
         return _Remedy(ends[0], _SCALING, None, words)
-    for end in ends:
+    for end in ends if needed_bytes > _UNSCALED_BYTES else ():
         if recorded(hosts, end, _SCALING) == (0,):
             words = f"`{_command(_SCALING, (1,))}` at {end}, without which no window exceeds 65 535 B"
             return _Remedy(end, _SCALING, (1,), words)

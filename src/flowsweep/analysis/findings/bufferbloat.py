@@ -96,11 +96,15 @@ def _hypothesis(
     )
     shared = any(background_names(row) for row in rows)
     whose = " of these trials waiting, beside what others have in it" if shared else " waiting"
+    # Packets wait in the one and their acknowledgements in the other.
+    both_ways = any(row.get("simultaneous") for row in rows)
+    whose_queue = "the queues of both directions together add" if both_ways else "its queue adds"
+    held = "" if both_ways else f" ({bytes_words}{whose})"
     # Where others fill the queue, a smaller window here leaves them the more room.
     shorter = "" if shared else ", or a smaller window,"
     claim = (
-        f"{direction}: where the path is full its queue adds {longer} to {_least_words(waits)} "
-        f"({bytes_words}{whose}) in {some_of(len(rows), full, 'trial')} (at most "
+        f"{direction}: where the path is full {whose_queue} {longer} to {_least_words(waits)}"
+        f"{held} in {some_of(len(rows), full, 'trial')} (at most "
         f"{format_milliseconds(max(one.wait_ms for one in waits))}).{_unlike_words(unlike)} All that shares "
         f"the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )

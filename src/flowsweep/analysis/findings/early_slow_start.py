@@ -19,6 +19,8 @@ FEWEST_ROUND_TRIPS = 10
 LEAST_EXTRA_NS = 500 * MILLISECOND_NS
 """What is less tells nobody to do anything."""
 _HALF = 2
+_SETS_THRESHOLDS = "bbr"
+"""A congestion control that sets a threshold by itself, whatever ends its start-up."""
 _FORGETS = "net.ipv4.tcp_no_metrics_save"
 _METHOD = (
     "first slow-start threshold of each flow (TCP_INFO), at most half of its highest congestion window, "
@@ -86,7 +88,7 @@ def early_end_hypotheses(
             extra_s = geometric_mean([one.extra_ns for one in early]).in_unit(SECOND_NS)
             yield _described(
                 observed.scope(direction),
-                _said(direction, early, len(rows), extra_s.value, _causes(rows[0]["src"], hosts)),
+                _said(direction, early, len(rows), extra_s.value, _causes(early, hosts)),
                 trial_ids(one.row for one in early),
                 Estimate(extra_s.value, "s", extra_s.low, extra_s.high),
             )
@@ -95,6 +97,8 @@ def early_end_hypotheses(
 def _early(
     row: TrialRow, reached: Mapping[str, SlowStartRow], ends: Sequence[SlowStartEndRow]
 ) -> _Early | None:
+    if (row.get("congestion") or "").startswith(_SETS_THRESHOLDS):
+        return None
     own = [end for end in ends if end["lossless"] and _HALF * end["segments"] <= end["highest_segments"]]
     if not own or _HALF * len(own) < (row["flows"] or 1):
         return None
@@ -109,11 +113,16 @@ def _least_ns(row: TrialRow) -> float:
     return max(FEWEST_ROUND_TRIPS * known(row["rtt_min_ms"]) * MILLISECOND_NS, LEAST_EXTRA_NS)
 
 
-def _causes(source: str, hosts: HostFacts | None) -> str:
+def _causes(early: Sequence[_Early], hosts: HostFacts | None) -> str:
+    """What may have ended slow start: HyStart is CUBIC's, and thresholds are kept by kernels that may."""
+    cubic = all(one.row.get("congestion") in (None, "cubic") for one in early)
+    kept = (recorded(hosts, early[0].row["src"], _FORGETS) or (0,)) == (0,)
     jitter = "Round trips that vary can cause this (HyStart)"
-    if (recorded(hosts, source, _FORGETS) or (0,)) != (0,):
-        return jitter
-    return f"{jitter}, and so can a threshold that the source's kernel keeps of a peer ({_FORGETS} = 0)"
+    threshold = f"a threshold that the source's kernel keeps of a peer ({_FORGETS} = 0)"
+    if cubic:
+        return f"{jitter}, and so can {threshold}" if kept else jitter
+    marks = "Congestion marks (ECN) or drops at the source can cause this"
+    return f"{marks}, and so can {threshold}" if kept else marks
 
 
 def _said(direction: str, early: Sequence[_Early], of: int, extra_s: float, causes: str) -> str:

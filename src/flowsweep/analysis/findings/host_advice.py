@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.advice import (
     window_advice,
     window_in_force,
 )
+from flowsweep.analysis.findings.closed_window import window_may_have_closed
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
@@ -66,7 +67,9 @@ def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Foun
             own = [row for row in rows if row["flows"] == flows]
             best = max(own, key=goodput_of)
             advice = window_advice(best, path_bps=path_bps, hosts=hosts)
-            if advice is not None and not _tried(own, advice):
+            # A receiver that does not read in time fills a larger window as well.
+            unread = advice is not None and advice.side == "receive" and window_may_have_closed(best)
+            if advice is not None and not unread and not _tried(own, advice):
                 yield _Found(advice, observed, best, path_bps)
 
 

@@ -5,7 +5,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
-from statistics import fmean
+from operator import attrgetter
+from statistics import fmean, median
 
 import scipy
 
@@ -21,9 +22,15 @@ from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
 from flowsweep.tests import facts_of
-from flowsweep.wording import format_change, format_milliseconds, format_rate
+from flowsweep.wording import format_change, format_margin, format_milliseconds, format_rate, format_share
 
 _GOODPUT = "goodput_mean_bps"
+_OF_MEASURING = frozenset({"duration_s", "omit_s"})
+"""Axes of how it is measured: a trial that is short ends before a queue has filled."""
+NOTHING_LESS = 0.005
+"""Goodput that is less by this share is none to speak of."""
+NOTABLE_LOSS = 0.001
+"""Of all bytes: less that is sent again is no cost to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +147,7 @@ def shorter_queue_hypotheses(
         for direction, rows in observed.by_direction(lambda row: row.get("rtt_median_ms"))
         if _of_one_length(rows)
         for axis in setting_axes(rows)
+        if axis not in _OF_MEASURING
         if (found := list(_choices(rows, axis, margin)))
     }
     asked = sum(map(len, choices.values()))
@@ -224,8 +232,29 @@ def _said(direction: str, choice: _Choice, decision: Decision) -> str:
     between = f"; by least and by most of {len(choice.points)} points" if several else ""
     shorter = f"round trips under load are shorter with {short} than with {long}"
     if decision == "effect":
-        return f"{direction}: {shorter}, at no loss of goodput: {numbers}{between}."
+        return f"{direction}: {shorter}, {_price(choice)}: {numbers}{between}.{_sent_again(choice)}"
     return f"{direction}: whether {shorter} at no loss of goodput is undecided: {numbers}{between}."
+
+
+def _price(choice: _Choice) -> str:
+    """What it costs of goodput."""
+    if all(point.gain >= -NOTHING_LESS for point in choice.points):
+        return "at no loss of goodput"
+    return f"at no more than {format_margin(choice.points[0].margin)} less goodput"
+
+
+def _sent_again(choice: _Choice) -> str:
+    """Warn where the shorter queue goes with losses that the other level does not have."""
+    shorter, longer = (
+        median(row.get("loss_share") or 0.0 for point in choice.points for row in rows(point))
+        for rows in (attrgetter("shorter"), attrgetter("longer"))
+    )
+    if shorter < NOTABLE_LOSS or shorter < 2 * longer:
+        return ""
+    return (
+        f" It sends {format_share(shorter)} of all bytes again, against {format_share(longer)}: what shares "
+        "the path pays for that."
+    )
 
 
 def _mean_log(rows: Sequence[ObservedRow], column: str) -> float:

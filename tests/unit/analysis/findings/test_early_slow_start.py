@@ -20,15 +20,18 @@ FULL_S = 7.0
 """When goodput had reached 90 %."""
 
 
-def trials() -> list[Row]:
+def trials(congestion: str = "cubic") -> list[Row]:
     rows = campaign(Grid(flows=(4,), window_sums=(1 << 22,), directions=(("a", "b"),)), 1)
-    return [row | {"rtt_min_ms": 100.0} for row in rows]
+    return [row | {"rtt_min_ms": 100.0, "congestion": congestion} for row in rows]
 
 
 def told(
-    ends: Sequence[dict[str, Any]], full_s: float = FULL_S, hosts: dict[str, Any] | None = None
+    ends: Sequence[dict[str, Any]],
+    full_s: float = FULL_S,
+    hosts: dict[str, Any] | None = None,
+    congestion: str = "cubic",
 ) -> list[Finding]:
-    rows = trials()
+    rows = trials(congestion)
     reached = {row["trial_id"]: {"slow_start_ns": round(full_s * SECOND_NS)} for row in rows}
     [observed] = observations(rows)
     slow = slow_trials(rows, reached)
@@ -48,6 +51,13 @@ def test_an_early_end_is_told_with_what_it_cost() -> None:
     )
     assert (one.decision, one.effect_unit, one.direction) == ("described", "s", "a → b")
     assert one.effect == pytest.approx(6.0)
+
+
+def test_a_congestion_control_without_hystart_has_other_causes_and_bbr_sets_thresholds_itself() -> None:
+    hosts = {"a": {"sysctls": {"net.ipv4.tcp_no_metrics_save": "1"}}}
+    [one] = told([end(28, 0.8), end(56, 1.0)], hosts=hosts, congestion="reno")
+    assert " Congestion marks (ECN) or drops at the source can cause this: leave" in one.claim
+    assert told([end(28, 0.8), end(56, 1.0)], congestion="bbr") == []
 
 
 @pytest.mark.parametrize(("value", "times"), [("0", 1), ("1", 0), (None, 1)])

@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.advice import window_advice
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.drops import TRIALS_MAX, drop_hypotheses, lossy_trials
+from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.tests.tcp.least_round_trips import LeastRoundTripRow
@@ -46,6 +47,13 @@ def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
     assert hypothesis.say("described").startswith("a → b: where the path is full its queue adds 296 ms [")
     at = " to a round trip of 20.2 ms (714 KB waiting) in 3 trials (at most 308 ms)"
     assert at in said([hypothesis])
+
+
+def test_queues_of_both_directions_are_one_wait_and_no_bytes_of_either() -> None:
+    rows = [trial(n, repeat=n, simultaneous=True) for n in (1, 2, 3)]
+    claim = said(bufferbloat_hypotheses(observed(*rows)))
+    assert claim.startswith("a → b: where the path is full the queues of both directions together add 285 ms")
+    assert "waiting" not in claim
 
 
 def test_queues_of_points_that_differ_are_told_apart() -> None:
@@ -257,6 +265,25 @@ def test_what_makes_a_larger_window_useless_is_what_to_set(settings: dict[str, s
     assert advice is not None
     assert said in advice.sentence
     assert advice.numbers == (1,)
+
+
+def test_scaling_is_no_matter_of_windows_that_need_none() -> None:
+    row = trial(1, **FAR, rtt_min_ms=4.0, goodput_bps=9e6)
+    known = {name: {"sysctls": {"net.ipv4.tcp_window_scaling": "0"}} for name in "ab"}
+    advice = window_advice(row, path_bps=96.5e6, hosts=known)
+    assert advice is not None
+    assert advice.needed_bytes <= 65_535
+    assert "scaling" not in advice.sentence
+
+
+def test_no_larger_window_is_advised_to_who_does_not_read_in_time() -> None:
+    asked = FAR | {"window_recv_bytes": 1 << 18, "limit_rwnd_share": 0.9}
+    row = trial(1, **asked, rtt_min_ms=175.0, goodput_bps=9e6)
+    known = hosts(rmem=2 << 20)
+    path = trial(2, goodput_bps=96.5e6, flows=8, verdict=QUEUE)
+    for open_share, count in ((0.95, 1), (0.45, 0)):
+        campaign = [observed(row | {"rwnd_open_share": open_share}, path)]
+        assert len(advice_hypotheses(campaign, hosts=known)) == count
 
 
 def test_no_window_is_advised_that_tcp_cannot_have() -> None:

@@ -74,3 +74,33 @@ def test_paths_of_unlike_length_are_not_compared() -> None:
     seen = trials()
     rows = tuple(row | {"rtt_min_ms": 10.2 if row["flows"] == 1 else 50.4} for row in seen.rows)
     assert list(shorter_queue_hypotheses(Observations("s", "copy", rows, seen.factors))) == []
+
+
+def test_less_goodput_within_the_margin_is_named_as_such() -> None:
+    (found,) = decided(
+        list(
+            shorter_queue_hypotheses(trials(bbr_bps=18.9e6, rtts_ms={("bbr", 1): 20.0, ("cubic", 1): 144.0}))
+        )
+    )
+    assert found.decision == "effect"
+    assert "with bbr than with cubic, at no more than 3 % less goodput: " in found.claim
+
+
+def test_what_is_sent_again_for_it_is_said() -> None:
+    seen = trials(rtts_ms={("bbr", 1): 20.0, ("cubic", 1): 144.0})
+    rows = tuple(
+        row | {"loss_share": 0.14 if row["congestion_asked"] == "bbr" else 0.0001} for row in seen.rows
+    )
+    (found,) = decided(list(shorter_queue_hypotheses(Observations("s", "copy", rows, seen.factors))))
+    assert found.claim.endswith(
+        " It sends 14.0 % of all bytes again, against 0.0100 %: what shares the path pays for that."
+    )
+
+
+def test_a_shorter_trial_is_no_shorter_queue() -> None:
+    rows = tuple(
+        row | {"duration_s": 2.0 if row["flows"] == 1 else 30.0, "flows": 1, "congestion_asked": "cubic"}
+        for row in trials().rows
+        if row["congestion_asked"] == "cubic"
+    )
+    assert list(shorter_queue_hypotheses(Observations("s", "copy", rows, ("duration_s",)))) == []

@@ -253,38 +253,6 @@ def test_trials_whose_queue_drops_early_are_told_apart_from_those_that_fill_the_
     )
 
 
-def test_a_queue_that_acknowledgements_of_the_other_direction_fill_does_not_drop_early() -> None:
-    both = {
-        "verdict": "congestion window: queue",
-        "goodput_bps": 80e6,
-        "link_queue_drops": 9,
-        "simultaneous": True,
-    }
-    full, early = trial(link_queued_share=1.0, **both), trial(link_queued_share=0.4, **both)
-    [hypothesis] = verdict_hypotheses(observed(full, early))
-    assert hypothesis.say("described") == (
-        "slac → in2p3: the path itself limits 1 of 2 trials, at 80.0 Mbit/s of 96.5 Mbit/s; the path's "
-        "queue, which drops before the path is full, limits 1 of 2 trials, at 80.0 Mbit/s of 96.5 Mbit/s."
-    )
-
-
-def test_where_packets_wait_that_may_be_in_either_direction_is_said() -> None:
-    unknown = {"verdict": "not clear", "simultaneous": True, "link_payload_bps": None, "rtt_min_ms": 16.0}
-    waiting = trial(rtt_median_ms=118.6, **unknown)
-    [hypothesis] = verdict_hypotheses(observed(waiting, waiting))
-    assert hypothesis.say("described") == (
-        "slac → in2p3: it is not clear what limits both trials, round trips are 103 ms longer than the least "
-        "(in the median), in the queue of this direction or in that of the other, which was in use at the "
-        "same time."
-    )
-    for other in (
-        trial(rtt_median_ms=16.5, **unknown),
-        trial(rtt_median_ms=118.6, **unknown | {"simultaneous": False}),
-    ):
-        [hypothesis] = verdict_hypotheses(observed(waiting, other))
-        assert "round trips" not in hypothesis.say("described")
-
-
 def test_a_policer_that_links_counted_is_named_and_others_beside_it_are_not_taken_for_it() -> None:
     policed = trial(verdict="congestion window: loss", link_policer_drops=8, link_queue_drops=4)
     [hypothesis] = verdict_hypotheses(observed(policed, policed))

@@ -221,7 +221,10 @@ def _filling(rows: ir.Table) -> ir.NumericValue:
 
 
 def _path_is_full(rows: ir.Table) -> ir.BooleanValue:
-    return (_filling(rows) >= rows.link_payload_bps * PATH_FULL).coalesce(False)
+    """Whether the plan's link was full, and not for a part of the time only."""
+    mean_bps = rows.goodput_mean_bps.coalesce(rows.goodput_bps) / rows.share.coalesce(1.0).nullif(0.0)
+    always = mean_bps >= rows.link_payload_bps * PATH_NOT_FULL
+    return ((_filling(rows) >= rows.link_payload_bps * PATH_FULL) & always).coalesce(False)
 
 
 def _far_from_full(rows: ir.Table) -> ir.BooleanValue:
