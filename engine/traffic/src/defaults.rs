@@ -278,6 +278,8 @@ pub const RING_BYTES: usize = 8 << 20;
 pub const RING_BLOCKS: (usize, usize) = (2, 64);
 /// What `O_DIRECT` takes: offsets, lengths and memory are multiples of it, on every device of today.
 pub const DIRECT_BYTES: u64 = 4096;
+/// Of the time to connect, a source may take one part in so many to have the page cache take files that are there.
+pub const WARM_SHARE: u32 = 2;
 /// What files are made of at once.
 pub const MAKE_BYTES: usize = 1 << 20;
 /// After so much of a file a sink has the kernel begin to write it to the disk.

@@ -18,17 +18,17 @@ mod sink;
 mod source;
 mod storage_row;
 
-use std::{
-    iter,
-    net::TcpStream,
-    sync::Arc,
-    thread::Scope,
-    time::{Duration, Instant},
-};
+use std::{iter, net::TcpStream, sync::Arc, thread::Scope, time::Duration};
 
 use wire::{Cache, Encryption, FileSettings, FlowReport, Mode, Part, Role, TcpSettings};
 
-use self::{counters::Counters, folder::Folder, sampler::Sampler, sink::Sink, source::Source};
+use self::{
+    counters::Counters,
+    folder::{Deadlines, Folder},
+    sampler::Sampler,
+    sink::Sink,
+    source::Source,
+};
 pub use self::{device_row::DeviceRow, storage_row::StorageRow};
 use crate::{
     Control, Outbox, Task, TrialError,
@@ -97,11 +97,11 @@ fn check(settings: &FileSettings) -> Result<(), TrialError> {
 
 /// What a source will send.
 fn files(folder: &Folder, settings: &FileSettings, control: &Control) -> Result<Vec<folder::SourceFile>, TrialError> {
-    let until = Instant::now() + Duration::from_micros(settings.tcp.connect_timeout_us);
+    let deadlines = Deadlines::within(Duration::from_micros(settings.tcp.connect_timeout_us));
     match (&settings.existing, settings.part) {
-        (Some(path), _) => folder::existing(path, settings, control, until),
+        (Some(path), _) => folder::existing(path, settings, control, deadlines),
         (None, Part::Network | Part::Write) => Ok(folder::from_memory(settings)),
-        (None, Part::Whole | Part::Read) => folder::make(folder, settings, control, until),
+        (None, Part::Whole | Part::Read) => folder::make(folder, settings, control, deadlines),
     }
 }
 
