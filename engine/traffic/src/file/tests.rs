@@ -1,4 +1,23 @@
-use wire::{Cache, Content, Encryption, FileSettings, Mode, Part, Sync, TcpSettings, Verify};
+//! Whole trials whose sink has a disk that takes its time, or never ends.
+
+use std::{
+    fs::File,
+    io,
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use wire::{
+    Cache, Content, Encryption, Event, FileSettings, FlowEnd, Mode, Part, RendezvousRole, Report, Role, Sync,
+    TcpSettings, Token, Verify,
+};
+
+use super::{carry_out_with, store::SyncFile};
+use crate::{Control, Outbox, SampleBatch, Task};
 
 /// Settings of a small trial.
 pub fn settings() -> FileSettings {
@@ -39,4 +58,105 @@ pub fn settings() -> FileSettings {
         sendfile: false,
         verify: Verify::Stored,
     }
+}
+
+/// Much longer than any end may take whose disk hangs, and shorter than that hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn hangs(file: &File) -> io::Result<()> {
+    thread::sleep(3 * PATIENCE);
+    file.sync_all()
+}
+
+struct Told(Mutex<Sender<Event>>);
+
+impl Outbox for Told {
+    fn event(&self, event: Event) {
+        let _ = self.0.lock().unwrap().send(event);
+    }
+
+    fn samples(&self, _: SampleBatch) {}
+}
+
+/// One end, running on its own thread.
+struct End {
+    control: Arc<Control>,
+    events: Receiver<Event>,
+}
+
+impl End {
+    fn begin(role: Role, rendezvous: RendezvousRole, settings: &FileSettings, sync_file: SyncFile) -> Self {
+        let (sender, events) = channel();
+        let (control, settings) = (Arc::new(Control::default()), settings.clone());
+        let (held, outbox) = (control.clone(), Told(Mutex::new(sender)));
+        thread::spawn(move || {
+            let (token, answer, rendezvous) = (Token([1; 16]), Token([2; 16]), &rendezvous);
+            let task = Task { trial: "t", role, token, answer, rendezvous, settings: &settings };
+            carry_out_with(sync_file, &task, &held, &outbox).unwrap();
+        });
+        Self { control, events }
+    }
+
+    /// The report, and how often it told how far it was before.
+    fn report(&self) -> (Report, usize) {
+        let mut told = 0;
+        loop {
+            match self.events.recv_timeout(PATIENCE).unwrap() {
+                Event::Progress(_) => told += 1,
+                Event::Report(report) => return (*report, told),
+                other => panic!("expected a report, got {other:?}"),
+            }
+        }
+    }
+}
+
+/// Source and sink of a trial that has begun.
+fn begun(settings: &FileSettings, sync_file: SyncFile) -> (End, End) {
+    let listen = RendezvousRole::Listen { bind: Some([127, 0, 0, 1].into()), ports: None };
+    let sink = End::begin(Role::Sink, listen, settings, sync_file);
+    let Event::Listening(listening) = sink.events.recv_timeout(PATIENCE).unwrap() else { panic!("it does not listen") };
+    let (address, port) = ("127.0.0.1".into(), listening.port);
+    let connect = RendezvousRole::Connect { address, port, bind: None, further: Vec::new() };
+    let source = End::begin(Role::Source, connect, settings, File::sync_all);
+    for end in [&source, &sink] {
+        assert!(matches!(end.events.recv_timeout(PATIENCE).unwrap(), Event::Connected(_)));
+    }
+    source.control.start(Instant::now());
+    (source, sink)
+}
+
+/// A small job, which may send for 200 ms and then take so long to be over.
+fn short(drain: Duration) -> FileSettings {
+    let mut settings = settings();
+    settings.tcp.duration_us = 200_000;
+    settings.tcp.drain_timeout_us = u64::try_from(drain.as_micros()).unwrap();
+    settings
+}
+
+fn kind(report: &Report) -> Option<&str> {
+    report.incomplete.as_ref().map(|failed| &failed.kind[..])
+}
+
+#[test]
+fn a_sync_that_never_ends_leaves_a_trial_that_is_not_whole_with_all_its_reports() {
+    // One file is of three blocks, one of a single block: its flow has done nothing else.
+    for (file_bytes, written) in [(10_000, 8192), (4096, 0)] {
+        let settings = FileSettings { file_bytes, ..short(Duration::from_millis(300)) };
+        let (source, sink) = begun(&settings, hangs);
+        for (end, bytes) in [(sink, written), (source, file_bytes)] {
+            let (report, _) = end.report();
+            assert_eq!(kind(&report), Some("drain_timeout"), "{report:?}");
+            assert_eq!((report.flows[0].end, report.flows[0].bytes), (FlowEnd::DrainTimeout, bytes));
+        }
+    }
+}
+
+#[test]
+fn a_trial_is_stopped_whatever_its_disk_does() {
+    let (source, sink) = begun(&short(10 * PATIENCE), hangs);
+    thread::sleep(Duration::from_millis(300));
+    sink.control.stop();
+    assert_eq!(kind(&sink.report().0), Some("stopped"));
+    source.control.stop();
+    source.report();
 }
