@@ -6,7 +6,7 @@ use std::{
 };
 
 use sys::Pages;
-use wire::Cache;
+use wire::{Cache, Sync};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
@@ -57,7 +57,9 @@ pub fn read_back(store: &Arc<Store>, limits: &Limits<'_>, mut tell: impl FnMut()
 /// All of it, until the thread is left behind.
 fn compare(store: &Store, left: &Left) -> Option<TrialError> {
     let files = store.opened();
-    prepare(&files, left);
+    if let Err(error) = prepare(store, &files, left) {
+        return Some(error);
+    }
     let mut buffer = match Pages::new(store.settings.tcp.length_bytes as usize) {
         Ok(buffer) => buffer,
         Err(error) => return Some(TrialError::Buffers(error)),
@@ -76,12 +78,19 @@ fn compare(store: &Store, left: &Left) -> Option<TrialError> {
     None
 }
 
-/// Has the page cache drop all files: what is in it is not what is on the disk.
-fn prepare(files: &[Option<Arc<SinkFile>>], left: &Left) {
-    for known in files.iter().flatten().take_while(|_| !left.is_left()) {
+/// Has the page cache drop all files: what is in it is not what is on the disk. It keeps what the disk does not have yet,
+/// which files are full of that nothing has synced.
+fn prepare(store: &Store, files: &[Option<Arc<SinkFile>>], left: &Left) -> Result<(), TrialError> {
+    for (number, known) in files.iter().enumerate() {
+        let Some(known) = known.as_ref().filter(|_| !left.is_left()) else { continue };
+        if store.settings.sync == Sync::None {
+            let what = format!("cannot have file {number} written to the disk, from which it is to be read back");
+            store.sync_uncounted(known).map_err(|source| TrialError::Files { what, source })?;
+        }
         // A file system in memory has nothing to drop.
         let _ = forget(&known.file);
     }
+    Ok(())
 }
 
 fn compare_block(known: &SinkFile, block: &Written, buffer: &mut [u8], sectors: bool) -> Option<TrialError> {

@@ -220,6 +220,11 @@ impl Store {
         Ok(())
     }
 
+    /// Has the kernel write a file to the disk, outside of the time that counts.
+    pub fn sync_uncounted(&self, file: &SinkFile) -> io::Result<()> {
+        (self.sync_file)(&file.file)
+    }
+
     /// All files that were made, each at its number.
     pub fn opened(&self) -> Vec<Option<Arc<SinkFile>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -5,6 +5,7 @@ use std::{
     io,
     sync::{
         Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
     thread,
@@ -65,6 +66,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 fn hangs(file: &File) -> io::Result<()> {
     thread::sleep(3 * PATIENCE);
+    file.sync_all()
+}
+
+static SYNCED: AtomicU32 = AtomicU32::new(0);
+
+fn counts(file: &File) -> io::Result<()> {
+    SYNCED.fetch_add(1, Ordering::AcqRel);
     file.sync_all()
 }
 
@@ -159,4 +167,33 @@ fn a_trial_is_stopped_whatever_its_disk_does() {
     assert_eq!(kind(&sink.report().0), Some("stopped"));
     source.control.stop();
     source.report();
+}
+
+#[test]
+fn what_nothing_has_synced_is_before_it_is_read_back() {
+    let settings = |verify| FileSettings { files: 3, sync: Sync::None, verify, ..settings() };
+    for (verify, synced) in [(Verify::Received, 0), (Verify::Stored, 3)] {
+        let (_source, sink) = begun(&settings(verify), counts);
+        assert_eq!(kind(&sink.report().0), None);
+        assert_eq!(SYNCED.load(Ordering::Acquire), synced, "{verify:?}");
+    }
+}
+
+#[test]
+fn reading_back_ends_with_the_drain_and_tells_how_far_it_is_until_then() {
+    let settings = FileSettings { sync: Sync::None, ..short(Duration::from_millis(2500)) };
+    let (_source, sink) = begun(&settings, hangs);
+    let (report, told) = sink.report();
+    assert_eq!(kind(&report), Some("not_read_back"));
+    assert_eq!(report.flows[0].end, FlowEnd::Drained);
+    assert!(told >= 2, "told {told} times");
+}
+
+#[test]
+fn a_stop_ends_reading_back() {
+    let settings = FileSettings { sync: Sync::None, ..short(10 * PATIENCE) };
+    let (_source, sink) = begun(&settings, hangs);
+    thread::sleep(Duration::from_millis(300));
+    sink.control.stop();
+    assert_eq!(kind(&sink.report().0), Some("stopped"));
 }
