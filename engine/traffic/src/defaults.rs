@@ -284,6 +284,10 @@ pub const WARM_SHARE: u32 = 2;
 pub const MAKE_BYTES: usize = 1 << 20;
 /// After so much of a file a sink has the kernel begin to write it to the disk.
 pub const WRITEBACK_BYTES: u64 = 8 << 20;
+/// How many blocks at most a source that sends lengths only may be ahead of a sink that writes, a flow.
+pub const CREDIT_BLOCKS_MAX: usize = 1024;
+/// It may send more if the sink's files waited for it for more than one part in so many of the time.
+pub const CREDIT_IDLE_SHARE: u128 = 16;
 /// How often a source of files looks whether the other end's word has been read.
 pub const WORD_CHECK: Duration = Duration::from_millis(1);
 

@@ -7,6 +7,7 @@
 mod announced;
 mod counters;
 mod cpu;
+mod credit;
 mod detached;
 mod device;
 mod device_row;
@@ -80,7 +81,8 @@ fn carry_out_with(
             End::Sink(Arc::new(Store::new(folder.clone(), settings.clone(), sync_file)))
         }
     };
-    let files = Files { end: Arc::new(end), counters, folder, trial: task.trial, control, outbox };
+    let part = settings.part;
+    let files = Files { end: Arc::new(end), counters, folder, part, trial: task.trial, control, outbox };
     tcp::carry_out_as(&files, &flows, control, outbox)
 }
 
@@ -131,6 +133,7 @@ struct Files<'a> {
     end: Arc<End>,
     counters: Arc<[Arc<Counters>]>,
     folder: Arc<Folder>,
+    part: Part,
     trial: &'a str,
     control: &'a Control,
     outbox: &'a dyn Outbox,
@@ -187,6 +190,11 @@ impl<'a> Kind for Files<'a> {
 
     fn work(&self, _: &Task<'_, TcpSettings>) -> Result<FileWork, TrialError> {
         Ok(FileWork { end: self.end.clone(), counters: self.counters.clone() })
+    }
+
+    /// Where the sink holds the source back, the flow's own thread hears all that it says, and sends nothing before.
+    fn sink_has_received(&self, _: &TcpSettings) -> fn(&TcpFlow) -> bool {
+        if self.part == Part::Write { |flow| flow.first_byte_ns().is_some() } else { tcp::source::sink_has_received }
     }
 
     /// A flow ends when there is nothing left to send.

@@ -4,7 +4,7 @@ use std::{
     io::{self, Read, Write},
     mem,
     net::{Shutdown, TcpStream},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     time::Instant,
 };
 
@@ -14,6 +14,7 @@ use wire::{BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Content, CpuTime, FlowEnd
 use super::{
     counters::{Counters, add, timed},
     cpu::{StorageCpu, sum},
+    credit::Grants,
     detached::{Detached, Left},
     ring::{Block, Emptying, Filling, Passed, blocks, ring},
     store::Store,
@@ -50,7 +51,8 @@ fn receive_files(
     let (store_too, counters_too, tally, origin) = (store.clone(), counters.clone(), flow.tally(), flows.origin());
     let writer = Writer { store: store_too, counters: counters_too, tally, origin };
     let thread = Detached::begin(format!("files-{}", flow.index), move |left| writer.write_all(&emptying, left))?;
-    let received = Receiver { store, flow, flows, counters, filling }.receive_all();
+    let grants = store.grants().then(|| Grants::new(blocks(length)));
+    let received = Receiver { store, flow, flows, counters, filling, grants }.receive_all();
     // Where the trial's time is over the disk may take all the time it likes, and no longer counts.
     let written = thread.wait(|| flows.aborted().is_none())?;
     let late = || io::Error::other("what was received could not be written and synced in time");
@@ -68,12 +70,17 @@ struct Receiver<'a> {
     counters: &'a Counters,
     /// Gone when this ends: so the writer learns of it, whatever happened.
     filling: Filling,
+    /// How far the source may be ahead, where nothing else holds it back.
+    grants: Option<Grants>,
 }
 
 impl Receiver<'_> {
     /// Takes blocks from the network until the source says that there are no more.
-    fn receive_all(self) -> io::Result<()> {
+    fn receive_all(mut self) -> io::Result<()> {
         let connection = &self.flow.connection;
+        if self.grants.is_some() {
+            connection.set_nodelay(true)?;
+        }
         loop {
             let mut header = [0; BLOCK_HEADER_BYTES];
             timed(&self.counters.network_call_ns, || read_exact(connection, &mut header, |_| {}))?;
@@ -89,6 +96,7 @@ impl Receiver<'_> {
                     let goes_on = || self.flows.aborted().is_none();
                     let waits = &self.counters.waits_for_storage_ns;
                     let Some(buffer) = timed(waits, || self.filling.buffer(goes_on)) else { return Ok(()) };
+                    self.grant();
                     let block = self.receive_block(header, buffer)?;
                     if self.filling.full.send(Passed::Block(block)).is_err() {
                         return Ok(());
@@ -102,6 +110,15 @@ impl Receiver<'_> {
             }
             self.flow.meter.report_if_requested(|| self.flows.now_ns());
         }
+    }
+
+    /// Lets the source send more, now that there is a buffer for one of its blocks.
+    fn grant(&mut self) {
+        let Some(grants) = &mut self.grants else { return };
+        let waited_ns = self.counters.waits_for_network_ns.load(Ordering::Acquire);
+        let more = grants.after_block(Instant::now(), waited_ns);
+        // Where this fails, the next read says why.
+        let _ = (&self.flow.connection).write(&[more]);
     }
 
     fn receive_block(&self, header: BlockHeader, mut buffer: PagesPart) -> io::Result<Block> {

@@ -19,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{
     counters::{Counters, add, timed},
     cpu::{StorageCpu, sum},
+    credit::Credit,
     detached::Detached,
     folder::{SourceFile, whole_sectors},
     reading::{cannot_read, fetch, read_at_least},
@@ -79,9 +80,7 @@ impl Source {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let Place { file, offset } = *next;
         let bytes = self.files.get(file)?.bytes;
-        // Where only lengths go over the network a flow must not take much at once: nothing holds it back.
-        let most = if self.sends() { EXTENT_BYTES } else { self.settings.tcp.length_bytes.into() };
-        let end = bytes.min(offset.saturating_add(most.max(self.settings.tcp.length_bytes.into())));
+        let end = bytes.min(offset.saturating_add(EXTENT_BYTES.max(self.settings.tcp.length_bytes.into())));
         *next = if end == bytes { Place { file: file + 1, offset: 0 } } else { Place { file, offset: end } };
         Some(Extent { file, offset, end })
     }
@@ -92,7 +91,12 @@ impl Source {
         let mut storage = CpuTime::default();
         let sent = self.send_files(flow, flows, counters, &mut storage);
         let cpu = sum(cpu_since(cpu, began), storage);
-        flows.end_as(flow, sent.and_then(|()| drain(flow, flows)), cpu);
+        flows.end_as(flow, sent.and_then(|()| drain(flow, flows, self.held_back())), cpu);
+    }
+
+    /// Whether the sink says how far this end may be ahead: nothing else holds it back.
+    fn held_back(&self) -> bool {
+        self.settings.part == Part::Write
     }
 
     fn send_files(
@@ -209,10 +213,17 @@ impl Source {
         let files = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         let job = BlockHeader { kind: BlockKind::Job, file: files, file_bytes: self.bytes(), ..nothing };
         let connection = &flow.connection;
+        let buffers = blocks(self.settings.tcp.length_bytes as usize);
+        let mut credit = self.held_back().then(|| Credit::new(buffers, connection)).transpose()?;
         timed(&counters.network_call_ns, || write_all(connection, flows, job.encode(), &[], |_| {}))?;
         loop {
             let waits = &counters.waits_for_storage_ns;
-            let passed = timed(waits, || emptying.passed(|| flows.aborted().is_none()));
+            let mut passed = timed(waits, || emptying.passed(|| flows.aborted().is_none()));
+            if let (Some(credit), Some(Passed::Block(_))) = (&mut credit, &passed)
+                && !timed(&counters.network_call_ns, || credit.take(connection, flows))?
+            {
+                passed = Some(Passed::End);
+            }
             match passed {
                 Some(Passed::Block(Block { bytes, header })) => {
                     let length = usize::try_from(header.length).unwrap_or(usize::MAX).min(bytes.len());
@@ -243,8 +254,8 @@ impl Source {
 }
 
 /// The sink closes once it has written everything, to the disk if that is requested. Its word that it runs is the
-/// coordinator's to read.
-fn drain(flow: &TcpFlow, flows: &TcpFlows) -> io::Result<FlowEnd> {
+/// coordinator's to read, unless the sink has `held_back` this end: then all it says is for this thread.
+fn drain(flow: &TcpFlow, flows: &TcpFlows, held_back: bool) -> io::Result<FlowEnd> {
     if let Err(error) = flow.connection.shutdown(Shutdown::Write) {
         return Err(flow.connection.take_error()?.unwrap_or(error));
     }
@@ -252,9 +263,9 @@ fn drain(flow: &TcpFlow, flows: &TcpFlows) -> io::Result<FlowEnd> {
         let mut word = [MaybeUninit::uninit()];
         match SockRef::from(&flow.connection).recv_with_flags(&mut word, RecvFlags::PEEK.bits().cast_signed()) {
             Ok(0) => return Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
-            Ok(_) if flows.aborted().is_some() => {
+            Ok(_) if held_back || flows.aborted().is_some() => {
                 // Nobody else reads any more.
-                _ = (&flow.connection).read(&mut [0])?;
+                _ = (&flow.connection).read(&mut [0; 64])?;
             }
             Ok(_) => thread::sleep(WORD_CHECK),
             Err(error) if passes(&error) => {}
@@ -286,9 +297,12 @@ mod tests {
     }
 
     #[test]
-    fn where_only_lengths_are_sent_extents_are_blocks() {
-        let files = vec![SourceFile { file: None, bytes: 3 * u64::from(settings().tcp.length_bytes) }];
-        let source = Source::new(files, FileSettings { part: Part::Write, ..settings() });
-        assert_eq!(std::iter::from_fn(|| source.next_extent()).count(), 3);
+    fn all_parts_are_divided_as_the_whole_way_is() {
+        for part in [Part::Read, Part::Network, Part::Write] {
+            let files = vec![SourceFile { file: None, bytes: 3 * EXTENT_BYTES }];
+            let source = Source::new(files, FileSettings { part, ..settings() });
+            let extents: Vec<_> = std::iter::from_fn(|| source.next_extent()).collect();
+            assert!(extents.iter().all(|extent| extent.end - extent.offset == EXTENT_BYTES), "{part:?}: {extents:?}");
+        }
     }
 }

@@ -86,6 +86,11 @@ impl Store {
         matches!(self.settings.part, Part::Whole | Part::Network)
     }
 
+    /// Whether the source must not send faster than files are written: nothing else holds it back.
+    pub fn grants(&self) -> bool {
+        self.settings.part == Part::Write
+    }
+
     /// Whether what was written is read back.
     pub fn reads_back(&self) -> bool {
         self.settings.verify == Verify::Stored && self.compares()

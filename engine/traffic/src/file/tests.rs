@@ -69,6 +69,11 @@ fn hangs(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
+fn takes_a_while(file: &File) -> io::Result<()> {
+    thread::sleep(Duration::from_millis(5));
+    file.sync_all()
+}
+
 static SYNCED: AtomicU32 = AtomicU32::new(0);
 
 fn counts(file: &File) -> io::Result<()> {
@@ -196,4 +201,16 @@ fn a_stop_ends_reading_back() {
     thread::sleep(Duration::from_millis(300));
     sink.control.stop();
     assert_eq!(kind(&sink.report().0), Some("stopped"));
+}
+
+/// Two thousand files take ten seconds, and their lengths fit into the buffers of a connection.
+#[test]
+fn a_sink_that_writes_slowly_holds_the_source_back_and_its_job_is_cut() {
+    let job = FileSettings { files: 2000, file_bytes: 4096, part: Part::Write, ..short(PATIENCE) };
+    let (source, sink) = begun(&job, takes_a_while);
+    let [(sent, _), (written, _)] = [source.report(), sink.report()];
+    assert_eq!([kind(&sent), kind(&written)], [None, None]);
+    assert_eq!(sent.flows[0].bytes, written.flows[0].bytes);
+    let files = written.flows[0].bytes / 4096;
+    assert!((1..1000).contains(&files), "{files} files");
 }
