@@ -30,6 +30,7 @@ use self::{
     counters::Counters,
     folder::{Deadlines, Folder},
     read_back::Limits,
+    reading::{ReadFile, read_at_least},
     sampler::Sampler,
     source::Source,
     store::{Store, SyncFile},
@@ -49,12 +50,13 @@ use crate::{
 
 /// Carries one end of a trial out, from the files to the report.
 pub fn carry_out(task: &Task<'_, FileSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
-    carry_out_with(File::sync_all, task, control, outbox)
+    carry_out_with(File::sync_all, read_at_least, task, control, outbox)
 }
 
-/// The same, with other words for having a file written to the disk.
+/// The same, with other ways to have a file written to the disk, and to read one.
 fn carry_out_with(
     sync_file: SyncFile,
+    read_file: ReadFile,
     task: &Task<'_, FileSettings>,
     control: &Control,
     outbox: &dyn Outbox,
@@ -73,7 +75,10 @@ fn carry_out_with(
     let folder = Arc::new(Folder::open(&settings.folder)?);
     let counters: Arc<[_]> = iter::repeat_with(Arc::default).take(settings.tcp.flows as usize).collect();
     let end = match task.role {
-        Role::Source => End::Source(Arc::new(Source::new(files(&folder, settings, control)?, settings.clone()))),
+        Role::Source => {
+            let files = files(&folder, settings, control)?;
+            End::Source(Arc::new(Source::new(files, settings.clone(), read_file)))
+        }
         Role::Sink => {
             if matches!(settings.part, Part::Whole | Part::Write) {
                 folder.check_space(settings.file_bytes.saturating_mul(settings.files.into()))?;

@@ -4,6 +4,9 @@ use std::{fs::File, io, os::unix::fs::FileExt};
 
 use rustix::io::Errno;
 
+/// Reads at least so many bytes of a file, from an offset on, into a part of memory.
+pub type ReadFile = fn(&File, &mut [u8], u64, usize) -> io::Result<()>;
+
 /// Fills at least `length` bytes of `part`.
 pub fn read_at_least(file: &File, part: &mut [u8], offset: u64, length: usize) -> io::Result<()> {
     let mut filled = 0;

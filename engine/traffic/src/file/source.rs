@@ -22,7 +22,7 @@ use super::{
     credit::Credit,
     detached::Detached,
     folder::{SourceFile, whole_sectors},
-    reading::{cannot_read, fetch, read_at_least},
+    reading::{ReadFile, cannot_read, fetch},
     ring::{Block, Emptying, Filling, Passed, blocks, ring},
     sending::{passes, send_file, write_all},
 };
@@ -37,6 +37,7 @@ pub struct Source {
     files: Vec<SourceFile>,
     next: Mutex<Place>,
     settings: FileSettings,
+    read_file: ReadFile,
 }
 
 /// Where the next extent begins.
@@ -56,8 +57,8 @@ struct Extent {
 
 impl Source {
     /// These files.
-    pub fn new(files: Vec<SourceFile>, settings: FileSettings) -> Self {
-        Self { files, next: Mutex::default(), settings }
+    pub fn new(files: Vec<SourceFile>, settings: FileSettings, read_file: ReadFile) -> Self {
+        Self { files, next: Mutex::default(), settings, read_file }
     }
 
     /// Bytes of all files.
@@ -175,7 +176,7 @@ impl Source {
             let whole = usize::try_from(whole_sectors(length as u64)).unwrap_or(length).min(buffer.len());
             let part = if self.direct() { &mut buffer[..whole] } else { &mut buffer[..length] };
             let got = timed(&counters.storage_call_ns, || {
-                let take = if self.settings.sendfile && !self.compares() { fetch } else { read_at_least };
+                let take = if self.settings.sendfile && !self.compares() { fetch } else { self.read_file };
                 take(handle, part, offset, length)
             });
             got.map_err(|error| cannot_read(file, offset, &error))?;
@@ -277,13 +278,13 @@ fn drain(flow: &TcpFlow, flows: &TcpFlows, held_back: bool) -> io::Result<FlowEn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::tests::settings;
+    use crate::file::{reading::read_at_least, tests::settings};
 
     #[test]
     fn extents_cover_every_file_once_and_an_empty_file_has_one() {
         let sizes = [0, 1, EXTENT_BYTES, EXTENT_BYTES + 1];
         let files = sizes.iter().map(|&bytes| SourceFile { file: None, bytes }).collect();
-        let source = Source::new(files, settings());
+        let source = Source::new(files, settings(), read_at_least);
         let extents: Vec<_> = std::iter::from_fn(|| source.next_extent()).collect();
         let lengths = |file| {
             let own = extents.iter().filter(move |extent| extent.file == file);
@@ -300,7 +301,7 @@ mod tests {
     fn all_parts_are_divided_as_the_whole_way_is() {
         for part in [Part::Read, Part::Network, Part::Write] {
             let files = vec![SourceFile { file: None, bytes: 3 * EXTENT_BYTES }];
-            let source = Source::new(files, FileSettings { part, ..settings() });
+            let source = Source::new(files, FileSettings { part, ..settings() }, read_at_least);
             let extents: Vec<_> = std::iter::from_fn(|| source.next_extent()).collect();
             assert!(extents.iter().all(|extent| extent.end - extent.offset == EXTENT_BYTES), "{part:?}: {extents:?}");
         }

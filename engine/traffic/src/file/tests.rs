@@ -17,7 +17,11 @@ use wire::{
     TcpSettings, Token, Verify,
 };
 
-use super::{carry_out_with, store::SyncFile};
+use super::{
+    carry_out_with,
+    reading::{ReadFile, read_at_least},
+    store::SyncFile,
+};
 use crate::{Control, Outbox, SampleBatch, Task};
 
 /// Settings of a small trial.
@@ -69,6 +73,11 @@ fn hangs(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
+fn hangs_in_reading(_: &File, part: &mut [u8], _: u64, length: usize) -> io::Result<()> {
+    thread::sleep(3 * PATIENCE);
+    part.get(..length).map(drop).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
 fn takes_a_while(file: &File) -> io::Result<()> {
     thread::sleep(Duration::from_millis(5));
     file.sync_all()
@@ -98,14 +107,14 @@ struct End {
 }
 
 impl End {
-    fn begin(role: Role, rendezvous: RendezvousRole, settings: &FileSettings, sync_file: SyncFile) -> Self {
+    fn begin(role: Role, rendezvous: RendezvousRole, settings: &FileSettings, calls: (SyncFile, ReadFile)) -> Self {
         let (sender, events) = channel();
         let (control, settings) = (Arc::new(Control::default()), settings.clone());
         let (held, outbox) = (control.clone(), Told(Mutex::new(sender)));
         thread::spawn(move || {
             let (token, answer, rendezvous) = (Token([1; 16]), Token([2; 16]), &rendezvous);
             let task = Task { trial: "t", role, token, answer, rendezvous, settings: &settings };
-            carry_out_with(sync_file, &task, &held, &outbox).unwrap();
+            carry_out_with(calls.0, calls.1, &task, &held, &outbox).unwrap();
         });
         Self { control, events }
     }
@@ -125,12 +134,16 @@ impl End {
 
 /// Source and sink of a trial that has begun.
 fn begun(settings: &FileSettings, sync_file: SyncFile) -> (End, End) {
+    begun_with(settings, (sync_file, read_at_least))
+}
+
+fn begun_with(settings: &FileSettings, calls: (SyncFile, ReadFile)) -> (End, End) {
     let listen = RendezvousRole::Listen { bind: Some([127, 0, 0, 1].into()), ports: None };
-    let sink = End::begin(Role::Sink, listen, settings, sync_file);
+    let sink = End::begin(Role::Sink, listen, settings, calls);
     let Event::Listening(listening) = sink.events.recv_timeout(PATIENCE).unwrap() else { panic!("it does not listen") };
     let (address, port) = ("127.0.0.1".into(), listening.port);
     let connect = RendezvousRole::Connect { address, port, bind: None, further: Vec::new() };
-    let source = End::begin(Role::Source, connect, settings, File::sync_all);
+    let source = End::begin(Role::Source, connect, settings, calls);
     for end in [&source, &sink] {
         assert!(matches!(end.events.recv_timeout(PATIENCE).unwrap(), Event::Connected(_)));
     }
@@ -162,6 +175,13 @@ fn a_sync_that_never_ends_leaves_a_trial_that_is_not_whole_with_all_its_reports(
             assert_eq!((report.flows[0].end, report.flows[0].bytes), (FlowEnd::DrainTimeout, bytes));
         }
     }
+}
+
+#[test]
+fn a_read_that_never_ends_leaves_a_trial_that_is_not_whole_with_all_its_reports() {
+    let (source, sink) = begun_with(&short(Duration::from_millis(300)), (File::sync_all, hangs_in_reading));
+    assert_eq!(kind(&source.report().0), Some("drain_timeout"));
+    assert!(kind(&sink.report().0).is_some());
 }
 
 #[test]
