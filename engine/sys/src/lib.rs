@@ -28,7 +28,7 @@ pub use datagram::{
 pub use ethtool::Ethtool;
 pub use mptcp::{MptcpInfo, Subflow, mptcp_info};
 pub use netns::in_network_namespace;
-pub use pages::{ConstantPages, Pages};
+pub use pages::{ConstantPages, Pages, PagesPart};
 pub use readahead::read_into_cache;
 pub use receive_batch::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
 pub use recverr::{IcmpError, IcmpErrorKind, receive_icmp_error};

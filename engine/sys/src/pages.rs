@@ -4,6 +4,7 @@ use std::{
     ops::{Deref, DerefMut},
     os::fd::AsFd,
     ptr, slice,
+    sync::Arc,
 };
 
 use rustix::{
@@ -26,6 +27,15 @@ pub struct Pages {
 #[derive(Debug)]
 pub struct ConstantPages(Pages);
 
+/// A part of [`Pages`], which belongs to whoever has it. The memory is given back with the last part.
+#[derive(Debug)]
+pub struct PagesPart {
+    bytes: *mut u8,
+    length: usize,
+    /// Nothing else refers to it any more.
+    _whole: Arc<Pages>,
+}
+
 impl Pages {
     /// Maps `length` bytes, which begin at a huge page's boundary.
     ///
@@ -45,6 +55,20 @@ impl Pages {
         // SAFETY: the range lies within the mapping. Without huge pages the kernel refuses, and small ones do as well.
         let _ = unsafe { madvise(bytes.cast(), whole, Advice::LinuxHugepage) };
         Ok(Self { mapping, mapping_bytes, bytes, length })
+    }
+
+    /// Divides the memory into parts of `length` bytes; what is left over is in none.
+    #[must_use]
+    pub fn into_parts(self, length: usize) -> Vec<PagesPart> {
+        let (first, count) = (self.bytes, self.length / length.max(1));
+        let whole = Arc::new(self);
+        let part = |place| PagesPart {
+            // SAFETY: `count` parts of `length` bytes lie within the memory, and this one is the `place`th of them.
+            bytes: unsafe { first.add(place * length) },
+            length,
+            _whole: whole.clone(),
+        };
+        (0..count).map(part).collect()
     }
 
     /// Makes the memory read-only for good.
@@ -86,6 +110,27 @@ unsafe impl Send for Pages {}
 // SAFETY: a shared reference only reads.
 unsafe impl Sync for Pages {}
 
+impl Deref for PagesPart {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `length` bytes from `bytes` are mapped for as long as `_whole` lives, and in no other part.
+        unsafe { slice::from_raw_parts(self.bytes, self.length) }
+    }
+}
+
+impl DerefMut for PagesPart {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `deref`; `&mut self` is the only reference to these bytes, since nobody refers to the whole.
+        unsafe { slice::from_raw_parts_mut(self.bytes, self.length) }
+    }
+}
+
+// SAFETY: the bytes belong to the part alone; what gives the memory back needs no thread in particular.
+unsafe impl Send for PagesPart {}
+// SAFETY: a shared reference only reads.
+unsafe impl Sync for PagesPart {}
+
 impl ConstantPages {
     /// Puts references to the first `length` bytes, less `from`, into a pipe, without copying them; returns how many bytes
     /// went in.
@@ -123,6 +168,20 @@ mod tests {
         assert!(pages.iter().all(|&byte| byte == 0));
         pages.fill(7);
         assert_eq!(pages[(3 << 20) - 1], 7);
+    }
+
+    #[test]
+    fn parts_are_apart_and_outlive_each_other_on_any_thread() {
+        let mut parts = Pages::new(10_001).unwrap().into_parts(2_500);
+        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2_500; 4]);
+        for (part, value) in parts.iter_mut().zip(1..) {
+            part.fill(value);
+        }
+        let last = parts.pop().unwrap();
+        std::thread::spawn(move || assert!(last.iter().all(|&byte| byte == 4))).join().unwrap();
+        let second = parts.remove(1);
+        drop(parts);
+        assert!(second.iter().all(|&byte| byte == 2));
     }
 
     #[test]

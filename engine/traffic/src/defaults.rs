@@ -278,10 +278,16 @@ pub const RING_BYTES: usize = 8 << 20;
 pub const RING_BLOCKS: (usize, usize) = (2, 64);
 /// What `O_DIRECT` takes: offsets, lengths and memory are multiples of it, on every device of today.
 pub const DIRECT_BYTES: u64 = 4096;
+/// Of the time to connect, a source may take one part in so many to have the page cache take files that are there.
+pub const WARM_SHARE: u32 = 2;
 /// What files are made of at once.
 pub const MAKE_BYTES: usize = 1 << 20;
 /// After so much of a file a sink has the kernel begin to write it to the disk.
 pub const WRITEBACK_BYTES: u64 = 8 << 20;
+/// How many blocks at most a source that sends lengths only may be ahead of a sink that writes, a flow.
+pub const CREDIT_BLOCKS_MAX: usize = 1024;
+/// It may send more if the sink's files waited for it for more than one part in so many of the time.
+pub const CREDIT_IDLE_SHARE: u128 = 16;
 /// How often a source of files looks whether the other end's word has been read.
 pub const WORD_CHECK: Duration = Duration::from_millis(1);
 

@@ -3,7 +3,7 @@
 use std::{
     io,
     sync::{
-        Condvar, Mutex, OnceLock, PoisonError,
+        Arc, Condvar, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -30,6 +30,24 @@ pub trait Connection: Sync {
     fn break_off(&self);
 }
 
+/// Application bytes that passed of a flow. A thread that may outlive the flow has it for its own.
+#[repr(align(128))]
+pub struct Tally {
+    bytes: AtomicU64,
+    first_byte_ns: AtomicI64,
+}
+
+impl Tally {
+    /// Counts bytes that just passed. Only one thread may call it.
+    pub fn count(&self, count: usize, origin: Instant) {
+        let total = self.bytes.load(Ordering::Relaxed);
+        if total == 0 {
+            self.first_byte_ns.store(nanoseconds(origin.elapsed()), Ordering::Release);
+        }
+        self.bytes.store(total + count as u64, Ordering::Release);
+    }
+}
+
 /// One flow. Only its own thread writes; padded so that two flows never share a cache line.
 #[repr(align(128))]
 pub struct Flow<C> {
@@ -39,8 +57,7 @@ pub struct Flow<C> {
     pub connection: C,
     /// Read while it stands: a closed connection does not tell.
     ports: (u16, u16),
-    bytes: AtomicU64,
-    first_byte_ns: AtomicI64,
+    tally: Arc<Tally>,
     /// What its thread uses.
     pub meter: ThreadMeter,
     ending: OnceLock<Ending>,
@@ -67,7 +84,7 @@ pub struct Flows<C> {
     begun: Mutex<bool>,
     begin: Condvar,
     counts: AtomicBool,
-    stop_sending: AtomicBool,
+    stop_sending: Arc<AtomicBool>,
     aborted: AtomicU8,
     ended: Mutex<usize>,
     one_ended: Condvar,
@@ -76,12 +93,12 @@ pub struct Flows<C> {
 impl<C: Connection> Flow<C> {
     /// Application bytes that passed so far.
     pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Acquire)
+        self.tally.bytes.load(Ordering::Acquire)
     }
 
     /// When the first of them passed, since the origin.
     pub fn first_byte_ns(&self) -> Option<i64> {
-        Some(self.first_byte_ns.load(Ordering::Acquire)).filter(|&at_ns| at_ns != NOT_YET)
+        Some(self.tally.first_byte_ns.load(Ordering::Acquire)).filter(|&at_ns| at_ns != NOT_YET)
     }
 
     /// How it ended, once it has.
@@ -97,11 +114,12 @@ impl<C: Connection> Flow<C> {
 
     /// Counts bytes that just passed on a thread that carries several flows, and tells of itself as another one's.
     pub fn count(&self, count: usize, origin: Instant) {
-        let total = self.bytes.load(Ordering::Relaxed);
-        if total == 0 {
-            self.first_byte_ns.store(nanoseconds(origin.elapsed()), Ordering::Release);
-        }
-        self.bytes.store(total + count as u64, Ordering::Release);
+        self.tally.count(count, origin);
+    }
+
+    /// Where its bytes are counted, for a thread that counts in place of its own.
+    pub fn tally(&self) -> Arc<Tally> {
+        self.tally.clone()
     }
 
     /// The flow's part of the report.
@@ -129,8 +147,7 @@ impl<C: Connection> Flows<C> {
             index,
             ports: connection.ports(),
             connection,
-            bytes: AtomicU64::new(0),
-            first_byte_ns: AtomicI64::new(NOT_YET),
+            tally: Arc::new(Tally { bytes: AtomicU64::new(0), first_byte_ns: AtomicI64::new(NOT_YET) }),
             meter: ThreadMeter::default(),
             ending: OnceLock::new(),
         });
@@ -140,7 +157,7 @@ impl<C: Connection> Flows<C> {
             begun: Mutex::new(false),
             begin: Condvar::new(),
             counts: AtomicBool::new(false),
-            stop_sending: AtomicBool::new(false),
+            stop_sending: Arc::default(),
             aborted: AtomicU8::new(0),
             ended: Mutex::new(0),
             one_ended: Condvar::new(),
@@ -202,6 +219,11 @@ impl<C: Connection> Flows<C> {
     /// Whether the writers must end.
     pub fn sending_stopped(&self) -> bool {
         self.stop_sending.load(Ordering::Relaxed)
+    }
+
+    /// The same, for a thread that may outlive the flows.
+    pub fn stop_of_sending(&self) -> Arc<AtomicBool> {
+        self.stop_sending.clone()
     }
 
     /// Breaks off every connection that has not ended.

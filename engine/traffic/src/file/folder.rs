@@ -8,7 +8,7 @@ use std::{
         unix::fs::FileExt,
     },
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use rustix::{
@@ -20,7 +20,7 @@ use wire::{Cache, Content, FileSettings, Sync};
 
 use crate::{
     Control, TrialError,
-    defaults::{DIRECT_BYTES, MAKE_BYTES, SPACE_FACTOR},
+    defaults::{DIRECT_BYTES, MAKE_BYTES, SPACE_FACTOR, WARM_SHARE},
 };
 
 /// A folder that is there.
@@ -102,12 +102,29 @@ pub struct SourceFile {
     pub bytes: u64,
 }
 
+/// How long a source may get its files ready: the sink waits no longer.
+#[derive(Clone, Copy)]
+pub struct Deadlines {
+    /// Files that are not open by then, or not made, fail the trial.
+    pub ready: Instant,
+    /// What the page cache has by then is what it has.
+    pub warm: Instant,
+}
+
+impl Deadlines {
+    /// From now on, of an end that has so long to connect: what warming leaves of it is for opening files and connecting.
+    pub fn within(timeout: Duration) -> Self {
+        let now = Instant::now();
+        Self { ready: now + timeout, warm: now + timeout / WARM_SHARE }
+    }
+}
+
 /// Makes the files that a source will read.
 pub fn make(
     folder: &Folder,
     settings: &FileSettings,
     control: &Control,
-    until: Instant,
+    deadlines: Deadlines,
 ) -> Result<Vec<SourceFile>, TrialError> {
     folder.check_space(settings.file_bytes.saturating_mul(settings.files.into()))?;
     let mut chunk = Pages::new(MAKE_BYTES).map_err(TrialError::Buffers)?;
@@ -121,7 +138,7 @@ pub fn make(
                 if control.stopped() {
                     return Err(TrialError::Stopped);
                 }
-                if Instant::now() >= until {
+                if Instant::now() >= deadlines.ready {
                     return Err(failed(io::ErrorKind::TimedOut.into()));
                 }
                 if settings.content == Content::Random {
@@ -134,7 +151,8 @@ pub fn make(
             }
             file.sync_all().map_err(failed)?;
             let file = reopened(&file, settings.cache).map_err(failed)?;
-            let ends = || control.stopped() || Instant::now() >= until;
+            // It was written through the page cache, which has it already: this is for what it has given up since.
+            let ends = || control.stopped() || Instant::now() >= deadlines.ready;
             prepare_cache(&file, settings.cache, &mut chunk, &ends).map_err(failed)?;
             Ok(SourceFile { file: Some(file), bytes: settings.file_bytes })
         })
@@ -146,7 +164,7 @@ pub fn existing(
     path: &str,
     settings: &FileSettings,
     control: &Control,
-    until: Instant,
+    deadlines: Deadlines,
 ) -> Result<Vec<SourceFile>, TrialError> {
     let failed = |path: &Path, source| TrialError::Files { what: format!("cannot read {}", path.display()), source };
     let given = Path::new(path);
@@ -169,7 +187,7 @@ pub fn existing(
             if control.stopped() {
                 return Err(TrialError::Stopped);
             }
-            if Instant::now() >= until {
+            if Instant::now() >= deadlines.ready {
                 return Err(failed(path, io::ErrorKind::TimedOut.into()));
             }
             let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | direct(settings.cache);
@@ -178,7 +196,7 @@ pub fn existing(
             if !about.is_file() {
                 return Err(failed(path, io::Error::other("it is no regular file")));
             }
-            let ends = || control.stopped() || Instant::now() >= until;
+            let ends = || control.stopped() || Instant::now() >= deadlines.warm;
             prepare_cache(&file, settings.cache, &mut chunk, &ends).map_err(|error| failed(path, error))?;
             if control.stopped() {
                 return Err(TrialError::Stopped);
@@ -198,17 +216,16 @@ pub fn forget(file: &File) -> io::Result<()> {
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
-/// `ends`: whether there is no time left for it.
+/// `ends`: whether there is no time left for it: then the page cache has a part of the file.
 fn prepare_cache(file: &File, cache: Cache, chunk: &mut [u8], ends: &dyn Fn() -> bool) -> io::Result<()> {
     match cache {
         Cache::Dropped => forget(file),
         Cache::Warm => {
             let mut offset = 0;
-            while let count @ 1.. = file.read_at(chunk, offset)? {
+            while !ends()
+                && let count @ 1.. = file.read_at(chunk, offset)?
+            {
                 offset += count as u64;
-                if ends() {
-                    return Err(io::ErrorKind::TimedOut.into());
-                }
             }
             Ok(())
         }
@@ -232,4 +249,23 @@ fn direct(cache: Cache) -> OFlags {
 /// As many bytes as reads and writes past the cache take at once, at least so many.
 pub fn whole_sectors(bytes: u64) -> u64 {
     bytes.next_multiple_of(DIRECT_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::settings;
+
+    #[test]
+    fn files_that_take_too_long_to_warm_are_sent_with_what_the_cache_has() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b"] {
+            fs::write(folder.path().join(name), vec![7; 3 * MAKE_BYTES]).unwrap();
+        }
+        let settings = FileSettings { files: 9, cache: Cache::Warm, ..settings() };
+        let now = Instant::now();
+        let deadlines = Deadlines { ready: now + Duration::from_secs(60), warm: now };
+        let files = existing(folder.path().to_str().unwrap(), &settings, &Control::default(), deadlines).unwrap();
+        assert_eq!(files.iter().map(|file| file.bytes).collect::<Vec<_>>(), [3 * MAKE_BYTES as u64; 2]);
+    }
 }

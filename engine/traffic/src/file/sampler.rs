@@ -21,7 +21,7 @@ use crate::{
 /// Where each flow's last row ended.
 pub struct Sampler {
     flows: tcp::Sampler,
-    counters: Arc<[Counters]>,
+    counters: Arc<[Arc<Counters>]>,
     marks: Vec<[u64; COUNTS]>,
     storage: Log<StorageRow>,
     device: Device,
@@ -30,7 +30,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler of these flows and of the device below a folder.
-    pub fn new(role: Role, flows: &[TcpFlow], counters: Arc<[Counters]>, folder: &Folder) -> Self {
+    pub fn new(role: Role, flows: &[TcpFlow], counters: Arc<[Arc<Counters>]>, folder: &Folder) -> Self {
         Self {
             flows: tcp::Sampler::new(role, flows),
             marks: vec![[0; COUNTS]; counters.len()],

@@ -7,7 +7,7 @@ use std::{
 };
 
 use socket2::{Domain, Socket};
-use wire::{FlowReport, Role, TcpSettings};
+use wire::{Encryption, FlowReport, Role, TcpSettings};
 
 use super::{
     encryption::Session,
@@ -77,6 +77,14 @@ pub trait Kind {
     /// # Errors
     /// It cannot be got ready on this host.
     fn work(&self, task: &Task<'_, TcpSettings>) -> Result<Self::Work, TrialError>;
+
+    /// How a source knows that the first bytes of a flow were read at the sink.
+    fn sink_has_received(&self, settings: &TcpSettings) -> fn(&TcpFlow) -> bool {
+        match settings.encryption {
+            Encryption::None => source::sink_has_received,
+            Encryption::Tls => source::sink_has_spoken,
+        }
+    }
 
     /// How long each flow lasts at least at a sink, from when all of them run.
     fn least_duration(&self, settings: &TcpSettings) -> Duration {

@@ -2,9 +2,9 @@
 
 use std::{slice, time::Duration};
 
-use wire::{Decided, Encryption, Role, TcpSettings};
+use wire::{Decided, Role, TcpSettings};
 
-use super::{Kind, Work, flow::TcpFlows, source};
+use super::{Kind, Work, flow::TcpFlows};
 use crate::{
     Control, Outbox, Task, TrialError,
     coordinator::{self, Side, Times, TwoEngines},
@@ -40,10 +40,7 @@ pub fn run<K: Kind>(
     let sampler = kind.sampler(task.role, &flows.all, task.settings);
     let times = times(task.settings, kind.least_duration(task.settings));
     let mut side = Side::begin(task, flows, sampler, interval, counters, outbox);
-    let sink_has_received = match task.settings.encryption {
-        Encryption::None => source::sink_has_received,
-        Encryption::Tls => source::sink_has_spoken,
-    };
+    let sink_has_received = kind.sink_has_received(task.settings);
     let until = task.settings.until.filter(|_| task.role == Role::Source);
     let rule = until.map(|until| Rule::new(&until, times.duration, interval, flows.all.len()));
     let mut procedure = TwoEngines::new(task.role, times, flows.all.len(), sink_has_received).ending_by(rule);

@@ -46,6 +46,20 @@ fn parts_leave_out_what_they_say() {
 }
 
 #[test]
+fn flows_that_have_nothing_to_carry_end_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    for part in [Part::Whole, Part::Read, Part::Network, Part::Write] {
+        for file_bytes in [0, 1] {
+            let mut settings = FileSettings { part, files: 1, file_bytes, ..settings(folder.path()) };
+            settings.tcp.flows = 4;
+            let [source, sink] = run(&settings);
+            assert_eq!((&source.0.incomplete, &sink.0.incomplete), (&None, &None), "{settings:?}");
+            assert_eq!([bytes(&source.0), bytes(&sink.0)], [file_bytes; 2], "{settings:?}");
+        }
+    }
+}
+
+#[test]
 fn caches_syncs_and_contents_carry_the_same_bytes() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let other = |cache, sync, content, verify| FileSettings { cache, sync, content, verify, ..settings(folder.path()) };
