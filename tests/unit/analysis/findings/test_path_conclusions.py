@@ -280,7 +280,7 @@ def test_no_larger_window_is_advised_to_who_does_not_read_in_time() -> None:
     asked = FAR | {"window_recv_bytes": 1 << 18, "limit_rwnd_share": 0.9}
     row = trial(1, **asked, rtt_min_ms=175.0, goodput_bps=9e6)
     known = hosts(rmem=2 << 20)
-    path = trial(2, goodput_bps=96.5e6, flows=8, verdict=QUEUE)
+    path = trial(2, test="tcp", goodput_bps=96.5e6, flows=8, verdict=QUEUE)
     for open_share, count in ((0.95, 1), (0.45, 0)):
         campaign = [observed(row | {"rwnd_open_share": open_share}, path)]
         assert len(advice_hypotheses(campaign, hosts=known)) == count

@@ -65,7 +65,7 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("bursts of a whole buffer", "send window", BUFFER | {"rtt_median_ms": 60.0, "rtt_variation_ms": 1.9}),
     ("a window of the path's product", "congestion window: queue",
      PEER | {"goodput_bps": 96e6, "goodput_mean_bps": 96e6, "link_payload_bps": 96.5e6}),
-    ("a link that is full but for a third of the time, in which a loss is repaired", "congestion window: loss",
+    ("a link that is full but for a third of the time, which losses take", "congestion window: loss",
      LOSSY | {"goodput_bps": 47.5e6, "goodput_mean_bps": 33e6, "link_payload_bps": 47.9e6, "recoveries": 4,
               "link_queue_drops": 0, "link_random_drops": 4}),
     ("pieces on a short path are no queue", "receive window",
