@@ -20,7 +20,7 @@ use wire::{Cache, Content, FileSettings, Sync};
 
 use crate::{
     Control, TrialError,
-    defaults::{DIRECT_BYTES, MAKE_BYTES, SPACE_FACTOR, WARM_SHARE},
+    defaults::{DIRECT_BYTES, FILES_MAX, MAKE_BYTES, SPACE_FACTOR, WARM_SHARE},
 };
 
 /// A folder that is there.
@@ -174,8 +174,7 @@ pub fn existing(
         let entries = entries.map_err(|error| failed(given, error))?;
         let regular = entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
         paths = regular.map(fs::DirEntry::path).collect::<Vec<PathBuf>>();
-        paths.sort();
-        paths.truncate(settings.files as usize);
+        paths = first_of(paths, settings.files, path)?;
     }
     if paths.is_empty() {
         return Err(TrialError::Settings(format!("{path} has no regular files, expected some to be sent")));
@@ -204,6 +203,19 @@ pub fn existing(
             Ok(SourceFile { file: Some(file), bytes: about.len() })
         })
         .collect()
+}
+
+/// The first of these files by name, as many as are wanted: all that a trial can have is all of them.
+fn first_of(mut paths: Vec<PathBuf>, wanted: u32, folder: &str) -> Result<Vec<PathBuf>, TrialError> {
+    if wanted == FILES_MAX && paths.len() > wanted as usize {
+        let (found, most) = (paths.len(), FILES_MAX - 1);
+        return Err(TrialError::Settings(format!(
+            "{folder} has {found} regular files, and a trial sends {FILES_MAX} at most: name up to {most} with `files`"
+        )));
+    }
+    paths.sort();
+    paths.truncate(wanted as usize);
+    Ok(paths)
 }
 
 /// Files whose bytes come from memory.
@@ -255,6 +267,15 @@ pub fn whole_sectors(bytes: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::file::tests::settings;
+
+    #[test]
+    fn more_files_than_a_trial_has_are_refused_and_the_first_of_them_can_be_named() {
+        let folder = |count: u32| (0..count).rev().map(|name| PathBuf::from(format!("{name:06}"))).collect::<Vec<_>>();
+        assert_eq!(first_of(folder(FILES_MAX), FILES_MAX, "/data").unwrap().len(), FILES_MAX as usize);
+        let refused = first_of(folder(FILES_MAX + 1), FILES_MAX, "/data").unwrap_err().to_string();
+        assert!(refused.contains("/data has 16385 regular files"), "{refused}");
+        assert_eq!(first_of(folder(FILES_MAX + 1), 2, "/data").unwrap(), ["000000", "000001"].map(PathBuf::from));
+    }
 
     #[test]
     fn files_that_take_too_long_to_warm_are_sent_with_what_the_cache_has() {
