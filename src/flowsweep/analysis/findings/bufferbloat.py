@@ -7,7 +7,13 @@ from statistics import median
 from types import MappingProxyType
 
 from flowsweep.analysis.background.words import background_names
-from flowsweep.analysis.findings.by_point import METHOD, between_words, unlike_points
+from flowsweep.analysis.findings.by_point import (
+    METHOD,
+    METHOD_POSITIVE,
+    PointMean,
+    between_words,
+    unlike_points,
+)
 from flowsweep.analysis.findings.ecmp import on_unlike_paths
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.modes import is_other_path
@@ -80,7 +86,7 @@ def _hypothesis(
     rows = [one.row for one in waits]
     direction, repeats = rows[0][DIRECTION], grouped(waits, lambda one: one.row["repeat"]).values()
     added_ms = geometric_mean([geometric_mean([one.wait_ms for one in own]).value for own in repeats])
-    points = unlike_points([(one.row, one.wait_ms) for one in waits])
+    points = unlike_points([(one.row, one.wait_ms) for one in waits], positive=True)
     most = points[-1] if points else added_ms
     if most.value < max(BLOAT_MS, median(one.least_ms for one in waits)):
         return None
@@ -104,8 +110,15 @@ def _hypothesis(
         f"{format_milliseconds(max(one.wait_ms for one in waits))}).{_unlike_words(unlike)} All that shares "
         f"the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )
-    method = _METHOD.format("direction" if shared else "trial") + (f"; {METHOD}" if points else "")
+    method = _METHOD.format("direction" if shared else "trial") + _method_words(points)
     return _described(observed.scope(direction), claim, trial_ids(rows), added, method=method)
+
+
+def _method_words(points: Sequence[PointMean]) -> str:
+    words = [METHOD] if points else []
+    if any(point.low is not None for point in points):
+        words.append(METHOD_POSITIVE)
+    return "".join(f"; {one}" for one in words)
 
 
 def _least_words(waits: Sequence[_Queued]) -> str:
