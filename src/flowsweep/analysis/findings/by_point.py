@@ -68,6 +68,43 @@ def between_words(points: Sequence[PointMean], write: Callable[[float], str]) ->
     return f"between {least} (the least of {of}: {points[0].name}) and {most} (the most: {points[-1].name})"
 
 
+def whole_repeats(rows: Sequence[TrialRow]) -> list[list[int]]:
+    """Choose trials so that each repeat has the same points: else those missing change what its mean is of.
+
+    Args:
+        rows: Of one direction of a sweep.
+
+    Returns:
+        Places in `rows`, a list for each repeat: of the points that all repeats have; where more trials are
+        left without the repeats that have fewest points, without those, but never of less than three. All in
+        one list where repeats share no point.
+    """
+    axes = setting_axes(rows)
+    by_repeat = grouped(range(len(rows)), lambda place: rows[place]["repeat"]).values()
+    repeats = [
+        grouped(own, lambda place: tuple(level_of(rows[place], axis) for axis in axes)) for own in by_repeat
+    ]
+    fullest = sorted(repeats, key=len, reverse=True)
+    most = 0
+    found = [list(range(len(rows)))]
+    for count in range(len(fullest), min(FEWEST_FOR_INTERVAL, len(fullest)) - 1, -1):
+        shared = set.intersection(*map(set, fullest[:count]))
+        if count * len(shared) > most:
+            most = count * len(shared)
+            found = [
+                [place for point, own in repeat.items() if point in shared for place in own]
+                for repeat in fullest[:count]
+            ]
+    return found
+
+
+def left_out_words(count: int) -> str:
+    """Say of how many trials a mean over whole repeats is without; nothing of none."""
+    if not count:
+        return ""
+    return f" Means of repeats are without {counted(count, 'trial')} of points that not all of these have."
+
+
 def _differ(points: Sequence[Sequence[float]]) -> bool:
     """Whether the lowest and the highest mean differ; the spread is that of the repeats of all points."""
     freedom = sum(len(values) - 1 for values in points)

@@ -78,6 +78,13 @@ def test_what_a_queue_adds_is_never_less_than_nothing() -> None:
     assert "logarithm of each mean" in hypothesis.method
 
 
+def test_trials_that_are_missing_do_not_change_what_a_queue_adds_by_repeat() -> None:
+    rows = [trial(n, repeat=n, rtt_median_ms=20.2 + 90 + 10 * n) for n in (1, 2, 3)]
+    claim = said(bufferbloat_hypotheses(observed(*rows, trial(4, flows=16, rtt_median_ms=20.2 + 130))))
+    assert " adds 110 ms [87.5 ms, 138 ms] to " in claim
+    assert ". Means of repeats are without 1 trial of points that not all of these have. All that " in claim
+
+
 def test_what_a_longer_path_takes_is_no_queue() -> None:
     """Trials whose only flow took the longer one of two paths: 40 ms of theirs are propagation."""
     rows = [trial(n, repeat=n, rtt_min_ms=10.2, rtt_median_ms=61.0) for n in (1, 2)]
