@@ -35,7 +35,7 @@ from flowsweep.report.headline import (
     trials_of,
     without_uncarried,
 )
-from flowsweep.report.since_steps import since_steps, steps_of
+from flowsweep.report.since_steps import since_steps, stepped_directions, steps_of
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
@@ -47,7 +47,7 @@ CPUS: Mapping[str | None, tuple[str, str, str]] = {
 """Of a verdict: the end, and the columns with its host and how busy all of that one's cores were."""
 IDLE_CORES = 0.5
 """Below, more than half of the cores had nothing to do."""
-_SINCE_THEN = "highest goodput and limit are of the trials since then"
+_SINCE_THEN = "; highest goodput and limit{} are of the trials since then"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,8 +311,16 @@ def _trust(
             rests = f"{rests} each way" if alike else f"only {rests} one way"
         said.append(f"The highest goodput rests on {rests}, too few for a confidence interval.")
     said += [one.claim for one in findings if one.kind == "order"]
-    said += [f"{step.claim[:-1]}; {_SINCE_THEN}." for step in steps_of(findings)]
+    said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
     ended = "are imported" if all(row.get("imported_from") for row in trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"
     every = all_of(len(trials), "trial")
     return said or [f"{every[0].upper()}{every[1:]} {ended}; {counted(fewest, 'trial')} or more {where}."]
+
+
+def _since_then(step: Finding, trials: Sequence[TrialRow]) -> str:
+    """What is of the trials since a step; of which directions, where others do not show it themselves."""
+    stepped, others = stepped_directions(without_uncarried(trusted(trials)), step)
+    if not stepped:
+        return ", which no direction shows by itself"
+    return _SINCE_THEN.format(f" of {' and '.join(stepped)}" if others else "")

@@ -1,7 +1,7 @@
 """What traffic both ways at once costs a direction, against the same settings one way at a time."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -30,11 +30,10 @@ class _Compared:
     logs: tuple[float, ...]
     """Of goodput both ways at once to that one way at a time, of each repeat that has both."""
 
-    @property
-    def estimate(self) -> tuple[float, float, float]:
-        """Natural logarithm, and the ends of its interval."""
-        mean = fmean(self.logs)
-        half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(self.logs) - 1)) * self._error
+    def estimate(self, settings: int) -> tuple[float, float, float]:
+        """Natural logarithm, and the ends of its interval, with that of all `settings` right together."""
+        mean, beyond = fmean(self.logs), (1 - CONFIDENCE) / (2 * settings)
+        half = float(scipy.stats.t.isf(beyond, len(self.logs) - 1)) * self._error
         return mean, mean - half, mean + half
 
     @property
@@ -48,28 +47,34 @@ class _Compared:
 
 
 def both_ways_hypotheses(
-    campaign: Sequence[Observations], *, margin: float = EQUIVALENCE_MARGIN
+    campaign: Sequence[Observations],
+    *,
+    asked_bps: Mapping[str, int] | None = None,
+    margin: float = EQUIVALENCE_MARGIN,
 ) -> Iterator[Hypothesis]:
     """Ask of each direction that ran alone and with the other at once how its goodput differs.
 
     Args:
         campaign: Trials of each sweep and mode; goodput in bit/s.
+        asked_bps: What the traffic beside each trial is asked to send (`background_asked_bps`).
         margin: Of practical equivalence, relative.
 
     Yields:
-        One hypothesis for each direction with a setting, alike in all axes and in what ran beside, that ran
-        in both ways in three repeats: of several settings for the one that differs most. The effect is in
-        percent of goodput one way at a time.
+        One hypothesis for each direction with a setting, alike in all axes and in what ran beside, names,
+        flows and rate, that ran in both ways in three repeats: of several settings for the one that differs
+        most beyond what its repeats scatter by, that of the least p. The effect is in percent of goodput one
+        way at a time.
 
     Method:
-        Mean log goodput of each repeat, paired differences, Student's t, Bonferroni over settings.
+        Mean log goodput of each repeat, paired differences, Student's t, Bonferroni over settings, for p and
+        for the interval.
     """
     rows = [(observed.mode, row) for observed in campaign for row in observed.rows]
     for (mode, *_), own in grouped(rows, lambda one: (one[0], one[1]["src"], one[1]["dst"])).items():
-        settings = grouped((row for _, row in own), _setting).values()
+        settings = grouped((row for _, row in own), partial(_setting, asked_bps or {})).values()
         compared = [found for setting in settings if (found := _compared(setting)) is not None]
         if compared:
-            most = max(compared, key=lambda one: abs(one.estimate[0]))
+            most = min(compared, key=lambda one: (one.p_value, -abs(fmean(one.logs))))
             yield _hypothesis(
                 mode, most, _place(most, own) if len(compared) > 1 else "", len(compared), margin
             )
@@ -81,8 +86,9 @@ def _place(most: _Compared, own: Sequence[tuple[str | None, ObservedRow]]) -> st
     return f" ({named})" if named else ""
 
 
-def _setting(row: ObservedRow) -> tuple[object, ...]:
-    return (row.get("test"), background_names(row), *(level_of(row, axis) for axis in AXIS_NAMES))
+def _setting(asked_bps: Mapping[str, int], row: ObservedRow) -> tuple[object, ...]:
+    beside = (background_names(row), row.get("flows_beside"), asked_bps.get(row["trial_id"]))
+    return (row.get("test"), *beside, *(level_of(row, axis) for axis in AXIS_NAMES))
 
 
 def _compared(rows: Sequence[ObservedRow]) -> _Compared | None:
@@ -102,26 +108,29 @@ def _compared(rows: Sequence[ObservedRow]) -> _Compared | None:
 
 def _hypothesis(mode: str | None, most: _Compared, place: str, settings: int, margin: float) -> Hypothesis:
     row = most.at_once[0]
-    _, low, high = most.estimate
+    estimate = most.estimate(settings)
+    _, low, high = estimate
     return Hypothesis(
         "direction",
         Scope(row["sweep"], mode, row[DIRECTION]),
-        partial(_said, most, place, margin),
+        partial(_said, most, estimate, place, margin),
         trial_ids((*most.apart, *most.at_once)),
-        Estimate.in_percent(most.estimate),
+        Estimate.in_percent(estimate),
         axis="simultaneous",
         figure=FigureKey("effects", row["sweep"], mode, axis="simultaneous"),
         p_value=min(1.0, most.p_value * settings),
         within_margin=settings == 1 and max(-low, high) <= math.log1p(margin),
         method=(
-            f"paired differences of mean log goodput, {counted(len(most.logs), 'repeat')}; t interval; "
-            f"Bonferroni over {counted(settings, 'setting')}"
+            f"paired differences of mean log goodput, {counted(len(most.logs), 'repeat')}; t interval; p and "
+            f"interval after Bonferroni over {counted(settings, 'setting')}"
         ),
     )
 
 
-def _said(most: _Compared, place: str, margin: float, decision: Decision) -> str:
-    percents = [percent(value) for value in most.estimate]
+def _said(
+    most: _Compared, estimate: tuple[float, float, float], place: str, margin: float, decision: Decision
+) -> str:
+    percents = [percent(value) for value in estimate]
     change = format_change(*percents)
     alone, at_once = (
         format_rate(math.exp(fmean(math.log(goodput_of(row)) for row in rows)))

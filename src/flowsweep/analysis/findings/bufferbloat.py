@@ -7,7 +7,15 @@ from statistics import median
 from types import MappingProxyType
 
 from flowsweep.analysis.background.words import background_names
-from flowsweep.analysis.findings.by_point import METHOD, between_words, unlike_points
+from flowsweep.analysis.findings.by_point import (
+    METHOD,
+    METHOD_POSITIVE,
+    PointMean,
+    between_words,
+    left_out_words,
+    unlike_points,
+    whole_repeats,
+)
 from flowsweep.analysis.findings.ecmp import on_unlike_paths
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.modes import is_other_path
@@ -16,7 +24,6 @@ from flowsweep.analysis.statistics.observations import DIRECTION, Observations, 
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
 from flowsweep.analysis.tests.tcp.least_round_trips import LeastRoundTripRow
 from flowsweep.analysis.verdicts import QUEUE
-from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_milliseconds, format_size, some_of, with_interval
 
 BLOAT_MS = 20.0
@@ -78,9 +85,11 @@ def _hypothesis(
     observed: Observations, waits: Sequence[_Queued], full: int, unlike: int
 ) -> Hypothesis | None:
     rows = [one.row for one in waits]
-    direction, repeats = rows[0][DIRECTION], grouped(waits, lambda one: one.row["repeat"]).values()
-    added_ms = geometric_mean([geometric_mean([one.wait_ms for one in own]).value for own in repeats])
-    points = unlike_points([(one.row, one.wait_ms) for one in waits])
+    direction, repeats = rows[0][DIRECTION], whole_repeats(rows)
+    added_ms = geometric_mean(
+        [geometric_mean([waits[place].wait_ms for place in own]).value for own in repeats]
+    )
+    points = unlike_points([(one.row, one.wait_ms) for one in waits], positive=True)
     most = points[-1] if points else added_ms
     if most.value < max(BLOAT_MS, median(one.least_ms for one in waits)):
         return None
@@ -91,6 +100,7 @@ def _hypothesis(
     else:
         longer = with_interval(format_milliseconds, added_ms.value, added_ms.low, added_ms.high)
         bytes_words = format_size(geometric_mean(waiting).value)
+    without = "" if points else left_out_words(len(rows) - sum(map(len, repeats)))
     added = Estimate(
         most.value / 1e3, "s", *(None if end is None else end / 1e3 for end in (most.low, most.high))
     )
@@ -105,11 +115,18 @@ def _hypothesis(
     claim = (
         f"{direction}: where the path is full {whose_queue} {longer} to {_least_words(waits)}"
         f"{held} in {some_of(len(rows), full, 'trial')} (at most "
-        f"{format_milliseconds(max(one.wait_ms for one in waits))}).{_unlike_words(unlike)} All that shares "
-        f"the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
+        f"{format_milliseconds(max(one.wait_ms for one in waits))}).{without}{_unlike_words(unlike)} All "
+        f"that shares the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )
-    method = _METHOD.format("direction" if shared else "trial") + (f"; {METHOD}" if points else "")
+    method = _METHOD.format("direction" if shared else "trial") + _method_words(points)
     return _described(observed.scope(direction), claim, trial_ids(rows), added, method=method)
+
+
+def _method_words(points: Sequence[PointMean]) -> str:
+    words = [METHOD] if points else []
+    if any(point.low is not None for point in points):
+        words.append(METHOD_POSITIVE)
+    return "".join(f"; {one}" for one in words)
 
 
 def _least_words(waits: Sequence[_Queued]) -> str:

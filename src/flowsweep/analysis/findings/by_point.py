@@ -18,6 +18,8 @@ METHOD = (
     "points, t intervals over the repeats of each, not corrected for the choice of points"
 )
 
+METHOD_POSITIVE = "intervals are of the logarithm of each mean (delta method), as no value is below 0"
+
 
 @dataclass(frozen=True, slots=True)
 class PointMean:
@@ -30,11 +32,14 @@ class PointMean:
     trials: tuple[str, ...]
 
 
-def unlike_points(found: Sequence[tuple[TrialRow, float]]) -> tuple[PointMean, ...]:
+def unlike_points(
+    found: Sequence[tuple[TrialRow, float]], *, positive: bool = False
+) -> tuple[PointMean, ...]:
     """Tell what a quantity is at each point, where points are shown to differ.
 
     Args:
         found: Trials of one direction of a sweep, each with what was found of it, in any unit.
+        positive: Whether all values are above 0 by what they are: then no interval reaches below.
 
     Returns:
         One for each point, the lowest first; nothing where no two points differ by more than their repeats
@@ -45,7 +50,8 @@ def unlike_points(found: Sequence[tuple[TrialRow, float]]) -> tuple[PointMean, .
     points = list(grouped(found, lambda one: tuple(level_of(one[0], axis) for axis in axes)).values())
     if len(points) == 1 or not _differ([[value for _, value in point] for point in points]):
         return ()
-    return tuple(sorted((_mean(point, axes) for point in points), key=lambda point: point.value))
+    means = (_mean(point, axes, positive=positive) for point in points)
+    return tuple(sorted(means, key=lambda point: point.value))
 
 
 def between_words(points: Sequence[PointMean], write: Callable[[float], str]) -> str:
@@ -60,6 +66,43 @@ def between_words(points: Sequence[PointMean], write: Callable[[float], str]) ->
     )
     of = counted(len(points), "point")
     return f"between {least} (the least of {of}: {points[0].name}) and {most} (the most: {points[-1].name})"
+
+
+def whole_repeats(rows: Sequence[TrialRow]) -> list[list[int]]:
+    """Choose trials so that each repeat has the same points: else those missing change what its mean is of.
+
+    Args:
+        rows: Of one direction of a sweep.
+
+    Returns:
+        Places in `rows`, a list for each repeat: of the points that all repeats have; where more trials are
+        left without the repeats that have fewest points, without those, but never of less than three. All in
+        one list where repeats share no point.
+    """
+    axes = setting_axes(rows)
+    by_repeat = grouped(range(len(rows)), lambda place: rows[place]["repeat"]).values()
+    repeats = [
+        grouped(own, lambda place: tuple(level_of(rows[place], axis) for axis in axes)) for own in by_repeat
+    ]
+    fullest = sorted(repeats, key=len, reverse=True)
+    most = 0
+    found = [list(range(len(rows)))]
+    for count in range(len(fullest), min(FEWEST_FOR_INTERVAL, len(fullest)) - 1, -1):
+        shared = set.intersection(*map(set, fullest[:count]))
+        if count * len(shared) > most:
+            most = count * len(shared)
+            found = [
+                [place for point, own in repeat.items() if point in shared for place in own]
+                for repeat in fullest[:count]
+            ]
+    return found
+
+
+def left_out_words(count: int) -> str:
+    """Say of how many trials a mean over whole repeats is without; nothing of none."""
+    if not count:
+        return ""
+    return f" Means of repeats are without {counted(count, 'trial')} of points that not all of these have."
 
 
 def _differ(points: Sequence[Sequence[float]]) -> bool:
@@ -78,13 +121,16 @@ def _differ(points: Sequence[Sequence[float]]) -> bool:
     return float(scipy.stats.studentized_range.sf(gap / error, len(points), freedom)) <= 1 - CONFIDENCE
 
 
-def _mean(point: Sequence[tuple[TrialRow, float]], axes: Sequence[str]) -> PointMean:
+def _mean(point: Sequence[tuple[TrialRow, float]], axes: Sequence[str], *, positive: bool) -> PointMean:
     values = [value for _, value in point]
     mean, low, high = fmean(values), None, None
     if len(values) >= FEWEST_FOR_INTERVAL:
         quantile = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1))
         half = quantile * float(scipy.stats.sem(values))
         low, high = mean - half, mean + half
+        if positive:
+            times = math.exp(half / mean)
+            low, high = mean / times, mean * times
     row = point[0][0]
     # What the file of an imported trial does not say need not be the host's default.
     told = [axis for axis in axes if level_of(row, axis) is not None or not row.get("imported_from")]

@@ -11,9 +11,8 @@ from flowsweep.analysis.statistics.campaign_series import CampaignSeries, second
 from flowsweep.analysis.statistics.courses import step_places, steps, tells_days
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import Course, CourseTest
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.statistics.red_noise import NOT_REFUTED
-from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import SIGNIFICANCE
 from flowsweep.wording import format_change
 
@@ -26,6 +25,8 @@ _SIGN = 0.2
 """p of the hour of the day up to which a step is looked for beside it. Two and a half days of waves explain a
 part of any step: of 200 steps of three standard deviations amid 60 hours 85 % are found always beside them,
 like this 92 %."""
+_BOTH = 2
+"""Directions of one path. A step of one of them is half of that in the mean."""
 _METHOD = (
     "likelihood ratio of a step at any time, points taken out, against red noise and against "
     "repeats and days that differ; p by simulated campaigns; interval for a step at that time"
@@ -94,7 +95,8 @@ def step_hypotheses(observed: Observations, series: CampaignSeries, step: Step |
     Returns:
         At most one, none where there are too few values. The effect is the change in percent from before the
         step to after it, over all values of each, with an interval for a step at that time; none where it may
-        be chance. The evidence of one that is beyond chance by itself is the trials since then.
+        be chance. The evidence of one that is beyond chance by itself is the trials since then, also those
+        that are no part of the series, since their counterpart failed.
     """
     if step is None:
         return []
@@ -102,7 +104,7 @@ def step_hypotheses(observed: Observations, series: CampaignSeries, step: Step |
     return [
         _on_step(
             observed.scope(),
-            partial(_say, series, step),
+            partial(_say, series, step, _of_which(observed)),
             series.trials if step.interval is None else _since(observed, series, step),
             change,
             p_value=step.course.p_value,
@@ -121,16 +123,21 @@ def _since(observed: Observations, series: CampaignSeries, step: Step) -> tuple[
     """The trials since a step: those that began later than midway between the units next to it."""
     after = series.bins >= step.place
     least_s = series.began_s + float(series.units_s[~after].max() + series.units_s[after].min()) / 2
-    taking_part = set(series.trials)
-    rows = (row for row in observed.rows if row["trial_id"] in taking_part)
-    return tuple(row["trial_id"] for row in rows if seconds(known(row["started_at"])) >= least_s)
+    began = ((row["trial_id"], row["started_at"]) for row in observed.rows)
+    return tuple(trial for trial, at in began if at is not None and seconds(at) >= least_s)
 
 
-def _say(series: CampaignSeries, step: Step, decision: Decision) -> str:
+def _of_which(observed: Observations) -> str:
+    """Of what a change is the mean, where it is of two directions: one of them may not have changed."""
+    both = len({row[DIRECTION] for row in observed.rows}) == _BOTH
+    return " in the mean of both directions" if both else ""
+
+
+def _say(series: CampaignSeries, step: Step, of_which: str, decision: Decision) -> str:
     when = moments(series, step.place)
     if decision == "effect" and step.interval is not None:
         change = format_change(*(percent(end) for end in step.interval))
-        return f"Goodput changed in one step {when}: by {change}."
+        return f"Goodput changed in one step {when}: by {change}{of_which}."
     return f"No step stands out from how trials differ: the most telling one, {when}, may be chance."
 
 

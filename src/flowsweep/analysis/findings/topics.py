@@ -115,7 +115,7 @@ def findings(
     asked_bps = background_asked_bps(tables.trials) if tables is not None and beside else None
     hypotheses += fairness_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
     hypotheses += harm_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
-    hypotheses += both_ways_hypotheses(comparable, margin=margin)
+    hypotheses += both_ways_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
     hypotheses += _of_the_campaign(summary)
     hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)

@@ -64,11 +64,33 @@ def test_queues_of_points_that_differ_are_told_apart() -> None:
     ]
     [hypothesis] = bufferbloat_hypotheses(observed(*rows))
     assert hypothesis.say("described").startswith(
-        "a → b: where the path is full its queue adds between 8.80 ms [6.32 ms, 11.3 ms] (the least of 2 "
+        "a → b: where the path is full its queue adds between 8.80 ms [6.64 ms, 11.7 ms] (the least of 2 "
         "points: bbr) and 180 ms [177 ms, 182 ms] (the most: cubic) to a round trip of 20.2 ms (18.8 KB to "
         "436 KB waiting) in 6 trials (at most 181 ms)."
     )
     assert hypothesis.estimate.effect == pytest.approx(0.1798), "that of the point where it is most"
+
+
+def test_what_a_queue_adds_is_never_less_than_nothing() -> None:
+    """It was "adds between 15 ms [−38.8 ms, 68.8 ms]"."""
+    rows = [
+        trial(f"{name} {repeat}", repeat=repeat, congestion_asked=name, rtt_median_ms=20.2 + wait_ms)
+        for name, waits_ms in (("bbr", (1.0, 4.0, 40.0)), ("cubic", (190.0, 200.0, 210.0)))
+        for repeat, wait_ms in enumerate(waits_ms, 1)
+    ]
+    [hypothesis] = bufferbloat_hypotheses(observed(*rows))
+    # A standard error of 12.53 ms, and t(0.975; 2) = 4.303: a factor of exp(53.9 / 15) = 36.4.
+    assert "adds between 15 ms [412 us, 546 ms] (the least of 2 points: bbr) and 200 ms [" in said(
+        [hypothesis]
+    )
+    assert "logarithm of each mean" in hypothesis.method
+
+
+def test_trials_that_are_missing_do_not_change_what_a_queue_adds_by_repeat() -> None:
+    rows = [trial(n, repeat=n, rtt_median_ms=20.2 + 90 + 10 * n) for n in (1, 2, 3)]
+    claim = said(bufferbloat_hypotheses(observed(*rows, trial(4, flows=16, rtt_median_ms=20.2 + 130))))
+    assert " adds 110 ms [87.5 ms, 138 ms] to " in claim
+    assert ". Means of repeats are without 1 trial of points that not all of these have. All that " in claim
 
 
 def test_what_a_longer_path_takes_is_no_queue() -> None:

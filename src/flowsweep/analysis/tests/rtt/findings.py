@@ -6,13 +6,19 @@ from statistics import fmean
 
 import scipy
 
-from flowsweep.analysis.findings.by_point import METHOD, PointMean, between_words, unlike_points
+from flowsweep.analysis.findings.by_point import (
+    METHOD,
+    PointMean,
+    between_words,
+    left_out_words,
+    unlike_points,
+    whole_repeats,
+)
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, MILLISECOND_NS
-from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_milliseconds, format_number
 
 _REPEATS_NEEDED = 3
@@ -52,14 +58,15 @@ def rtt_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
 
 
 def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
-    """The growth of the median, in the mean over the points of each repeat: repeats are independent."""
+    """The growth of the median, in the mean over points that all repeats have: repeats are independent."""
     where = str(scope.direction)
     found = [
         (row, idle_ms, loaded_ms)
         for row in rows
         if (idle_ms := row["rtt_idle_ms"]) is not None and (loaded_ms := row["rtt_loaded_ms"]) is not None
     ]
-    repeats = list(grouped(found, lambda one: one[0]["repeat"]).values())
+    repeats = [[found[place] for place in own] for own in whole_repeats([row for row, _, _ in found])]
+    counts = len(found), len(rows), len(found) - sum(map(len, repeats))
     growths_ms = [fmean(loaded_ms - idle_ms for _, idle_ms, loaded_ms in own) for own in repeats]
     growth_ms = fmean(growths_ms)
     low_ms = high_ms = p_value = None
@@ -74,9 +81,7 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
     return Hypothesis(
         "latency",
         scope,
-        partial(
-            _said_of_load, where, ends, (growth_ms, low_ms, high_ms), (len(found), len(rows)), points=points
-        ),
+        partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms), counts, points=points),
         trial_ids(rows),
         Estimate(*_in_seconds(most)),
         p_value=p_value,
@@ -104,19 +109,22 @@ def _said_of_load(
     where: str,
     ends: tuple[float, ...],
     found: tuple[float, float | None, float | None],
-    trials: tuple[int, int],
+    trials: tuple[int, int, int],
     decision: Decision,
     *,
     points: Sequence[PointMean],
 ) -> str:
-    """`trials`: how many count, and of how many; the others lost half of the probes under load or more."""
-    count, of = trials
+    """`trials`: how many count, of how many, and of how many of these means of repeats are without.
+
+    Those that do not count lost half of the probes under load or more.
+    """
+    count, of, apart = trials
     lost = of - count
     without = (
         f" That is without {counted(lost, 'trial')} that lost half of the probes under load, or more."
         if lost
         else ""
-    )
+    ) + left_out_words(apart)
     growth_ms, low_ms, high_ms = found
     by_point = f"by {between_words(points, format_milliseconds)}" if points else ""
     if low_ms is None or high_ms is None:

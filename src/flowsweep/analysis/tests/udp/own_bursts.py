@@ -1,13 +1,17 @@
 """Whether a source's own bursts may be what was lost: it fell behind its pace, and caught up at once."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.packets import udp_header_bytes
 
 _IN_RUNS = 2
 """Datagrams lost in a row, on average: a path that is full all the time loses one here and one there."""
 _BITS = 8
 _OVERDUE = 1 / 2
 """Of a burst, what the largest lag must account for; the rest may be of another moment, or of the timer."""
+_LOST_AT_MOST = 0.05
+"""Of all datagrams: bursts of a source that keeps up but for moments are few, more is plain overload."""
 _MS_PER_S = 1e3
+_IPV4 = 4
 
 
 def may_be_own_bursts(row: TrialRow) -> bool:
@@ -20,13 +24,30 @@ def may_be_own_bursts(row: TrialRow) -> bool:
 
     Returns:
         False where the source was never so late that its longest burst was overdue, where a run is longer
-        than that burst, where datagrams were lost one by one, and where any of that is not known.
+        than that burst, where datagrams were lost one by one, and where any of that is not known. False too
+        where more than 5 % is lost, or more was offered than the path is known to carry: then it was full.
     """
+    loss = row.get("loss")
+    if loss is None or loss > _LOST_AT_MOST or _is_offered_too_much(row):
+        return False
     lost, runs, longest = row.get("lost"), row.get("loss_bursts"), row.get("loss_burst_max")
     burst, lag_ms, spacing_ms = row.get("burst_max"), row.get("pacing_lag_max_ms"), _spacing_ms(row)
     if not lost or not runs or longest is None or burst is None or lag_ms is None or spacing_ms is None:
         return False
     return lost >= _IN_RUNS * runs and longest <= burst and lag_ms >= _OVERDUE * burst * spacing_ms
+
+
+def _is_offered_too_much(row: TrialRow) -> bool:
+    """Whether the rate asked for is, with headers, above what the plan's emulated links carry."""
+    rate_bps, length_bytes, path_bps = (
+        row.get("rate_sum_bps"),
+        row.get("length_bytes"),
+        row.get("path_rate_bps"),
+    )
+    if not rate_bps or not length_bytes or not path_bps:
+        return False
+    packet_bytes = length_bytes + udp_header_bytes(_IPV4)
+    return rate_bps * packet_bytes / length_bytes > path_bps
 
 
 def _spacing_ms(row: TrialRow) -> float | None:

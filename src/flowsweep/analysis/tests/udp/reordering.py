@@ -6,18 +6,18 @@ from functools import partial
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
-from flowsweep.wording import counted, format_milliseconds, format_share
+from flowsweep.wording import counted, format_share
 
 _NOTED = 0.001
 """A share of datagrams up to which nobody needs to know."""
-_US_PER_MS = 1e3
+_WAYS = ": parallel paths or links can do that, and devices with several queues"
+"""A queue from which comes first what went in first cannot, however much it makes delays vary."""
 _described = partial(
     Hypothesis,
     "reordering",
     method=(
         "datagrams that came after one with a higher number (RFC 4737), and those that came again "
-        "(RFC 5560), of all that came; delay variation is the 99th percentile of delays above the least "
-        "of their flow"
+        "(RFC 5560), of all that came"
     ),
 )
 
@@ -51,8 +51,8 @@ def _hypothesis(scope: Scope, rows: Sequence[TrialRow], out_of_order: float, aga
     if again > _NOTED:
         of_which = "" if said else " of the datagrams"
         said.append(f"{format_share(again)}{of_which} came again")
-    why = _why(rows) if out_of_order > _NOTED else ""
-    claim = f"{scope.direction}: {', and '.join(said)}{why}."
+    ways = _WAYS if out_of_order > _NOTED else ""
+    claim = f"{scope.direction}: {', and '.join(said)}{ways}."
     effect = out_of_order if out_of_order > _NOTED else again
     return _described(scope, claim, trial_ids(rows), Estimate(effect, "1"))
 
@@ -66,19 +66,3 @@ def _most(rows: Sequence[TrialRow]) -> str:
     shares = [(row["reordered"] or 0) / known(row["datagrams"]) for row in rows]
     ends = [format_share(share) for share in (min(shares), max(shares))]
     return "" if ends[0] == ends[1] else f" ({ends[0]} to {ends[1]} in {counted(len(rows), 'trial')})"
-
-
-def _why(rows: Sequence[TrialRow]) -> str:
-    """Delays that vary by more than datagrams are apart let later ones overtake."""
-    varied = [
-        (delay_ms, apart_us / _US_PER_MS)
-        for row in rows
-        if (delay_ms := row["delay_variation_ms"]) and (apart_us := row["spacing_send_median_us"])
-    ]
-    if not varied or not all(delay_ms > apart_ms for delay_ms, apart_ms in varied):
-        return ""
-    delay_ms, apart_ms = max(varied)
-    return (
-        f": delays vary by up to {format_milliseconds(delay_ms)}, more than the "
-        f"{format_milliseconds(apart_ms)} between datagrams, which is a likely cause"
-    )

@@ -65,6 +65,29 @@ def test_points_that_differ_are_told_apart_and_no_mean_of_them() -> None:
     assert "from 14.0 to 98.0 ms, by 84.0 ms [" in found.claim
 
 
+def test_trials_that_are_missing_do_not_change_what_repeats_are_means_of() -> None:
+    """Of 16 flows only the first repeat was left: means of 96, 6 and 6 ms were "not clear"."""
+    rows = [probed(repeat, 14.0, 20.3 + 0.1 * repeat) | {"flows": 1} for repeat in (1, 2, 3)]
+    (found,) = decided(rtt_hypotheses([*rows, probed(1, 14.0, 199.0) | {"flows": 16}]))
+    assert found.decision == "effect"
+    assert found.claim.startswith("a → b: under load the round trip grows from 14.0 ms by between 6.50 ms [")
+    assert found.claim.endswith(" Means of repeats are without 1 trial of points that not all of these have.")
+
+
+def test_a_repeat_that_broke_off_does_not_leave_out_the_points_of_the_others() -> None:
+    whole = [
+        probed(repeat, 14.0, 88.0 + repeat) | {"flows": flows}
+        for repeat in (1, 2, 3)
+        for flows in range(1, 9)
+    ]
+    (found,) = decided(rtt_hypotheses([*whole, probed(4, 14.0, 92.0) | {"flows": 1}]))
+    assert "from 14.0 to 90.0 ms, by 76.0 ms [73.5, 78.5]." in found.claim
+    assert found.claim.endswith(" Means of repeats are without 1 trial of points that not all of these have.")
+    unlike = [probed(repeat, 14.0, 88.0 + repeat) | {"flows": repeat} for repeat in (1, 2, 3)]
+    (found,) = decided(rtt_hypotheses(unlike))
+    assert (found.decision, found.interval_low) == ("described", None), "repeats that share no point"
+
+
 def test_a_growth_that_may_be_chance_is_not_claimed() -> None:
     rows = [probed(1, 10.0, 10.5), probed(2, 10.0, 9.0), probed(3, 10.0, 11.0)]
     (found,) = decided(rtt_hypotheses(rows))

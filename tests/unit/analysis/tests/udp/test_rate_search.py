@@ -296,7 +296,10 @@ def test_what_is_carried_is_below_what_is_not_however_unlike_repeats_are(rows):
     assert (estimate.effect, estimate.low, estimate.high) == (38e6, 38e6, 50e6)
 
 
-OVERDUE = {"lost": 63, "loss_bursts": 2, "loss_burst_max": 44, "burst_max": 44, "pacing_lag_max_ms": 32.5}
+OVERDUE = {
+    "lost": 63, "loss": 0.0105, "loss_bursts": 2, "loss_burst_max": 44, "burst_max": 44,
+    "pacing_lag_max_ms": 32.5,
+}  # fmt: skip
 """A source that was 32.5 ms late sent 44 datagrams at once, into a queue of fewer."""
 
 
@@ -310,6 +313,19 @@ def test_losses_that_fit_the_source_s_own_bursts_are_no_limit_of_the_path(rows):
     for change in ({"lost": 2}, {"loss_burst_max": 45}, {"pacing_lag_max_ms": 0.5}, {"burst_max": None}):
         (one,) = rate_search_hypotheses([row | change for row in late])
         assert one.claim.endswith("48.0 Mbit/s is not.")
+
+
+def test_plain_overload_is_not_laid_to_the_source_s_own_bursts(rows):
+    """Of 400 Mbit/s offered to a link known to carry 100, 75 % was lost in short runs: "own making"."""
+    late = [row if row["rate_carried"] else row | OVERDUE for row in rows]
+    for change in ({"loss": 0.75}, {"loss": 0.051}, {"loss": None}, {"path_rate_bps": 48 * MBIT}):
+        (one,) = rate_search_hypotheses([row | change if not row["rate_carried"] else row for row in late])
+        assert "own making" not in one.claim
+    # 1000 bytes with 28 of headers, at 48 Mbit/s.
+    (one,) = rate_search_hypotheses([row | {"path_rate_bps": 49_344_000} for row in late])
+    assert "own making" in one.claim
+    lossy = next(row for row in rows if row["verdict"] == "path loss") | OVERDUE
+    assert limit_words(lossy | {"loss": 0.75})[1] == "The path lost what was missing."
 
 
 def test_a_path_s_loss_says_where_the_source_may_have_made_it(rows):

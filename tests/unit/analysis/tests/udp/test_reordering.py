@@ -18,18 +18,18 @@ def reordering(rows: list[Row]) -> list[Finding]:
     return [one for one in findings(rows) if one.kind == "reordering"]
 
 
-def test_shares_and_extent_are_said_with_a_likely_cause() -> None:
+def test_shares_and_extent_are_said_and_no_cause_is_claimed() -> None:
+    """Delays vary in any queue, and by more than datagrams are apart: that was "a likely cause"."""
     jittery = {"delay_variation_ms": 7.93, "spacing_send_median_us": 392.0}
     rows = [row | jittery for row in rows_of(*[Stream(reordered=680, extent=31, duplicates=10)] * 3)]
     (found,) = reordering(rows)
     assert (found.decision, found.direction, found.effect, found.n) == ("described", "a → b", 0.68, 3)
     assert found.claim == (
         "a → b: 68.0 % of the datagrams came after later ones, the first of which came up to 31 datagrams "
-        "earlier, and 1.00 % came again: delays vary by up to 7.93 ms, more than the 392 us between "
-        "datagrams, which is a likely cause."
+        "earlier, and 1.00 % came again: parallel paths or links can do that, and devices with several "
+        "queues."
     )
-    steady = [row | {"delay_variation_ms": 0.1} for row in rows]
-    assert reordering(steady)[0].claim.endswith("and 1.00 % came again.")
+    assert "delay variation" not in found.method
 
 
 def test_trials_that_differ_say_between_which_shares() -> None:
