@@ -35,7 +35,7 @@ function tracesOf(series, line, index, factor, unit) {
   const many = line.count.some((count) => count > 1);
   const curve = {
     type: "scatter",
-    uid: `${line.point} curve`,
+    uid: `curve-${line.point}`,
     mode: line.began.length > 400 ? "lines" : "lines+markers",
     name: plain(name),
     legendgroup: String(line.point),
@@ -59,8 +59,8 @@ function bandOf(line, times, colour, factor) {
     const edge = (ends) => line.value.slice(from, to).map((value, index) => (ends[from + index] ?? value) / factor);
     const x = times.slice(from, to);
     return [
-      { ...common, uid: `${line.point} low ${piece}`, x, y: edge(line.low) },
-      { ...common, uid: `${line.point} high ${piece}`, x, y: edge(line.high), fill: "tonexty", fillcolor: `${colour}38` },
+      { ...common, uid: `low-${line.point}-${piece}`, x, y: edge(line.low) },
+      { ...common, uid: `high-${line.point}-${piece}`, x, y: edge(line.high), fill: "tonexty", fillcolor: `${colour}38` },
     ];
   });
 }
