@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from urllib.parse import quote
@@ -10,6 +11,8 @@ from flowsweep.wording import printable
 
 _BEGIN_A_FORMULA = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufffd")
 """What spreadsheets take for the beginning of a formula, or leave out before one (OWASP, CSV Injection)."""
+_BEHIND_A_SEPARATOR = re.compile(rf'([;\t\n])(?="*[{re.escape("".join(_BEGIN_A_FORMULA))}])')
+"""Where such a beginning comes to stand if a semicolon, a tab or a line's end begins another cell."""
 _LEFT_AS_THEY_ARE = ",:;/+=()*$@!?"
 """Characters that a data URL may hold: what is quoted takes three times the room."""
 
@@ -18,8 +21,9 @@ def csv_text(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> st
     """Write some columns of rows as CSV with a header, by RFC 4180 but for line ends, which are LF.
 
     What is not known is empty, truth is `true` or `false`, and a list is its items with spaces between. Text
-    that a spreadsheet would compute gets an apostrophe in front, and what cannot be printed a mark in its
-    place: hosts, plans and files have names that anybody may have chosen. Numbers are as they are.
+    that a spreadsheet would compute gets an apostrophe in front, also where a semicolon or a tab would begin
+    a cell with it, and what cannot be printed a mark in its place: hosts, plans and files have names that
+    anybody may have chosen. Numbers are as they are.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -47,5 +51,5 @@ def _field(value: object) -> object:
 
 
 def _harmless(text: str) -> str:
-    shown = printable(text)
+    shown = _BEHIND_A_SEPARATOR.sub(r"\1'", printable(text))
     return f"'{shown}" if shown.startswith(_BEGIN_A_FORMULA) else shown

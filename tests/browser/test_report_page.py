@@ -161,6 +161,18 @@ def test_dark_when_the_system_is_dark_and_light_when_the_reader_says_so(visit):
     assert found.complaints == []
 
 
+def test_paper_is_light_and_the_screen_is_dark_again(visit):
+    found = visit(small_report(), dark=True)
+    heatmap = show(found.page, MAP)
+    ink = "node => node.layout.font.color"
+    dark = heatmap.evaluate(ink)
+    found.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert heatmap.evaluate(ink) == "rgb(28, 33, 38)"
+    found.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert heatmap.evaluate(ink) == dark != "rgb(28, 33, 38)"
+    assert found.page.evaluate("document.documentElement.dataset.theme") is None
+
+
 def test_a_line_is_drawn_where_there_is_no_plane(visit):
     found = visit(render(make_report_data(make_rows(window_sums=[None]))))
     figure = show(found.page, LINE)
@@ -256,6 +268,26 @@ def test_trials_are_sorted_and_filtered(visit):
     found.page.locator("#filter select").select_option("")
     found.page.locator("#filter input").fill(rows[1]["trial_id"])
     assert goodputs() == ["1.10 Gbit/s"]
+
+
+def test_a_word_is_of_one_cell_and_a_direction_of_whole_names(visit):
+    rows = [
+        make_row(src="h1", dst=dst, repeat=number, sweep="tcp")
+        for number, dst in enumerate(("h2", "h20", "h10"))
+    ]
+    page = visit(render(make_report_data(rows))).page
+    shown, words = page.locator("#trial-table tbody tr:visible"), page.locator("#filter input")
+    words.fill("h1 -> h2")
+    assert shown.count() == 1
+    words.fill(rows[0]["trial_id"])
+    assert shown.count() == 1
+    words.fill(f"{rows[0]['trial_id']}ok")
+    assert shown.count() == 0
+    words.fill("")
+    page.get_by_role("button", name="Direction").click()
+    place = page.locator("#trial-table th").all_text_contents().index("Direction") + 1
+    ways = page.locator(f"#trial-table tbody td:nth-child({place})").all_text_contents()
+    assert ways == ["h1 → h2", "h1 → h10", "h1 → h20"]
 
 
 def test_names_from_an_archive_run_nothing(visit):

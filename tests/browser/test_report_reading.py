@@ -256,6 +256,47 @@ def test_zooming_into_one_figure_of_a_trial_zooms_into_all(visit):
     page.wait_for_function(f"() => ({ranges}).every((range) => range === '0.1,0.2')")
 
 
+def test_a_figure_that_is_enlarged_goes_with_its_trial(visit):
+    rows, text = report_of_trials()
+    found = visit(text, address=f"#trial-{rows[0]['trial_id']}")
+    page = found.page
+    page.wait_for_selector("#opened .plot .scatterlayer .trace")
+    cards = page.locator("#opened-figures .card").count()
+    page.locator("#opened [data-enlarge]").first.click()
+    page.wait_for_selector(f"{DIALOG} .card")
+    page.evaluate("id => { location.hash = `#trial-${id}`; }", rows[1]["trial_id"])
+    page.wait_for_function("() => !document.querySelector('dialog[open]')")
+    assert page.locator("#viewer .card").count() == 0
+    page.go_back()
+    page.wait_for_selector("#opened .plot .scatterlayer .trace")
+    assert page.locator("#opened-figures .card").count() == cards
+    page.locator("#opened [data-enlarge]").first.click()
+    assert page.locator("#viewer .card").count() == 1
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(300)
+    assert found.complaints == []
+
+
+def test_a_trial_leads_back_to_the_table_as_it_was_filtered(visit):
+    page = visit(small_report()).page
+    page.locator("#filter [name=words]").fill("sara -> starlight")
+    filtered = page.evaluate("location.hash")
+    page.locator("#trial-table tbody tr:visible a").first.click()
+    page.wait_for_function("() => !document.getElementById('opened').hidden")
+    page.locator(".trial__way a").first.click()
+    page.wait_for_function("() => document.getElementById('opened').hidden")
+    assert page.evaluate("location.hash") == filtered
+
+
+def test_an_address_that_is_none_opens_the_report(visit):
+    found = visit(small_report(), address="#trial-%")
+    assert found.page.locator("main").is_visible()
+    assert found.page.locator("#trial-table tbody tr:visible").count() > 0
+    found.page.locator("#filter [name=words]").fill("sara -> starlight")
+    assert found.page.locator("#trial-table tbody tr:visible").count() > 0
+    assert found.complaints == []
+
+
 def test_why_a_trial_failed_stands_on_its_page(visit):
     rows = make_rows(change=seed_000)
     failed = next(row for row in rows if row["status"] == "failed")

@@ -42,6 +42,46 @@ def test_ages_go_on_while_nothing_answers_and_the_page_says_so(archive, open_pag
     assert 29 <= minutes(page) - before <= 32
 
 
+def test_a_screen_reader_hears_once_that_nothing_answers(archive, open_page):
+    with served(archive) as server:
+        server.wait_for_summaries()
+        page = open_page(server, stopped=True).page
+        expect(page.locator(".matrix .cell")).to_have_count(6)
+    page.clock.fast_forward(30_000)
+    expect(page.get_by_role("alert")).to_contain_text("does not answer")
+    page.evaluate("document.querySelector('[role=alert]').firstChild.dataset.seen = 'before'")
+    page.clock.fast_forward(60_000)
+    expect(page.get_by_role("alert")).to_contain_text(re.compile("9[0-9] s old"))
+    assert page.locator("[role=alert] [data-seen=before]").count() == 1
+
+
+def test_who_is_in_the_list_stays_in_the_list(archive, open_page):
+    with served(archive) as server:
+        server.wait_for_summaries()
+        page = open_page(server).page
+        page.locator('.paths a[href*="src=geneva&dst=vienna"]').focus()
+        page.evaluate("document.querySelector('#find').dispatchEvent(new Event('input', { bubbles: true }))")
+        assert page.evaluate("Boolean(document.activeElement.closest('.paths'))")
+
+
+def test_a_value_is_rounded_before_it_has_its_unit(archive, open_page):
+    def nearly(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        for path in found["campaigns"][0]["paths"]:
+            path["goodput"], path["rtt"] = [999.7e6, None, None], [0.9996, None, None]
+        route.fulfill(response=answer, json=found)
+
+    with served(archive) as server:
+        server.wait_for_summaries()
+        page = open_page(server).page
+        page.route("**/api/overview*", nearly)
+        page.reload()
+        row = page.locator(".paths tbody tr").first
+        expect(row).to_contain_text("1.00 Gbit/s")
+        expect(row).to_contain_text("1.00 s")
+
+
 def minutes(page: Page) -> int:
     said = page.locator('.matrix a[href*="src=geneva&dst=vienna"]').inner_text()
     return int(re.search(r"(\d+) min", said)[1])

@@ -43,6 +43,12 @@ def test_text_that_a_spreadsheet_would_compute_is_text(begin: str) -> None:
     assert [row[0] for row in rows] == ["host", f"'{printable(named)}"]
 
 
+@pytest.mark.parametrize("separator", [";", "\t", "\n"])
+def test_text_behind_what_may_part_cells_is_text(separator: str) -> None:
+    text = csv_text([{"error": f'a{separator}=1+1{separator}"@b; c -1'}], ["error"])
+    assert list(csv.reader(io.StringIO(text)))[1] == [f"a{separator}'=1+1{separator}'\"@b; c -1"]
+
+
 def test_numbers_stay_numbers() -> None:
     rows = [{"a": -1, "b": -1.5e-9, "c": [-1, 2], "d": None, "e": False, "f": Decimal(-3)}]
     assert csv_text(rows, list("abcdef")) == "a,b,c,d,e,f\n-1,-1.5e-09,-1 2,,false,-3\n"

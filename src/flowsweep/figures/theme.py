@@ -10,6 +10,8 @@ from plotly.colors import sample_colorscale
 
 MAGNITUDE = "Viridis"
 """Colour scale of a magnitude: perceptually uniform, also in grey."""
+SEEN = (0.28, 0.76)
+"""The part of it that has a contrast of 2 and more with a white page, and with a black one."""
 
 CATEGORIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 """Okabe and Ito 2008, without the yellow and the black that vanish on white and on black; grey instead."""
@@ -56,7 +58,9 @@ def series_colours(count: int) -> tuple[str, ...]:
     """Colours for some traces: categories as long as they suffice, else steps of the colour scale."""
     if count <= len(CATEGORIES):
         return CATEGORIES[:count]
-    return tuple(sample_colorscale(MAGNITUDE, [0.05 + 0.85 * index / (count - 1) for index in range(count)]))
+    low, high = SEEN
+    steps = [low + (high - low) * index / (count - 1) for index in range(count)]
+    return tuple(sample_colorscale(MAGNITUDE, steps))
 
 
 def symbol(index: int) -> str:

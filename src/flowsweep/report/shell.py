@@ -14,7 +14,7 @@ from flowsweep.report.findings_list import written
 from flowsweep.wording import units_kept
 
 PAGE_SCRIPTS = (
-    "theme.js", "draw.js", "export.js", "surfaces.js", "viewer.js", "table.js",
+    "theme.js", "draw.js", "export.js", "surfaces.js", "viewer.js", "terms.js", "table.js",
     "trial_figures.js", "trial.js", "page.js",
 )  # fmt: skip
 """Joined in this order into one script: a page opened from a disk cannot load modules."""

@@ -85,14 +85,13 @@ def _axis(axis: str, trials: Sequence[TrialRow]) -> Column:
 
 
 def _cells(row: TrialRow, columns: Sequence[Column]) -> tuple[TableCell, ...]:
-    return tuple(
-        TableCell(column.write(row), "" if (found := _sort(column, row)) is None else found)
-        for column in columns
-    )
+    return tuple(_cell(row, column) for column in columns)
 
 
-def _sort(column: Column, row: TrialRow) -> object:
-    return column.sort(row) if column.sort else column.write(row)
+def _cell(row: TrialRow, column: Column) -> TableCell:
+    text = column.write(row)
+    sort = column.sort(row) if column.sort and text else text
+    return TableCell(text, "" if sort is None else sort)
 
 
 def _quantity(
@@ -120,10 +119,6 @@ def _setting(axis: Axis) -> Column:
 
 def _capitalised(name: str) -> str:
     return f"{name[0].upper()}{name[1:]}"
-
-
-def _asked(row: TrialRow) -> str:
-    return asked_windows(row)
 
 
 def _mode(row: TrialRow) -> str:
@@ -218,7 +213,7 @@ COLUMNS = (
     _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows", ASKED),
     Column(
         "Window asked",
-        _asked,
+        asked_windows,
         lambda row: row.get("window_send_bytes"),
         "per flow; send / receive where they differ",
         ASKED,

@@ -103,6 +103,7 @@ class Answers:
                 "first": first,
                 "last": last,
                 "latest_end": latest,
+                "now": round(time.time(), 3),
                 "trials": len(rows),
                 "names": names,
                 "lines": as_json(found),

@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -75,7 +75,9 @@ def application(
     return Guard(app, hosts, token)
 
 
-def _refused(_: Request, error: Exception) -> Response:
+def _refused(request: Request, error: Exception) -> Response:
+    if request.url.path.startswith("/api/"):
+        return PlainTextResponse(f"{error}\n", 422)
     return error_page("This cannot be shown", str(error), 422)
 
 

@@ -17,8 +17,11 @@ _LATEST_S = 4e9
 _SECONDS = {
     "from": "seconds since 1970 (Unix time)",
     "to": "seconds since 1970 (Unix time)",
-    "last": "seconds",
+    "last": "seconds, or all",
 }
+_ALL = "all"
+"""A span of this length is from the first trial on."""
+_BEFORE_FIRST_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +88,15 @@ def asked_quantity(query: QueryParams, state: PathState) -> str:
 def asked_span(query: QueryParams, state: PathState | None = None) -> Span:
     """From `from` to `to`, in Unix seconds, or `last` seconds up to `to`; by itself a day up to `latest_end`.
 
+    With `last=all` it begins before the first trial, whenever it ends.
+
     Raises:
         ServeError: They are no moments, or none in that order.
     """
     end = _moment(query, "to", latest_end(state))
-    length = _moment(query, "last", _DAY_S)
-    begin = _moment(query, "from", max(0.0, end - length))
+    is_all = query.get("last") == _ALL
+    usual = _before_first(state, end) if is_all else max(0.0, end - _moment(query, "last", _DAY_S))
+    begin = _moment(query, "from", usual)
     if not begin < end:
         raise ServeError("from, to, last: expected a span that begins before it ends")
     return Span(begin, end)
@@ -101,6 +107,14 @@ def latest_end(state: PathState | None) -> float:
     last = None if state is None else state.rows.last()
     now = time.time()
     return now if last is None or now - float(last["began"]) < _DAY_S / 2 else float(last["began"]) + 60.0
+
+
+def _before_first(state: PathState | None, end: float) -> float:
+    """Where a span begins that has all trials of a path, or of all paths."""
+    if state is None:
+        return 0.0
+    rows = state.rows.rows
+    return max(0.0, float(rows[0]["began"]) - _BEFORE_FIRST_S if len(rows) else end - _DAY_S)
 
 
 def _moment(query: QueryParams, name: str, usual: float) -> float:

@@ -16,6 +16,7 @@ SCRIPTS = {
         *_COMMON,
         (_HERE, "assets/curve.js"),
         (_HERE, "assets/matrix.js"),
+        (_REPORT, "scripts/terms.js"),
         (_HERE, "assets/overview.js"),
     ),
     "path.js": (

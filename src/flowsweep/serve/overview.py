@@ -1,6 +1,7 @@
 """What a page shows first: each campaign, and of each path what was measured last."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,7 @@ from flowsweep.serve.upcoming import Upcoming
 
 _SPARK = 32
 """Values of the small curve beside a path."""
-_OK, _GONE = STATUSES.index("ok"), STATUSES.index("gone")
+_GONE = STATUSES.index("gone")
 
 
 class Overview:
@@ -32,15 +33,16 @@ class Overview:
     def campaign(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
         model = self._model
+        paths = list(self.paths())
         return {
             "name": model.name,
             "runs": model.has_writer,
             "succeeded": model.is_succeeded,
-            "trials": dict(model.statuses),
+            "trials": sum((Counter(path["statuses"]) for path in paths), Counter[str]()),
             "waiting": len(model.pending),
             "missed": sum(one.count for one in model.missed),
             "running": self.running(),
-            "paths": list(self.paths()),
+            "paths": paths,
         }
 
     def refresh(self) -> None:
@@ -101,6 +103,7 @@ class Overview:
             "dst": key.dst,
             "test": state.test,
             "trials": len(state.rows.rows),
+            "statuses": _statuses(state.rows.rows),
             "points": len(state.points),
             "last": None if last is None else round(float(last["began"]), 3),
             "status": None if last is None else _worst(state),
@@ -135,6 +138,12 @@ def last_of_points(good: Rows, quantity: ShownQuantity) -> dict[int, Rows]:
 def names_of_points(state: PathState) -> list[str]:
     """What its points are called."""
     return point_names(list(state.points)) if state.points else []
+
+
+def _statuses(rows: Rows) -> dict[str, int]:
+    """How many trials became what, by their last attempts and what summaries say of them."""
+    counts = np.bincount(rows["status"], minlength=len(STATUSES)).tolist()
+    return {name: count for name, count in zip(STATUSES, counts, strict=True) if count and name != "gone"}
 
 
 def _shown(good: Rows, quantity: ShownQuantity) -> Rows | None:

@@ -23,6 +23,7 @@ from flowsweep.report.findings_list import MOST_AT_ONCE, findings_list
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
 from flowsweep.report.trial_details import TrialDetails
 from flowsweep.report.trial_page import trial_pages
+from flowsweep.report.trial_table import trial_lines
 from report_support import (
     LENGTHS,
     MIB,
@@ -47,6 +48,12 @@ def cards(rows):
 def unpacked(packed: str) -> dict:
     found: dict = json.loads(gzip.decompress(base64.b64decode(packed)))
     return found
+
+
+def test_a_cell_without_a_text_sorts_as_one_without_a_value():
+    columns, lines = trial_lines([make_row(), make_row(test="rtt", repeat=2)])
+    place = [column.title for column in columns].index("Flows")
+    assert [(line.cells[place].text, line.cells[place].sort) for line in lines] == [("1", 1), ("", "")]
 
 
 def test_conclusions_come_in_their_order_and_open_questions_apart():

@@ -227,6 +227,7 @@ def test_data_that_were_dropped_do_not_count(tmp_path):
     read(watched, said)
     assert watched.model.paths[A_TO_B].rows.last() is None
     assert path_of(watched, A_TO_B)["good"] is None
+    assert Overview(watched.model).campaign()["trials"] == {}
 
 
 def test_what_a_killed_run_left_begun_does_not_run_for_ever(tmp_path):
@@ -259,6 +260,7 @@ def test_a_trial_of_which_the_summary_alone_sees_that_it_is_incomplete_is_none_t
     state.version += 1
     found = path_of(watched, A_TO_B)
     assert (found["status"], found["good"]) == ("incomplete", (AT + timedelta(minutes=1)).timestamp())
+    assert Overview(watched.model).campaign()["trials"] == {"ok": 1, "incomplete": 1}
     assert found["measured"]["goodput"] == found["good"]
     state.rows.sum_up(0, {"status": "ok", "goodput_bps": None}, -1)
     state.version += 1

@@ -80,6 +80,21 @@ def test_a_length_alone_ends_now_by_the_clock_of_the_server(mesh):
         assert (answer.status, "last" in text) == (422, True)
 
 
+def test_all_begins_with_the_first_trial_and_goes_on(mesh):
+    begun = mesh.json(f"/api/series?{PATH}")["first"]
+    before = time.time()
+    found = mesh.json(f"/api/series?{PATH}&last=all")
+    assert found["from"] <= begun < found["from"] + 100
+    assert before <= found["to"] <= found["now"] + 0.001
+    assert mesh.json(f"/api/series?{PATH}&last=all&to={begun + 5}")["trials"] == 1
+
+
+def test_an_answer_says_in_plain_words_why_it_is_none(mesh):
+    answer, text = mesh.ask(f"/api/series?{PATH}&last=hour")
+    assert (answer.status, text) == (422, "last: found 'hour', expected seconds, or all\n")
+    assert answer.headers["content-type"].startswith("text/plain")
+
+
 def test_metrics_say_the_last_of_each_path(mesh):
     found = metrics_of(mesh)
     labels = (

@@ -29,7 +29,7 @@ function stepBack({ x, y, z }, node, before) {
 // The figure has another size now; the reader's camera keeps its angle.
 async function fitFigure(node) {
   await Plotly.Plots.resize(node);
-  const eye = node._fullLayout.scene?.camera.eye;
+  const eye = node._fullLayout?.scene?.camera.eye; // a figure of a trial may be gone by now
   if (eye) await Plotly.relayout(node, { "scene.camera.eye": stepBack(eye, node, Number(node.dataset.distance)) });
 }
 

@@ -16,9 +16,9 @@ for (const node of flat) inView.observe(node);
 
 const surfaces = new Surfaces(document.querySelectorAll('.plot[data-kind="surface"]'));
 const table = document.getElementById("trial-table");
-const trialPage = table && new TrialPage(table);
+const viewer = new Viewer(document.getElementById("viewer"));
+const trialPage = table && new TrialPage(table, viewer);
 
-new Viewer(document.getElementById("viewer"));
 watchSaving();
 
 function restyleAll(how) {
@@ -30,7 +30,17 @@ function restyleAll(how) {
 watchTheme(document.getElementById("theme"), () => restyleAll());
 
 // Paper is light, and shows what was never scrolled to.
-addEventListener("beforeprint", () => { flat.forEach(drawFlat); restyleAll({ onPaper: true }); });
-addEventListener("afterprint", () => restyleAll({ onPaper: true }));
+let themeOnScreen;
+addEventListener("beforeprint", () => {
+  themeOnScreen = root.dataset.theme;
+  root.dataset.theme = "light";
+  flat.forEach(drawFlat);
+  restyleAll({ onPaper: true });
+});
+addEventListener("afterprint", () => {
+  if (themeOnScreen) root.dataset.theme = themeOnScreen;
+  else delete root.dataset.theme;
+  restyleAll({ onPaper: true });
+});
 
 if (table) watchTable(table, document.getElementById("filter"), document.getElementById("shown"));

@@ -27,7 +27,11 @@ class Surfaces {
     if (this.working) return;
     this.working = true;
     for (let node = this.next(); node; node = this.next()) {
-      if (this.alive.size >= MOST_ALIVE) this.retire(this.farthest());
+      if (this.alive.size >= MOST_ALIVE) {
+        const unseen = this.farthestUnseen();
+        if (!unseen) break; // until one goes out of view
+        this.retire(unseen);
+      }
       await this.wake(node);
     }
     this.working = false;
@@ -37,10 +41,12 @@ class Surfaces {
     return [...this.visible].find((node) => !this.alive.has(node) && !this.failed.has(node));
   }
 
-  farthest() {
+  // Which of those alive can go; undefined if all are in view.
+  farthestUnseen() {
     const middle = innerHeight / 2;
     const distance = (node) => Math.abs(node.getBoundingClientRect().top + node.offsetHeight / 2 - middle);
-    return [...this.alive].reduce((far, node) => (distance(node) > distance(far) ? node : far));
+    const unseen = [...this.alive].filter((node) => !this.visible.has(node));
+    return unseen.sort((one, other) => distance(other) - distance(one))[0];
   }
 
   async wake(node) {

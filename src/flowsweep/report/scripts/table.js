@@ -5,7 +5,7 @@ const FILTERED = "#trials?";
 function watchTable(table, form, shown) {
   const body = table.tBodies[0];
   const rows = [...body.rows];
-  const texts = new Map(rows.map((row) => [row, searched(row.textContent.toLowerCase())]));
+  const texts = new Map(rows.map((row) => [row, searched(textOf(row).toLowerCase())]));
 
   form.addEventListener("input", () => {
     filter();
@@ -15,6 +15,8 @@ function watchTable(table, form, shown) {
   followAddress();
 
   function followAddress() {
+    // A link to the table leaves it as it is filtered, and the address says so.
+    if (location.hash === "#trials" && chosen()) history.replaceState(null, "", FILTERED + chosen());
     if (!location.hash.startsWith(FILTERED) || location.hash === FILTERED + chosen()) return;
     const asked = new URLSearchParams(location.hash.slice(FILTERED.length));
     form.words.value = asked.get("words") ?? "";
@@ -33,7 +35,7 @@ function watchTable(table, form, shown) {
     let count = 0;
     for (const row of rows) {
       const fits = (!form.status.value || row.dataset.status === form.status.value)
-        && words.every((word) => texts.get(row).includes(word));
+        && words.every((word) => holds(texts.get(row), word));
       row.hidden = !fits;
       count += fits;
     }
@@ -55,15 +57,14 @@ function watchTable(table, form, shown) {
   }
 }
 
+// No word is of two cells.
+function textOf(row) {
+  return [...row.cells].map((cell) => cell.textContent).join("\n");
+}
+
 // A trial beside which the other way ran, too, is also one of its direction.
 function searched(text) {
   return text.includes(" ⇄ ") ? `${text} ${text.replaceAll(" ⇄ ", " → ")}` : text;
-}
-
-// Words that must all be there; "a -> b", the direction, is one, and so is "a <-> b", both ways at once.
-function termsOf(text) {
-  const arrows = text.toLowerCase().replaceAll(/\s*(?:⇄|<->)\s*/g, " ⇄ ").replaceAll(/\s*(?:→|->)\s*/g, " → ");
-  return arrows.match(/\S+ [→⇄] \S+|\S+/g) ?? [];
 }
 
 // A number where the cell has one; null where it is empty.
@@ -76,5 +77,5 @@ function keyOf(cell) {
 // Empty cells stay at the end in both orders.
 function compare(one, other, sign) {
   if (one === null || other === null) return (one === null) - (other === null);
-  return sign * (typeof one === "number" ? one - other : one.localeCompare(other));
+  return sign * (typeof one === "number" ? one - other : one.localeCompare(other, "en", { numeric: true }));
 }

@@ -5,7 +5,9 @@ const TRIAL = "#trial-";
 const GROUPS = ["Asked", "Measured", "Run", "Failure"];
 
 class TrialPage {
-  constructor(table) {
+  constructor(table, viewer) {
+    this.viewer = viewer;
+    this.opened = 0; // how often
     this.page = document.getElementById("opened");
     this.main = document.querySelector("main");
     this.table = table;
@@ -25,12 +27,13 @@ class TrialPage {
   }
 
   follow() {
-    const row = location.hash.startsWith(TRIAL) && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const row = location.hash.startsWith(TRIAL) && document.getElementById(location.hash.slice(1));
     if (row && this.table.contains(row)) this.open(row);
     else if (this.isOpen) this.close();
   }
 
   close() {
+    this.viewer.close();
     this.clear();
     this.page.hidden = true;
     this.main.hidden = false;
@@ -40,7 +43,7 @@ class TrialPage {
   }
 
   open(row) {
-    document.getElementById("viewer").close();
+    this.viewer.close();
     this.clear();
     this.main.hidden = true;
     this.page.hidden = false;
@@ -49,7 +52,8 @@ class TrialPage {
     row.classList.add("is-opened");
     this.id = row.id.slice(TRIAL.length - 1);
     this.tell(row);
-    this.fill(this.id);
+    this.opened += 1;
+    this.fill(this.id, this.opened);
     document.getElementById("opened-title").focus({ preventScroll: true });
   }
 
@@ -99,9 +103,9 @@ class TrialPage {
     }
   }
 
-  async fill(id) {
+  async fill(id, opened) {
     const content = await unpacked(id);
-    if (this.id !== id || !this.isOpen) return;
+    if (this.opened !== opened || !this.isOpen) return;
     part("title").textContent = content.title;
     part("lede").textContent = content.lede;
     if (content.verdict) part("limits").append(verdict(content));

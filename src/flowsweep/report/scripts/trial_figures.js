@@ -1,10 +1,11 @@
 // Figures of one trial over its time, made from compact data: whole numbers in steps of a quantum.
 
-// The colours of all figures, the last of them grey; where there are more flows, steps of Viridis.
+// The colours of all figures, the last of them grey; where there are more flows, steps of Viridis that are seen on
+// a white page and on a black one.
 const FLOW_COLOURS = document.body.dataset.colours.split(" ");
 const MANY_FLOW_COLOURS = [
-  "#471365", "#482878", "#433e85", "#3b518b", "#33638d", "#2c728e", "#26828e", "#21918c",
-  "#1fa088", "#2cb17e", "#3fbc73", "#5ec962", "#7ad151", "#9bd93c", "#bddf26", "#d2e21b",
+  "#37598c", "#33628d", "#306a8e", "#2d728e", "#2a798e", "#26818e", "#24898d", "#22918b",
+  "#20998a", "#21a187", "#28a883", "#2eaf7e", "#34b679", "#44bd70", "#54c467", "#65ca5d",
 ];
 const MOST_IN_LEGEND = 8;
 
@@ -47,7 +48,7 @@ function traces(panel, flows) {
     y: line.values[index].map((value) => (value === null ? null : value * quantum)),
     line: { color: lines.length > 1 && flows.length === 1 ? FLOW_COLOURS[lines.indexOf(line)] : colours[index],
       width: 1.5, dash: line.dash, shape: unit === "segments" ? "hvh" : "linear" },
-    hovertemplate: `<b>%{y:.4~g} ${unit}</b>${line.name ? ` ${line.name}` : ""}<br>flow ${flow}, %{x:.3~f} s<extra></extra>`,
+    hovertemplate: `<b>%{y:.4~r} ${unit}</b>${line.name ? ` ${line.name}` : ""}<br>flow ${flow}, %{x:.3~f} s<extra></extra>`,
   })));
   if (flows.length === 1 || lines.length === 1) return drawn;
   // What is drawn how, once for all flows.

@@ -21,12 +21,12 @@ class Viewer {
       this.open(document.getElementById(small.dataset.enlarges));
     } else if (event.target.closest("[data-enlarge]")) {
       const card = event.target.closest(".card");
-      if (card === this.card) this.dialog.close();
+      if (card === this.card) this.close();
       else this.open(card);
     } else if (event.target.closest("#viewer [data-step]")) {
       this.step(Number(event.target.closest("[data-step]").dataset.step));
     } else if (event.target.closest("#viewer [data-close]") || event.target === this.dialog) {
-      this.dialog.close();
+      this.close();
     }
   }
 
@@ -41,6 +41,12 @@ class Viewer {
     this.cards = [...card.closest("[data-gallery]").querySelectorAll(".card")];
     this.dialog.showModal();
     this.show(card);
+  }
+
+  // The card is back at once: a dialog says later that it was closed.
+  close() {
+    this.dialog.close();
+    this.putBack();
   }
 
   step(by) {

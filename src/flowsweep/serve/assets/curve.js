@@ -24,9 +24,17 @@ function svgOf(width, height, points) {
   return svg;
 }
 
-// What a trial carries, as soon as it says so, in place of what was drawn before. Live: of each campaign, by trial,
-// seconds and bits per second.
-function drawLive(line, live) {
+let live = []; // of each campaign, by trial: seconds and bits per second
+
+const lookAtLive = inTurn(async () => {
+  const answer = await answerOf("/api/live").catch(() => null);
+  if (!answer) return;
+  live = answer.campaigns;
+  for (const line of document.querySelectorAll(".running")) drawLive(line);
+}, 250);
+
+// What a trial carries, as soon as it says so, in place of what was drawn before.
+function drawLive(line) {
   const points = live[line.dataset.campaign]?.[line.dataset.trial];
   if (!points?.length) return;
   const seconds = Math.max(Number(line.dataset.seconds), points.at(-1)[0], 1);

@@ -4,9 +4,11 @@ const LISTED_MAX = 300;
 
 const show = document.getElementById("show");
 const find = document.getElementById("find");
+const alerts = document.getElementById("alerts");
+const oldness = made("span"); // of what is shown while the server does not answer
+oldness.ariaLive = "off";
 const place = document.getElementById("campaigns");
 let found = null;
-let live = []; // of each campaign, by trial: seconds and bits per second
 let readAt = 0;
 let silent = false; // whether the last question had no answer
 
@@ -42,15 +44,42 @@ const look = inTurn(async () => {
 
 function render() {
   if (!found) return; // something was chosen before the first answer came: it will count then
-  const focused = document.activeElement?.closest("#campaigns a")?.getAttribute("href");
+  const focused = focusedLink();
   const scrolled = [...place.querySelectorAll(".scroll")].map((frame) => frame.scrollLeft);
-  const age = ageOf((performance.now() - readAt) / 1000);
-  const without = silent ? [alertOf(`The server does not answer: what stands here is ${age} old.`)] : [];
-  place.replaceChildren(...without, ...found.campaigns.map(campaignOf));
+  tellTroubles();
+  place.replaceChildren(...found.campaigns.map(campaignOf));
   place.querySelectorAll(".scroll").forEach((frame, index) => { frame.scrollLeft = scrolled[index] ?? 0; });
   if (found.campaigns.length === 1) document.getElementById("title").textContent = found.campaigns[0].name;
   // Who went through the page with the keyboard stays where they were.
-  if (focused) place.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  if (focused) place.querySelector(focused)?.focus({ preventScroll: true });
+}
+
+// A path has up to three links: where it runs, in the matrix, in the list.
+function focusedLink() {
+  const link = document.activeElement?.closest("#campaigns a");
+  const part = link && [".running", ".matrix", ".paths"].find((one) => link.closest(one));
+  return link && `${part} a[href="${CSS.escape(link.getAttribute("href"))}"]`;
+}
+
+// A screen reader says an alert whenever its text is set: only another text is, and an age that grows is none.
+function tellTroubles() {
+  const said = [...(silent ? ["The server does not answer: what stands here is "] : []), ...found.campaigns.flatMap(troublesOf)];
+  if (alerts.dataset.said !== said.join("\n")) {
+    alerts.dataset.said = said.join("\n");
+    alerts.hidden = !said.length;
+    alerts.replaceChildren(...said.map((text) => made("p", text, "empty")));
+    if (silent) alerts.firstChild.append(oldness, " old.");
+  }
+  oldness.textContent = ageOf((performance.now() - readAt) / 1000);
+}
+
+function troublesOf(campaign) {
+  const of = found.campaigns.length > 1 ? `${campaign.name}: ` : "";
+  const said = [];
+  if (campaign.problem) said.push(`${of}This archive cannot be read now: ${campaign.problem}`);
+  if (campaign.not_summed) said.push(`${of}A trial could not be summed up: ${campaign.not_summed}`);
+  if (campaign.not_summed_now) said.push(`${of}Trials wait to be summed up, which is tried again: ${campaign.not_summed_now}`);
+  return said;
 }
 
 function campaignOf(campaign, number) {
@@ -58,9 +87,6 @@ function campaignOf(campaign, number) {
   section.id = `campaign-${number}`;
   if (found.campaigns.length > 1) section.append(made("h2", campaign.name));
   section.append(stateOf(campaign));
-  if (campaign.problem) section.append(alertOf(`This archive cannot be read now: ${campaign.problem}`));
-  if (campaign.not_summed) section.append(alertOf(`A trial could not be summed up: ${campaign.not_summed}`));
-  if (campaign.not_summed_now) section.append(alertOf(`Trials wait to be summed up, which is tried again: ${campaign.not_summed_now}`));
   for (const running of campaign.running) section.append(runningOf(campaign, number, running));
   const paths = matching(campaign.paths);
   const sweeps = [...new Set(paths.map((path) => path.sweep))];
@@ -73,9 +99,9 @@ function campaignOf(campaign, number) {
 }
 
 function matching(paths) {
-  // "a -> b" is one term, the direction.
-  const words = find.value.toLowerCase().replaceAll(/\s*(?:→|->)\s*/g, " → ").match(/\S+ → \S+|\S+/g) ?? [];
-  return paths.filter((path) => words.every((word) => `${path.sweep} ${path.src} → ${path.dst}`.toLowerCase().includes(word)));
+  const terms = termsOf(find.value);
+  const textOf = (path) => `${path.sweep}\n${path.src} → ${path.dst}`.toLowerCase();
+  return paths.filter((path) => terms.every((term) => holds(textOf(path), term)));
 }
 
 function stateOf(campaign) {
@@ -87,12 +113,6 @@ function stateOf(campaign) {
   if (campaign.missed) line.append(` · ${counted(campaign.missed, "time")} missed`);
   if (campaign.waiting) line.append(` · ${counted(campaign.waiting, "trial")} still to be summed up`);
   return line;
-}
-
-function alertOf(text) {
-  const alert = made("p", text, "empty");
-  alert.role = "alert";
-  return alert;
 }
 
 function runningOf(campaign, number, running) {
@@ -113,16 +133,9 @@ function runningOf(campaign, number, running) {
   line.dataset.campaign = number;
   line.dataset.seconds = running.seconds ?? "";
   if (path?.spark) line.append(curveOf(path, CURVE.width * 2, CURVE.height * 1.6));
-  drawLive(line, live);
+  drawLive(line);
   return line;
 }
-
-const lookAtLive = inTurn(async () => {
-  const answer = await answerOf("/api/live").catch(() => null);
-  if (!answer) return;
-  live = answer.campaigns;
-  for (const line of place.querySelectorAll(".running")) drawLive(line, live);
-}, 250);
 
 function legend() {
   const line = made("p", "", "note");

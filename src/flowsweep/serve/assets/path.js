@@ -6,23 +6,41 @@ const figure = document.getElementById("figure");
 const shows = document.getElementById("show");
 const spans = document.getElementById("spans");
 const { campaign, sweep, src, dst } = card.dataset;
+const lede = document.getElementById("lede");
 const nowRunning = document.getElementById("now-running");
+const LAST_EDGE_S = 1; // a span that ends so close to the latest end goes on with it
+const AGAIN_MIN_MS = 1000;
+const AGAIN_MAX_MS = 60000;
+const SHORTEST_S = 0.01; // of a span
 let series = null;
-let live = []; // of each campaign, by trial: seconds and bits per second
+let againMs = AGAIN_MIN_MS;
+let again; // asks once more where nothing answered
 
 // An address with `to` stays where it is; without it the span ends now, and moves along.
 function asked() {
   return new URLSearchParams(location.search);
 }
 
+// Whether nothing can happen any more in the span that is asked for, by the server's clock when it answered last.
+function isOver() {
+  const to = asked().get("to");
+  return series !== null && to !== null && Number(to) <= series.now;
+}
+
 function ask(changes) {
   const query = asked();
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) query.delete(name);
-    else query.set(name, typeof value === "number" ? String(Math.round(value)) : value);
+    else query.set(name, typeof value === "number" ? Number(value.toFixed(3)) : value);
   }
   history.pushState(null, "", `?${query}`);
   look();
+}
+
+// A span up to the latest end has a length, and no end: it moves along.
+function askSpan(from, to) {
+  if (to >= series.latest_end - LAST_EDGE_S) ask({ from: null, to: null, last: to - from });
+  else ask({ last: null, from, to });
 }
 
 const look = inTurn(async () => {
@@ -32,17 +50,33 @@ const look = inTurn(async () => {
   try {
     series = await answerOf(`/api/series?${query}`);
   } catch (error) {
-    document.getElementById("lede").textContent = `Nothing can be shown for this address (${error.message}).`;
+    sayWhy(error);
     return;
   }
+  clearTimeout(again);
+  againMs = AGAIN_MIN_MS;
   render();
   if (series.looks_for_changes) setTimeout(look, 500); // of a long series: the picture does not wait for its marks
 }, 300);
 
+// An address that is refused stays refused; a server that does not answer may come back.
+function sayWhy(error) {
+  clearTimeout(again);
+  if (error.status >= 400 && error.status < 500) {
+    lede.textContent = `Nothing can be shown for this address (${error.message}).`;
+    return;
+  }
+  const before = series ? " What stands below is what it said before." : "";
+  lede.textContent = `The server does not answer. It is asked again.${before}`;
+  again = setTimeout(look, againMs);
+  againMs = Math.min(AGAIN_MAX_MS, 2 * againMs);
+}
+
 function render() {
-  const { data, layout } = figureOf(series);
+  const { data, layout } = figureOf(series, ["from", "to", "last", "show"].map((name) => asked().get(name)).join());
   figure.content = { data, layout };
   figure.dataset.title = `${series.title}, ${src} → ${dst}`;
+  figure.dataset.file = [src, dst, series.show].join("-").replaceAll(/[^A-Za-z0-9._-]+/g, "-");
   document.getElementById("heading").textContent = series.title;
   const config = { responsive: true, displaylogo: false, scrollZoom: false, displayModeBar: false };
   Plotly.react(figure, data, inTheme(layout), config).then(attend);
@@ -56,16 +90,17 @@ function render() {
     input.checked = input.value === series.show;
   }
   for (const button of spans.querySelectorAll("button")) {
-    button.ariaPressed = String(Math.abs(lengthOf(button) - (series.to - series.from)) < 2);
+    button.ariaPressed = String(isShown(button.dataset.seconds));
   }
   const query = new URLSearchParams({ campaign, sweep, src, dst, from: series.from, to: series.to });
   document.getElementById("report").href = `/report?${query}`;
 }
 
-// The length of a span; that of all is from the first trial to the last.
-function lengthOf(button) {
-  if (button.dataset.seconds !== "all") return Number(button.dataset.seconds);
-  return series.first === null ? NaN : series.latest_end - series.first + 60;
+// Whether a span is of this length, in seconds; `all` is a length of its own, which grows.
+function isShown(length) {
+  const query = asked();
+  if (query.get("last") === "all" && !query.has("from")) return length === "all";
+  return Math.abs(Number(length) - (series.to - series.from)) < 2;
 }
 
 let attended = false;
@@ -78,7 +113,7 @@ function attend() {
   });
   figure.on("plotly_relayout", (change) => {
     const [from, to] = ["xaxis.range[0]", "xaxis.range[1]"].map((name) => change[name]);
-    if (from && to) ask({ last: null, from: secondsOf(from), to: secondsOf(to) });
+    if (from && to) askSpan(secondsOf(from), Math.max(secondsOf(to), secondsOf(from) + SHORTEST_S));
   });
 }
 
@@ -94,7 +129,7 @@ function tell() {
   const span = `${momentOf(series.from)} to ${momentOf(series.to)} UTC`;
   const some = series.failures.length < series.failed ? `, of which the last ${series.failures.length} are drawn` : "";
   const bad = series.failed ? `, ${series.failed} of them failed or incomplete${some}` : "";
-  document.getElementById("lede").textContent = `${span}: ${counted(series.trials, "trial")}${bad}.`;
+  lede.textContent = `${span}: ${counted(series.trials, "trial")}${bad}.`;
   const many = series.lines.some((line) => line.count.some((count) => count > 1));
   const said = [];
   if (series.band) said.push(`The band is the ${series.band}.`);
@@ -105,24 +140,17 @@ function tell() {
 
 // Trials of this path that run now, each with what it carries second by second.
 function listRunning() {
-  const shown = asked().has("to") ? [] : series.running; // a span that is over has none
+  const shown = isOver() ? [] : series.running;
   nowRunning.replaceChildren(...shown.map((running) => {
     const line = made("div", "", "running");
     line.append(made("p", `Running now, since ${momentOf(running.began)} UTC: `));
     line.dataset.trial = running.trial;
     line.dataset.campaign = campaign;
     line.dataset.seconds = running.seconds ?? "";
-    drawLive(line, live);
+    drawLive(line);
     return line;
   }));
 }
-
-const lookAtLive = inTurn(async () => {
-  const answer = await answerOf("/api/live").catch(() => null);
-  if (!answer) return;
-  live = answer.campaigns;
-  for (const line of nowRunning.children) drawLive(line, live);
-}, 250);
 
 function listMarks() {
   const notes = series.notes.map((note) => [note.at, `Note: ${note.text}`]);
@@ -149,7 +177,7 @@ function listTrials() {
   })).filter(Boolean));
   const failed = series.failures.map((one) => ({ ...one, text: one.status, band: "", count: 1, point: "" }));
   const all = [...lines, ...failed].sort((one, other) => other.began - one.began);
-  const points = series.lines.length > 1;
+  const points = hasNames(series);
   const table = document.getElementById("trials");
   const heads = ["Began, UTC", series.title, "Interval", ...(points ? ["Point"] : []), "Trial"];
   const head = made("tr");
@@ -171,7 +199,7 @@ function listTrials() {
 shows.addEventListener("change", (event) => ask({ show: event.target.value }));
 spans.addEventListener("click", (event) => {
   const button = event.target.closest("button");
-  if (button && series) ask({ from: null, to: null, last: Math.ceil(lengthOf(button)) || 86400 });
+  if (button && series) ask({ from: null, to: null, last: button.dataset.seconds });
 });
 document.getElementById("earlier").addEventListener("click", () => move(-1));
 document.getElementById("later").addEventListener("click", () => move(1));
@@ -179,16 +207,17 @@ document.getElementById("later").addEventListener("click", () => move(1));
 function move(sign) {
   if (!series) return;
   const step = (series.to - series.from) / 2;
-  ask({ last: null, from: Math.max(0, series.from + sign * step), to: series.to + sign * step });
+  const to = Math.min(series.to + sign * step, series.latest_end);
+  askSpan(Math.max(0, to - 2 * step), to);
 }
 
 // A link shows for ever what is shown now, as far as it is measured.
 document.getElementById("copy").addEventListener("click", async (event) => {
   if (!series) return;
   const query = asked();
-  query.delete("last");
   // What was asked for a moment ago may not be shown yet: it counts nevertheless.
   const span = query.has("to") ? {} : { from: series.from, to: series.to };
+  if (span.to) query.delete("last");
   for (const [name, value] of Object.entries({ campaign, show: query.get("show") ?? series.show, ...span })) query.set(name, value);
   const address = `${location.origin}${location.pathname}?${query}`;
   history.replaceState(null, "", `?${query}`);
@@ -206,10 +235,10 @@ addEventListener("popstate", look);
 watchSaving();
 watchTheme(document.getElementById("theme"), () => { if (figure._fullLayout) Plotly.react(figure, figure.data, inTheme(figure.content.layout)); });
 look();
-setInterval(() => { if (!asked().has("to")) look(); }, 30000);
+setInterval(() => { if (!isOver()) look(); }, 30000);
 lookAtLive();
 listen((event) => {
   if (event !== null && String(event.campaign) !== campaign) return;
-  if (event?.what !== "live" && !asked().has("to")) look();
+  if (event?.what !== "live" && !isOver()) look();
   if (!event || event.what === "live") lookAtLive();
 });

@@ -3,8 +3,14 @@
 const STEPS = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
 function engineering(value, unit) {
-  const [factor, letter] = STEPS.find(([least]) => value >= least) ?? [1, ""];
-  return `${threeDigits(value / factor)} ${letter}${unit}`;
+  const shown = rounded(value);
+  const [factor, letter] = STEPS.find(([least]) => shown >= least) ?? [1, ""];
+  return `${threeDigits(shown / factor)} ${letter}${unit}`;
+}
+
+// As it will be written: what is rounded up to the next unit is in that unit.
+function rounded(value) {
+  return Number(value.toPrecision(3));
 }
 
 function threeDigits(value) {
@@ -15,7 +21,7 @@ function threeDigits(value) {
 function inUnit(value, unit) {
   if (value === null || value === undefined) return "–";
   if (unit === "bit/s") return engineering(value, unit);
-  if (unit === "s") return value < 1 ? `${threeDigits(value * 1000)} ms` : `${threeDigits(value)} s`;
+  if (unit === "s") return rounded(value) < 1 ? `${threeDigits(value * 1000)} ms` : `${threeDigits(value)} s`;
   if (unit === "share") return `${threeDigits(value * 100)} %`;
   return String(value);
 }
@@ -43,11 +49,22 @@ function counted(count, what) {
   return `${count.toLocaleString("en").replaceAll(",", " ")} ${what}${count === 1 ? "" : "s"}`;
 }
 
+const PATIENCE_MS = 20000;
+const CONNECT_AGAIN_MS = 5000;
+let onSilence = () => {}; // called when a question has no answer
+
+// What the server answers. An error has the answer's status; none if there was no answer.
 async function answerOf(address) {
-  const answer = await fetch(address, { headers: { accept: "application/json" } });
+  const asked = { headers: { accept: "application/json" }, signal: AbortSignal.timeout(PATIENCE_MS) };
+  const answer = await fetch(address, asked).catch((error) => { onSilence(); throw error; });
   if (answer.status === 401) location.assign(`/login?to=${encodeURIComponent(location.pathname + location.search)}`);
-  if (!answer.ok) throw new Error(`${answer.status}`);
+  if (!answer.ok) throw Object.assign(new Error(await reasonOf(answer)), { status: answer.status });
   return answer.json();
+}
+
+async function reasonOf(answer) {
+  const isText = answer.headers.get("content-type")?.startsWith("text/plain");
+  return (isText && (await answer.text()).trim()) || String(answer.status);
 }
 
 // Calls `happened` with each event, and again whenever the connection is there anew: something may have been missed.
@@ -55,7 +72,11 @@ function listen(happened) {
   const state = document.getElementById("live");
   let source;
   let opened = 0;
+  let waiting = null;
   function connect() {
+    clearTimeout(waiting);
+    waiting = null;
+    source?.close();
     source = new EventSource("/events");
     source.addEventListener("open", () => {
       state.textContent = "live";
@@ -64,15 +85,29 @@ function listen(happened) {
       opened += 1;
     });
     source.addEventListener("message", (event) => happened(JSON.parse(event.data)));
-    source.addEventListener("error", () => {
-      state.textContent = "not connected";
-      state.dataset.state = "away";
+    source.addEventListener("error", (event) => {
+      showAway();
       // After any answer that is no stream, as a proxy's while the server begins anew, a browser tries no more.
-      if (source.readyState === EventSource.CLOSED) setTimeout(connect, 5000);
+      if (event.target.readyState === EventSource.CLOSED) connectLater();
     });
   }
+  function showAway() {
+    state.textContent = "not connected";
+    state.dataset.state = "away";
+  }
+  function connectLater() {
+    waiting ??= setTimeout(connect, CONNECT_AGAIN_MS);
+  }
+  // A stream that nobody ended, as after a power cut, is silent for ever.
+  onSilence = () => {
+    source.close();
+    showAway();
+    connectLater();
+  };
   connect();
-  addEventListener("pagehide", () => source.close());
+  addEventListener("pagehide", () => { clearTimeout(waiting); waiting = null; source.close(); });
+  // Back in the history, a browser may show the page as it was left.
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) connect(); });
 }
 
 // At most one call at a time, and one more behind it if it was asked for meanwhile.
