@@ -34,10 +34,6 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
         the sink's storage what the sink's network thread waited for it, and what was left to do when the
         last byte had arrived; the network has the rest. Who waits for whom shows the slower one, however
         fast both are; a socket's buffer lets the network's own thread go on for a moment.
-
-        The ends of one pair of hosts have origins of their own, which differ by the controller's round trips:
-        so a job lasts as long as the first source needs until it has sent a byte, and from when the first
-        sink has one. How long that byte was under way is in neither.
     """
     jobs = _jobs(flows, storage)
     totals = storage.group_by("trial_id").aggregate(
@@ -102,7 +98,12 @@ def with_jobs(rows: ir.Table) -> ir.Table:
 
 
 def _jobs(flows: ir.Table, storage: ir.Table) -> ir.Table:
-    """Per trial: how long it took, and of all its flows their time and what was left when no more arrived."""
+    """Per trial: how long it took, and of all its flows their time and what was left when no more arrived.
+
+    The ends of one pair of hosts have origins of their own, which differ by the controller's round trips: so a
+    job lasts as long as the first source needs until it has sent a byte, and from when the first sink has one.
+    How long that byte was under way is in neither.
+    """
     own = flows.semi_join(storage.select("trial_id").distinct(), "trial_id")
     ends = own.group_by("trial_id").aggregate(
         begun_ns=(own.first_byte_ns + own.origin_ns).min(where=own.role == "sink")
