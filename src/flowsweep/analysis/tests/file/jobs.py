@@ -100,9 +100,9 @@ def with_jobs(rows: ir.Table) -> ir.Table:
 def _jobs(flows: ir.Table, storage: ir.Table) -> ir.Table:
     """Per trial: how long it took, and of all its flows their time and what was left when no more arrived.
 
-    The ends of one pair of hosts have origins of their own, which differ by the controller's round trips: so a
-    job lasts as long as the first source needs until it has sent a byte, and from when the first sink has one.
-    How long that byte was under way is in neither.
+    The ends of one pair of hosts have origins of their own, which differ by the controller's round trips: so
+    a job lasts as long as the first source needs until it has sent a byte, and from when the first sink has
+    one. How long that byte was under way is in neither.
     """
     own = flows.semi_join(storage.select("trial_id").distinct(), "trial_id")
     ends = own.group_by("trial_id").aggregate(
