@@ -131,19 +131,31 @@ def test_there_is_nothing_else(open_page, address):
     assert open_page.ask(address)[0].status == 404
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["", "sweep=windows&src=a&dst=c", "sweep=windows&src=a&dst=b&from=x",
-     "sweep=windows&src=a&dst=b&from=nan",
-     "sweep=windows&src=a&dst=b&from=9&to=8", "sweep=windows&src=a&dst=b&show=secret",
-     "sweep=windows&src=a&dst=b&campaign=1", "sweep=windows&src=a&dst=b&campaign=-1", "campaign=²",
-     "sweep=windows&src=a&dst=b&to=1e400", "sweep=%3Cscript%3E&src=a&dst=b"],
+WRONG = (
+    "", "sweep=windows&src=a&dst=c", "sweep=windows&src=a&dst=b&from=x",
+    "sweep=windows&src=a&dst=b&from=nan",
+    "sweep=windows&src=a&dst=b&from=9&to=8",
+    "sweep=windows&src=a&dst=b&campaign=1", "sweep=windows&src=a&dst=b&campaign=-1", "campaign=²",
+    "sweep=windows&src=a&dst=b&to=1e400", "sweep=%3Cscript%3E&src=a&dst=b",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("query", WRONG[1:])
 def test_what_is_asked_wrongly_is_refused_in_words(open_page, query):
-    answer, text = open_page.ask(f"/api/series?{quote(query, safe='=&%')}")
+    answer, text = open_page.ask(f"/report?{quote(query, safe='=&%')}")
     assert answer.status == 422
     assert "cannot be shown" in text
     assert "<script>" not in text.replace('<script src="/static', "")
+
+
+@pytest.mark.parametrize("query", [*WRONG, "sweep=windows&src=a&dst=b&show=secret"])
+def test_what_a_page_asks_wrongly_is_refused_with_the_reason_alone(open_page, query):
+    """Which a browser takes for text, and the page shows as such."""
+    answer, text = open_page.ask(f"/api/series?{quote(query, safe='=&%')}")
+    assert answer.status == 422
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert ("expected" in text) or ("has no sweep" in text)
 
 
 def test_addresses():
