@@ -2,10 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import cast
 
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.finding import Finding
@@ -14,6 +13,7 @@ from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import (
     APPLICATION_RATE,
+    BUSY,
     LOSS,
     NOT_CLEAR,
     PATH_LOSS,
@@ -40,12 +40,7 @@ from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
 
-CPUS: Mapping[str | None, tuple[str, str, str]] = {
-    "sender CPU": ("sender", "src", "cores_busy_send"),
-    "receiver CPU": ("receiver", "dst", "cores_busy_recv"),
-}
-"""Of a verdict: the end, and the columns with its host and how busy all of that one's cores were."""
-IDLE_CORES = 0.5
+_IDLE_CORES = 0.5
 """Below, more than half of the cores had nothing to do."""
 _SINCE_THEN = "; highest goodput and limit{} are of the trials since then"
 
@@ -214,7 +209,7 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
         return ""
     if verdict == APPLICATION_RATE and _nothing_more(own, trials):
         return ""
-    if verdict in CPUS and (core := _one_core(own, *CPUS[verdict])):
+    if core := _one_core(own, verdict):
         return core
     link_bps, offered_bps = own[0].get("path_rate_bps"), own[0].get("rate_sum_bps")
     above = offered_bps is not None and link_bps is not None and offered_bps > link_bps
@@ -244,16 +239,26 @@ def _asked_bps(row: TrialRow) -> float | None:
     return min(rates) * (row["flows"] or 1) if rates else None
 
 
-def _one_core(own: Sequence[TrialRow], end: str, host: str, column: str) -> str:
-    """What to do where the threads of an end are full and most of its cores are not."""
-    known_busy = [cast("float | None", row.get(column)) for row in own]
-    busy = median(1.0 if share is None else share for share in known_busy)
-    if busy >= IDLE_CORES:
+def _one_core(own: Sequence[TrialRow], verdict: str | None) -> str:
+    """What to do where threads are full and most cores are not; nothing where a quota or interrupts limit."""
+    first = own[0]
+    if verdict == "sender CPU":
+        end, host = "sender", first["src"]
+        shares = [(row.get("thread_busy_send"), row.get("cores_busy_send")) for row in own]
+    elif verdict == "receiver CPU":
+        end, host = "receiver", first["dst"]
+        shares = [(row.get("thread_busy_recv"), row.get("cores_busy_recv")) for row in own]
+    else:
         return ""
-    where = cast("str", own[0].get(host))
+    known_shares = [(thread, cores) for thread, cores in shares if thread is not None and cores is not None]
+    if len(known_shares) < len(own):
+        return ""
+    threads, cores = (median(part) for part in zip(*known_shares, strict=True))
+    if threads < BUSY or cores >= _IDLE_CORES:
+        return ""
     return (
-        f"Use more flows: the {end}'s threads ran all of the time ({where}), and of all its cores "
-        f"{format_share(busy)} was in use."
+        f"Use more flows: the {end}'s threads ran all of the time ({host}), and of all its cores "
+        f"{format_share(cores)} was in use."
     )
 
 

@@ -263,11 +263,13 @@ def test_nobody_is_told_to_ask_for_more_of_a_full_link_or_where_more_was_asked_f
 
 
 def test_more_flows_use_the_cores_that_one_thread_leaves_idle() -> None:
-    full = {"verdict": "receiver CPU"}
+    full = {"verdict": "receiver CPU", "thread_busy_recv": 0.97}
     one_way = [row for row in one_point(**full, cores_busy_recv=0.04) if row["dst"] == "sara"]
     assert lines_of(one_way)["To do"] == (
         "Use more flows: the receiver's threads ran all of the time (sara), and of all its cores 4.00 % was "
         "in use."
     )
+    quota = [row | {"thread_busy_recv": 0.4} for row in one_way]
+    assert lines_of(quota)["To do"].startswith("More goodput needs a faster or less busy CPU")
     crowded = [row | {"cores_busy_recv": 0.97} for row in one_way]
     assert lines_of(crowded)["To do"].startswith("More goodput needs a faster or less busy CPU")

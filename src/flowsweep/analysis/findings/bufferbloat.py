@@ -109,14 +109,19 @@ def _hypothesis(
     # Packets wait in the one and their acknowledgements in the other.
     both_ways = any(row.get("simultaneous") for row in rows)
     whose_queue = "the queues of both directions together add" if both_ways else "its queue adds"
+    longer_for_all = (
+        "Round trips of all that shares the path are as much longer"
+        if both_ways
+        else "All that shares the path waits as long"
+    )
     held = "" if both_ways else f" ({bytes_words}{whose})"
     # Where others fill the queue, a smaller window here leaves them the more room.
     shorter = "" if shared else ", or a smaller window,"
     claim = (
         f"{direction}: where the path is full {whose_queue} {longer} to {_least_words(waits)}"
         f"{held} in {some_of(len(rows), full, 'trial')} (at most "
-        f"{format_milliseconds(max(one.wait_ms for one in waits))}).{without}{_unlike_words(unlike)} All "
-        f"that shares the path waits as long: fair queueing or CoDel at the bottleneck{shorter} shortens it."
+        f"{format_milliseconds(max(one.wait_ms for one in waits))}).{without}{_unlike_words(unlike)} "
+        f"{longer_for_all}: fair queueing or CoDel at the bottleneck{shorter} shortens it."
     )
     method = _METHOD.format("direction" if shared else "trial") + _method_words(points)
     return _described(observed.scope(direction), claim, trial_ids(rows), added, method=method)

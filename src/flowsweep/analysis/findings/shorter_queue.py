@@ -27,9 +27,9 @@ from flowsweep.wording import format_change, format_margin, format_milliseconds,
 _GOODPUT = "goodput_mean_bps"
 _OF_MEASURING = frozenset({"duration_s", "omit_s"})
 """Axes of how it is measured: a trial that is short ends before a queue has filled."""
-NOTHING_LESS = 0.005
+_NOTHING_LESS = 0.005
 """Goodput that is less by this share is none to speak of."""
-NOTABLE_LOSS = 0.001
+_NOTABLE_LOSS = 0.001
 """Of all bytes: less that is sent again is no cost to others."""
 
 
@@ -238,7 +238,7 @@ def _said(direction: str, choice: _Choice, decision: Decision) -> str:
 
 def _price(choice: _Choice) -> str:
     """What it costs of goodput."""
-    if all(point.gain >= -NOTHING_LESS for point in choice.points):
+    if all(point.gain >= -_NOTHING_LESS for point in choice.points):
         return "at no loss of goodput"
     return f"at no more than {format_margin(choice.points[0].margin)} less goodput"
 
@@ -249,7 +249,7 @@ def _sent_again(choice: _Choice) -> str:
         median(row.get("loss_share") or 0.0 for point in choice.points for row in rows(point))
         for rows in (attrgetter("shorter"), attrgetter("longer"))
     )
-    if shorter < NOTABLE_LOSS or shorter < 2 * longer:
+    if shorter < _NOTABLE_LOSS or shorter < 2 * longer:
         return ""
     return (
         f" It sends {format_share(shorter)} of all bytes again, against {format_share(longer)}: what shares "

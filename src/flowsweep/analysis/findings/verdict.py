@@ -22,6 +22,7 @@ from flowsweep.analysis.verdicts import (
     PATH_NOT_FULL,
     QUEUE,
     QUEUE_MS,
+    QUEUE_SHARE,
     REVERSE_QUEUE,
     STAGES,
     VERDICTS,
@@ -174,11 +175,12 @@ def _either_queue(own: Sequence[TrialRow]) -> str:
     if not all(row.get("simultaneous") and row.get("link_payload_bps") is None for row in own):
         return ""
     waits = [
-        (row.get("rtt_median_ms") or 0.0) - least
+        wait
         for row in own
         if (least := row.get("rtt_min_ms")) is not None
+        and (wait := (row.get("rtt_median_ms") or 0.0) - least) >= max(QUEUE_MS, QUEUE_SHARE * least)
     ]
-    if len(waits) < len(own) or min(waits) < QUEUE_MS:
+    if len(waits) < len(own):
         return ""
     return (
         f", round trips are {format_duration(round(median(waits) * MILLISECOND_NS))} longer than the least "

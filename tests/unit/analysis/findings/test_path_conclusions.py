@@ -54,6 +54,7 @@ def test_queues_of_both_directions_are_one_wait_and_no_bytes_of_either() -> None
     claim = said(bufferbloat_hypotheses(observed(*rows)))
     assert claim.startswith("a → b: where the path is full the queues of both directions together add 285 ms")
     assert "waiting" not in claim
+    assert " Round trips of all that shares the path are as much longer: fair queueing" in claim
 
 
 def test_queues_of_points_that_differ_are_told_apart() -> None:

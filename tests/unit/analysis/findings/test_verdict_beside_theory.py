@@ -106,7 +106,7 @@ def test_where_packets_wait_that_may_be_in_either_direction_is_said() -> None:
         "same time."
     )
     for other in (
-        trial(rtt_median_ms=16.5, **unknown),
+        trial(rtt_median_ms=18.5, **unknown),
         trial(rtt_median_ms=118.6, **unknown | {"simultaneous": False}),
     ):
         [hypothesis] = verdict_hypotheses(observed(waiting, other))
