@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use wire::{PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test, UdpSettings};
+use wire::{
+    PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test, UdpSettings,
+    defaults::{HOP_TRIES, START_TIMEOUT, STREAM_TRIES, TRAIN_PACKETS_MAX},
+};
 
 use crate::{
-    defaults::{OVERHEAD_MAX, RESERVED_BEYOND, START_WAIT},
+    defaults::{OVERHEAD_MAX, RESERVED_BEYOND},
     refusal::Refusal,
     test_name::TestName,
 };
 
-/// How often a stream of a path's measurement is sent where packets of it were held up.
-const STREAM_TRIES: u64 = 4;
-/// Probes that are sent of a hop in place of one without an answer, itself included.
-const HOP_TRIES: u64 = 3;
-/// What trains that show too little grow to, in packets.
-const TRAIN_PACKETS_MAX: u32 = 4096;
 /// Twice the mean number of a Poisson process is beyond what it ever draws of many; so few may be anything.
 const FEW_PROBES: u64 = 100;
 
@@ -132,7 +129,7 @@ impl Demand {
     /// How long it has this host, at most, once it may begin.
     #[must_use]
     pub fn longest_us(&self) -> u64 {
-        self.duration_us.saturating_add(self.beyond_us).saturating_add(micros(START_WAIT))
+        self.duration_us.saturating_add(self.beyond_us).saturating_add(micros(START_TIMEOUT))
     }
 
     /// How long it goes on, at most, once it runs.
@@ -220,14 +217,15 @@ fn rtt(settings: &RttSettings) -> Demand {
 fn path(settings: &PathSettings) -> Demand {
     let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
     let per_size = u64::from(settings.probes).saturating_mul(settings.sizes_bytes.len() as u64);
-    let hops = per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES);
+    let hops = per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES.into());
     let packets =
         |times: u64, packets: u32| times.saturating_mul(packets.into()).saturating_mul(settings.train_bytes.into());
     let grown = packets(settings.trains.into(), settings.train_packets.max(TRAIN_PACKETS_MAX));
     // Those that grow are sent in addition, each twice as long as the one before.
     let growing = packets(if settings.trains > 0 { 2 } else { 0 }, TRAIN_PACKETS_MAX);
     let trains = grown.saturating_add(growing);
-    let streams = u64::from(settings.streams).saturating_mul(settings.stream_rates.into()).saturating_mul(STREAM_TRIES);
+    let streams = u64::from(settings.streams).saturating_mul(settings.stream_rates.into());
+    let streams = streams.saturating_mul(STREAM_TRIES.into());
     let streams = packets(streams, settings.stream_packets);
     let probed = (u128::from(largest) * 8_000_000).div_ceil(u128::from(settings.every_us.max(1)));
     let in_bursts = trains > 0 || streams > 0;

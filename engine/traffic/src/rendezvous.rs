@@ -12,12 +12,15 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 use sys::{Ancillary, Datagram, enable_ancillary, receive_datagram};
-use wire::{ANSWER_BYTES, Event, Listening, OPENING_BYTES, Opening, PortRange, RejectedConnections, RendezvousRole};
+use wire::{
+    ANSWER_BYTES, Event, Listening, OPENING_BYTES, Opening, PortRange, RejectedConnections, RendezvousRole,
+    defaults::START_TIMEOUT,
+};
 
 use crate::{
     Control, Outbox, Task, TrialError,
     address::{family_of, local_address, on_free_port, resolve, set_dscp},
-    defaults::{BESIDE_ATTEMPTS, DATAGRAMS_AT_ONCE, OPENING_INTERVAL, PORT_RETRY, START_TIMEOUT, STOP_CHECK},
+    defaults::{BESIDE_ATTEMPTS, DATAGRAMS_AT_ONCE, OPENING_INTERVAL, PORT_RETRY, STOP_CHECK},
 };
 
 /// The parameters of a rendezvous.

@@ -21,7 +21,10 @@ use std::{
 
 use iperf3::{Cookie, Params, Results};
 pub use trouble::Trouble;
-use wire::{Connected, Event, FarSide, Granted, Iperf3, Prepare, RendezvousRole, Report, Role, Test};
+use wire::{
+    Connected, Event, FarSide, Granted, Iperf3, Prepare, RendezvousRole, Report, Role, Test,
+    defaults::START_TIMEOUT,
+};
 
 use self::{
     conversation::{Conversation, Server},
@@ -35,7 +38,6 @@ use crate::{
     Control, Outbox, Task, TrialError,
     address::{family_of, resolve},
     coordinator::{self, Side},
-    defaults::START_TIMEOUT,
     flow::Flows,
     halt::Halt,
     host::{Counters, Monitor},

@@ -17,7 +17,7 @@ mod watched;
 use std::{slice, time::Duration};
 
 use bytes::Bytes;
-use wire::{Connected, Event, Granted, QuicSettings, RejectedConnections, Report, Role};
+use wire::{Connected, Event, Granted, QuicSettings, RejectedConnections, Report, Role, defaults::START_TIMEOUT};
 
 pub use self::rows::{QuicRow, StreamRow};
 use self::{
@@ -27,7 +27,6 @@ use self::{
 use crate::{
     Control, Outbox, Task, TrialError,
     coordinator::{self, Side, Times, TwoEngines},
-    defaults::START_TIMEOUT,
     halt::Halt,
     host::Counters,
     origin::Origin,

@@ -20,6 +20,7 @@ use std::net::TcpStream;
 use socket2::SockRef;
 use wire::{
     Connected, Encryption, Event, Granted, Listening, RejectedConnections, RendezvousRole, Report, Role, TcpSettings,
+    defaults::START_TIMEOUT,
 };
 
 pub use self::{
@@ -32,7 +33,6 @@ pub use self::{
 use self::{listen::Listener, run::Ran};
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::START_TIMEOUT,
     host::Counters,
     origin::Origin,
     samples::Delivery,

@@ -26,7 +26,7 @@ use std::time::Instant;
 pub use pace::Pace;
 pub use rows::{DatagramRow, HistogramRow};
 pub use sequence::{Arrival, Sequence};
-use wire::{Connected, Event, Listening, RejectedConnections, RendezvousRole, Report, Role, UdpSettings};
+use wire::{Connected, Event, Listening, RejectedConnections, RendezvousRole, Report, Role, UdpSettings, defaults::START_TIMEOUT};
 
 use self::{
     delivered::{Delivered, add},
@@ -37,7 +37,7 @@ use self::{
 pub use self::{established::Established, listen::Listener, stream::Stream};
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::{START_TIMEOUT, STOP_CHECK},
+    defaults::STOP_CHECK,
     host::Counters,
     origin::Origin,
     samples::Delivery,
