@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use wire::{
-    PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test, UdpSettings,
+    MptcpSettings, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test,
+    UdpSettings,
     defaults::{HOP_TRIES, START_TIMEOUT, STREAM_TRIES, TRAIN_PACKETS_MAX},
 };
 
@@ -67,13 +68,14 @@ impl Demand {
         if prepare.iperf3.is_some() {
             return Err(unbounded("tests of iperf3's servers", "it measures with other engines only"));
         }
+        let stated = stated_rate_bps(&prepare.test);
         let demand = match &prepare.test {
-            Test::Tcp(settings) => tcp(settings),
-            Test::Udp(settings) => udp(settings),
+            Test::Tcp(settings) => tcp(settings, stated),
+            Test::Udp(settings) => udp(settings, stated),
             Test::Quic(settings) if settings.perf => {
                 return Err(unbounded("tests of QUIC's perf servers", "it measures with other engines only"));
             }
-            Test::Quic(settings) => quic(settings),
+            Test::Quic(settings) => quic(settings, stated),
             Test::Rtt(settings) => rtt(settings),
             Test::Path(settings) => path(settings),
             Test::Mptcp(_) => {
@@ -158,8 +160,26 @@ impl Demand {
     }
 }
 
-fn tcp(settings: &TcpSettings) -> Demand {
-    let stated = [settings.rate_bps, settings.pacing_rate_bps].into_iter().flatten().min();
+/// The rate that a request states for each flow, in bit/s: the least of those that hold a source of bytes, the highest of
+/// those at which datagrams go.
+#[must_use]
+pub fn stated_rate_bps(test: &Test) -> Option<u64> {
+    match test {
+        Test::Tcp(settings) | Test::Mptcp(MptcpSettings { tcp: settings, .. }) => {
+            [settings.rate_bps, settings.pacing_rate_bps].into_iter().flatten().min()
+        }
+        Test::Udp(settings) => {
+            let nanobits = u128::from(settings.length_bytes) * 8_000_000_000;
+            let spaced = settings.spacing_ns.map(|spacing| nanobits.div_ceil(u128::from(spacing.max(1))));
+            let spaced = spaced.map(|rate| u64::try_from(rate).unwrap_or(u64::MAX));
+            settings.rate_bps.into_iter().chain(spaced).max()
+        }
+        Test::Quic(settings) => settings.rate_bps,
+        Test::File(_) | Test::Rtt(_) | Test::Path(_) | Test::Added(_) => None,
+    }
+}
+
+fn tcp(settings: &TcpSettings, stated: Option<u64>) -> Demand {
     let demand = bulk(TestName::Tcp, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
         .with_rate(stated)
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
@@ -168,19 +188,15 @@ fn tcp(settings: &TcpSettings) -> Demand {
     Demand { ahead_bytes: ahead.unwrap_or(0), ..demand }
 }
 
-fn udp(settings: &UdpSettings) -> Demand {
-    let nanobits = u128::from(settings.length_bytes) * 8_000_000_000;
-    let spaced = settings.spacing_ns.map(|spacing| nanobits.div_ceil(u128::from(spacing.max(1))));
-    let spaced = spaced.map(|rate| u64::try_from(rate).unwrap_or(u64::MAX));
-    let stated = settings.rate_bps.into_iter().chain(spaced).max();
+fn udp(settings: &UdpSettings, stated: Option<u64>) -> Demand {
     let demand = bulk(TestName::Udp, settings.family, settings.flows, [settings.duration_us, settings.pad_us]);
     let demand = if stated.is_none() { Demand { rate: Rate::Bursts, ..demand } } else { demand.with_rate(stated) };
     demand.with_beyond(settings.connect_timeout_us, settings.drain_us)
 }
 
-fn quic(settings: &QuicSettings) -> Demand {
+fn quic(settings: &QuicSettings, stated: Option<u64>) -> Demand {
     bulk(TestName::Quic, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
-        .with_rate(settings.rate_bps)
+        .with_rate(stated)
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us)
 }
 
@@ -217,7 +233,8 @@ fn rtt(settings: &RttSettings) -> Demand {
 fn path(settings: &PathSettings) -> Demand {
     let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
     let per_size = u64::from(settings.probes).saturating_mul(settings.sizes_bytes.len() as u64);
-    let hops = per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES.into());
+    let hops =
+        per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES.into());
     let packets =
         |times: u64, packets: u32| times.saturating_mul(packets.into()).saturating_mul(settings.train_bytes.into());
     let grown = packets(settings.trains.into(), settings.train_packets.max(TRAIN_PACKETS_MAX));
