@@ -12,10 +12,7 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 use sys::{Ancillary, Datagram, enable_ancillary, receive_datagram};
-use wire::{
-    ANSWER_BYTES, Event, Listening, OPENING_BYTES, Opening, PortRange, RejectedConnections, RendezvousRole,
-    defaults::START_TIMEOUT,
-};
+use wire::{ANSWER_BYTES, Event, Listening, OPENING_BYTES, Opening, PortRange, RejectedConnections, RendezvousRole};
 
 use crate::{
     Control, Outbox, Task, TrialError,
@@ -92,23 +89,13 @@ impl Rendezvous {
     /// # Errors
     /// No start was received, or the trial was stopped.
     pub fn wait_for_start(&self, control: &Control) -> Result<(), TrialError> {
-        let deadline = Instant::now() + START_TIMEOUT;
         let mut buffer = [0; OPENING_BYTES + 1];
-        loop {
+        control.wait_until_started(|| {
             for _ in 0..DATAGRAMS_AT_ONCE {
                 let Ok(datagram) = receive_datagram(&self.socket, &mut buffer) else { break };
                 let _ = self.answer_opening(buffer.get(..datagram.length).unwrap_or(&buffer));
             }
-            if control.wait_for_start(STOP_CHECK) {
-                return Ok(());
-            }
-            if control.stopped() {
-                return Err(TrialError::Stopped);
-            }
-            if Instant::now() >= deadline {
-                return Err(TrialError::StartTimeout(START_TIMEOUT));
-            }
-        }
+        })
     }
 
     /// Answers the opening that was answered before; returns whether this is one.

@@ -21,10 +21,7 @@ use std::{
 
 use iperf3::{Cookie, Params, Results};
 pub use trouble::Trouble;
-use wire::{
-    Connected, Event, FarSide, Granted, Iperf3, Prepare, RendezvousRole, Report, Role, Test,
-    defaults::START_TIMEOUT,
-};
+use wire::{Connected, Event, FarSide, Granted, Iperf3, Prepare, RendezvousRole, Report, Role, Test};
 
 use self::{
     conversation::{Conversation, Server},
@@ -182,9 +179,11 @@ impl<'a, K: Kind> Trial<'a, K> {
             self.outbox.event(Event::Connected(connected));
             connections.push(of_task);
         }
-        if first.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {
+        if first.role == Role::Source
+            && let Err(error) = control.wait_until_started(|| {})
+        {
             conversation.break_off();
-            return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
+            return Err(error);
         }
         let origin = Origin::now();
         let lead = origin.instant.saturating_duration_since(running);

@@ -17,7 +17,7 @@ mod watched;
 use std::{slice, time::Duration};
 
 use bytes::Bytes;
-use wire::{Connected, Event, Granted, QuicSettings, RejectedConnections, Report, Role, defaults::START_TIMEOUT};
+use wire::{Connected, Event, Granted, QuicSettings, RejectedConnections, Report, Role};
 
 pub use self::rows::{QuicRow, StreamRow};
 use self::{
@@ -65,8 +65,8 @@ pub fn carry_out(task: &Task<'_, QuicSettings>, control: &Control, outbox: &dyn 
         }
     }
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
-    if task.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {
-        return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
+    if task.role == Role::Source {
+        control.wait_until_started(|| {})?;
     }
     let origin = Origin::now();
     let flows = QuicFlows::new(connections, origin);
