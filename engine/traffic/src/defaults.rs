@@ -43,6 +43,8 @@ pub const SAMPLES_MAX_BYTES: u64 = 4 << 30;
 pub const CPU_ROWS_MAX_BYTES: u64 = 1 << 30;
 /// How often CPU time is looked at, at most: it must not disturb samples that are taken more often.
 pub const MONITOR_INTERVAL_MIN: Duration = Duration::from_millis(100);
+/// How often it is looked at of what takes little of it: of measurements of round-trip times and of paths.
+pub const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
 /// Looking at CPU time takes at most one part in so many of the coordinator's time: a host of many cores is looked at
 /// less often.
 pub const MONITOR_SHARE: i64 = 100;
@@ -98,8 +100,6 @@ pub const END_INTERVAL: Duration = Duration::from_millis(50);
 pub const END_ATTEMPTS: u32 = 20;
 /// How long a sink answers once it knows: its acknowledgement may have been lost.
 pub const END_LINGER: Duration = Duration::from_millis(150);
-/// How often the CPU time of a measurement of round-trip times is looked at.
-pub const ECHO_MONITOR_INTERVAL: Duration = Duration::from_secs(1);
 /// Connections that may wait to be taken where the time of connecting is measured.
 pub const ECHO_BACKLOG: i32 = 1024;
 /// How often a request to the other end of a path's measurement is repeated, until it responds.
