@@ -10,7 +10,8 @@ use std::{
 
 use clap::Args;
 use iperf3::auth::{Authenticator, Padding, PrivateKey, SKEW_S_DEFAULT, Users};
-use iperf3_server::{Acceptor, Admission, Config, Deadlines, Limits, Network, defaults};
+use iperf3_server::{Acceptor, Admission, Config, Deadlines, Limits, defaults};
+use serving::Network;
 
 use crate::server_command::{self, at_least_one, log};
 

@@ -1,8 +1,8 @@
 use std::{io, net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Args;
-use iperf3_server::Network;
 use quic_perf_server::{Config, Server, defaults};
+use serving::Network;
 
 use crate::server_command::{self, at_least_one, log};
 

@@ -8,7 +8,7 @@ use std::{
     process::ExitCode,
 };
 
-use iperf3_server::Log;
+use serving::Log;
 
 /// Serves to the end, or says why not.
 pub fn run(serve: impl FnOnce() -> io::Result<()>) -> ExitCode {

@@ -7,12 +7,12 @@ use std::{
 
 use iperf3::{Cookie, ErrorCode, Params, Protocol, Results, State, stream_id};
 use serde_json::{Value, json};
+use serving::Origin;
 
 use crate::{
     control::{Control, ControlError},
     defaults::{CLIENT_RESULTS_BYTES_MAX, ROWS_REPORTED_MAX},
     failure::Failure,
-    fairness::Origin,
     gather,
     parameters::TestParameters,
     results,
