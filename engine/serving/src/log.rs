@@ -1,5 +1,5 @@
-//! Tests as NDJSON: one line an event, units in the names. A thread of its own writes; whoever has something to say never
-//! waits for it, and what there is no room for is counted.
+//! What happens at a server as NDJSON: one line an event, units in the names. A thread of its own writes; whoever has something
+//! to say never waits for it, and what there is no room for is counted.
 
 use std::{
     collections::VecDeque,
