@@ -1,9 +1,7 @@
 use std::{
     fmt::Display,
-    fs::{self, OpenOptions},
-    io,
+    fs, io,
     net::IpAddr,
-    os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -12,8 +10,10 @@ use std::{
 
 use clap::Args;
 use iperf3::auth::{Authenticator, Padding, PrivateKey, SKEW_S_DEFAULT, Users};
-use iperf3_server::{Acceptor, Admission, Config, Deadlines, Limits, Log, Network, defaults};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use iperf3_server::{Acceptor, Admission, Config, Deadlines, Limits, defaults};
+use serving::Network;
+
+use crate::server_command::{self, at_least_one, log};
 
 /// Settings of the server.
 #[derive(Args)]
@@ -76,42 +76,16 @@ pub struct Arguments {
 
 /// Serves until Ctrl-C or a termination.
 pub fn run(arguments: Arguments) -> ExitCode {
-    match serve(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("flowsweep-engine: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    server_command::run(|| serve(arguments))
 }
 
 fn serve(arguments: Arguments) -> io::Result<()> {
     let stop = sys::termination_signals()?;
-    allow_many_files();
-    let log = arguments.log.as_deref().map_or(Ok(Log::default()), log)?;
+    let log = log(arguments.log.as_deref())?;
     let acceptor = Acceptor::open(arguments.into_config()?, log).map_err(io::Error::other)?;
     eprintln!("flowsweep-engine: an iperf3 server listens on {}", acceptor.address()?);
     acceptor.serve(&stop);
     Ok(())
-}
-
-/// Each stream and each client that waits is a file: as many as this user may have. With fewer the server has fewer clients.
-fn allow_many_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-}
-
-/// A log to a file, or to standard output.
-pub fn log(path: &Path) -> io::Result<Log> {
-    if path == Path::new("-") {
-        return Log::to(io::stdout());
-    }
-    let named = |error: io::Error| io::Error::other(format!("cannot write to {}: {error}", path.display()));
-    let mut how = OpenOptions::new();
-    // A named pipe that is opened for writing alone is waited for until somebody reads it.
-    let pipe = fs::metadata(path).is_ok_and(|known| known.file_type().is_fifo());
-    how.read(pipe).write(true).create(!pipe).append(!pipe);
-    Log::to(how.open(path).map_err(named)?)
 }
 
 impl Arguments {
@@ -150,11 +124,6 @@ fn read<T, E: Display>(path: &Path, parse: impl FnOnce(&str) -> Result<T, E>) ->
     let named = |error: &dyn Display| io::Error::other(format!("{}: {error}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| named(&error))?;
     parse(&text).map_err(|error| named(&error))
-}
-
-/// A number of things without which there would be nothing to do.
-pub fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "expected 1 or more".to_owned())
 }
 
 fn interval(text: &str) -> Result<f64, String> {

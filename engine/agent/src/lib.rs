@@ -6,6 +6,7 @@ mod facts;
 mod iperf3_server;
 mod outbox;
 mod quic_perf_server;
+mod server_command;
 mod session;
 mod standing;
 
@@ -118,16 +119,10 @@ pub fn run(added: &'static [AddedTest]) -> ExitCode {
 fn agent(arguments: standing::Arguments, added: &'static [AddedTest]) -> ExitCode {
     raise_file_limit();
     let gate = arguments.gate();
-    match session::serve(io::stdin(), io::stdout(), added, gate.as_ref()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("flowsweep-engine: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    server_command::run(|| session::serve(io::stdin(), io::stdout(), added, gate.as_ref()))
 }
 
-/// A flow is a file: many flows need what the host allows, not what it gives at first.
+/// Each flow and each client of a server is a file: many need what the host allows, not what it gives at first.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });

@@ -1,10 +1,10 @@
 use std::{io, net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Args;
-use iperf3_server::{Log, Network};
 use quic_perf_server::{Config, Server, defaults};
+use serving::Network;
 
-use crate::iperf3_server::{at_least_one, log};
+use crate::server_command::{self, at_least_one, log};
 
 /// Settings of the server.
 #[derive(Args)]
@@ -49,18 +49,12 @@ pub struct Arguments {
 
 /// Serves until Ctrl-C or a termination.
 pub fn run(arguments: Arguments) -> ExitCode {
-    match serve(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("flowsweep-engine: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    server_command::run(|| serve(arguments))
 }
 
 fn serve(arguments: Arguments) -> io::Result<()> {
     let stop = sys::termination_signals()?;
-    let log = arguments.log.as_deref().map_or(Ok(Log::default()), log)?;
+    let log = log(arguments.log.as_deref())?;
     let server = Server::open(arguments.into_config(), log).map_err(io::Error::other)?;
     eprintln!("flowsweep-engine: a server for QUIC's perf protocol listens on {}", server.address()?);
     server.serve(&stop)

@@ -19,10 +19,11 @@ use std::{
 };
 
 use iperf3::{COOKIE_BYTES, Cookie, OPENING, Results, State, StreamResults, encode_frame, parse_json, stream_id};
-use iperf3_server::{Acceptor, Admission, Config, Deadlines, Log};
+use iperf3_server::{Acceptor, Admission, Config, Deadlines};
 use libfuzzer_sys::fuzz_target;
 use rustix::event::{EventfdFlags, eventfd};
 use serde_json::{Value, json};
+use serving::Log;
 use socket2::{Domain, SockRef, Socket, Type};
 
 /// Of what the server waits for: 20 s become 200 ms.

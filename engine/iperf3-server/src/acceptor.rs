@@ -19,6 +19,7 @@ use rustix::{
     io::Errno,
 };
 use serde_json::{Value, json};
+use serving::{Log, Refusals, everywhere};
 use thiserror::Error;
 
 use crate::{
@@ -29,12 +30,10 @@ use crate::{
     conversation::{Client, converse},
     defaults::{ACCEPTED_AT_ONCE, LOG_FLUSH, PENDING_CLIENTS_MAX, STACK_BYTES, STOP_CHECK, VANISHED},
     fairness::crowd,
-    listening::{everywhere, listen_on_one_port},
-    log::Log,
+    listening::listen_on_one_port,
     openings::Openings,
     pending_client::{PendingClient, Progress},
     places::Places,
-    refusals::Refusals,
     shared::{Arrived, Shared},
 };
 

@@ -18,8 +18,9 @@ use std::{
 
 use iperf3::auth::{Authenticator, RANDOM_BYTES};
 use rustix::rand::{GetRandomFlags, getrandom};
+use serving::Origin;
 
-use crate::{defaults::STACK_BYTES, fairness::Origin};
+use crate::defaults::STACK_BYTES;
 
 /// The result of checking a token; if it is refused, the reason for the log.
 pub type Verdict = Result<(), String>;

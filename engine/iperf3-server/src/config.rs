@@ -1,8 +1,9 @@
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use iperf3::{ErrorCode, Params, Refusal, auth::Authenticator};
+use serving::Network;
 
-use crate::{Admission, Deadlines, Network, defaults};
+use crate::{Admission, Deadlines, defaults};
 
 /// The configuration of a server.
 #[derive(Clone, Debug)]

@@ -7,12 +7,12 @@ use std::{
 
 use iperf3::{Cookie, ErrorCode, Params, Protocol, Results, State, stream_id};
 use serde_json::{Value, json};
+use serving::Origin;
 
 use crate::{
     control::{Control, ControlError},
     defaults::{CLIENT_RESULTS_BYTES_MAX, ROWS_REPORTED_MAX},
     failure::Failure,
-    fairness::Origin,
     gather,
     parameters::TestParameters,
     results,
@@ -20,7 +20,7 @@ use crate::{
     settings,
     shared::Shared,
     stream::{Socket, Stream},
-    together::Together,
+    test_state::TestState,
     totals,
 };
 
@@ -112,21 +112,21 @@ fn begin(
     parameters: &TestParameters,
     sockets: Vec<Socket>,
     shared: &Shared,
-) -> Result<(Vec<Stream>, Arc<Together>), Failure> {
+) -> Result<(Vec<Stream>, Arc<TestState>), Failure> {
     let rate_max_bps = shared.config.limits.rate_max_bps;
-    let together = Arc::new(Together::new(parameters.clone(), Arc::clone(&shared.payload), rate_max_bps));
+    let test = Arc::new(TestState::new(parameters.clone(), Arc::clone(&shared.payload), rate_max_bps));
     let mut streams = Vec::new();
     for (index, socket) in (0..).zip(sockets) {
-        match Stream::begin(stream_id(index), index >= parameters.receiving, socket, &together) {
+        match Stream::begin(stream_id(index), index >= parameters.receiving, socket, &test) {
             Ok(stream) => streams.push(stream),
             Err(error) => {
                 // Those that have begun end with what watches over them.
-                drop(Running::new(0, (streams, together), shared, 0));
+                drop(Running::new(0, (streams, test), shared, 0));
                 return Err(Failure::refused(ErrorCode::STREAM, &error));
             }
         }
     }
-    Ok((streams, together))
+    Ok((streams, test))
 }
 
 /// Exchanges results with the client: what was seen here, and what was seen there.

@@ -49,16 +49,6 @@ pub const DURATION_MAX: Duration = Duration::from_secs(3600);
 pub const STOPPING_LEAVE: Duration = Duration::from_millis(300);
 /// For what the log holds to be written when the server ends.
 pub const LOG_FLUSH: Duration = Duration::from_millis(400);
-/// Lines of the log that are not written yet, in bytes: ten seconds of 64 tests of a few streams each.
-pub const LOG_BYTES_MAX: usize = 4 << 20;
-/// Refusals of an address are summarised after so long.
-pub const REFUSALS_WINDOW: Duration = Duration::from_secs(10);
-/// How often it is looked at whether there is a summary.
-pub const REFUSALS_LOOK: Duration = Duration::from_secs(1);
-/// Of each address, refusals in that time that are logged one by one.
-pub const REFUSALS_LOGGED: u32 = 3;
-/// Addresses whose refusals are kept apart in that time.
-pub const REFUSALS_ORIGINS_MAX: usize = 1024;
 /// How often a test looks at whether it is to stop.
 pub const STOP_CHECK: Duration = Duration::from_millis(100);
 /// What a test of a number of bytes waits for, once the client has said how many it sent: without any progress.

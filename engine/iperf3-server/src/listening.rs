@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener},
 };
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -11,15 +11,6 @@ use crate::{defaults::BACKLOG, openings::Openings};
 
 /// Ports that are tried until one is free for both protocols.
 const PORTS_TRIED: usize = 16;
-
-/// All addresses of both families; of IPv4 alone on a host without IPv6.
-#[must_use]
-pub fn everywhere() -> IpAddr {
-    match Socket::new(Domain::IPV6, Type::STREAM, None) {
-        Ok(_) => Ipv6Addr::UNSPECIFIED.into(),
-        Err(_) => Ipv4Addr::UNSPECIFIED.into(),
-    }
-}
 
 /// For both protocols; where any port will do, one that is free for both.
 pub fn listen_on_one_port(address: SocketAddr) -> io::Result<(TcpListener, Openings)> {

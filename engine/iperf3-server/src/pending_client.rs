@@ -10,8 +10,9 @@ use iperf3::{
     COOKIE_BYTES, Cookie, ErrorCode, LENGTH_BYTES, Params, ServerError, State, frame_length, limits::PARAMS_BYTES_MAX,
     parse_json,
 };
+use serving::Origin;
 
-use crate::{authentication::now_s, deadlines::Deadlines, fairness::Origin};
+use crate::{authentication::now_s, deadlines::Deadlines};
 
 /// A connection whose purpose is not known yet.
 pub struct PendingClient {

@@ -5,10 +5,12 @@ use std::{
     thread::JoinHandle,
 };
 
+use serving::Origin;
+
 use crate::{
     admission::{Admission, Crowd, Decision},
     conversation::Client,
-    fairness::{Origin, counted, crowd, next},
+    fairness::{counted, crowd, next},
 };
 
 /// Tests that run and clients that wait.

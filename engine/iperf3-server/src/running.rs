@@ -16,8 +16,8 @@ use crate::{
     shared::Shared,
     stream::Stream,
     tally::Count,
+    test_state::TestState,
     throttle,
-    together::Together,
 };
 use iperf3::{ErrorCode, Protocol, Results, State};
 use traffic::pacing::Gap;
@@ -33,7 +33,7 @@ pub struct Running<'a> {
     /// What its threads took, once they have ended: user and system.
     pub cpu: (Duration, Duration),
     number: u64,
-    together: Arc<Together>,
+    test: Arc<TestState>,
     shared: &'a Shared,
     begin: Instant,
     omits: bool,
@@ -58,24 +58,19 @@ pub struct Mark {
 
 impl<'a> Running<'a> {
     /// Streams that flow already; `kept`: rows of intervals, one a stream, that are kept for the client.
-    pub fn new(
-        number: u64,
-        (streams, together): (Vec<Stream>, Arc<Together>),
-        shared: &'a Shared,
-        kept: usize,
-    ) -> Self {
+    pub fn new(number: u64, (streams, test): (Vec<Stream>, Arc<TestState>), shared: &'a Shared, kept: usize) -> Self {
         let now = Instant::now();
-        let enough = PROGRESS_BYTES.min(together.parameters.write_bytes as u64);
+        let enough = PROGRESS_BYTES.min(test.parameters.write_bytes as u64);
         let none = vec![Count::default(); streams.len()];
         Self {
             marks: vec![Mark::default(); streams.len()],
-            omits: !together.parameters.omit.is_zero(),
+            omits: !test.parameters.omit.is_zero(),
             streams,
             intervals: Vec::new(),
             kept,
             cpu: (Duration::ZERO, Duration::ZERO),
             number,
-            together,
+            test,
             shared,
             begin: now,
             counted_from: now,
@@ -90,13 +85,13 @@ impl<'a> Running<'a> {
 
     /// Has streams that send do so.
     pub fn begin(&self) {
-        self.together.begin();
+        self.test.begin();
     }
 
     /// What the test is.
     #[must_use]
     pub fn parameters(&self) -> &TestParameters {
-        &self.together.parameters
+        &self.test.parameters
     }
 
     /// Whether the server's output is reported as JSON.
@@ -210,7 +205,7 @@ impl<'a> Running<'a> {
         if !self.omits || self.counted_from != self.begin || now < self.begin + self.parameters().omit {
             return;
         }
-        self.together.count();
+        self.test.count();
         self.end_interval(now);
         for (mark, stream) in self.marks.iter_mut().zip(&self.streams) {
             *mark = Mark { count: stream.tally.count(), retransmits: retransmits(stream.tcp()) };
@@ -257,7 +252,7 @@ impl<'a> Running<'a> {
                 return Err(Failure::Refused(ErrorCode::NO_DATA, 0));
             }
         }
-        if let Some(errno) = self.together.send_error() {
+        if let Some(errno) = self.test.send_error() {
             return Err(Failure::Refused(ErrorCode::WRITE, errno));
         }
         self.check_reading(now, idle_max)?;
@@ -284,7 +279,7 @@ impl<'a> Running<'a> {
             .filter_map(acknowledged)
             .fold((0_u64, false), |(sum, any), (bytes, pending)| (sum.saturating_add(bytes), any || pending));
         self.is_read.note(now, bytes);
-        if !pending && self.together.rests() {
+        if !pending && self.test.rests() {
             self.is_read.rests(now);
         }
         if self.is_read.idle(now) <= idle_max {
@@ -315,7 +310,7 @@ impl<'a> Running<'a> {
     }
 
     fn end_threads(&mut self, sends: bool) {
-        self.together.stop(sends);
+        self.test.stop(sends);
         for stream in self.streams.iter().filter(|stream| stream.sends == sends) {
             stream.wake();
         }
@@ -330,7 +325,7 @@ impl<'a> Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.together.abandon();
+        self.test.abandon();
         self.end_threads(true);
         self.end_threads(false);
     }

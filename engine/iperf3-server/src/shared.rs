@@ -11,8 +11,9 @@ use std::{
 };
 
 use iperf3::{Cookie, limits::WRITE_BYTES_MAX};
+use serving::Log;
 
-use crate::{config::Config, log::Log, openings::SetUps, urgency::Urgency};
+use crate::{config::Config, openings::SetUps, urgency::Urgency};
 
 /// What the acceptor and all tests share.
 pub struct Shared {

@@ -9,7 +9,7 @@ use std::{
 
 use sys::ThreadCpu;
 
-use crate::{defaults::STACK_BYTES, tally::Tally, tcp_stream, together::Together, udp_stream};
+use crate::{defaults::STACK_BYTES, tally::Tally, tcp_stream, test_state::TestState, udp_stream};
 
 /// A stream's connection.
 pub enum Socket {
@@ -37,18 +37,18 @@ impl Stream {
     ///
     /// # Errors
     /// If there can be no more threads.
-    pub fn begin(id: i64, sends: bool, socket: Socket, together: &Arc<Together>) -> io::Result<Self> {
+    pub fn begin(id: i64, sends: bool, socket: Socket, test: &Arc<TestState>) -> io::Result<Self> {
         let (socket, tally) = (Arc::new(socket), Arc::new(Tally::default()));
-        let (its_socket, its_tally, together) = (Arc::clone(&socket), Arc::clone(&tally), Arc::clone(together));
+        let (its_socket, its_tally, test) = (Arc::clone(&socket), Arc::clone(&tally), Arc::clone(test));
         let carry = move || {
             if sends {
-                together.wait_for_begin();
+                test.wait_for_begin();
             }
             match &*its_socket {
-                Socket::Tcp(socket) if sends => tcp_stream::send(socket, &its_tally, &together),
-                Socket::Tcp(socket) => tcp_stream::receive(socket, &its_tally, &together),
-                Socket::Udp(socket) if sends => udp_stream::send(socket, &its_tally, &together),
-                Socket::Udp(socket) => udp_stream::receive(socket, &its_tally, &together),
+                Socket::Tcp(socket) if sends => tcp_stream::send(socket, &its_tally, &test),
+                Socket::Tcp(socket) => tcp_stream::receive(socket, &its_tally, &test),
+                Socket::Udp(socket) if sends => udp_stream::send(socket, &its_tally, &test),
+                Socket::Udp(socket) => udp_stream::receive(socket, &its_tally, &test),
             }
             sys::thread_cpu().ok()
         };
@@ -94,7 +94,7 @@ mod tests {
         (near, listener.accept().unwrap().0)
     }
 
-    fn together() -> Arc<Together> {
+    fn test_state() -> Arc<TestState> {
         let parameters = TestParameters::of(&Params {
             tcp: true,
             reverse: true,
@@ -103,18 +103,18 @@ mod tests {
             ..Params::default()
         })
         .unwrap();
-        Arc::new(Together::new(parameters, vec![0; 1000].into(), None))
+        Arc::new(TestState::new(parameters, vec![0; 1000].into(), None))
     }
 
     #[test]
     fn what_sends_waits_until_all_begin() {
         let (near, mut far) = pair();
-        let together = together();
-        let mut stream = Stream::begin(1, true, Socket::Tcp(near), &together).unwrap();
+        let test = test_state();
+        let mut stream = Stream::begin(1, true, Socket::Tcp(near), &test).unwrap();
         far.set_nonblocking(true).unwrap();
         let early = far.read(&mut [0; 1]).map_err(|error| error.kind());
         assert_eq!(early, Err(io::ErrorKind::WouldBlock));
-        together.begin();
+        test.begin();
         assert!(stream.finish().is_some());
         assert_eq!(stream.tally.count().bytes, 1000);
     }
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn what_never_began_ends_and_has_sent_nothing() {
         let (near, _far) = pair();
-        let together = together();
-        let mut stream = Stream::begin(1, true, Socket::Tcp(near), &together).unwrap();
-        together.stop(true);
+        let test = test_state();
+        let mut stream = Stream::begin(1, true, Socket::Tcp(near), &test).unwrap();
+        test.stop(true);
         assert!(stream.finish().is_some());
         assert_eq!(stream.tally.count().bytes, 0);
     }

@@ -8,32 +8,31 @@ use std::{
 
 use traffic::pacing::Gap;
 
-use crate::{tally::Tally, together::Together};
+use crate::{tally::Tally, test_state::TestState};
 
 /// Sends until it is to stop, enough is sent, or the peer is gone.
-pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
-    let parameters = &together.parameters;
-    let write = &together.payload[..parameters.write_bytes.min(together.payload.len())];
-    let part = if together.throttle.is_some() { together.part_bytes() } else { write.len() };
+pub fn send(mut socket: &TcpStream, tally: &Tally, test: &TestState) {
+    let parameters = &test.parameters;
+    let write = &test.payload[..parameters.write_bytes.min(test.payload.len())];
+    let part = if test.throttle.is_some() { test.part_bytes() } else { write.len() };
     let gap = parameters.rate_bps.map(|rate_bps| Gap::at_rate(write.len() as u64, rate_bps));
     let begin = Instant::now();
     for number in 0_u64.. {
         if let Some(gap) = gap {
-            together
-                .rest_until(begin + Duration::from_nanos(gap.span_ns(number / parameters.burst * parameters.burst)));
+            test.rest_until(begin + Duration::from_nanos(gap.span_ns(number / parameters.burst * parameters.burst)));
         }
-        if together.stops(true) || !together.budget.claim(write.len()) {
+        if test.stops(true) || !test.budget.claim(write.len()) {
             return;
         }
         let mut rest = write;
         // A limit holds to the end: what is left of a write then is not sent.
-        while !rest.is_empty() && !together.stops(true) {
+        while !rest.is_empty() && !test.stops(true) {
             match socket.write(&rest[..rest.len().min(part)]) {
                 Ok(0) => return,
                 Ok(length) => {
                     tally.add_bytes(length);
                     rest = &rest[length..];
-                    together.sent(length);
+                    test.sent(length);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return,
@@ -43,20 +42,20 @@ pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
 }
 
 /// Receives until it is to stop and has read what is there, or the peer is gone.
-pub fn receive(mut socket: &TcpStream, tally: &Tally, together: &Together) {
-    let mut buffer = vec![0; together.part_bytes()];
+pub fn receive(mut socket: &TcpStream, tally: &Tally, test: &TestState) {
+    let mut buffer = vec![0; test.part_bytes()];
     let mut stopped: Option<Instant> = None;
     loop {
         match socket.read(&mut buffer) {
             Ok(0) => return,
             Ok(length) => {
                 tally.add_bytes(length);
-                together.received(length, &mut stopped);
+                test.received(length, &mut stopped);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,
         }
-        if together.ends_sink(&mut stopped) {
+        if test.ends_sink(&mut stopped) {
             return;
         }
     }
@@ -75,13 +74,13 @@ mod tests {
         let peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (socket, _) = listener.accept().unwrap();
         let params = serde_json::from_str(r#"{"tcp": true, "reverse": true, "len": 1000000}"#).unwrap();
-        let together = Together::new(TestParameters::of(&params).unwrap(), vec![0; 1_000_000].into(), Some(8_000));
+        let test = TestState::new(TestParameters::of(&params).unwrap(), vec![0; 1_000_000].into(), Some(8_000));
         let tally = Tally::default();
         thread::scope(|scope| {
-            scope.spawn(|| send(&socket, &tally, &together));
+            scope.spawn(|| send(&socket, &tally, &test));
             // The first part has arrived: the next ones are due much later.
             (&peer).read_exact(&mut [0]).unwrap();
-            together.stop(true);
+            test.stop(true);
         });
         assert!(tally.count().bytes < 100_000, "{}", tally.count().bytes);
     }

@@ -20,7 +20,7 @@ use traffic::{
 use crate::{
     defaults::{DATAGRAM_ROOM_BYTES, SINK_QUIET, STOP_CHECK},
     tally::{Count, Tally},
-    together::Together,
+    test_state::TestState,
 };
 
 /// After a datagram that the host could not take.
@@ -40,22 +40,22 @@ struct Sink {
 }
 
 /// Receives until it is to stop and nothing comes any more. Its opening is answered again: the first answer may be lost.
-pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
-    let room = together.parameters.write_bytes.clamp(DATAGRAM_ROOM_BYTES, DATAGRAM_BYTES_MAX as usize);
-    let most = (together.part_bytes() / room).clamp(1, RECEIVE_BATCH_MAX);
+pub fn receive(socket: &UdpSocket, tally: &Tally, test: &TestState) {
+    let room = test.parameters.write_bytes.clamp(DATAGRAM_ROOM_BYTES, DATAGRAM_BYTES_MAX as usize);
+    let most = (test.part_bytes() / room).clamp(1, RECEIVE_BATCH_MAX);
     let mut batch = ReceiveBatch::new(most, room);
     let mut kernel = KernelTime::begin();
-    let mut sink = Sink::new(together.parameters.counter);
+    let mut sink = Sink::new(test.parameters.counter);
     let mut stopped: Option<Instant> = None;
-    let mut counts = together.counts();
+    let mut counts = test.counts();
     if socket.set_read_timeout(Some(SINK_QUIET)).is_err() {
         return;
     }
     loop {
-        let stops = together.stops(false);
+        let stops = test.stops(false);
         match batch.receive(socket) {
             Ok(received) => {
-                if !counts && together.counts() {
+                if !counts && test.counts() {
                     counts = true;
                     sink.jitter.begin_again();
                 }
@@ -75,24 +75,24 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
                     kernel.drained();
                 }
                 tally.set(sink.count());
-                together.received(bytes, &mut stopped);
+                test.received(bytes, &mut stopped);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && stops => return,
             // An ICMP message about an answer, or nothing for now.
             Err(error) if passes(&error) => {}
             Err(_) => return,
         }
-        if together.ends_sink(&mut stopped) {
+        if test.ends_sink(&mut stopped) {
             return;
         }
     }
 }
 
 /// Sends until it is to stop.
-pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
-    let parameters = &together.parameters;
+pub fn send(socket: &UdpSocket, tally: &Tally, test: &TestState) {
+    let parameters = &test.parameters;
     let length = parameters.write_bytes.clamp(parameters.counter.header_bytes(), DATAGRAM_BYTES_MAX as usize);
-    let format = Iperf3 { counter: parameters.counter, payload: Arc::clone(&together.payload) };
+    let format = Iperf3 { counter: parameters.counter, payload: Arc::clone(&test.payload) };
     let length_bytes = u32::try_from(length).unwrap_or(DATAGRAM_BYTES_MAX);
     let mut outgoing = Outgoing::new(format, length, segment(socket, length_bytes).is_ok());
     let mut pace = parameters.rate_bps.and_then(|rate| Pace::new(length_bytes, Some(rate), None, SENT_AT_ONCE));
@@ -101,13 +101,13 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
         // for each costs more than to send it.
         let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
     }
-    let most = if together.throttle.is_some() { (together.part_bytes() / length).max(1) } else { SENT_AT_ONCE };
+    let most = if test.throttle.is_some() { (test.part_bytes() / length).max(1) } else { SENT_AT_ONCE };
     let begin = Instant::now();
     let now_ns = || u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
     if socket.set_write_timeout(Some(STOP_CHECK)).is_err() {
         return;
     }
-    while !together.stops(true) {
+    while !test.stops(true) {
         let wanted =
             pace.as_mut().map_or(SENT_AT_ONCE, |pace| due(pace, now_ns(), outgoing.next, parameters.burst)).min(most);
         if let (0, Some(pace)) = (wanted, &pace) {
@@ -121,10 +121,10 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
                 }
                 let packets = outgoing.next;
                 tally.set(Count { packets, bytes: packets * length as u64, ..Count::default() });
-                together.sent(sent * length);
+                test.sent(sent * length);
             }
             Err(error) if passes(&error) => thread::sleep(PAUSE),
-            Err(error) => return together.cannot_send(&error),
+            Err(error) => return test.cannot_send(&error),
         }
     }
 }
@@ -212,10 +212,10 @@ mod tests {
     #[test]
     fn a_stream_that_cannot_send_says_why() {
         let params = serde_json::from_str(r#"{"udp": true, "reverse": true, "len": 1000}"#).unwrap();
-        let together = Together::new(TestParameters::of(&params).unwrap(), vec![0; 1000].into(), None);
+        let test = TestState::new(TestParameters::of(&params).unwrap(), vec![0; 1000].into(), None);
         let goes_nowhere = UdpSocket::bind("127.0.0.1:0").unwrap();
-        send(&goes_nowhere, &Tally::default(), &together);
-        assert_eq!(together.send_error(), Some(rustix::io::Errno::DESTADDRREQ.raw_os_error()));
+        send(&goes_nowhere, &Tally::default(), &test);
+        assert_eq!(test.send_error(), Some(rustix::io::Errno::DESTADDRREQ.raw_os_error()));
     }
 
     #[test]

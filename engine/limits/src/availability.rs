@@ -111,7 +111,7 @@ impl OfTurn {
 
 impl OfRule {
     fn new(rule: &Rule, bytes_today: u64, now: Moment) -> Self {
-        let texts = |networks: &Vec<iperf3_server::Network>| networks.iter().map(ToString::to_string).collect();
+        let texts = |networks: &Vec<serving::Network>| networks.iter().map(ToString::to_string).collect();
         let open = rule.between.holds(now, now);
         Self {
             name: rule.name.clone(),

@@ -3,7 +3,7 @@
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
-use iperf3_server::Network;
+use serving::Network;
 
 use crate::{moment::Between, test_name::TestName};
 

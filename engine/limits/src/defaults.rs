@@ -24,8 +24,6 @@ pub const LIST_MAX: usize = 1024;
 pub const NAME_MAX: usize = 64;
 /// What connecting, the pad, draining and late answers of a trial may take together, beyond its duration.
 pub const OVERHEAD_MAX: Duration = Duration::from_secs(120);
-/// What an engine waits for the start of a trial.
-pub const START_WAIT: Duration = Duration::from_secs(60);
 /// What bytes are reserved for beyond a trial's duration: a sink counts from before its source begins.
 pub const RESERVED_BEYOND: Duration = Duration::from_secs(2);
 /// Most requests of one session that wait for a turn.

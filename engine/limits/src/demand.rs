@@ -2,20 +2,18 @@
 
 use std::time::Duration;
 
-use wire::{PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test, UdpSettings};
+use wire::{
+    MptcpSettings, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test,
+    UdpSettings,
+    defaults::{HOP_TRIES, START_TIMEOUT, STREAM_TRIES, TRAIN_PACKETS_MAX},
+};
 
 use crate::{
-    defaults::{OVERHEAD_MAX, RESERVED_BEYOND, START_WAIT},
+    defaults::{OVERHEAD_MAX, RESERVED_BEYOND},
     refusal::Refusal,
     test_name::TestName,
 };
 
-/// How often a stream of a path's measurement is sent where packets of it were held up.
-const STREAM_TRIES: u64 = 4;
-/// Probes that are sent of a hop in place of one without an answer, itself included.
-const HOP_TRIES: u64 = 3;
-/// What trains that show too little grow to, in packets.
-const TRAIN_PACKETS_MAX: u32 = 4096;
 /// Twice the mean number of a Poisson process is beyond what it ever draws of many; so few may be anything.
 const FEW_PROBES: u64 = 100;
 
@@ -70,13 +68,14 @@ impl Demand {
         if prepare.iperf3.is_some() {
             return Err(unbounded("tests of iperf3's servers", "it measures with other engines only"));
         }
+        let stated = stated_rate_bps(&prepare.test);
         let demand = match &prepare.test {
-            Test::Tcp(settings) => tcp(settings),
-            Test::Udp(settings) => udp(settings),
+            Test::Tcp(settings) => tcp(settings, stated),
+            Test::Udp(settings) => udp(settings, stated),
             Test::Quic(settings) if settings.perf => {
                 return Err(unbounded("tests of QUIC's perf servers", "it measures with other engines only"));
             }
-            Test::Quic(settings) => quic(settings),
+            Test::Quic(settings) => quic(settings, stated),
             Test::Rtt(settings) => rtt(settings),
             Test::Path(settings) => path(settings),
             Test::Mptcp(_) => {
@@ -132,7 +131,7 @@ impl Demand {
     /// How long it has this host, at most, once it may begin.
     #[must_use]
     pub fn longest_us(&self) -> u64 {
-        self.duration_us.saturating_add(self.beyond_us).saturating_add(micros(START_WAIT))
+        self.duration_us.saturating_add(self.beyond_us).saturating_add(micros(START_TIMEOUT))
     }
 
     /// How long it goes on, at most, once it runs.
@@ -161,8 +160,26 @@ impl Demand {
     }
 }
 
-fn tcp(settings: &TcpSettings) -> Demand {
-    let stated = [settings.rate_bps, settings.pacing_rate_bps].into_iter().flatten().min();
+/// The rate that a request states for each flow, in bit/s: the least of those that hold a source of bytes, the highest of
+/// those at which datagrams go.
+#[must_use]
+pub fn stated_rate_bps(test: &Test) -> Option<u64> {
+    match test {
+        Test::Tcp(settings) | Test::Mptcp(MptcpSettings { tcp: settings, .. }) => {
+            [settings.rate_bps, settings.pacing_rate_bps].into_iter().flatten().min()
+        }
+        Test::Udp(settings) => {
+            let nanobits = u128::from(settings.length_bytes) * 8_000_000_000;
+            let spaced = settings.spacing_ns.map(|spacing| nanobits.div_ceil(u128::from(spacing.max(1))));
+            let spaced = spaced.map(|rate| u64::try_from(rate).unwrap_or(u64::MAX));
+            settings.rate_bps.into_iter().chain(spaced).max()
+        }
+        Test::Quic(settings) => settings.rate_bps,
+        Test::File(_) | Test::Rtt(_) | Test::Path(_) | Test::Added(_) => None,
+    }
+}
+
+fn tcp(settings: &TcpSettings, stated: Option<u64>) -> Demand {
     let demand = bulk(TestName::Tcp, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
         .with_rate(stated)
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
@@ -171,19 +188,15 @@ fn tcp(settings: &TcpSettings) -> Demand {
     Demand { ahead_bytes: ahead.unwrap_or(0), ..demand }
 }
 
-fn udp(settings: &UdpSettings) -> Demand {
-    let nanobits = u128::from(settings.length_bytes) * 8_000_000_000;
-    let spaced = settings.spacing_ns.map(|spacing| nanobits.div_ceil(u128::from(spacing.max(1))));
-    let spaced = spaced.map(|rate| u64::try_from(rate).unwrap_or(u64::MAX));
-    let stated = settings.rate_bps.into_iter().chain(spaced).max();
+fn udp(settings: &UdpSettings, stated: Option<u64>) -> Demand {
     let demand = bulk(TestName::Udp, settings.family, settings.flows, [settings.duration_us, settings.pad_us]);
     let demand = if stated.is_none() { Demand { rate: Rate::Bursts, ..demand } } else { demand.with_rate(stated) };
     demand.with_beyond(settings.connect_timeout_us, settings.drain_us)
 }
 
-fn quic(settings: &QuicSettings) -> Demand {
+fn quic(settings: &QuicSettings, stated: Option<u64>) -> Demand {
     bulk(TestName::Quic, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
-        .with_rate(settings.rate_bps)
+        .with_rate(stated)
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us)
 }
 
@@ -220,14 +233,16 @@ fn rtt(settings: &RttSettings) -> Demand {
 fn path(settings: &PathSettings) -> Demand {
     let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
     let per_size = u64::from(settings.probes).saturating_mul(settings.sizes_bytes.len() as u64);
-    let hops = per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES);
+    let hops =
+        per_size.saturating_mul(settings.ttl_max.into()).saturating_mul(largest).saturating_mul(HOP_TRIES.into());
     let packets =
         |times: u64, packets: u32| times.saturating_mul(packets.into()).saturating_mul(settings.train_bytes.into());
     let grown = packets(settings.trains.into(), settings.train_packets.max(TRAIN_PACKETS_MAX));
     // Those that grow are sent in addition, each twice as long as the one before.
     let growing = packets(if settings.trains > 0 { 2 } else { 0 }, TRAIN_PACKETS_MAX);
     let trains = grown.saturating_add(growing);
-    let streams = u64::from(settings.streams).saturating_mul(settings.stream_rates.into()).saturating_mul(STREAM_TRIES);
+    let streams = u64::from(settings.streams).saturating_mul(settings.stream_rates.into());
+    let streams = streams.saturating_mul(STREAM_TRIES.into());
     let streams = packets(streams, settings.stream_packets);
     let probed = (u128::from(largest) * 8_000_000).div_ceil(u128::from(settings.every_us.max(1)));
     let in_bursts = trains > 0 || streams > 0;

@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use iperf3_server::Network;
 use jiff::tz::TimeZone;
+use serving::Network;
 use thiserror::Error;
 use toml::{Table, Value};
 

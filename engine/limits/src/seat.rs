@@ -2,9 +2,11 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use wire::defaults::START_TIMEOUT;
+
 use crate::{
     check::Held,
-    defaults::{OVERHEAD_MAX, START_WAIT},
+    defaults::OVERHEAD_MAX,
     moment::Moment,
     state::Locked,
     test_name::TestName,
@@ -35,7 +37,7 @@ impl Seat {
     /// # Errors
     /// Others cannot be told.
     pub fn take(locked: &Locked<'_>, who: &Who, longest: Duration, now: Moment) -> Result<Self, String> {
-        let no_later = now.after(longest + OVERHEAD_MAX + START_WAIT);
+        let no_later = now.after(longest + OVERHEAD_MAX + START_TIMEOUT);
         let turn = Turn {
             who: who.clone(),
             tests: Vec::new(),

@@ -1,6 +1,6 @@
 use std::{net::IpAddr, time::Duration};
 
-use iperf3_server::Network;
+use serving::Network;
 
 use crate::defaults;
 

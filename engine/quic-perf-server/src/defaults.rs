@@ -40,5 +40,3 @@ pub const STOPPING_LEAVE: Duration = Duration::from_millis(650);
 pub const LAST_WORDS: Duration = Duration::from_millis(250);
 /// For what the log holds to be written when the server ends.
 pub const LOG_FLUSH: Duration = Duration::from_millis(400);
-/// How often it is looked at whether refusals are to be summarised.
-pub const REFUSALS_LOOK: Duration = Duration::from_secs(1);

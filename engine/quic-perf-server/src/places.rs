@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use iperf3_server::Origin;
+use serving::Origin;
 
 /// Who has places.
 #[derive(Clone, Default)]

@@ -9,10 +9,10 @@ use std::{
     time::Instant,
 };
 
-use iperf3_server::{Log, Origin, Refusals, everywhere};
 use quinn::{Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig, TokioRuntime, TransportConfig};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
+use serving::{Log, Origin, Refusals, defaults::REFUSALS_LOOK, everywhere};
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 use tokio::{
@@ -25,8 +25,7 @@ use tokio::{
 use crate::{
     Config, certificate, connection,
     defaults::{
-        HANDSHAKE_TIMEOUT, INCOMING_BYTES_MAX, INCOMING_MAX, LOG_FLUSH, REFUSALS_LOOK, SOCKET_WINDOW_BYTES, STOP_CHECK,
-        STOPPING_LEAVE,
+        HANDSHAKE_TIMEOUT, INCOMING_BYTES_MAX, INCOMING_MAX, LOG_FLUSH, SOCKET_WINDOW_BYTES, STOP_CHECK, STOPPING_LEAVE,
     },
     places::{Place, Places},
 };

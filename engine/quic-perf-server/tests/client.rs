@@ -10,11 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use iperf3_server::Log;
 use quic_perf_server::{Config, Server};
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint, ReadError, VarInt, crypto::rustls::QuicClientConfig};
 use rustls::{RootCertStore, crypto::ring, pki_types::CertificateDer, version::TLS13};
 use serde_json::Value;
+use serving::Log;
 use tokio::{runtime, time::timeout};
 
 const PATIENCE: Duration = Duration::from_secs(30);

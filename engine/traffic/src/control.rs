@@ -4,7 +4,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::TrialError;
+use wire::defaults::START_TIMEOUT;
+
+use crate::{TrialError, defaults::STOP_CHECK};
 
 /// What the controller has requested of a prepared trial since, and what its host allows.
 #[derive(Default)]
@@ -75,9 +77,31 @@ impl Control {
         self.lock().stop
     }
 
+    /// Waits for the start of a source and its moment, for [`START_TIMEOUT`] at most.
+    ///
+    /// # Arguments
+    /// `meanwhile`: does what is due before the start, now and every [`STOP_CHECK`].
+    ///
+    /// # Errors
+    /// [`TrialError::Stopped`], or [`TrialError::StartTimeout`].
+    pub fn wait_until_started(&self, mut meanwhile: impl FnMut()) -> Result<(), TrialError> {
+        let deadline = Instant::now() + START_TIMEOUT;
+        loop {
+            meanwhile();
+            if self.wait_for_start(STOP_CHECK) {
+                return Ok(());
+            }
+            if self.stopped() {
+                return Err(TrialError::Stopped);
+            }
+            if Instant::now() >= deadline {
+                return Err(TrialError::StartTimeout(START_TIMEOUT));
+            }
+        }
+    }
+
     /// Waits for the start and its moment; `false` if there was none in time, or a stop first.
-    #[must_use]
-    pub fn wait_for_start(&self, timeout: Duration) -> bool {
+    fn wait_for_start(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         let mut requested = self.lock();
         loop {
@@ -118,6 +142,22 @@ mod tests {
             "the start was received in time, though it lies later"
         );
         assert!(Instant::now() >= begin);
+    }
+
+    #[test]
+    fn what_is_due_before_the_start_is_done_until_it_comes() {
+        let control = Control::default();
+        let mut times = 0;
+        let started = control.wait_until_started(|| {
+            times += 1;
+            if times == 2 {
+                control.start(Instant::now());
+            }
+        });
+        assert!(started.is_ok());
+        assert_eq!(times, 2);
+        control.stop();
+        assert!(matches!(control.wait_until_started(|| {}), Err(TrialError::Stopped)));
     }
 
     #[test]

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-/// How long a prepared trial waits for its start.
-pub const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How far apart the two looks around the wall clock may be, for a trial's origin: beyond it they are repeated.
 pub const ORIGIN_SPREAD_MAX: Duration = Duration::from_micros(20);
 /// How often, at most; the closest looks count.
@@ -45,6 +43,8 @@ pub const SAMPLES_MAX_BYTES: u64 = 4 << 30;
 pub const CPU_ROWS_MAX_BYTES: u64 = 1 << 30;
 /// How often CPU time is looked at, at most: it must not disturb samples that are taken more often.
 pub const MONITOR_INTERVAL_MIN: Duration = Duration::from_millis(100);
+/// How often it is looked at of what takes little of it: of measurements of round-trip times and of paths.
+pub const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
 /// Looking at CPU time takes at most one part in so many of the coordinator's time: a host of many cores is looked at
 /// less often.
 pub const MONITOR_SHARE: i64 = 100;
@@ -100,8 +100,6 @@ pub const END_INTERVAL: Duration = Duration::from_millis(50);
 pub const END_ATTEMPTS: u32 = 20;
 /// How long a sink answers once it knows: its acknowledgement may have been lost.
 pub const END_LINGER: Duration = Duration::from_millis(150);
-/// How often the CPU time of a measurement of round-trip times is looked at.
-pub const ECHO_MONITOR_INTERVAL: Duration = Duration::from_secs(1);
 /// Connections that may wait to be taken where the time of connecting is measured.
 pub const ECHO_BACKLOG: i32 = 1024;
 /// How often a request to the other end of a path's measurement is repeated, until it responds.
@@ -127,8 +125,6 @@ pub const PROBE_SIZES_MAX: u64 = 1000;
 pub const PATH_REPEATS_MAX: u64 = 10_000;
 /// Fastest probing: a router is not to be bothered more often.
 pub const PROBE_EVERY_LEAST: Duration = Duration::from_millis(1);
-/// Probes sent in place of one without an answer, itself included.
-pub const HOP_TRIES: u32 = 3;
 /// A hop that left so many probes unanswered and never answered one is not probed any more.
 pub const HOP_SILENT_TRIES: usize = 6;
 /// How many of a hop's last probes are looked at, to see whether it limits its answers.
@@ -147,8 +143,6 @@ pub const PATH_LINGER: Duration = Duration::from_millis(300);
 pub const DISTANCE_TRIES: u32 = 20;
 /// Socket buffers of a path's measurement, in bytes, as far as the host grants them.
 pub const PATH_BUFFER_BYTES: usize = 4 << 20;
-/// Most packets of a train or of a stream.
-pub const TRAIN_PACKETS_MAX: u32 = 4096;
 /// A train is to last so long at the sink at least: below it, whoever stamps arrivals is as slow as the path.
 pub const TRAIN_LEAST: Duration = Duration::from_millis(4);
 /// A train is not to last longer than this.
@@ -222,8 +216,6 @@ pub const GRO_BUFFER_BYTES: usize = 1 << 16;
 pub const GONE_AWAITED: Duration = Duration::from_millis(100);
 /// A packet of a stream that goes out so much too late was held up on its own host.
 pub const STREAM_LATE_MOST: Duration = Duration::from_micros(200);
-/// How often a stream is sent where packets of it were held up, at most; the last one counts in any case.
-pub const STREAM_TRIES: u32 = 4;
 /// How long an iperf3 server may take over its next state, beyond what the test itself takes.
 pub const IPERF3_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an iperf3 server that is busy is left alone at first; each time twice as long.

@@ -17,7 +17,7 @@ use wire::{ANSWER_BYTES, Event, Listening, OPENING_BYTES, Opening, PortRange, Re
 use crate::{
     Control, Outbox, Task, TrialError,
     address::{family_of, local_address, on_free_port, resolve, set_dscp},
-    defaults::{BESIDE_ATTEMPTS, DATAGRAMS_AT_ONCE, OPENING_INTERVAL, PORT_RETRY, START_TIMEOUT, STOP_CHECK},
+    defaults::{BESIDE_ATTEMPTS, DATAGRAMS_AT_ONCE, OPENING_INTERVAL, PORT_RETRY, STOP_CHECK},
 };
 
 /// The parameters of a rendezvous.
@@ -89,23 +89,13 @@ impl Rendezvous {
     /// # Errors
     /// No start was received, or the trial was stopped.
     pub fn wait_for_start(&self, control: &Control) -> Result<(), TrialError> {
-        let deadline = Instant::now() + START_TIMEOUT;
         let mut buffer = [0; OPENING_BYTES + 1];
-        loop {
+        control.wait_until_started(|| {
             for _ in 0..DATAGRAMS_AT_ONCE {
                 let Ok(datagram) = receive_datagram(&self.socket, &mut buffer) else { break };
                 let _ = self.answer_opening(buffer.get(..datagram.length).unwrap_or(&buffer));
             }
-            if control.wait_for_start(STOP_CHECK) {
-                return Ok(());
-            }
-            if control.stopped() {
-                return Err(TrialError::Stopped);
-            }
-            if Instant::now() >= deadline {
-                return Err(TrialError::StartTimeout(START_TIMEOUT));
-            }
-        }
+        })
     }
 
     /// Answers the opening that was answered before; returns whether this is one.

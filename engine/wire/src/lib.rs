@@ -4,6 +4,7 @@
 
 mod block;
 mod datagram;
+pub mod defaults;
 mod echo;
 mod emulation;
 mod frame;

@@ -10,9 +10,10 @@ use std::{
 };
 
 use iperf3::{COOKIE_BYTES, Cookie, Results, State, StreamResults, encode_frame, parse_json};
-use iperf3_server::{Acceptor, Config, Log};
+use iperf3_server::{Acceptor, Config};
 use rustix::event::{EventfdFlags, eventfd};
 use serde_json::{Value, json};
+use serving::Log;
 use socket2::{Domain, Socket, Type};
 
 /// How long a test waits for what must come.

@@ -8,8 +8,9 @@ use std::{
 };
 
 use iperf3::{OPENING, State};
-use iperf3_server::{Admission, Config, Limits, Log};
+use iperf3_server::{Admission, Config, Limits};
 use serde_json::json;
+use serving::Log;
 
 use crate::script::{Client, Server, tcp, udp};
 

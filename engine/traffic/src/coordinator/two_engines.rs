@@ -3,16 +3,10 @@
 
 use std::{marker::PhantomData, time::Duration};
 
-use wire::{Decided, Role};
+use wire::{Decided, Role, defaults::START_TIMEOUT};
 
 use super::{Coordinator, Procedure, Running, Sampling, Side, Sides};
-use crate::{
-    TrialError,
-    defaults::{SINK_SLACK, START_TIMEOUT},
-    flow::Flow,
-    known::Rule,
-    time::nanoseconds,
-};
+use crate::{TrialError, defaults::SINK_SLACK, flow::Flow, known::Rule, time::nanoseconds};
 
 /// The deadlines of a trial.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use crate::{
     defaults::SAMPLES_MAX_BYTES,
-    samples::{Column, Record, Tabular, take},
+    samples::{Column, Record, Tabular, record},
 };
 
 /// What the kernel says of a block device (`/proc/diskstats`) and of all files (`/proc/meminfo`).
@@ -50,8 +50,6 @@ const FILE_SYSTEMS: [(u64, &str); 14] = [
     (0x4750_4653, "gpfs"),
 ];
 
-const ABSENT: u64 = u64::MAX;
-
 impl DeviceRow {
     /// What people call the file system.
     fn file_system_name(&self) -> &'static str {
@@ -60,49 +58,22 @@ impl DeviceRow {
     }
 }
 
+record!(DeviceRow {
+    start_ns: i64,
+    end_ns: i64,
+    device: Option<(u32, u32)>,
+    file_system: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+    busy_us: u64,
+    queued_us: u64,
+    requests: u64,
+    dirty_bytes: Option<u64>,
+    writeback_bytes: Option<u64>,
+});
+
 impl Record for DeviceRow {
-    const BYTES: usize = 2 * 8 + 2 * 4 + 8 * 8;
     const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        let (major, minor) = self.device.unwrap_or((u32::MAX, u32::MAX));
-        record.extend(self.start_ns.to_le_bytes());
-        record.extend(self.end_ns.to_le_bytes());
-        record.extend(major.to_le_bytes());
-        record.extend(minor.to_le_bytes());
-        let numbers = [
-            self.file_system,
-            self.read_bytes,
-            self.written_bytes,
-            self.busy_us,
-            self.queued_us,
-            self.requests,
-            self.dirty_bytes.unwrap_or(ABSENT),
-            self.writeback_bytes.unwrap_or(ABSENT),
-        ];
-        record.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let (start_ns, end_ns) = (i64::from_le_bytes(take(rest)), i64::from_le_bytes(take(rest)));
-        let device = (u32::from_le_bytes(take(rest)), u32::from_le_bytes(take(rest)));
-        let [file_system, read_bytes, written_bytes, busy_us, queued_us, requests, dirty, writeback] =
-            [(); 8].map(|()| u64::from_le_bytes(take(rest)));
-        Self {
-            start_ns,
-            end_ns,
-            device: Some(device).filter(|device| *device != (u32::MAX, u32::MAX)),
-            file_system,
-            read_bytes,
-            written_bytes,
-            busy_us,
-            queued_us,
-            requests,
-            dirty_bytes: Some(dirty).filter(|&bytes| bytes != ABSENT),
-            writeback_bytes: Some(writeback).filter(|&bytes| bytes != ABSENT),
-        }
-    }
 }
 
 impl Tabular for DeviceRow {
@@ -162,15 +133,11 @@ impl Tabular for DeviceRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::assert_kept;
 
     #[test]
     fn a_row_survives_its_record() {
         let whole = DeviceRow { start_ns: -1, device: Some((7, 0)), dirty_bytes: Some(3), ..DeviceRow::default() };
-        for row in [whole, DeviceRow { device: None, writeback_bytes: None, ..whole }] {
-            let mut record = Vec::new();
-            row.encode(&mut record);
-            assert_eq!(record.len(), DeviceRow::BYTES);
-            assert_eq!(DeviceRow::decode(&record), row);
-        }
+        assert_kept(&[whole, DeviceRow { device: None, writeback_bytes: None, ..whole }]);
     }
 }

@@ -47,8 +47,8 @@ impl Sampler {
     /// They cannot be read back.
     pub fn deliver(self, flows: TcpFlows, tables: &mut Delivery<'_>) -> Result<Vec<FlowReport>, TrialError> {
         let reports = self.flows.deliver(flows, tables)?;
-        tables.deliver(self.storage).map_err(|error| TrialError::Samples(error.to_string()))?;
-        tables.deliver(self.devices).map_err(|error| TrialError::Samples(error.to_string()))?;
+        tables.deliver(self.storage)?;
+        tables.deliver(self.devices)?;
         Ok(reports)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     defaults::SAMPLES_MAX_BYTES,
-    samples::{Column, Record, Tabular, take},
+    samples::{Column, Record, Tabular, record},
 };
 
 /// What the two threads of a flow count, all since the origin.
@@ -99,26 +99,10 @@ pub struct StorageRow {
     pub counts: [u64; COUNTS],
 }
 
+record!(StorageRow { flow: u32, start_ns: i64, end_ns: i64, counts: [u64; COUNTS] });
+
 impl Record for StorageRow {
-    const BYTES: usize = 4 + 2 * 8 + COUNTS * 8;
     const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        record.extend(self.flow.to_le_bytes());
-        record.extend(self.start_ns.to_le_bytes());
-        record.extend(self.end_ns.to_le_bytes());
-        record.extend(self.counts.iter().flat_map(|count| count.to_le_bytes()));
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        Self {
-            flow: u32::from_le_bytes(take(rest)),
-            start_ns: i64::from_le_bytes(take(rest)),
-            end_ns: i64::from_le_bytes(take(rest)),
-            counts: [(); COUNTS].map(|()| u64::from_le_bytes(take(rest))),
-        }
-    }
 }
 
 impl Tabular for StorageRow {
@@ -139,14 +123,12 @@ impl Tabular for StorageRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::assert_kept;
 
     #[test]
     fn a_row_survives_its_record() {
         let counts = Counts { storage_bytes: 1, storage_cpu_us: u64::MAX >> 1, ..Counts::default() }.to_array();
         let row = StorageRow { flow: 3, start_ns: -1, end_ns: i64::MAX, counts };
-        let mut record = Vec::new();
-        row.encode(&mut record);
-        assert_eq!(record.len(), StorageRow::BYTES);
-        assert_eq!(StorageRow::decode(&record), row);
+        assert_kept(&[row]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     defaults::CPU_ROWS_MAX_BYTES,
-    samples::{Column, Record, Tabular, take},
+    samples::{Column, Field, Record, Tabular, record},
 };
 
 /// What CPU time is of.
@@ -41,35 +41,28 @@ pub const VALUE_COLUMNS: [(&str, &str, bool, &str); 9] = [
     ("involuntary_switches", "switches", true, "How often the CPU was taken from the thread. Absent for a core."),
 ];
 
-const ABSENT: u64 = u64::MAX;
+impl Field for Of {
+    const BYTES: usize = u8::BYTES + i32::BYTES;
+
+    fn put(&self, record: &mut Vec<u8>) {
+        let (kind, id) = match self {
+            Self::Core(id) => (0_u8, id),
+            Self::Thread(id) => (1, id),
+        };
+        kind.put(record);
+        id.put(record);
+    }
+
+    fn take(rest: &mut &[u8]) -> Self {
+        let (kind, id) = (u8::take(rest), i32::take(rest));
+        if kind == 0 { Self::Core(id) } else { Self::Thread(id) }
+    }
+}
+
+record!(CpuRow { start_ns: i64, end_ns: i64, of: Of, values: [Option<u64>; VALUE_COLUMNS.len()] });
 
 impl Record for CpuRow {
-    const BYTES: usize = 8 + 8 + 1 + 4 + VALUE_COLUMNS.len() * 8;
     const LOG_MAX_BYTES: u64 = CPU_ROWS_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        let (kind, id) = match self.of {
-            Of::Core(id) => (0, id),
-            Of::Thread(id) => (1, id),
-        };
-        record.extend(self.start_ns.to_le_bytes());
-        record.extend(self.end_ns.to_le_bytes());
-        record.push(kind);
-        record.extend(id.to_le_bytes());
-        for value in self.values {
-            record.extend(value.unwrap_or(ABSENT).to_le_bytes());
-        }
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let (start_ns, end_ns) = (i64::from_le_bytes(take(rest)), i64::from_le_bytes(take(rest)));
-        let [kind] = take(rest);
-        let id = i32::from_le_bytes(take(rest));
-        let of = if kind == 0 { Of::Core(id) } else { Of::Thread(id) };
-        let values = [(); VALUE_COLUMNS.len()].map(|()| Some(u64::from_le_bytes(take(rest))).filter(|&v| v != ABSENT));
-        Self { start_ns, end_ns, of, values }
-    }
 }
 
 impl Tabular for CpuRow {
@@ -114,6 +107,7 @@ impl Tabular for CpuRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::assert_kept;
 
     #[test]
     fn a_row_survives_its_record() {
@@ -121,10 +115,7 @@ mod tests {
             let mut values = [Some(7); VALUE_COLUMNS.len()];
             values[8] = None;
             let row = CpuRow { start_ns: -1, end_ns: i64::MAX, of, values };
-            let mut record = Vec::new();
-            row.encode(&mut record);
-            assert_eq!(record.len(), CpuRow::BYTES);
-            assert_eq!(CpuRow::decode(&record), row);
+            assert_kept(&[row]);
         }
     }
 }

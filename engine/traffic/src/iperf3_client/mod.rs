@@ -26,7 +26,6 @@ use wire::{Connected, Event, FarSide, Granted, Iperf3, Prepare, RendezvousRole, 
 use self::{
     conversation::{Conversation, Server},
     kind::{ConnectionOf, Kind},
-    outcome::Seen,
     run::WithServer,
     tcp::Tcp,
     udp::Udp,
@@ -35,7 +34,6 @@ use crate::{
     Control, Outbox, Task, TrialError,
     address::{family_of, resolve},
     coordinator::{self, Side},
-    defaults::START_TIMEOUT,
     flow::Flows,
     halt::Halt,
     host::{Counters, Monitor},
@@ -92,8 +90,35 @@ struct Trial<'a, K: Kind> {
     outbox: &'a dyn Outbox,
 }
 
-/// The flows of one direction that stand, and what the kernel granted them.
-type Opened<K> = (Vec<ConnectionOf<K>>, Granted);
+/// One direction of a test whose flows stand, and what the kernel granted them.
+struct Opened<'a, K: Kind> {
+    task: &'a Task<'a, K::Settings>,
+    buffers: K::Buffers,
+    connections: Vec<ConnectionOf<K>>,
+    granted: Granted,
+}
+
+impl<'a, K: Kind> Opened<'a, K> {
+    fn begin(self, origin: Origin) -> Direction<'a, K> {
+        let flows = Flows::new((0..).zip(self.connections), origin);
+        Direction { task: self.task, buffers: self.buffers, flows }
+    }
+}
+
+/// One direction of a test from its origin on.
+struct Direction<'a, K: Kind> {
+    task: &'a Task<'a, K::Settings>,
+    buffers: K::Buffers,
+    flows: Flows<ConnectionOf<K>>,
+}
+
+/// What flows that have ended leave behind.
+struct Ended<K: Kind> {
+    /// Of each direction.
+    watched: Vec<(K::Sampler, Monitor)>,
+    /// The server's, or why the test is not whole.
+    results: Result<Results, TrialError>,
+}
 
 /// The outcome of a test in one direction, beside its samples.
 struct Outcome<K: Kind> {
@@ -117,8 +142,8 @@ impl<'a, K: Kind> Trial<'a, K> {
         with_login()?;
         let busy = Duration::from_micros(self.iperf3.busy_timeout_us);
         let mut conversation = Conversation::open(&server, &cookie, with_login, busy, &self.halt)?;
-        match self.open(&server, &cookie, &mut conversation) {
-            Ok(opened) => self.run(opened, buffers, conversation, control),
+        match self.open(&server, &cookie, buffers, &mut conversation) {
+            Ok(opened) => self.run(first, opened, conversation, control),
             Err(error) => {
                 conversation.break_off();
                 Err(error)
@@ -149,12 +174,13 @@ impl<'a, K: Kind> Trial<'a, K> {
         &self,
         server: &Server,
         cookie: &Cookie,
+        buffers: Vec<K::Buffers>,
         conversation: &mut Conversation,
-    ) -> Result<Vec<Opened<K>>, TrialError> {
+    ) -> Result<Vec<Opened<'a, K>>, TrialError> {
         let mut opened = Vec::new();
-        for task in self.tasks {
+        for (task, buffers) in self.tasks.iter().zip(buffers) {
             match K::open(task, server, cookie, conversation, &self.halt) {
-                Ok(of_task) => opened.push(of_task),
+                Ok((connections, granted)) => opened.push(Opened { task, buffers, connections, granted }),
                 Err(error) => return Err(conversation.reason_for(error)),
             }
         }
@@ -164,95 +190,98 @@ impl<'a, K: Kind> Trial<'a, K> {
 
     fn run(
         &self,
-        opened: Vec<Opened<K>>,
-        mut buffers: Vec<K::Buffers>,
-        mut conversation: Conversation,
+        first: &Task<'a, K::Settings>,
+        opened: Vec<Opened<'a, K>>,
+        conversation: Conversation,
         control: &Control,
     ) -> Result<(), TrialError> {
         let running = Instant::now();
-        let Some(first) = self.tasks.first() else { return Ok(()) };
-        let congestion = opened.first().and_then(|(_, granted)| granted.congestion.clone());
-        let mut connections = Vec::new();
         // Whoever reads these events may start the trial at once, and a driver may take its time to tell.
-        let counters: Vec<Counters> = self.tasks.iter().map(|_| Counters::read()).collect();
-        for (task, (of_task, granted)) in self.tasks.iter().zip(opened) {
-            let connected = Connected { trial: task.trial.into(), role: task.role, granted };
+        let counters: Vec<Counters> = opened.iter().map(|_| Counters::read()).collect();
+        for Opened { task, granted, .. } in &opened {
+            let connected = Connected { trial: task.trial.into(), role: task.role, granted: granted.clone() };
             self.outbox.event(Event::Connected(connected));
-            connections.push(of_task);
         }
-        if first.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {
+        if first.role == Role::Source
+            && let Err(error) = control.wait_until_started(|| {})
+        {
             conversation.break_off();
-            return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
+            return Err(error);
         }
+        let congestion = opened.first().and_then(|one| one.granted.congestion.clone());
         let origin = Origin::now();
         let lead = origin.instant.saturating_duration_since(running);
+        let mut directions: Vec<_> = opened.into_iter().map(|one| one.begin(origin)).collect();
+        let Ended { watched, results } = self.run_flows(first, &mut directions, counters, conversation, congestion)?;
+        let mut flows_before = 0;
+        for (Direction { task, flows, .. }, (sampler, monitor)) in directions.into_iter().zip(watched) {
+            let far_side = results.as_ref().ok().map(|theirs| self.far_side(theirs, task, flows_before, lead));
+            flows_before += request::RequestedSettings::flows(task.settings);
+            let outcome = Outcome { flows, sampler, monitor, far_side };
+            self.report(task, outcome, origin.unix_ns, results.as_ref().err())?;
+        }
+        Ok(())
+    }
+
+    /// Runs all flows to their end, and exchanges results with the server if the test has gone to its end.
+    ///
+    /// # Arguments
+    /// `congestion`: what the kernel granted our flows.
+    ///
+    /// # Errors
+    /// Nothing has run.
+    fn run_flows(
+        &self,
+        first: &Task<'a, K::Settings>,
+        directions: &mut [Direction<'a, K>],
+        counters: Vec<Counters>,
+        mut conversation: Conversation,
+        congestion: Option<String>,
+    ) -> Result<Ended<K>, TrialError> {
         let interval = K::reach(first.settings).sample_interval;
-        let flows: Vec<Flows<ConnectionOf<K>>> =
-            connections.into_iter().map(|of_task| Flows::new((0..).zip(of_task), origin)).collect();
-        let mut sides: Vec<Side<'_, K::Sampler>> = Vec::new();
-        for ((task, flows), counters) in self.tasks.iter().zip(&flows).zip(counters) {
+        let (mut sides, mut carried) = (Vec::new(), Vec::new());
+        for (Direction { task, buffers, flows }, counters) in directions.iter_mut().zip(counters) {
             sides.push(Side::begin(task, flows, K::sampler(task, flows), interval, counters, self.outbox));
+            carried.push((&*flows, *task, buffers));
         }
         let times = K::times(first.settings, self.iperf3);
-        let all = self.tasks.iter().zip(&flows).zip(&mut buffers);
         let mut procedure = WithServer::new(&mut conversation, &times, &self.halt);
         let ran = coordinator::run(&mut sides, &mut procedure, &self.halt, move |scope| {
-            for ((task, flows), buffers) in all {
-                K::spawn_all(scope, flows, task, buffers)?;
-            }
-            Ok(())
+            carried.into_iter().try_for_each(|(flows, task, buffers)| K::spawn_all(scope, flows, task, buffers))
         });
         let counted = procedure.counted();
-        let mut incomplete = match ran {
-            Ok(incomplete) => incomplete,
+        let results = match ran {
+            Ok(None) => {
+                let seen = self.tasks.iter().zip(&sides).flat_map(|(task, side)| K::seen(side, task.settings));
+                let ours = outcome::ours(&seen.collect::<Vec<_>>(), congestion, counted);
+                let server_sends = self.tasks.iter().any(|task| task.role == Role::Sink);
+                let requested = request::RequestedSettings::congestion(first.settings).filter(|_| server_sends);
+                conversation.exchange(&ours, requested, &self.halt)
+            }
+            Ok(Some(incomplete)) => {
+                conversation.break_off();
+                Err(incomplete)
+            }
             Err(error) => {
                 conversation.break_off();
                 return Err(error);
             }
         };
-        let mut results = None;
-        if incomplete.is_none() {
-            let seen: Vec<Seen> =
-                self.tasks.iter().zip(&sides).flat_map(|(task, side)| K::seen(side, task.settings)).collect();
-            let ours = outcome::ours(&seen, congestion, counted);
-            let server_sends = self.tasks.iter().any(|task| task.role == Role::Sink);
-            let requested = request::RequestedSettings::congestion(first.settings).filter(|_| server_sends);
-            match conversation.exchange(&ours, requested, &self.halt) {
-                Ok(theirs) => results = Some(theirs),
-                Err(error) => incomplete = Some(error),
-            }
-        } else {
-            conversation.break_off();
-        }
-        let watched: Vec<_> = sides.into_iter().map(|side| (side.sampler, side.monitor)).collect();
-        let far_sides = self.far_sides(results.as_ref(), lead);
-        for (((task, flows), (sampler, monitor)), far_side) in self.tasks.iter().zip(flows).zip(watched).zip(far_sides)
-        {
-            let outcome = Outcome { flows, sampler, monitor, far_side };
-            self.report(task, outcome, origin.unix_ns, incomplete.as_ref())?;
-        }
-        Ok(())
+        let watched = sides.into_iter().map(|side| (side.sampler, side.monitor)).collect();
+        Ok(Ended { watched, results })
     }
 
-    /// What the server reported of each direction, the streams of which were made one after the other.
+    /// What the server reported of a direction, the streams of which were made after so many others.
     ///
     /// # Arguments
     /// `lead`: how long the server had run when the trial began.
-    fn far_sides(&self, results: Option<&Results>, lead: Duration) -> Vec<Option<FarSide>> {
-        let mut first = 0;
-        let of_task = |task: &Task<'a, K::Settings>| {
-            let flows = request::RequestedSettings::flows(task.settings);
-            let mut far_side = results.map(|results| outcome::theirs(results, task.role, first, flows, K::DATAGRAMS));
-            if let Some(far_side) = &mut far_side
-                && task.role == Role::Source
-                && self.iperf3.omit_s == 0
-            {
-                outcome::take_off(far_side, lead);
-            }
-            first += flows;
-            far_side
-        };
-        self.tasks.iter().map(of_task).collect()
+    fn far_side(&self, results: &Results, task: &Task<'_, K::Settings>, flows_before: u32, lead: Duration) -> FarSide {
+        let flows = request::RequestedSettings::flows(task.settings);
+        let mut far_side = outcome::theirs(results, task.role, flows_before, flows, K::DATAGRAMS);
+        if task.role == Role::Source && self.iperf3.omit_s == 0 {
+            outcome::take_off(&mut far_side, lead);
+        }
+        far_side
     }
 
     fn report(

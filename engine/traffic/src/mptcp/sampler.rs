@@ -37,7 +37,7 @@ impl Sampler {
         tables: &mut Delivery<'_>,
     ) -> Result<(Vec<FlowReport>, Option<TrialError>), TrialError> {
         let reports = self.flows.deliver(flows, tables)?;
-        tables.deliver(self.subflows).map_err(|error| TrialError::Samples(error.to_string()))?;
+        tables.deliver(self.subflows)?;
         Ok((reports, self.fell_back.map(|flow| TrialError::FellBackLater { flow })))
     }
 }

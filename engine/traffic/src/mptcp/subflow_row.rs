@@ -1,12 +1,12 @@
 //! The table `subflows`: one row is one subflow of one flow, one end, one sample interval.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
-use sys::{MptcpInfo, Subflow, TCP_INFO_BYTES, TcpInfo};
+use sys::{MptcpInfo, Subflow, TcpInfo};
 
 use crate::{
     defaults::SAMPLES_MAX_BYTES,
-    samples::{Column, Record, Sample, Tabular, kernel_columns, take},
+    samples::{Column, Record, Sample, Tabular, kernel_columns, record},
 };
 
 /// One subflow, one sample interval.
@@ -45,63 +45,22 @@ impl SubflowRow {
     }
 }
 
+record!(SubflowRow {
+    flow: u32,
+    subflow: u32,
+    start_ns: i64,
+    end_ns: i64,
+    local: SocketAddr,
+    remote: SocketAddr,
+    connection_sent_bytes: u64,
+    connection_received_bytes: u64,
+    connection_reinjected_bytes: u64,
+    connection_acked_bytes: u64,
+    tcp_info: TcpInfo,
+});
+
 impl Record for SubflowRow {
-    const BYTES: usize = 2 * 4 + 2 * 8 + 2 * (16 + 2) + 4 * 8 + 4 + TCP_INFO_BYTES;
     const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        let begin = record.len();
-        let info = self.tcp_info.as_bytes();
-        record.extend(self.flow.to_le_bytes());
-        record.extend(self.subflow.to_le_bytes());
-        record.extend(self.start_ns.to_le_bytes());
-        record.extend(self.end_ns.to_le_bytes());
-        for address in [self.local, self.remote] {
-            let ipv6 = match address.ip() {
-                IpAddr::V4(address) => address.to_ipv6_mapped(),
-                IpAddr::V6(address) => address,
-            };
-            record.extend(ipv6.octets());
-            record.extend(address.port().to_le_bytes());
-        }
-        record.extend(self.connection_sent_bytes.to_le_bytes());
-        record.extend(self.connection_received_bytes.to_le_bytes());
-        record.extend(self.connection_reinjected_bytes.to_le_bytes());
-        record.extend(self.connection_acked_bytes.to_le_bytes());
-        record.extend(u32::try_from(info.len()).unwrap_or(0).to_le_bytes());
-        record.extend(info);
-        record.resize(begin + Self::BYTES, 0);
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let flow = u32::from_le_bytes(take(rest));
-        let subflow = u32::from_le_bytes(take(rest));
-        let start_ns = i64::from_le_bytes(take(rest));
-        let end_ns = i64::from_le_bytes(take(rest));
-        let [local, remote] = [0; 2].map(|_| {
-            let address = Ipv6Addr::from(take(rest)).to_canonical();
-            SocketAddr::new(address, u16::from_le_bytes(take(rest)))
-        });
-        let connection_sent_bytes = u64::from_le_bytes(take(rest));
-        let connection_received_bytes = u64::from_le_bytes(take(rest));
-        let connection_reinjected_bytes = u64::from_le_bytes(take(rest));
-        let connection_acked_bytes = u64::from_le_bytes(take(rest));
-        let info_length = u32::from_le_bytes(take(rest)) as usize;
-        Self {
-            flow,
-            subflow,
-            start_ns,
-            end_ns,
-            local,
-            remote,
-            connection_sent_bytes,
-            connection_received_bytes,
-            connection_reinjected_bytes,
-            connection_acked_bytes,
-            tcp_info: TcpInfo::from_bytes(&rest[..info_length.min(rest.len())]),
-        }
-    }
 }
 
 impl Tabular for SubflowRow {
@@ -161,7 +120,7 @@ impl Tabular for SubflowRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Log;
+    use crate::samples::assert_kept;
 
     #[test]
     fn what_goes_in_comes_out() {
@@ -178,14 +137,7 @@ mod tests {
             connection_acked_bytes: 3,
             tcp_info: TcpInfo::from_bytes(&[9; 104]),
         };
-        let mut log = Log::new();
-        log.push(&row);
-        log.push(&row);
-        let (rows, found) = log.into_rows().unwrap();
-        assert_eq!(rows, 2);
-        for one in found {
-            assert_eq!(format!("{:?}", one.unwrap()), format!("{row:?}"));
-        }
+        assert_kept(&[row]);
     }
 
     #[test]

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use wire::PathSettings;
+use wire::{PathSettings, defaults::TRAIN_PACKETS_MAX};
 
 use crate::{
     TrialError,
     defaults::{
         PACKET_MOST_BYTES, PATH_REPEATS_MAX, PROBE_EVERY_LEAST, PROBE_LEAST_BYTES, PROBE_SIZES_MAX, TRAIN_LEAST_BYTES,
-        TRAIN_PACKETS_MAX,
     },
     limits::{check_times, within},
 };

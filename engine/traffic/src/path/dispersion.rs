@@ -4,8 +4,10 @@
 //! Moore 2001). A token bucket lets the first of them pass at once: its rate shows in the later ones only, so that trains
 //! grow until their halves are of one rate.
 
+use wire::defaults::TRAIN_PACKETS_MAX;
+
 use super::train_row::TrainRow;
-use crate::defaults::{TRAIN_HALVES_SHARE, TRAIN_LEAST, TRAIN_MOST, TRAIN_PACKETS_MAX};
+use crate::defaults::{TRAIN_HALVES_SHARE, TRAIN_LEAST, TRAIN_MOST};
 
 /// What a train showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

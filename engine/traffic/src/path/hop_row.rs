@@ -1,10 +1,10 @@
 //! The table `hops`: one row is one probe of one hop.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use crate::{
     defaults::PATH_ROWS_MAX_BYTES,
-    samples::{Column, Record, Tabular, take},
+    samples::{Column, Record, Tabular, code, record},
 };
 
 /// The response to a probe.
@@ -63,51 +63,20 @@ pub struct Seen {
     pub rtt_ns: i64,
 }
 
-/// Stands in a record for an absent time.
-const ABSENT: i64 = i64::MIN;
+record!(HopRow {
+    sequence: u32,
+    ttl: u8,
+    size_bytes: u32,
+    sent_ns: i64,
+    seen: Option<Seen>,
+    tries: u32,
+    spacing_ns: i64,
+});
+record!(Seen { answer: Answer, from: Option<IpAddr>, rtt_ns: i64 });
+code!(Answer { TimeExceeded, Destination, PortUnreachable, TooBig, Unreachable, Other });
 
 impl Record for HopRow {
-    const BYTES: usize = 4 + 1 + 4 + 8 + 8 + 1 + 1 + 16 + 4 + 8;
     const LOG_MAX_BYTES: u64 = PATH_ROWS_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        let answer = self.seen.and_then(|seen| ANSWERS.iter().position(|(answer, _)| *answer == seen.answer));
-        let from = self.seen.and_then(|seen| seen.from);
-        let (family, address) = match from {
-            None => (0, Ipv6Addr::UNSPECIFIED),
-            Some(IpAddr::V4(address)) => (4, address.to_ipv6_mapped()),
-            Some(IpAddr::V6(address)) => (6, address),
-        };
-        record.extend(self.sequence.to_le_bytes());
-        record.push(self.ttl);
-        record.extend(self.size_bytes.to_le_bytes());
-        record.extend(self.sent_ns.to_le_bytes());
-        record.extend(self.seen.map_or(ABSENT, |seen| seen.rtt_ns).to_le_bytes());
-        record.push(answer.and_then(|index| u8::try_from(index).ok()).unwrap_or(u8::MAX));
-        record.push(family);
-        record.extend(address.octets());
-        record.extend(self.tries.to_le_bytes());
-        record.extend(self.spacing_ns.to_le_bytes());
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let sequence = u32::from_le_bytes(take(rest));
-        let [ttl] = take(rest);
-        let size_bytes = u32::from_le_bytes(take(rest));
-        let sent_ns = i64::from_le_bytes(take(rest));
-        let rtt_ns = i64::from_le_bytes(take(rest));
-        let [answer, family] = take(rest);
-        let address = Ipv6Addr::from(take::<16>(rest));
-        let from = match family {
-            4 => address.to_ipv4_mapped().map(IpAddr::from),
-            6 => Some(address.into()),
-            _ => None,
-        };
-        let seen = ANSWERS.get(usize::from(answer)).map(|(answer, _)| Seen { answer: *answer, from, rtt_ns });
-        let tries = u32::from_le_bytes(take(rest));
-        Self { sequence, ttl, size_bytes, sent_ns, seen, tries, spacing_ns: i64::from_le_bytes(take(rest)) }
-    }
 }
 
 impl Tabular for HopRow {
@@ -138,6 +107,7 @@ fn name(of: Answer) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::assert_kept;
 
     #[test]
     fn a_row_survives_its_record() {
@@ -150,10 +120,7 @@ mod tests {
         ] {
             let (sequence, ttl, size_bytes) = (u32::MAX, 64, 1440);
             let row = HopRow { sequence, ttl, size_bytes, sent_ns: -1, seen, tries: 3, spacing_ns: 1 << 40 };
-            let mut record = Vec::new();
-            row.encode(&mut record);
-            assert_eq!(record.len(), HopRow::BYTES);
-            assert_eq!(HopRow::decode(&record), row);
+            assert_kept(&[row]);
         }
     }
 }

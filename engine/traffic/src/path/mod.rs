@@ -106,7 +106,7 @@ fn report<R: Tabular>(
     let seen = std::mem::take(&mut run.remarks);
     let (observed, rejected, steps) = run.end();
     let mut tables = Delivery::new(task.trial, task.role, outbox);
-    tables.deliver(log).map_err(|error| TrialError::Samples(error.to_string()))?;
+    tables.deliver(log)?;
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
         rejected_connections: rejected,

@@ -13,11 +13,12 @@ use std::{
     net::IpAddr,
 };
 
+use wire::defaults::HOP_TRIES;
+
 use super::{
     hop::{Hop, OutstandingProbe, Probe},
     hop_row::{HopRow, Seen},
 };
-use crate::defaults::HOP_TRIES;
 
 /// The parameters of the probes of all hops.
 #[derive(Clone, Debug)]

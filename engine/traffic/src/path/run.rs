@@ -6,16 +6,13 @@ use wire::PathSettings;
 use super::line::{Line, Taken};
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::{DATAGRAMS_AT_ONCE, STOP_CHECK},
+    defaults::{DATAGRAMS_AT_ONCE, MONITOR_INTERVAL, STOP_CHECK},
     host::{Counters, Monitor, Observed},
     kernel_time::{KernelTime, Steps},
     origin::Origin,
     progress::ProgressReporter,
     time::nanoseconds,
 };
-
-/// How often CPU time is looked at: a measurement of a path takes little of it.
-const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One end of a measurement of a path while it runs: what both ends need.
 pub struct Run<'a> {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use wire::defaults::STREAM_TRIES;
 
 use super::{
     datagram::{Packet, Request, Response},
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::{
     TrialError,
-    defaults::{STREAM_LATE_MOST, STREAM_SPIN, STREAM_TRIES, TRAIN_MOST, TRAIN_PAUSE, TRAIN_TIMEOUT, TRAINS_UNSEEN},
+    defaults::{STREAM_LATE_MOST, STREAM_SPIN, TRAIN_MOST, TRAIN_PAUSE, TRAIN_TIMEOUT, TRAINS_UNSEEN},
     pacing::Gap,
 };
 

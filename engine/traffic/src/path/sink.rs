@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use sys::Datagram;
-use wire::Token;
+use wire::{
+    Token,
+    defaults::{START_TIMEOUT, TRAIN_PACKETS_MAX},
+};
 
 use super::{
     datagram::{Packet, Request, Response},
@@ -13,9 +16,7 @@ use super::{
 };
 use crate::{
     TrialError,
-    defaults::{
-        DATAGRAMS_AT_ONCE, PACKET_MOST_BYTES, PATH_LINGER, START_TIMEOUT, STOP_CHECK, TEARDOWN, TRAIN_PACKETS_MAX,
-    },
+    defaults::{DATAGRAMS_AT_ONCE, PACKET_MOST_BYTES, PATH_LINGER, STOP_CHECK, TEARDOWN},
     samples::Log,
 };
 

@@ -3,7 +3,7 @@
 use super::datagram::Packet;
 use crate::{
     defaults::PATH_ROWS_MAX_BYTES,
-    samples::{Column, Record, Tabular, take},
+    samples::{Column, Record, Tabular, record},
 };
 
 /// One packet of a train or of a stream.
@@ -17,27 +17,11 @@ pub struct TrainRow {
     pub received_ns: i64,
 }
 
+record!(TrainRow { packet: Packet, size_bytes: u32, received_ns: i64 });
+record!(Packet { train: u32, sequence: u32, rate_bps: Option<u64>, sent_ns: i64 });
+
 impl Record for TrainRow {
-    const BYTES: usize = 4 + 4 + 8 + 8 + 4 + 8;
     const LOG_MAX_BYTES: u64 = PATH_ROWS_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        record.extend(self.packet.train.to_le_bytes());
-        record.extend(self.packet.sequence.to_le_bytes());
-        record.extend(self.packet.rate_bps.unwrap_or(0).to_le_bytes());
-        record.extend(self.packet.sent_ns.to_le_bytes());
-        record.extend(self.size_bytes.to_le_bytes());
-        record.extend(self.received_ns.to_le_bytes());
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let (train, sequence) = (u32::from_le_bytes(take(rest)), u32::from_le_bytes(take(rest)));
-        let rate_bps = Some(u64::from_le_bytes(take(rest))).filter(|rate_bps| *rate_bps > 0);
-        let packet = Packet { train, sequence, rate_bps, sent_ns: i64::from_le_bytes(take(rest)) };
-        let size_bytes = u32::from_le_bytes(take(rest));
-        Self { packet, size_bytes, received_ns: i64::from_le_bytes(take(rest)) }
-    }
 }
 
 impl Tabular for TrainRow {
@@ -62,16 +46,14 @@ impl Tabular for TrainRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::assert_kept;
 
     #[test]
     fn a_row_survives_its_record() {
         for rate_bps in [None, Some(1)] {
             let packet = Packet { train: 7, sequence: u32::MAX, rate_bps, sent_ns: i64::MIN };
             let row = TrainRow { packet, size_bytes: 1500, received_ns: i64::MAX };
-            let mut record = Vec::new();
-            row.encode(&mut record);
-            assert_eq!(record.len(), TrainRow::BYTES);
-            assert_eq!(TrainRow::decode(&record), row);
+            assert_kept(&[row]);
         }
     }
 }

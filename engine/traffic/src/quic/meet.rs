@@ -97,13 +97,19 @@ pub fn connections(
     if !connects {
         answer_until_handshakes(task, &flows, control)?;
     }
+    all_at_once(
+        flows.into_iter().map(|(flow, stream)| (flow, move || shake_with_engine(task, flow, stream.socket, control))),
+    )
+}
+
+/// Carries out the handshakes of flows, each in a thread of its own.
+pub fn all_at_once<S>(handshakes: impl Iterator<Item = (u32, S)>) -> Result<Vec<(u32, QuicConnection)>, TrialError>
+where
+    S: FnOnce() -> Result<QuicConnection, TrialError> + Send,
+{
     thread::scope(|scope| {
-        let threads: Vec<_> = flows
-            .into_iter()
-            .map(|(flow, stream)| {
-                spawn_once(scope, move || shake_with_engine(task, flow, stream.socket, control))
-                    .map(|thread| (flow, thread))
-            })
+        let threads: Vec<_> = handshakes
+            .map(|(flow, shake)| spawn_once(scope, shake).map(|thread| (flow, thread)))
             .collect::<Result<_, _>>()?;
         let shaken = threads.into_iter().map(|(flow, thread)| {
             let panicked = |_| TrialError::Thread(io::Error::other("the handshake's thread failed"));

@@ -7,7 +7,6 @@ use std::{
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::{Arc, atomic::Ordering},
-    thread,
     time::Instant,
 };
 
@@ -35,7 +34,6 @@ use crate::{
     address::{family_of, resolve},
     defaults::DATAGRAM_WINDOW_BYTES,
     flow::cpu_since,
-    threads::spawn_once,
     tls::provider,
 };
 
@@ -53,17 +51,8 @@ pub fn connections(task: &Task<'_, QuicSettings>, control: &Control) -> Result<V
     };
     let remote = resolve(address, *port, family_of(task.settings.family, *bind))?;
     control.check_peer(remote.ip())?;
-    thread::scope(|scope| {
-        let connect = move |flow| meet::shake(task, flow, socket(task, *bind, remote)?, tls(), control);
-        let threads: Vec<_> = (0..task.settings.flows)
-            .map(|flow| spawn_once(scope, move || connect(flow)).map(|thread| (flow, thread)))
-            .collect::<Result<_, _>>()?;
-        let shaken = threads.into_iter().map(|(flow, thread)| {
-            let panicked = |_| TrialError::Thread(io::Error::other("the handshake's thread failed"));
-            Ok((flow, thread.join().map_err(panicked)??))
-        });
-        shaken.collect()
-    })
+    let connect = move |flow| meet::shake(task, flow, socket(task, *bind, remote)?, tls(), control);
+    meet::all_at_once((0..task.settings.flows).map(|flow| (flow, move || connect(flow))))
 }
 
 fn socket(task: &Task<'_, QuicSettings>, bind: Option<IpAddr>, remote: SocketAddr) -> Result<UdpSocket, TrialError> {

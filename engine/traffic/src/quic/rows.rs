@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::{
     defaults::SAMPLES_MAX_BYTES,
     quic::connection::QuicFlow,
-    samples::{Column, Record, Sample, Tabular, take},
+    samples::{Column, Record, Sample, Tabular, record},
 };
 
 /// A quantity of a connection: name, unit, whether it is a running count, meaning, and its value.
@@ -104,28 +104,10 @@ impl QuicRow {
     }
 }
 
+record!(QuicRow { flow: u32, start_ns: i64, end_ns: i64, quantities: [u64; QUANTITIES.len()] });
+
 impl Record for QuicRow {
-    const BYTES: usize = 4 + 2 * 8 + 8 * QUANTITIES.len();
     const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        record.extend(self.flow.to_le_bytes());
-        record.extend(self.start_ns.to_le_bytes());
-        record.extend(self.end_ns.to_le_bytes());
-        for quantity in self.quantities {
-            record.extend(quantity.to_le_bytes());
-        }
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        Self {
-            flow: u32::from_le_bytes(take(rest)),
-            start_ns: i64::from_le_bytes(take(rest)),
-            end_ns: i64::from_le_bytes(take(rest)),
-            quantities: [(); QUANTITIES.len()].map(|()| u64::from_le_bytes(take(rest))),
-        }
-    }
 }
 
 impl Tabular for QuicRow {
@@ -163,28 +145,10 @@ pub struct StreamRow {
     pub bytes: u64,
 }
 
+record!(StreamRow { flow: u32, stream: u32, start_ns: i64, end_ns: i64, bytes: u64 });
+
 impl Record for StreamRow {
-    const BYTES: usize = 2 * 4 + 3 * 8;
     const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        record.extend(self.flow.to_le_bytes());
-        record.extend(self.stream.to_le_bytes());
-        record.extend(self.start_ns.to_le_bytes());
-        record.extend(self.end_ns.to_le_bytes());
-        record.extend(self.bytes.to_le_bytes());
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        Self {
-            flow: u32::from_le_bytes(take(rest)),
-            stream: u32::from_le_bytes(take(rest)),
-            start_ns: i64::from_le_bytes(take(rest)),
-            end_ns: i64::from_le_bytes(take(rest)),
-            bytes: u64::from_le_bytes(take(rest)),
-        }
-    }
 }
 
 impl Tabular for StreamRow {
@@ -218,19 +182,15 @@ impl Tabular for StreamRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Log;
+    use crate::samples::assert_kept;
 
     #[test]
     fn what_goes_in_comes_out() {
         let mut quantities = [0; QUANTITIES.len()];
         (0..).zip(&mut quantities).for_each(|(number, quantity)| *quantity = number);
         let row = QuicRow { flow: 3, start_ns: -5, end_ns: i64::MAX, quantities };
-        let mut log = Log::new();
-        log.push(&row);
-        assert_eq!(log.into_rows().unwrap().1.map(Result::unwrap).collect::<Vec<_>>(), [row]);
+        assert_kept(&[row]);
         let row = StreamRow { flow: 1, stream: 2, start_ns: 3, end_ns: 4, bytes: u64::MAX };
-        let mut log = Log::new();
-        log.push(&row);
-        assert_eq!(log.into_rows().unwrap().1.map(Result::unwrap).collect::<Vec<_>>(), [row]);
+        assert_kept(&[row]);
     }
 }

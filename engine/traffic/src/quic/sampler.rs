@@ -35,10 +35,9 @@ impl Sampler {
     pub fn deliver(self, flows: QuicFlows, tables: &mut Delivery<'_>) -> Result<Vec<FlowReport>, TrialError> {
         let reports = flows.all.iter().map(QuicFlow::report).collect();
         drop(flows);
-        let failed = |error: arrow_schema::ArrowError| TrialError::Samples(error.to_string());
-        tables.deliver(self.samples).map_err(failed)?;
-        tables.deliver(self.connections).map_err(failed)?;
-        tables.deliver(self.streams).map_err(failed)?;
+        tables.deliver(self.samples)?;
+        tables.deliver(self.connections)?;
+        tables.deliver(self.streams)?;
         Ok(reports)
     }
 }

@@ -4,7 +4,7 @@ use wire::Echo;
 
 use crate::{
     defaults::ECHOES_MAX_BYTES,
-    samples::{Column, Record, Tabular, take},
+    samples::{Column, Record, Tabular, code, record},
 };
 
 /// A probe and what became of it.
@@ -22,38 +22,11 @@ pub struct EchoRow {
     pub rtt_ns: Option<i64>,
 }
 
-const LOST: i64 = -1;
+record!(EchoRow { sequence: u64, echo: Echo, size_bytes: u32, sent_ns: i64, rtt_ns: Option<i64> });
+code!(Echo { Auto, Icmp, Udp, TcpConnect });
 
 impl Record for EchoRow {
-    const BYTES: usize = 8 + 1 + 4 + 8 + 8;
     const LOG_MAX_BYTES: u64 = ECHOES_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        record.extend(self.sequence.to_le_bytes());
-        record.push(match self.echo {
-            Echo::Auto | Echo::Icmp => 0,
-            Echo::Udp => 1,
-            Echo::TcpConnect => 2,
-        });
-        record.extend(self.size_bytes.to_le_bytes());
-        record.extend(self.sent_ns.to_le_bytes());
-        record.extend(self.rtt_ns.unwrap_or(LOST).to_le_bytes());
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let sequence = u64::from_le_bytes(take(rest));
-        let [echo] = take(rest);
-        let echo = match echo {
-            0 => Echo::Icmp,
-            1 => Echo::Udp,
-            _ => Echo::TcpConnect,
-        };
-        let size_bytes = u32::from_le_bytes(take(rest));
-        let sent_ns = i64::from_le_bytes(take(rest));
-        let rtt_ns = Some(i64::from_le_bytes(take(rest))).filter(|&rtt_ns| rtt_ns != LOST);
-        Self { sequence, echo, size_bytes, sent_ns, rtt_ns }
-    }
 }
 
 impl Tabular for EchoRow {
@@ -105,15 +78,13 @@ fn name(echo: Echo) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::assert_kept;
 
     #[test]
     fn a_row_survives_its_record() {
         for (echo, rtt_ns) in [(Echo::Icmp, Some(0)), (Echo::Udp, Some(i64::MAX)), (Echo::TcpConnect, None)] {
             let row = EchoRow { sequence: u64::MAX, echo, size_bytes: 7, sent_ns: -3, rtt_ns };
-            let mut record = Vec::new();
-            row.encode(&mut record);
-            assert_eq!(record.len(), EchoRow::BYTES);
-            assert_eq!(EchoRow::decode(&record), row);
+            assert_kept(&[row]);
         }
     }
 }

@@ -83,7 +83,7 @@ fn report(
         udp: None,
     };
     let mut tables = Delivery::new(task.trial, task.role, outbox);
-    tables.deliver(ran.echoes).map_err(|error| TrialError::Samples(error.to_string()))?;
+    tables.deliver(ran.echoes)?;
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns: seen.origin.unix_ns,
         flows: vec![flow],

@@ -10,12 +10,12 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 use sys::receive_datagram;
-use wire::{Echo, EchoMessage, RttSettings};
+use wire::{Echo, EchoMessage, RttSettings, defaults::START_TIMEOUT};
 
 use super::watch::Ran;
 use crate::{
     Control, Task, TrialError,
-    defaults::{DATAGRAMS_AT_ONCE, ECHO_BACKLOG, ECHO_MAX_BYTES, END_LINGER, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
+    defaults::{DATAGRAMS_AT_ONCE, ECHO_BACKLOG, ECHO_MAX_BYTES, END_LINGER, SINK_SLACK, STOP_CHECK},
     rendezvous::{Rendezvous, count},
     samples::Log,
 };

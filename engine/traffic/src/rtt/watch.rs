@@ -5,7 +5,7 @@ use sys::{ThreadCpu, thread_cpu};
 use super::echo_row::EchoRow;
 use crate::{
     TrialError,
-    defaults::ECHO_MONITOR_INTERVAL,
+    defaults::MONITOR_INTERVAL,
     host::{Counters, Monitor},
     origin::Origin,
     samples::Log,
@@ -36,7 +36,7 @@ pub struct Watch {
 impl Watch {
     /// Begins now; `counters` are the host's, read before anything could be sent.
     pub fn begin(counters: Counters) -> Self {
-        let monitor = Monitor::begin(counters, ECHO_MONITOR_INTERVAL, 0, 0);
+        let monitor = Monitor::begin(counters, MONITOR_INTERVAL, 0, 0);
         Self { monitor, cpu: thread_cpu().ok(), origin: Origin::now() }
     }
 }

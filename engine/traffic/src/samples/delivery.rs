@@ -1,10 +1,9 @@
 use std::collections::BTreeMap;
 
-use arrow_schema::ArrowError;
 use wire::{RejectedConnections, Report, Role};
 
 use super::{Log, Tabular, for_each_batch};
-use crate::{Outbox, host::Observed};
+use crate::{Outbox, TrialError, host::Observed};
 
 /// The tables of one end of a trial on their way, and how many rows of each have been handed over.
 pub struct Delivery<'a> {
@@ -26,14 +25,15 @@ impl<'a> Delivery<'a> {
     /// Hands a table over.
     ///
     /// # Errors
-    /// As [`for_each_batch`]; what could be handed over was, the rest is counted as lost.
-    pub fn deliver<R: Tabular>(&mut self, log: Log<R>) -> Result<(), ArrowError> {
+    /// [`TrialError::Samples`], as [`for_each_batch`] says; what could be handed over was, the rest is counted as lost.
+    pub fn deliver<R: Tabular>(&mut self, log: Log<R>) -> Result<(), TrialError> {
         let (kept, lost) = (log.rows(), log.rows_lost());
         let (rows, whole) = for_each_batch(log, self.trial, self.role, |batch| self.outbox.samples(batch));
         self.rows.insert(R::TABLE.into(), rows);
         self.rows_lost += lost + (kept - rows);
-        whole
+        whole.map_err(|error| TrialError::Samples(error.to_string()))
     }
+
     /// Hands over what was seen of the host; the report of an end that says nothing but this and what was handed over.
     pub fn report(mut self, observed: Observed) -> Report {
         // A trial is as good as its samples: CPU time that cannot be read back is only counted as lost.

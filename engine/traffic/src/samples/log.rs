@@ -5,19 +5,8 @@ use std::{
 
 use tempfile::SpooledTempFile;
 
+use super::Record;
 use crate::defaults::LOG_IN_MEMORY_BYTES;
-
-/// Something that is kept in records of one size while a trial runs.
-pub trait Record: Sized {
-    /// Size of a record.
-    const BYTES: usize;
-    /// What a log of them may hold at all, in bytes; what comes after is counted as lost.
-    const LOG_MAX_BYTES: u64;
-    /// Appends exactly [`Record::BYTES`].
-    fn encode(&self, record: &mut Vec<u8>);
-    /// The other way; `record` has [`Record::BYTES`].
-    fn decode(record: &[u8]) -> Self;
-}
 
 /// Records of fixed size: in memory at first, in an unnamed temporary file when they grow, bounded in any case.
 pub struct Log<R> {
@@ -42,7 +31,8 @@ impl<R: Record> Log<R> {
     /// Keeps a row; counts it as lost if there is no room.
     pub fn push(&mut self, row: &R) {
         self.record.clear();
-        row.encode(&mut self.record);
+        row.put(&mut self.record);
+        debug_assert_eq!(self.record.len(), R::BYTES, "rows are found by the size of their records");
         let full = (self.rows + 1) * R::BYTES as u64 > R::LOG_MAX_BYTES;
         self.broken = self.broken || full || self.spool.write_all(&self.record).is_err();
         if self.broken {
@@ -73,16 +63,9 @@ impl<R: Record> Log<R> {
         spool.rewind()?;
         record.resize(R::BYTES, 0);
         let mut reader = BufReader::with_capacity(64 << 10, spool);
-        let read_one = move |_| reader.read_exact(&mut record).map(|()| R::decode(&record));
+        let read_one = move |_| reader.read_exact(&mut record).map(|()| R::take(&mut &record[..]));
         Ok((rows, (0..rows).map(read_one)))
     }
-}
-
-/// Takes the next `N` bytes off a record.
-pub fn take<const N: usize>(record: &mut &[u8]) -> [u8; N] {
-    let (taken, rest) = record.split_first_chunk().map_or(([0; N], &[][..]), |(taken, rest)| (*taken, rest));
-    *record = rest;
-    taken
 }
 
 #[cfg(test)]
@@ -93,7 +76,7 @@ mod tests {
     use super::*;
     use crate::{
         defaults::SAMPLE_BATCH_ROWS,
-        samples::{Sample, for_each_batch},
+        samples::{Field, Sample, for_each_batch},
     };
 
     #[test]
@@ -112,17 +95,20 @@ mod tests {
 
     struct Large;
 
-    impl Record for Large {
+    impl Field for Large {
         const BYTES: usize = 1000;
-        const LOG_MAX_BYTES: u64 = 2500;
 
-        fn encode(&self, record: &mut Vec<u8>) {
+        fn put(&self, record: &mut Vec<u8>) {
             record.resize(record.len() + Self::BYTES, 7);
         }
 
-        fn decode(_: &[u8]) -> Self {
+        fn take(_: &mut &[u8]) -> Self {
             Self
         }
+    }
+
+    impl Record for Large {
+        const LOG_MAX_BYTES: u64 = 2500;
     }
 
     #[test]

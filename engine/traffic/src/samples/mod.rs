@@ -6,14 +6,19 @@ mod column;
 mod delivery;
 mod log;
 mod marks;
+mod record;
 mod sample;
 mod stream;
 
 pub use arrow::kernel_columns;
 pub use column::Column;
 pub use delivery::Delivery;
-pub use log::{Log, Record, take};
+pub use log::Log;
 pub use marks::Marks;
+#[cfg(test)]
+pub use record::assert_kept;
+pub use record::{Field, Record};
+pub(crate) use record::{code, record};
 pub use sample::Sample;
 pub use stream::{SampleBatch, Tabular, for_each_batch, schema_json};
 

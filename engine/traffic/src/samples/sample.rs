@@ -1,6 +1,6 @@
-use sys::{BbrInfo, TCP_INFO_BYTES, TcpInfo};
+use sys::{BbrInfo, TcpInfo};
 
-use super::log::{Record, take};
+use super::record::{Record, record};
 use crate::defaults::SAMPLES_MAX_BYTES;
 
 /// One flow, one sample interval.
@@ -20,47 +20,10 @@ pub struct Sample {
     pub bbr: Option<BbrInfo>,
 }
 
-/// Stands in a record for what bbr would say.
-const NO_BBR: u64 = u64::MAX;
+record!(Sample { flow: u32, start_ns: i64, end_ns: i64, bytes: u64, tcp_info: TcpInfo, bbr: Option<BbrInfo> });
 
 impl Record for Sample {
-    const BYTES: usize = 4 + 8 + 8 + 8 + (8 + 4 + 4 + 4) + 4 + TCP_INFO_BYTES;
     const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        let begin = record.len();
-        let info = self.tcp_info.as_bytes();
-        let bbr = self.bbr.unwrap_or(BbrInfo { bandwidth_bytes_per_s: NO_BBR, ..BbrInfo::default() });
-        record.extend(self.flow.to_le_bytes());
-        record.extend(self.start_ns.to_le_bytes());
-        record.extend(self.end_ns.to_le_bytes());
-        record.extend(self.bytes.to_le_bytes());
-        record.extend(bbr.bandwidth_bytes_per_s.to_le_bytes());
-        record.extend(bbr.min_rtt_us.to_le_bytes());
-        record.extend(bbr.pacing_gain.to_le_bytes());
-        record.extend(bbr.cwnd_gain.to_le_bytes());
-        record.extend(u32::try_from(info.len()).unwrap_or(0).to_le_bytes());
-        record.extend(info);
-        record.resize(begin + Self::BYTES, 0);
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let flow = u32::from_le_bytes(take(rest));
-        let start_ns = i64::from_le_bytes(take(rest));
-        let end_ns = i64::from_le_bytes(take(rest));
-        let bytes = u64::from_le_bytes(take(rest));
-        let bbr = BbrInfo {
-            bandwidth_bytes_per_s: u64::from_le_bytes(take(rest)),
-            min_rtt_us: u32::from_le_bytes(take(rest)),
-            pacing_gain: u32::from_le_bytes(take(rest)),
-            cwnd_gain: u32::from_le_bytes(take(rest)),
-        };
-        let bbr = (bbr.bandwidth_bytes_per_s != NO_BBR).then_some(bbr);
-        let info_length = u32::from_le_bytes(take(rest)) as usize;
-        let tcp_info = TcpInfo::from_bytes(&rest[..info_length.min(rest.len())]);
-        Self { flow, start_ns, end_ns, bytes, tcp_info, bbr }
-    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,6 @@ pub use self::{
 use self::{listen::Listener, run::Ran};
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::START_TIMEOUT,
     host::Counters,
     origin::Origin,
     samples::Delivery,
@@ -71,8 +70,8 @@ pub fn carry_out_as<K: Kind>(
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
     let counters = Counters::read();
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
-    if task.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {
-        return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
+    if task.role == Role::Source {
+        control.wait_until_started(|| {})?;
     }
     let origin = Origin::now();
     let flows = TcpFlows::new((0..).zip(streams), origin);

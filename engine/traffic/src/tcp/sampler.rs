@@ -87,7 +87,7 @@ impl Sampler {
         let reports = flows.all.iter().map(TcpFlow::report).collect();
         // Closes what was aborted, so that nothing of it shares the path with the samples.
         drop(flows);
-        tables.deliver(self.log).map_err(|error| TrialError::Samples(error.to_string()))?;
+        tables.deliver(self.log)?;
         Ok(reports)
     }
 }

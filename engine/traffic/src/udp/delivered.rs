@@ -34,8 +34,8 @@ pub fn deliver(sampler: Sampler, mut flows: UdpFlows, tables: &mut Delivery<'_>)
         reports.push(FlowReport { udp: Some(outcome.counts), ..flow.report() });
     }
     drop(flows);
-    tables.deliver(sampler.samples).map_err(|error| TrialError::Samples(error.to_string()))?;
-    tables.deliver(sampler.datagrams).map_err(|error| TrialError::Samples(error.to_string()))?;
+    tables.deliver(sampler.samples)?;
+    tables.deliver(sampler.datagrams)?;
     // A trial is as good as its samples: rows of these that cannot be read back are only counted as lost.
     let _ = tables.deliver(histograms);
     let remark = Steps::seen_by_all(steps).remark("have no time, and are left out of spacing, jitter and delay");

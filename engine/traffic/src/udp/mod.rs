@@ -21,8 +21,6 @@ pub mod socket;
 pub mod source;
 pub mod stream;
 
-use std::time::Instant;
-
 pub use pace::Pace;
 pub use rows::{DatagramRow, HistogramRow};
 pub use sequence::{Arrival, Sequence};
@@ -35,13 +33,7 @@ use self::{
     stream::UdpFlows,
 };
 pub use self::{established::Established, listen::Listener, stream::Stream};
-use crate::{
-    Control, Outbox, Task, TrialError,
-    defaults::{START_TIMEOUT, STOP_CHECK},
-    host::Counters,
-    origin::Origin,
-    samples::Delivery,
-};
+use crate::{Control, Outbox, Task, TrialError, host::Counters, origin::Origin, samples::Delivery};
 
 /// Carries one end of a trial out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
@@ -59,7 +51,8 @@ pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn O
     let granted = established.granted.clone();
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
     if task.role == Role::Source {
-        wait_for_start(&streams, control)?;
+        // Meanwhile the other end may repeat the opening of a flow whose answer was lost.
+        control.wait_until_started(|| streams.iter().for_each(|stream| source::drain_received(stream)))?;
     }
     let origin = Origin::now();
     let flows = UdpFlows::new(established.flows, origin);
@@ -86,23 +79,6 @@ pub fn meet(
             Ok((connect::connect_flows(task, address, *port, *bind, control)?, None))
         }
     }
-}
-
-/// Meanwhile the other end may repeat the opening of a flow whose answer was lost.
-fn wait_for_start(streams: &[&Stream], control: &Control) -> Result<(), TrialError> {
-    let deadline = Instant::now() + START_TIMEOUT;
-    while !control.wait_for_start(STOP_CHECK) {
-        if control.stopped() {
-            return Err(TrialError::Stopped);
-        }
-        if Instant::now() >= deadline {
-            return Err(TrialError::StartTimeout(START_TIMEOUT));
-        }
-        for stream in streams {
-            source::drain_received(stream);
-        }
-    }
-    Ok(())
 }
 
 fn report(

@@ -2,7 +2,7 @@
 
 use crate::{
     defaults::{DATAGRAM_ROWS_MAX_BYTES, HISTOGRAM_ROWS_MAX_BYTES},
-    samples::{Column, Record, Tabular, take},
+    samples::{Column, Record, Tabular, code, record},
 };
 
 /// One flow, one sample interval: what became of its datagrams.
@@ -78,36 +78,20 @@ const DATAGRAM_COLUMNS: [(&str, &str, bool, &str); 10] = [
     ("delay_max_ns", "ns", true, "Largest of the same."),
 ];
 
-const ABSENT: i64 = i64::MIN;
+record!(DatagramRow {
+    flow: u32,
+    start_ns: i64,
+    end_ns: i64,
+    datagrams: u64,
+    reordered: u64,
+    duplicates: u64,
+    missing: i64,
+    jitter_ns: Option<i64>,
+    delays_ns: Option<[i64; 3]>,
+});
 
 impl Record for DatagramRow {
-    const BYTES: usize = 4 + 8 * 10;
     const LOG_MAX_BYTES: u64 = DATAGRAM_ROWS_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        record.extend(self.flow.to_le_bytes());
-        for value in self.values() {
-            record.extend(value.unwrap_or(ABSENT).to_le_bytes());
-        }
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let flow = u32::from_le_bytes(take(rest));
-        let [start_ns, end_ns, datagrams, reordered, duplicates, missing, jitter_ns, delays_ns @ ..] =
-            [(); DATAGRAM_COLUMNS.len()].map(|()| i64::from_le_bytes(take(rest)));
-        Self {
-            flow,
-            start_ns,
-            end_ns,
-            datagrams: datagrams.cast_unsigned(),
-            reordered: reordered.cast_unsigned(),
-            duplicates: duplicates.cast_unsigned(),
-            missing,
-            jitter_ns: (jitter_ns != ABSENT).then_some(jitter_ns),
-            delays_ns: (delays_ns[0] != ABSENT).then_some(delays_ns),
-        }
-    }
 }
 
 impl DatagramRow {
@@ -143,27 +127,11 @@ impl Tabular for DatagramRow {
     }
 }
 
+record!(HistogramRow { flow: u32, quantity: Quantity, low: i64, high: i64, count: u64 });
+code!(Quantity { Spacing, Delay, LossBurst, ReorderingExtent });
+
 impl Record for HistogramRow {
-    const BYTES: usize = 4 + 1 + 8 * 3;
     const LOG_MAX_BYTES: u64 = HISTOGRAM_ROWS_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        let code = QUANTITIES.iter().position(|(quantity, _)| *quantity == self.quantity);
-        record.extend(self.flow.to_le_bytes());
-        record.push(u8::try_from(code.unwrap_or(0)).unwrap_or(0));
-        record.extend(self.low.to_le_bytes());
-        record.extend(self.high.to_le_bytes());
-        record.extend(self.count.to_le_bytes());
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let flow = u32::from_le_bytes(take(rest));
-        let [code] = take(rest);
-        let quantity = QUANTITIES.get(usize::from(code)).map_or(Quantity::Spacing, |(quantity, _)| *quantity);
-        let (low, high) = (i64::from_le_bytes(take(rest)), i64::from_le_bytes(take(rest)));
-        Self { flow, quantity, low, high, count: u64::from_le_bytes(take(rest)) }
-    }
 }
 
 impl Tabular for HistogramRow {
@@ -211,6 +179,7 @@ fn keys<R>(flow: impl Fn(&R) -> u32 + 'static) -> [Column<R>; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::assert_kept;
 
     #[test]
     fn rows_survive_their_records() {
@@ -225,16 +194,10 @@ mod tests {
             jitter_ns: None,
             delays_ns: Some([-7, 0, 7]),
         };
-        for row in [row, DatagramRow { jitter_ns: Some(9), delays_ns: None, ..row }] {
-            let mut record = Vec::new();
-            row.encode(&mut record);
-            assert_eq!((record.len(), DatagramRow::decode(&record)), (DatagramRow::BYTES, row));
-        }
+        assert_kept(&[row, DatagramRow { jitter_ns: Some(9), delays_ns: None, ..row }]);
         for (quantity, _) in QUANTITIES {
             let row = HistogramRow { flow: 1, quantity, low: 0, high: 1, count: u64::MAX };
-            let mut record = Vec::new();
-            row.encode(&mut record);
-            assert_eq!((record.len(), HistogramRow::decode(&record)), (HistogramRow::BYTES, row));
+            assert_kept(&[row]);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use wire::{DatagramKind, RejectedConnections, Role, UdpSettings};
+use wire::{DatagramKind, RejectedConnections, Role, UdpSettings, defaults::START_TIMEOUT};
 
 use super::{
     listen::Listener,
@@ -27,7 +27,7 @@ use crate::{
     coordinator::{self, Coordinator, Procedure, Running, Side, Sides},
     defaults::{
         DUPLICATES_AWAITED, END_MARK_INTERVAL, END_MARK_INTERVAL_LATER, END_MARKS, END_MARKS_QUICK, LATE_AWAITED,
-        PAUSE_BORNE, RUNNING_INTERVAL, RUNNING_REPEATED, SINK_SLACK, START_TIMEOUT,
+        PAUSE_BORNE, RUNNING_INTERVAL, RUNNING_REPEATED, SINK_SLACK,
     },
     halt::Halt,
     host::{Counters, Observed},

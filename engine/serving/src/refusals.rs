@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     defaults::{REFUSALS_LOGGED, REFUSALS_LOOK, REFUSALS_ORIGINS_MAX, REFUSALS_WINDOW},
-    fairness::Origin,
+    origin::Origin,
 };
 
 /// Refusals that were logged, and that are still to be.

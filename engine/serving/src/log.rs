@@ -1,5 +1,5 @@
-//! Tests as NDJSON: one line an event, units in the names. A thread of its own writes; whoever has something to say never
-//! waits for it, and what there is no room for is counted.
+//! What happens at a server as NDJSON: one line an event, units in the names. A thread of its own writes; whoever has something
+//! to say never waits for it, and what there is no room for is counted.
 
 use std::{
     collections::VecDeque,
@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::defaults::{LOG_BYTES_MAX, STACK_BYTES};
+use crate::defaults::{LOG_BYTES_MAX, LOG_STACK_BYTES};
 
 /// Where lines go; nowhere, if nobody asked for them.
 #[derive(Clone, Default)]
@@ -53,7 +53,7 @@ impl Log {
     pub fn to(writer: impl Write + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let its = Arc::clone(&shared);
-        thread::Builder::new().name("log".into()).stack_size(STACK_BYTES).spawn(move || its.write_all(writer))?;
+        thread::Builder::new().name("log".into()).stack_size(LOG_STACK_BYTES).spawn(move || its.write_all(writer))?;
         Ok(Self(Some(Arc::new(Handle(shared)))))
     }
 

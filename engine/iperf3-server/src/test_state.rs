@@ -1,4 +1,4 @@
-//! What all streams of a test share: what is sent, how much, how fast, and when they begin and end.
+//! The state of a test that all of its streams share: what is sent, how much, how fast, and when they begin and end.
 
 use std::{
     io,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What all streams of a test share.
-pub struct Together {
+pub struct TestState {
     /// What the test is.
     pub parameters: TestParameters,
     /// What may still be sent.
@@ -38,7 +38,7 @@ pub struct Together {
     sinks_stop: AtomicBool,
 }
 
-impl Together {
+impl TestState {
     /// Of a test that begins; `rate_max_bps`: what its streams may carry together, in bit/s.
     #[must_use]
     pub fn new(parameters: TestParameters, payload: Arc<[u8]>, rate_max_bps: Option<u64>) -> Self {

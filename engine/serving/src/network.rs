@@ -1,4 +1,4 @@
-//! Networks whose hosts may test.
+//! Networks whose hosts may come.
 
 use std::{
     fmt,
