@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.predicted import BEYOND_COMPARED, PREDICTED, PREDICTED_RATE, PREDICTED_RTT
 from flowsweep.analysis.statistics.design import Level
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import CONFIDENCE
@@ -104,7 +105,7 @@ def _point(levels: tuple[Level, ...], rows: tuple[ObservedRow, ...], points: int
         return _Point(levels, rows, mean)
     freedom = len(rows) - 1
     error = max(float(logs.std(ddof=1)), _LEAST_SPREAD) / math.sqrt(len(rows))
-    width = float(scipy.stats.t.isf((1 - CONFIDENCE) / 2 / points, freedom)) * error
+    width = half_width(error, freedom, comparisons=points)
     p_value = float(scipy.stats.t.cdf((mean - math.log(1 - MODEL_ERROR)) / error, freedom))
     return _Point(levels, rows, mean, width, p_value)
 

@@ -4,14 +4,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from flowsweep.analysis.findings.plateau.shoulder import enough_at
 from flowsweep.analysis.findings.plateau.start import PlateauStart
+from flowsweep.analysis.statistics.intervals import mean_interval
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import FEWEST_FOR_INTERVAL
 
 NEAREST = 3
 """Levels below the plateau whose slope counts, the nearest: far below other things may limit."""
@@ -155,9 +155,8 @@ def _least_plateau_bps(means: LevelMeans, found: PlateauStart) -> float | None:
             repeats.setdefault(one.row["repeat"], []).append(float(log))
     if len(repeats) < FEWEST_FOR_INTERVAL:
         return None
-    logs = np.array([np.mean(own) for own in repeats.values()])
-    reach = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1) * scipy.stats.sem(logs)
-    return math.exp(float(logs.mean() - reach))
+    _, least, _ = mean_interval([np.mean(own) for own in repeats.values()])
+    return math.exp(least)
 
 
 def _within(size: float, low: float | None, high: float | None) -> float:
