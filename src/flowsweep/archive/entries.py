@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from flowsweep.archive.digests import IN_NAME
 from flowsweep.archive.format_2 import with_keys_of_today
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.run.outcome import Missed, TrialRecord
@@ -217,7 +218,7 @@ class RetiredEntry(_Entry):
 
     kind: Literal["retired"] = "retired"
     at: datetime
-    file: Annotated[str, Field(pattern=r"^summary\.[0-9a-f]{32}\.parquet$")]
+    file: Annotated[str, Field(pattern=rf"^summary\.{IN_NAME}\.parquet$")]
     """The kept summary, from the part's folder; its name ends in the first 128 bits of its SHA-256."""
     flowsweep_version: str
     """Which summed the trials up."""

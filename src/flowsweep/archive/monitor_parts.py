@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from flowsweep.archive import disk
 from flowsweep.archive.data_files import new_parquet, opened_parquet
+from flowsweep.archive.digests import IN_NAME, has_changed, in_name
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.defaults import MONITORS_BYTES_MAX
@@ -23,8 +24,7 @@ from flowsweep.errors import ArchiveError
 from flowsweep.monitors.reading import MONITORS_SCHEMA, Poll, monitors_table
 
 MONITORS_FOLDER = "monitors"
-_NAME = re.compile(r"(\d{7,9})-(\d{7,9})\.([0-9a-f]{32})\.parquet")
-_DIGEST_CHARACTERS = 32
+_NAME = re.compile(rf"(\d{{7,9}})-(\d{{7,9}})\.({IN_NAME})\.parquet")
 _MERGED_BYTES_MAX = 32 << 20
 """A file that is as large as this is merged with no others."""
 _FILE_BYTES_MAX = 256 << 20
@@ -131,7 +131,7 @@ def _written(folder: Folder, first: int, last: int, table: pa.Table) -> Part:
     folder.remove(unfinished)
     with new_parquet(folder, unfinished, table.schema) as writer:
         writer.write_table(table)
-    part = Part(first, last, writer.digest[:_DIGEST_CHARACTERS])
+    part = Part(first, last, in_name(writer.digest))
     folder.rename(unfinished, part.file)
     folder.sync(MONITORS_FOLDER)
     return part
@@ -240,10 +240,7 @@ def _read(folder: Folder, part: Part, counters: Collection[str] | None) -> pa.Ta
     if folder.file_bytes(part.file) > _FILE_BYTES_MAX:
         raise ArchiveError(f"{path}: has more than {_FILE_BYTES_MAX} bytes, which none should have")
     if not folder.digest(part.file).startswith(part.digest):
-        raise ArchiveError(
-            f"{path}: is damaged: it has changed since it was written, its SHA-256 is not the one in its "
-            "name. Nothing was altered; restore the file from a copy."
-        )
+        raise has_changed(path, "its name")
     try:
         with opened_parquet(folder, part.file) as parquet:
             names = MONITORS_SCHEMA.names
