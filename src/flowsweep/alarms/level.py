@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, waves
+from flowsweep.analysis.statistics.courses import HARMONICS, waves
+from flowsweep.defaults import DAY_S
 
 Floats = NDArray[np.float64]
 
