@@ -15,6 +15,7 @@ SOURCES = (
     "analysis/path_emulation.py",
     "analysis/row_schema.py",
     "analysis/theory.py",
+    "analysis/verdict_rules.py",
     "analysis/verdicts.py",
     "analysis/background/shares.py",
     "analysis/binning/*.py",

@@ -19,6 +19,8 @@ from flowsweep.analysis.verdicts import (
     PATH_LOSS,
     PATH_NOT_FULL,
     QUEUE,
+    RECEIVER_CPU,
+    SENDER_CPU,
     STAGES,
     STAGES_AT_ONCE,
     VERDICTS,
@@ -242,10 +244,10 @@ def _asked_bps(row: TrialRow) -> float | None:
 def _one_core(own: Sequence[TrialRow], verdict: str | None) -> str:
     """What to do where threads are full and most cores are not; nothing where a quota or interrupts limit."""
     first = own[0]
-    if verdict == "sender CPU":
+    if verdict == SENDER_CPU:
         end, host = "sender", first["src"]
         shares = [(row.get("thread_busy_send"), row.get("cores_busy_send")) for row in own]
-    elif verdict == "receiver CPU":
+    elif verdict == RECEIVER_CPU:
         end, host = "receiver", first["dst"]
         shares = [(row.get("thread_busy_recv"), row.get("cores_busy_recv")) for row in own]
     else:
