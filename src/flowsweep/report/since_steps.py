@@ -10,14 +10,13 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.grouping import grouped
 from flowsweep.report.goodput_words import first_bps
+from flowsweep.scatter import NORMAL_MAD
 from flowsweep.wording import direction_of
 
 _LEAST_PART = 1 / 2
 """Of a step in the mean of several directions, what one of them must show by itself to be split there."""
 _ERRORS = 2.0
 """Standard errors that its own change must be above."""
-_NORMAL_MAD = 1.4826
-"""Standard deviation of a normal distribution whose median absolute deviation is 1."""
 _OF_MEDIAN = 1.2533
 """Standard error of a median over that of a mean, of many normal values."""
 
@@ -106,7 +105,7 @@ def _shows(rows: Sequence[TrialRow], size: float, step: Finding) -> bool:
     if not changes:
         return True
     change = math.copysign(fmean(changes), fmean(changes) * size)
-    error = _NORMAL_MAD * _OF_MEDIAN * median(deviations) * math.sqrt(variance) / len(changes)
+    error = NORMAL_MAD * _OF_MEDIAN * median(deviations) * math.sqrt(variance) / len(changes)
     return change >= max(_LEAST_PART * abs(size), _ERRORS * error)
 
 

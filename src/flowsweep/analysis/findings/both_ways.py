@@ -14,11 +14,11 @@ from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.intervals import half_width
-from flowsweep.analysis.statistics.means import LEAST_SPREAD
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.scatter import LEAST_SPREAD
 from flowsweep.wording import counted, format_change, format_margin, format_rate, rounds_to_nothing
 
 

@@ -17,11 +17,11 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.modes import is_other_path
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.intervals import half_width
-from flowsweep.analysis.statistics.means import LEAST_SPREAD
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.scatter import LEAST_SPREAD
 from flowsweep.tests import facts_of
 from flowsweep.wording import format_change, format_margin, format_milliseconds, format_rate, format_share
 

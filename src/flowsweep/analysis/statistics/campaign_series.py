@@ -10,6 +10,7 @@ from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import DAY_S
+from flowsweep.scatter import NORMAL_MAD
 
 LONGEST_SERIES = 120
 """Values; of more trials neighbours are averaged, since likelihoods take time with the third power."""
@@ -19,8 +20,6 @@ _CLIPPED_BEYOND = 3.5
 """Standard deviations from its point beyond which a value counts as if it were as far: one stalled trial is
 no step."""
 _CLIPS = 3
-_NORMAL_MAD = 1.4826
-"""Standard deviation of a normal distribution whose median absolute deviation is 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def _clipped(logs: Floats, points: Codes) -> Floats:
     for _ in range(_CLIPS):
         residuals = Fit(values, points, everything).residuals
         free = len(logs) - int(points.max()) - 1
-        deviation = _NORMAL_MAD * float(np.median(np.abs(residuals))) * (len(logs) / free) ** 0.5
+        deviation = NORMAL_MAD * float(np.median(np.abs(residuals))) * (len(logs) / free) ** 0.5
         if deviation <= 0:
             return values
         most = _CLIPPED_BEYOND * deviation

@@ -17,8 +17,6 @@ from flowsweep.tests import facts_of
 
 WINDOW_AXES = ("window_sum_bytes", "window_send_bytes", "window_recv_bytes")
 """Of all flows together; the first that varies counts."""
-LEAST_SPREAD = 1e-3
-"""Repeats of less spread are alike by chance: of logarithms."""
 
 
 def window_levels(observed: Observations, grid: Design) -> list[LevelMeans]:

@@ -18,6 +18,7 @@ from flowsweep.analysis.verdicts import MOST, STAGES_AT_ONCE
 from flowsweep.axes import PART
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.scatter import LEAST_SPREAD_OF_FEW
 from flowsweep.wording import direction, format_margin, format_rate, format_share, with_interval
 
 _WHOLE = "whole"
@@ -31,8 +32,6 @@ _METHOD = (
     "mean goodput of each part of the way; Welch's t test of the logarithms of the two lowest bounds; "
     "Welch's interval of whole / lowest bound; trials taken as independent"
 )
-_LEAST_SPREAD = 0.005
-"""Of a goodput between repeats: alike to more digits is chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,7 @@ def _together(parts: Sequence[_Part], ratio: float, high: float | None) -> str:
 
 def _spread(logs: Sequence[float]) -> float:
     """Variance of the mean."""
-    return max(float(np.std(logs, ddof=1)), _LEAST_SPREAD) ** 2 / len(logs)
+    return max(float(np.std(logs, ddof=1)), LEAST_SPREAD_OF_FEW) ** 2 / len(logs)
 
 
 def _difference(first: _Part, second: _Part) -> tuple[float, float, float] | None:
