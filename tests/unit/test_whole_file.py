@@ -17,7 +17,12 @@ def test_a_file_takes_the_place_of_an_older_one(tmp_path):
 def test_of_one_that_fails_nothing_is_left(tmp_path):
     target = tmp_path / "page.html"
     target.write_text("old")
-    with pytest.raises(ZeroDivisionError), whole_file(target) as unfinished:
-        unfinished.write_text("ne")
-        raise ZeroDivisionError
+
+    def write() -> None:
+        with whole_file(target) as unfinished:
+            unfinished.write_text("ne")
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        write()
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]

@@ -46,8 +46,6 @@ from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
 from flowsweep.schedule.packing import ONE_AT_A_TIME, Batch, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
 
-
-
 Vetting = Callable[[Sequence[Slot], Mapping[str, HostFacts]], Sequence[str]]
 """Says why some of what is to run will fail, from facts by host; raises PreflightError if all of it will."""
 

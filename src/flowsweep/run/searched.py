@@ -8,7 +8,6 @@ from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.trial import Trial
 
 
-
 def searched_bps(trial: Trial, samples: pa.Table) -> float:
     """Return the mean goodput of all flows after what is omitted, in bit/s.
 

@@ -13,7 +13,6 @@ from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.due_times import count_before, is_even, place_after, times_from
 
 
-
 @dataclass(frozen=True, slots=True)
 class Occasion:
     """One time that a sweep is due: all of its points are measured once."""

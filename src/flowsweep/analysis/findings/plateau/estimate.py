@@ -11,7 +11,6 @@ from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.defaults import SECOND_MS
 
 
-
 @dataclass(frozen=True, slots=True)
 class Plateau:
     """Where the plateau of one direction and congestion control starts, as estimated."""

@@ -154,7 +154,7 @@ def _least_plateau_bps(means: LevelMeans, found: PlateauStart) -> float | None:
             repeats.setdefault(one.row["repeat"], []).append(float(log))
     if len(repeats) < FEWEST_FOR_INTERVAL:
         return None
-    _, least, _ = mean_interval([np.mean(own) for own in repeats.values()])
+    _, least, _ = mean_interval([float(np.mean(own)) for own in repeats.values()])
     return math.exp(least)
 
 

@@ -12,7 +12,6 @@ from flowsweep.defaults import SECOND_MS, SECOND_US
 from flowsweep.packets import TLS_RECORD_BYTES, TLS_RECORD_EXTRA_BYTES, header_bytes
 
 
-
 def flow_predictions(totals: ir.Table) -> ir.Table:
     """Apply the formulas that are of one flow to each, and sum up each trial.
 
