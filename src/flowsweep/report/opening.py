@@ -9,6 +9,7 @@ from statistics import median
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
+from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import (
@@ -37,7 +38,7 @@ from flowsweep.report.headline import (
     trials_of,
     without_uncarried,
 )
-from flowsweep.report.since_steps import since_steps, stepped_directions, steps_of
+from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
