@@ -1,6 +1,6 @@
 """Which hosts the trials of a path are between."""
 
-from flowsweep.plan.expansion import HostPair, host_pairs, members
+from flowsweep.plan.hosts.expansion import HostPair, host_pairs, members
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.sweeps.table import PathTable
 

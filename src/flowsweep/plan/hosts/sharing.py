@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from flowsweep.plan.expansion import HostPair, members, mesh_pairs
 from flowsweep.plan.hosts.checks import known_hosts, unknown_host
+from flowsweep.plan.hosts.expansion import HostPair, members, mesh_pairs
 from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path

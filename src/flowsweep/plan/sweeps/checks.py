@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from flowsweep import defaults
 from flowsweep.plan.background.checks import background_problems
-from flowsweep.plan.expansion import host_pairs, members
+from flowsweep.plan.hosts.expansion import host_pairs, members
 from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
