@@ -18,7 +18,13 @@ def host_pairs(sources: Sequence[str], sinks: Sequence[str]) -> tuple[HostPair, 
     return tuple((source, sink) for source in sources for sink in sinks if source != sink)
 
 
-def mesh_pairs(groups: Mapping[str, Sequence[str]], src: str, dst: str, mesh: Mesh) -> tuple[HostPair, ...]:
-    """Pair hosts that are measured one pair after the other: each with each, or the first with the first."""
-    sources, sinks = members(groups, src), members(groups, dst)
-    return host_pairs(sources, sinks) if mesh == "full" else tuple(zip(sources, sinks, strict=True))
+def mesh_pairs(
+    groups: Mapping[str, Sequence[str]], src: str, dst: str, mesh: Mesh | None, pairs: int | None = None
+) -> tuple[HostPair, ...]:
+    """Pair the hosts of a path that take part, in one trial or, of a mesh, in a trial each.
+
+    Each with each; of a mesh of pairs the first with the first, as far as the smaller group goes: a plan with
+    such groups of other sizes is refused.
+    """
+    sources, sinks = members(groups, src, pairs), members(groups, dst, pairs)
+    return tuple(zip(sources, sinks, strict=False)) if mesh == "pairs" else host_pairs(sources, sinks)
