@@ -36,8 +36,8 @@ PARTS_FOLDER = "parts"
 ALARMS_FILE = "alarms"
 """What of alarms was delivered, beside the journal."""
 
-_TRIAL_ID = re.compile(r"[0-9a-f]{12}")
-TrialId = Annotated[str, Field(pattern=rf"^{_TRIAL_ID.pattern}$")]
+TRIAL_ID = re.compile(r"[0-9a-f]{12}")
+TrialId = Annotated[str, Field(pattern=rf"^{TRIAL_ID.pattern}$")]
 Attempt = Annotated[int, Field(ge=1, le=2**15 - 1)]
 Rows = Annotated[int, Field(ge=0, le=2**62)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -229,7 +229,7 @@ class DroppedEntry(_Entry):
     """Data of an attempt, or of imported trials, have changed since they were written: they do not count."""
 
     kind: Literal["dropped"] = "dropped"
-    folder: Annotated[str, Field(pattern=rf"^{TRIALS_FOLDER}/{_TRIAL_ID.pattern}-[0-9]{{1,5}}$")]
+    folder: Annotated[str, Field(pattern=rf"^{TRIALS_FOLDER}/{TRIAL_ID.pattern}-[0-9]{{1,5}}$")]
 
 
 Entry = (
@@ -311,7 +311,7 @@ def entry_of(payload: bytes) -> Entry:
 
 def is_key(trial_id: object, attempt: object) -> bool:
     """Whether an attempt can be called that."""
-    named = isinstance(trial_id, str) and _TRIAL_ID.fullmatch(trial_id) is not None
+    named = isinstance(trial_id, str) and TRIAL_ID.fullmatch(trial_id) is not None
     return named and isinstance(attempt, int) and 1 <= attempt < 2**15
 
 
