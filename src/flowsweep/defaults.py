@@ -32,6 +32,9 @@ FLOWS = 1
 FLOWS_MAX = 1024
 REPEATS = 1
 QUIC_STREAMS_MAX = 1024
+QUIC_STREAM_WINDOW_BYTES = 1_250_000
+QUIC_SEND_WINDOW_BYTES = 10_000_000
+"""The library's (quinn), where nothing is asked for; then the receive window of a connection has no limit."""
 QUIC_DATAGRAM_MIN_BYTES = 1200
 """What every path of QUIC carries, as payload of UDP (RFC 9000, section 14)."""
 SUBFLOWS_MAX = 8
