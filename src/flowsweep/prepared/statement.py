@@ -19,6 +19,7 @@ SOURCES = (
     "analysis/verdicts.py",
     "analysis/background/shares.py",
     "analysis/binning/*.py",
+    "analysis/statistics/intervals.py",
     "analysis/summarising/*.py",
     "analysis/tests/*/*.py",
     "axes.py",
