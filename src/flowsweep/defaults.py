@@ -7,6 +7,11 @@ MICROSECOND_NS = 1_000
 PER_MILLION = 1_000_000
 MILLISECOND_NS = 1_000_000
 SECOND_NS = 1_000_000_000
+SECOND_US = 1_000_000
+SECOND_MS = 1_000
+DAY_S = 86_400
+DAY_MINUTES = 24 * 60
+BITS_PER_BYTE = 8
 
 # A trial
 DURATION_NS = 10 * SECOND_NS
@@ -27,6 +32,9 @@ FLOWS = 1
 FLOWS_MAX = 1024
 REPEATS = 1
 QUIC_STREAMS_MAX = 1024
+QUIC_STREAM_WINDOW_BYTES = 1_250_000
+QUIC_SEND_WINDOW_BYTES = 10_000_000
+"""The library's (quinn), where nothing is asked for; then the receive window of a connection has no limit."""
 QUIC_DATAGRAM_MIN_BYTES = 1200
 """What every path of QUIC carries, as payload of UDP (RFC 9000, section 14)."""
 SUBFLOWS_MAX = 8

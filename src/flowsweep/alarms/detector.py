@@ -10,7 +10,7 @@ from flowsweep.alarms.level import Floats, Level, Whitened, learned
 from flowsweep.alarms.shift import LENGTHS, change, lasting, scores
 from flowsweep.alarms.tail import tail_of
 from flowsweep.alarms.threshold import threshold
-from flowsweep.analysis.statistics.courses import DAY_S
+from flowsweep.defaults import DAY_S
 
 End = Literal["back", "new level"]
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, waves
+from flowsweep.analysis.statistics.courses import HARMONICS, waves
+from flowsweep.defaults import DAY_S
+from flowsweep.scatter import NORMAL_MAD
 
 Floats = NDArray[np.float64]
 
@@ -13,8 +15,6 @@ _HUBER = 2.5
 """Standard deviations beyond which a value counts as if it were that far away."""
 _CLIPPED_VARIANCE = 0.9778
 """Variance of a standard normal value clipped at ± 2.5."""
-_MAD = 1.4826
-"""Standard deviations of normal values in one median absolute deviation."""
 _RHO_MIN, _RHO_MAX = -0.5, 0.98
 _DAYS_OF_WAVES = 2.0
 """Span from which on a course of the day is taken out."""
@@ -115,7 +115,7 @@ def learned(times_s: Floats, values: Floats, *, sigma_min: float) -> Level:
     for _ in range(_ROUNDS):
         coefficients = solve @ drawn_in
         residuals = values - columns @ coefficients
-        bound = _HUBER * max(_MAD * float(np.median(np.abs(residuals))), sigma_min)
+        bound = _HUBER * max(NORMAL_MAD * float(np.median(np.abs(residuals))), sigma_min)
         drawn_in = values - residuals + np.clip(residuals, -bound, bound)
     clipped = drawn_in - columns @ coefficients
     rho = _correlation(times_s, step_s, clipped, width)
@@ -127,7 +127,7 @@ def learned(times_s: Floats, values: Floats, *, sigma_min: float) -> Level:
     innovations = _innovations(values - columns @ coefficients, share) * scale
     least = sigma_min * float(np.sqrt(1 - rho**2))
     freedom = max(2.0, count - width - 1.0)
-    spread = max(_MAD * float(np.median(np.abs(innovations))), least)
+    spread = max(NORMAL_MAD * float(np.median(np.abs(innovations))), least)
     for _ in range(_ROUNDS):
         drawn = np.clip(innovations, -_HUBER * spread, _HUBER * spread)
         spread = max(float(np.sqrt(drawn @ drawn / (freedom * _CLIPPED_VARIANCE))), least)

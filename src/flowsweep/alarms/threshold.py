@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from flowsweep.analysis.statistics.courses import DAY_S
+from flowsweep.defaults import DAY_S
 
 _DAYS = 100.0
 """Of which the plan says how many false alarms there may be."""

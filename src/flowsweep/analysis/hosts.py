@@ -7,6 +7,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import columns_added, quotient
+from flowsweep.defaults import SECOND_US
 from flowsweep.wording import counted, format_number, format_share
 
 SOCKET_DROPS = (
@@ -24,7 +25,6 @@ link layer discovery, tags of other networks. So many a second are no drops of a
 ZERO_WINDOW = "TcpExt.TCPToZeroWindowAdv"
 """How often the host advertised that a window was closed."""
 _DRIVER = ".ethtool."
-_SECOND_US = 1_000_000
 _S_PER_GB = 1_000
 """In a microsecond a byte."""
 
@@ -128,7 +128,7 @@ def _drops(counters: ir.Table, flows: ir.Table) -> ir.Table:
     )
     lasted = flows.group_by("trial_id").aggregate(elapsed_us=flows.cpu_elapsed_us.max())
     joined = columns_added(sums, [lasted], ["trial_id"])
-    usual = quotient(joined.elapsed_us.coalesce(0) * _STRAY_PER_S, _SECOND_US)
+    usual = quotient(joined.elapsed_us.coalesce(0) * _STRAY_PER_S, SECOND_US)
     beyond = ibis.greatest(joined.stray.coalesce(0) - usual, 0)
     return joined.select("trial_id", host_dropped_packets=(joined.certain.coalesce(0) + beyond).cast("int64"))
 

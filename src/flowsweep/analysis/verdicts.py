@@ -15,10 +15,14 @@ Verdict = Literal[
     "network", "sink disk", "sink file system", "not clear",
 ]  # fmt: skip
 
-WINDOWS: Final = ("send window", "receive window")
+SEND_WINDOW: Final = "send window"
+RECEIVE_WINDOW: Final = "receive window"
+WINDOWS: Final = (SEND_WINDOW, RECEIVE_WINDOW)
 LOSS: Final = "congestion window: loss"
 QUEUE: Final = "congestion window: queue"
 REVERSE_QUEUE: Final = "congestion window: reverse queue"
+SENDER_CPU: Final = "sender CPU"
+RECEIVER_CPU: Final = "receiver CPU"
 HOST_DROPS: Final = "host drops"
 PATH_LOSS: Final = "path loss"
 APPLICATION_RATE: Final = "application rate"
@@ -75,12 +79,12 @@ class VerdictWords(NamedTuple):
 
 
 VERDICTS: Mapping[str, VerdictWords] = {
-    "send window": VerdictWords(
+    SEND_WINDOW: VerdictWords(
         "The source's send buffer was full of what the sink had not acknowledged yet.",
         "the send window",
         of_datagrams="the sender's own device, behind a full socket buffer,",
     ),
-    "receive window": VerdictWords(
+    RECEIVE_WINDOW: VerdictWords(
         "The source had sent all that the sink's window allowed, and waited.",
         "the receive window",
     ),
@@ -106,12 +110,12 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "rate there), or use one direction at a time.",
         of_path=True,
     ),
-    "sender CPU": VerdictWords(
+    SENDER_CPU: VerdictWords(
         "The source's CPU had no time left to send more.",
         "the sender's CPU",
         "More goodput needs a faster or less busy CPU at the source ({source}).",
     ),
-    "receiver CPU": VerdictWords(
+    RECEIVER_CPU: VerdictWords(
         "The sink's CPU had no time left to receive more.",
         "the receiver's CPU",
         "More goodput needs a faster or less busy CPU at the sink ({sink}).",

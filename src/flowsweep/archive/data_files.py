@@ -9,6 +9,7 @@ import pyarrow as pa
 from typing_extensions import Buffer
 
 from flowsweep.archive import disk
+from flowsweep.archive.digests import has_changed
 from flowsweep.archive.entries import TABLES
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.errors import ArchiveError
@@ -149,7 +150,4 @@ def check_digest(folder: Folder, name: str, digest: str | None) -> None:
         ArchiveError: It has changed since.
     """
     if digest is not None and folder.digest(name) != digest:
-        raise ArchiveError(
-            f"{folder.path / name}: is damaged: it has changed since it was written, its SHA-256 is not the "
-            "one in the journal. Nothing was altered; restore the file from a copy."
-        )
+        raise has_changed(folder.path / name, "the journal")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from flowsweep.archive.digests import IN_NAME
 from flowsweep.archive.format_2 import with_keys_of_today
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.run.outcome import Missed, TrialRecord
@@ -35,8 +36,8 @@ PARTS_FOLDER = "parts"
 ALARMS_FILE = "alarms"
 """What of alarms was delivered, beside the journal."""
 
-_TRIAL_ID = re.compile(r"[0-9a-f]{12}")
-TrialId = Annotated[str, Field(pattern=rf"^{_TRIAL_ID.pattern}$")]
+TRIAL_ID = re.compile(r"[0-9a-f]{12}")
+TrialId = Annotated[str, Field(pattern=rf"^{TRIAL_ID.pattern}$")]
 Attempt = Annotated[int, Field(ge=1, le=2**15 - 1)]
 Rows = Annotated[int, Field(ge=0, le=2**62)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -217,7 +218,7 @@ class RetiredEntry(_Entry):
 
     kind: Literal["retired"] = "retired"
     at: datetime
-    file: Annotated[str, Field(pattern=r"^summary\.[0-9a-f]{32}\.parquet$")]
+    file: Annotated[str, Field(pattern=rf"^summary\.{IN_NAME}\.parquet$")]
     """The kept summary, from the part's folder; its name ends in the first 128 bits of its SHA-256."""
     flowsweep_version: str
     """Which summed the trials up."""
@@ -228,7 +229,7 @@ class DroppedEntry(_Entry):
     """Data of an attempt, or of imported trials, have changed since they were written: they do not count."""
 
     kind: Literal["dropped"] = "dropped"
-    folder: Annotated[str, Field(pattern=rf"^{TRIALS_FOLDER}/{_TRIAL_ID.pattern}-[0-9]{{1,5}}$")]
+    folder: Annotated[str, Field(pattern=rf"^{TRIALS_FOLDER}/{TRIAL_ID.pattern}-[0-9]{{1,5}}$")]
 
 
 Entry = (
@@ -310,7 +311,7 @@ def entry_of(payload: bytes) -> Entry:
 
 def is_key(trial_id: object, attempt: object) -> bool:
     """Whether an attempt can be called that."""
-    named = isinstance(trial_id, str) and _TRIAL_ID.fullmatch(trial_id) is not None
+    named = isinstance(trial_id, str) and TRIAL_ID.fullmatch(trial_id) is not None
     return named and isinstance(attempt, int) and 1 <= attempt < 2**15
 
 

@@ -24,7 +24,7 @@ from flowsweep.archive.entries import (
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_FILE, frame
 from flowsweep.archive.kept_summary import keep_summary, kept_rows
-from flowsweep.archive.monitor_parts import write_monitors
+from flowsweep.archive.monitor_files import write_monitors
 from flowsweep.archive.part_folders import opened_part
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from flowsweep.archive import disk
 from flowsweep.archive.data_files import new_parquet, opened_parquet
+from flowsweep.archive.digests import IN_NAME, has_changed, in_name
 from flowsweep.archive.entries import RetiredEntry, kept_summary_file
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.follow import JournalFollower
@@ -28,9 +29,8 @@ RECORDED_SCHEMA = pa.schema(
 (null of a step of a search), how the attempt ended, and when it began, since 1970 UTC. All are null of
 imported trials."""
 
-_NAME = re.compile(r"summary\.([0-9a-f]{32})\.parquet")
+_NAME = re.compile(rf"summary\.({IN_NAME})\.parquet")
 _UNFINISHED_FILE = f"summary{UNFINISHED}"
-_DIGEST_CHARACTERS = 32
 _BYTES_MAX = 1 << 30
 _ABOUT = (b"flowsweep_version", b"analysis", b"journal_bytes")
 
@@ -71,7 +71,7 @@ def keep_summary(part: Folder, table: pa.Table) -> KeptSummary:
         part.remove(_UNFINISHED_FILE)
         with new_parquet(part, _UNFINISHED_FILE, table.schema) as writer:
             writer.write_table(table)
-        file = kept_summary_file(writer.digest[:_DIGEST_CHARACTERS])
+        file = kept_summary_file(in_name(writer.digest))
         if part.has_file(file):
             part.remove(_UNFINISHED_FILE)
         else:
@@ -106,10 +106,7 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
         data = part.read(file, at_most=_BYTES_MAX)
     found = _NAME.fullmatch(file)
     if found is None or not hashlib.sha256(data).hexdigest().startswith(found[1]):
-        raise ArchiveError(
-            f"{path}: is damaged: it has changed since it was written, its SHA-256 is not the one in its "
-            "name. Nothing was altered; restore the file from a copy."
-        )
+        raise has_changed(path, "its name")
     try:
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
             there = parquet.schema_arrow.names

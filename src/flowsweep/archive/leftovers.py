@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 
 from flowsweep.archive import disk
-from flowsweep.archive.entries import MERGED_FOLDER, TRIALS_FOLDER
+from flowsweep.archive.entries import MERGED_FOLDER, TRIAL_ID, TRIALS_FOLDER
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.archive.state import State
 
-_UNFINISHED = re.compile(rf"([0-9a-f]{{12}}-)?[0-9]+{re.escape(UNFINISHED)}")
+_UNFINISHED = re.compile(rf"({TRIAL_ID.pattern}-)?[0-9]+{re.escape(UNFINISHED)}")
 
 
 def clear_up(folder: Folder, state: State) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flowsweep.archive import disk
+from flowsweep.archive.entries import TrialId
 from flowsweep.archive.folder import Folder
 
 LIVE_FILE = "live"
@@ -37,7 +38,7 @@ class LiveTrial(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    trial_id: Annotated[str, Field(pattern="^[0-9a-f]{12}$")]
+    trial_id: TrialId
     points: Annotated[tuple[Point, ...], Field(max_length=POINTS_MAX)]
     """In the order of time."""
 

@@ -16,7 +16,7 @@ from flowsweep.archive.folder import Folder
 from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, has_writer, parse
 from flowsweep.archive.leftovers import data_folders, not_understood
-from flowsweep.archive.monitor_parts import read_monitors
+from flowsweep.archive.monitor_files import read_monitors
 from flowsweep.archive.part_folders import opened_part, part_numbers
 from flowsweep.archive.parts import WholeState
 from flowsweep.archive.readers import ReadersLock

@@ -7,7 +7,7 @@ from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.archive.entries import ALARMS_FILE, MERGED_FOLDER, TRIALS_FOLDER
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_FILE
-from flowsweep.archive.monitor_parts import MONITORS_FOLDER, has_parts_only
+from flowsweep.archive.monitor_files import MONITORS_FOLDER, has_files_only
 
 _FOLDERS = (TRIALS_FOLDER, MERGED_FOLDER)
 _MADE = {CAMPAIGN_FILE, JOURNAL_FILE, ALARMS_FILE, MONITORS_FOLDER, *_FOLDERS}
@@ -32,7 +32,7 @@ def take_back(folder: Folder, journal: int, *, with_folder: bool) -> None:
     """
     if not set(folder.all_names()) <= _MADE or any(folder.names(name) for name in _FOLDERS):
         return
-    if not has_parts_only(folder) or (folder.has_file(ALARMS_FILE) and folder.file_bytes(ALARMS_FILE)):
+    if not has_files_only(folder) or (folder.has_file(ALARMS_FILE) and folder.file_bytes(ALARMS_FILE)):
         return
     folder.remove(MONITORS_FOLDER)
     folder.remove(ALARMS_FILE)

@@ -8,7 +8,7 @@ from flowsweep.archive.data_files import check_file
 from flowsweep.archive.entries import file_of
 from flowsweep.archive.folder import ASIDE_FOLDER, Folder
 from flowsweep.archive.kept_summary import kept_rows
-from flowsweep.archive.monitor_parts import problems_of_monitors
+from flowsweep.archive.monitor_files import problems_of_monitors
 from flowsweep.archive.reader import read_archive
 from flowsweep.archive.state import State
 from flowsweep.errors import ArchiveError

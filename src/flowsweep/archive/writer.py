@@ -39,7 +39,7 @@ from flowsweep.archive.folder import Folder, sync_above
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JOURNAL_FILE, JournalFile, lock_archive
 from flowsweep.archive.leftovers import clear_up, remove_stale
-from flowsweep.archive.monitor_parts import MonitorParts
+from flowsweep.archive.monitor_files import MonitorFiles
 from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported
 from flowsweep.archive.part_folders import opened_part, part_numbers
 from flowsweep.archive.parts import begin_part, remove_unfinished_parts
@@ -137,7 +137,7 @@ class ArchiveWriter:
         self.campaign = campaign
         self.losses = recovery.losses
         """What is damaged and lost, in sentences."""
-        self.monitor_parts = MonitorParts(opened)
+        self.monitor_files = MonitorFiles(opened)
         """Keeps what monitors tell, beside the journal."""
         self.parts_over = PartsOver(opened, self._journal_of)
         """Keeps summaries of parts that are over, and retires their samples."""
@@ -353,7 +353,7 @@ class ArchiveWriter:
                 entry = merge(self._opened, self._state, rows_per_file=rows_per_file)
             self._keep(entry)
         remove_stale(self._opened, self._state, whole=self._whole)
-        self.monitor_parts.merge()
+        self.monitor_files.merge()
 
     def take_back(self) -> None:
         """Remove the archive if this process made it and nothing began in it; no record may follow."""

@@ -3,7 +3,7 @@
 import os
 import socket
 
-MICROSECONDS = 1_000_000
+from flowsweep.defaults import SECOND_US
 
 
 class Notifier:
@@ -29,4 +29,4 @@ class Notifier:
         """How often it wants to hear that the service lives, in seconds; absent if it does not."""
         asked = os.environ.get("WATCHDOG_USEC", "")
         meant = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
-        return int(asked) / MICROSECONDS / 2 if asked.isascii() and asked.isdecimal() and meant else None
+        return int(asked) / SECOND_US / 2 if asked.isascii() and asked.isdecimal() and meant else None

@@ -29,5 +29,5 @@ async def with_monitors(
     def told(monitor: str, reason: str | None) -> None:
         events(MonitorAnswers(monitor) if reason is None else MonitorSilent(monitor, reason))
 
-    async with monitored(plan.monitors, accesses, writer.monitor_parts.keep, told):
+    async with monitored(plan.monitors, accesses, writer.monitor_files.keep, told):
         return await campaign()

@@ -17,7 +17,6 @@ from flowsweep.wording import format_duration, format_share, format_size
 
 NO_SEED = 0
 _SHOWN = 5
-_DAY_MINUTES = 24 * 60
 Row = tuple[str, str]
 
 

@@ -3,7 +3,7 @@
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.analysis.verdict_words import PATH_ITSELF, THE_PATH, limit_words
-from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, NOT_CLEAR
+from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, NOT_CLEAR, RECEIVER_CPU, SENDER_CPU
 from flowsweep.wording import format_share
 
 LIMITED_BY = "limited by"
@@ -32,8 +32,8 @@ def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
 def _beside_others(row: TrialRow, verdict: str) -> str:
     """Say how much CPU time the trial itself had, where its threads waited for their turn."""
     own, cores = {
-        "sender CPU": (row.get("cpu_send"), row.get("cores_busy_send")),
-        "receiver CPU": (row.get("cpu_recv"), row.get("cores_busy_recv")),
+        SENDER_CPU: (row.get("cpu_send"), row.get("cores_busy_send")),
+        RECEIVER_CPU: (row.get("cpu_recv"), row.get("cores_busy_recv")),
     }.get(verdict, (None, None))
     if own is None or cores is None or own >= BUSY or cores < CORES_BUSY:
         return ""

@@ -1,8 +1,6 @@
 """Tables into files: each is there completely or not at all, and nothing is written over unasked."""
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import ibis.expr.types as ir
@@ -12,6 +10,7 @@ import pyarrow.parquet as pq
 from flowsweep.csv_text import csv_text
 from flowsweep.errors import ExportError
 from flowsweep.export.workbook import write_workbook
+from flowsweep.whole_file import whole_file
 
 FORMATS = ("csv", "xlsx", "parquet")
 _ROWS_AT_A_TIME = 50_000
@@ -61,18 +60,8 @@ def _write(path: Path, tables: Mapping[str, ir.Table], form: str) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     write: Callable[[Path, Mapping[str, ir.Table]], int]
     write = {"csv": _write_csv, "parquet": _write_parquet, "xlsx": write_workbook}[form]
-    with _as_a_whole(path) as unfinished:
+    with whole_file(path) as unfinished:
         return write(unfinished, tables)
-
-
-@contextmanager
-def _as_a_whole(path: Path) -> Iterator[Path]:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        yield unfinished
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _write_csv(path: Path, tables: Mapping[str, ir.Table]) -> int:

@@ -7,8 +7,8 @@ from pathlib import PurePath
 from flowsweep import defaults
 from flowsweep.plan.alarms.checks import alarms_of
 from flowsweep.plan.campaign import Campaign
-from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
+from flowsweep.plan.hosts.expansion import members
 from flowsweep.plan.hosts.taking_part import hosts_taking_part
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.links.model import CrossTraffic, Hop, Link, LinkDirection, Policer

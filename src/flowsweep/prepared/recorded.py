@@ -16,13 +16,12 @@ from flowsweep.archive.kept_summary import RECORDED_SCHEMA, about, kept_rows, su
 from flowsweep.archive.part_folders import opened_part, part_numbers
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.readers import ReadersLock
+from flowsweep.defaults import SECOND_US
 from flowsweep.errors import ArchiveError
 from flowsweep.prepared.statement import analysis_id
 from flowsweep.prepared.whole_summary import computed_summary, conforming, summary_table
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.version import __version__
-
-MICROSECONDS = 1_000_000
 
 
 def recorded_rows(folder: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
@@ -98,7 +97,7 @@ def _recorded(record: TrialRecord | None) -> Sequence[object]:
     """In the order of RECORDED_SCHEMA. Each step of a search has a rate of its own, and is of no point."""
     if record is None:
         return (None,) * len(RECORDED_SCHEMA)
-    began_us = round(record.started_at.timestamp() * MICROSECONDS)
+    began_us = round(record.started_at.timestamp() * SECOND_US)
     trial = record.trial
     if trial.search is not None:
         return None, None, record.status, began_us

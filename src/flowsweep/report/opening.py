@@ -9,6 +9,7 @@ from statistics import median
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
+from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import (
@@ -19,6 +20,8 @@ from flowsweep.analysis.verdicts import (
     PATH_LOSS,
     PATH_NOT_FULL,
     QUEUE,
+    RECEIVER_CPU,
+    SENDER_CPU,
     STAGES,
     STAGES_AT_ONCE,
     VERDICTS,
@@ -35,7 +38,7 @@ from flowsweep.report.headline import (
     trials_of,
     without_uncarried,
 )
-from flowsweep.report.since_steps import since_steps, stepped_directions, steps_of
+from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
@@ -242,10 +245,10 @@ def _asked_bps(row: TrialRow) -> float | None:
 def _one_core(own: Sequence[TrialRow], verdict: str | None) -> str:
     """What to do where threads are full and most cores are not; nothing where a quota or interrupts limit."""
     first = own[0]
-    if verdict == "sender CPU":
+    if verdict == SENDER_CPU:
         end, host = "sender", first["src"]
         shares = [(row.get("thread_busy_send"), row.get("cores_busy_send")) for row in own]
-    elif verdict == "receiver CPU":
+    elif verdict == RECEIVER_CPU:
         end, host = "receiver", first["dst"]
         shares = [(row.get("thread_busy_recv"), row.get("cores_busy_recv")) for row in own]
     else:

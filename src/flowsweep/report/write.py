@@ -1,6 +1,5 @@
 """Write a page to a file."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from flowsweep.report.render import render
 from flowsweep.report.report_data import report_data
 from flowsweep.report.tuning import tuning_page
 from flowsweep.tuning.answer import Answer
+from flowsweep.whole_file import whole_file
 
 
 def write_report(archive: Archive, target: Path, progress: Callable[[str], object] = str) -> None:
@@ -50,9 +50,5 @@ def write_tuning(found: Answer, target: Path) -> None:
 
 
 def _write(page: Callable[[], str], target: Path) -> None:
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    try:
+    with whole_file(target) as unfinished:
         unfinished.write_text(page(), encoding="utf-8")
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)

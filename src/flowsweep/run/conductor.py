@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from flowsweep.defaults import MICROSECOND_NS, POINT_BUSY_PAUSE_S
+from flowsweep.defaults import BITS_PER_BYTE, MICROSECOND_NS, POINT_BUSY_PAUSE_S, SECOND_US
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts, Progress
@@ -45,10 +45,6 @@ from flowsweep.run.unforeseen import ENDS_A_CAMPAIGN, unforeseen
 from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
 from flowsweep.schedule.packing import ONE_AT_A_TIME, Batch, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
-
-_BITS_PER_BYTE = 8
-_SECOND_US = 1_000_000
-
 
 Vetting = Callable[[Sequence[Slot], Mapping[str, HostFacts]], Sequence[str]]
 """Says why some of what is to run will fail, from facts by host; raises PreflightError if all of it will."""
@@ -387,7 +383,7 @@ def _rate_reporter(trial: Trial, events: EventListener) -> ProgressListener:
             return
         elapsed_us = max(1, progress.elapsed_us - before_us)
         total = sum(totals.values())
-        rate_bps = (total - before_bytes) * _BITS_PER_BYTE * _SECOND_US / elapsed_us
+        rate_bps = (total - before_bytes) * BITS_PER_BYTE * SECOND_US / elapsed_us
         before_us, before_bytes = progress.elapsed_us, total
         events(TrialRunning(trial, progress.elapsed_us * MICROSECOND_NS, rate_bps))
 

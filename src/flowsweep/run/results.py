@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from flowsweep.defaults import MICROSECOND_NS, NUMBER_MAX, OFFERED_SHARE_MIN, SECOND_NS
+from flowsweep.defaults import BITS_PER_BYTE, MICROSECOND_NS, NUMBER_MAX, OFFERED_SHARE_MIN, SECOND_NS
 from flowsweep.plan.searching.model import RateSearch, SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
@@ -24,7 +24,6 @@ from flowsweep.schedule.tests.udp import UdpParameters
 from flowsweep.schedule.trial import Trial
 
 _CUT_NO_MORE = "UDP_SEGMENT ceased to work while datagrams were sent: from then on they went one by one"
-_BITS_PER_BYTE = 8
 
 
 def outcome_of(
@@ -114,7 +113,7 @@ def carried(trial: Trial, flows: pa.Table, histograms: pa.Table | None = None) -
         if row["background"] is None:
             counts[row["role"]] += row["udp_datagrams"] or 0
     sent, came = counts["source"], counts["sink"]
-    sent_bits = sent * parameters.length_bytes * _BITS_PER_BYTE
+    sent_bits = sent * parameters.length_bytes * BITS_PER_BYTE
     asked_bits = Fraction(parameters.rate_sum_bps * (parameters.duration_ns + trial.pad_ns), SECOND_NS)
     offered = sent_bits >= Fraction(str(OFFERED_SHARE_MIN)) * asked_bits
     within_loss = sent - came <= Fraction(str(search.loss_max)) * sent
@@ -196,7 +195,7 @@ def _reported(pairs: Sequence[Pair]) -> dict[str, Any]:
     asked = pairs[0].traffic.parameters.flows if pairs else 0
     if not flows or len(flows) != asked or not all(flow.elapsed_us for flow in flows):
         return {}
-    per_us = _BITS_PER_BYTE * SECOND_NS / MICROSECOND_NS
+    per_us = BITS_PER_BYTE * SECOND_NS / MICROSECOND_NS
     goodput_bps = sum(flow.bytes * per_us / flow.elapsed_us for flow in flows)
     return {
         "reported_bytes": sum(flow.bytes for flow in flows),

@@ -3,11 +3,9 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.trial import Trial
-
-_BITS_PER_BYTE = 8
 
 
 def searched_bps(trial: Trial, samples: pa.Table) -> float:
@@ -39,4 +37,4 @@ def searched_bps(trial: Trial, samples: pa.Table) -> float:
     spans_ns = pc.max_element_wise(pc.subtract(own["end_ns"], own["start_ns"]), pa.scalar(1))
     share = pc.divide(pc.cast(inside_ns, pa.float64()), pc.cast(spans_ns, pa.float64()))
     carried_bytes = pc.sum(pc.multiply(pc.cast(own["bytes"], pa.float64()), share)).as_py()
-    return float(carried_bytes) * _BITS_PER_BYTE * SECOND_NS / length_ns
+    return float(carried_bytes) * BITS_PER_BYTE * SECOND_NS / length_ns

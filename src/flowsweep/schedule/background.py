@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flowsweep import defaults
 from flowsweep.plan.background.bursts import bursts
-from flowsweep.plan.expansion import HostPair, host_pairs
+from flowsweep.plan.hosts.expansion import HostPair, host_pairs
 from flowsweep.plan.model import Background, Plan, Sweep
 from flowsweep.plan.probing import Probe
 from flowsweep.schedule.parameters import Parameters

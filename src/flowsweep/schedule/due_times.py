@@ -9,12 +9,10 @@ from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import DAY_MINUTES, DAY_S, SECOND_NS
 from flowsweep.plan.campaign import Timing
 
-_DAY_MINUTES = 24 * 60
-_DAY_S = 60 * _DAY_MINUTES
-_NEVER_NS = 400 * _DAY_S * SECOND_NS
+_NEVER_NS = 400 * DAY_S * SECOND_NS
 """A part of the day in which nothing was due for so long, with summer and winter, will never see anything."""
 _BLOCK_DAYS = 32
 """Days that are counted together, and remembered."""
@@ -101,7 +99,7 @@ def _first_place(timing: Timing, begun_ns: int) -> Place:
     if timing.every_ns is None:
         began = datetime.fromtimestamp(begun_ns // SECOND_NS, ZoneInfo(timing.timezone)).date()
         return Place((began - _FIRST_DAY).days, 0, begun_ns - 1)
-    return Place(begun_ns // SECOND_NS // _DAY_S, 0, begun_ns)
+    return Place(begun_ns // SECOND_NS // DAY_S, 0, begun_ns)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -120,7 +118,7 @@ def _due(timing: Timing, begun_ns: int, day: int, behind: int, last_ns: int) -> 
 def _due_by_usual_days(timing: Timing, day: int, behind: int, last_ns: int) -> _Due | None:
     """Count times of days on which nobody sets clocks; None if somebody does."""
     zone = ZoneInfo(timing.timezone)
-    if len({_offset_s(one * _DAY_S, zone) for one in range(day - 1, behind + 2)}) > 1:
+    if len({_offset_s(one * DAY_S, zone) for one in range(day - 1, behind + 2)}) > 1:
         return None
     first_ns = _moment_ns(day, min(timing.at_minutes), zone)
     if first_ns <= last_ns:
@@ -149,11 +147,11 @@ def _of_day(timing: Timing, begun_ns: int, day: int, last_ns: int) -> Iterator[S
 def _spans(between_minutes: tuple[int, int], day: int, zone: ZoneInfo) -> Iterator[tuple[int, int]]:
     """Spans of a day of UTC in which a zone's clocks show a part of the day, in Unix seconds."""
     first, last = between_minutes
-    long_s = (last - first) % _DAY_MINUTES * 60
+    long_s = (last - first) % DAY_MINUTES * 60
     for from_s, until_s, offset_s in _steady(day, zone):
         shown_from_s, shown_until_s = from_s + offset_s, until_s + offset_s
-        for local_day in range(shown_from_s // _DAY_S - 1, shown_until_s // _DAY_S + 1):
-            begin_s = local_day * _DAY_S + first * 60
+        for local_day in range(shown_from_s // DAY_S - 1, shown_until_s // DAY_S + 1):
+            begin_s = local_day * DAY_S + first * 60
             span = max(begin_s, shown_from_s), min(begin_s + long_s, shown_until_s)
             if span[0] < span[1]:
                 yield span[0] - offset_s, span[1] - offset_s
@@ -161,7 +159,7 @@ def _spans(between_minutes: tuple[int, int], day: int, zone: ZoneInfo) -> Iterat
 
 def _steady(day: int, zone: ZoneInfo) -> Iterator[tuple[int, int, int]]:
     """Parts of a day of UTC in which nobody sets a zone's clocks; in seconds, with what they are ahead."""
-    from_s, until_s = day * _DAY_S, (day + 1) * _DAY_S
+    from_s, until_s = day * DAY_S, (day + 1) * DAY_S
     while from_s < until_s:
         offset_s = _offset_s(from_s, zone)
         end_s = until_s
@@ -197,4 +195,4 @@ def _moment_ns(day: int, minute: int, zone: ZoneInfo) -> int:
 
 def _starts_ns(day: int) -> int:
     """When a day of UTC begins."""
-    return day * _DAY_S * SECOND_NS
+    return day * DAY_S * SECOND_NS

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.plan.expansion import HostPair
+from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link
 from flowsweep.schedule.path import links_of
 from flowsweep.schedule.search.steps import largest_step

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flowsweep.grouping import grouped
-from flowsweep.plan.expansion import host_pairs
+from flowsweep.plan.hosts.expansion import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
 from flowsweep.plan.searching.model import BestSearch, Search
 from flowsweep.schedule.background import SweepBackground, background_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from flowsweep.plan.expansion import HostPair
+from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link, LinkDirection
 
 

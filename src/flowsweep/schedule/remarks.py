@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from flowsweep.plan.expansion import host_pairs
+from flowsweep.plan.hosts.expansion import host_pairs
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.grid import Point
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS

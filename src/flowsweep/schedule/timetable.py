@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import DAY_S, MICROSECOND_NS, SECOND_NS
 from flowsweep.plan.campaign import Campaign, Timing
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.due_times import count_before, is_even, place_after, times_from
-
-_MICROSECOND_NS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,4 +141,4 @@ def _drawn(what: str) -> float:
 
 def _unix_ns(moment: datetime) -> int:
     since = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * SECOND_NS + since.microseconds * _MICROSECOND_NS
+    return (since.days * DAY_S + since.seconds) * SECOND_NS + since.microseconds * MICROSECOND_NS

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, ValidationInfo
 
 from flowsweep import defaults
-from flowsweep.plan.expansion import HostPair, host_pairs
+from flowsweep.plan.hosts.expansion import HostPair, host_pairs
 from flowsweep.plan.model import Test
 from flowsweep.plan.searching.model import Search, SearchInRounds
 from flowsweep.schedule.parameters import Parameters

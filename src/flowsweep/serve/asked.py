@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from starlette.datastructures import QueryParams
 
+from flowsweep.defaults import DAY_S
 from flowsweep.errors import ServeError
 from flowsweep.serve.campaign import PathKey, PathState
 from flowsweep.serve.quantities import BY_KEY, QUANTITIES
 from flowsweep.serve.watch import Watched
 
-_DAY_S = 86_400.0
 _LATEST_S = 4e9
 """A moment in the year 2096; what is later is a mistake."""
 _SECONDS = {
@@ -95,7 +95,7 @@ def asked_span(query: QueryParams, state: PathState | None = None) -> Span:
     """
     end = _moment(query, "to", latest_end(state))
     is_all = query.get("last") == _ALL
-    usual = _before_first(state, end) if is_all else max(0.0, end - _moment(query, "last", _DAY_S))
+    usual = _before_first(state, end) if is_all else max(0.0, end - _moment(query, "last", DAY_S))
     begin = _moment(query, "from", usual)
     if not begin < end:
         raise ServeError("from, to, last: expected a span that begins before it ends")
@@ -106,7 +106,7 @@ def latest_end(state: PathState | None) -> float:
     """Where a span ends that is asked for without an end: now, or after the last trial of a path at rest."""
     last = None if state is None else state.rows.last()
     now = time.time()
-    return now if last is None or now - float(last["began"]) < _DAY_S / 2 else float(last["began"]) + 60.0
+    return now if last is None or now - float(last["began"]) < DAY_S / 2 else float(last["began"]) + 60.0
 
 
 def _before_first(state: PathState | None, end: float) -> float:
@@ -114,7 +114,7 @@ def _before_first(state: PathState | None, end: float) -> float:
     if state is None:
         return 0.0
     rows = state.rows.rows
-    return max(0.0, float(rows[0]["began"]) - _BEFORE_FIRST_S if len(rows) else end - _DAY_S)
+    return max(0.0, float(rows[0]["began"]) - _BEFORE_FIRST_S if len(rows) else end - DAY_S)
 
 
 def _moment(query: QueryParams, name: str, usual: float) -> float:

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from flowsweep.archive.entries import TRIAL_ID
 from flowsweep.figures.theme import CATEGORIES
 from flowsweep.run.outcome import Missed
 from flowsweep.serve.asked import AskedPath, asked_campaign, asked_path, asked_span
@@ -31,7 +32,6 @@ from flowsweep.serve.trials import (
 from flowsweep.serve.watch import Watched
 from flowsweep.version import __version__
 
-_TRIAL_ID = re.compile(r"[0-9a-f]{12}")
 _TOKEN_BYTES_MAX = 4_096
 _REPORT_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
 
@@ -64,7 +64,7 @@ class Pages:
         """A trial's page, as the report has it: `#trial-ID` of the address opens it."""
         given = request.path_params["trial"]
         number = request.path_params["campaign"]
-        if not _TRIAL_ID.fullmatch(given) or number >= len(self._watched):
+        if not TRIAL_ID.fullmatch(given) or number >= len(self._watched):
             return error_page("There is no such trial", "A trial is named by 12 hexadecimal digits.", 404)
         watched = self._watched[number]
         found = trial_on(watched, trial_number(given))

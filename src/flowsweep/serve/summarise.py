@@ -13,7 +13,7 @@ from flowsweep.archive.excerpt import Excerpted, write_excerpt
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.follow_parts import ArchiveFollower, byte_of, part_of
-from flowsweep.archive.monitor_parts import read_monitors
+from flowsweep.archive.monitor_files import read_monitors
 from flowsweep.archive.part_folders import opened_part
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.readers import ReadersLock

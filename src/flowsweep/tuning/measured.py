@@ -5,14 +5,13 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.tuning.plans import sweep_name
 from flowsweep.tuning.rounds import Round, Timing, Tried
 
 _QUANTILES = (0.5, 0.95)
 _US_PER_MS = 1_000
-_BITS_PER_BYTE = 8
 
 
 def tried_of(
@@ -78,7 +77,7 @@ def arrived_bps(samples: pa.Table, lasts: Timing) -> float | None:
     if len(ends) < len(pc.unique(source["flow"])) or any(first[0] == last[0] for first, last in ends):
         return None
     return sum(
-        _BITS_PER_BYTE * (last[1] - first[1]) * SECOND_NS / (last[0] - first[0]) for first, last in ends
+        BITS_PER_BYTE * (last[1] - first[1]) * SECOND_NS / (last[0] - first[0]) for first, last in ends
     )
 
 

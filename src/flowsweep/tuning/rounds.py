@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import MILLISECOND_NS, PAD_NS, PAD_PER_DURATION, SECOND_NS
+from flowsweep.defaults import BITS_PER_BYTE, MILLISECOND_NS, PAD_NS, PAD_PER_DURATION, SECOND_NS
 from flowsweep.tuning.settings import Setting, Way
 
 Stage = Literal["round trip", "first look", "screening", "narrowing", "finals", "verification"]
@@ -18,7 +18,6 @@ _BINS = 6
 _SAMPLES_PER_BIN = 4
 _SAMPLE_MAX_NS = 100 * MILLISECOND_NS
 _STEP_NS = 10 * MILLISECOND_NS
-_BITS_PER_BYTE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ class Budget:
         """How long trials may send that send at most at a rate."""
         if self.traffic_bytes is None or cap_bps is None:
             return self.traffic_ns
-        return min(self.traffic_ns, self.traffic_bytes * _BITS_PER_BYTE * SECOND_NS // cap_bps)
+        return min(self.traffic_ns, self.traffic_bytes * BITS_PER_BYTE * SECOND_NS // cap_bps)
 
 
 def of_way(tried: Iterable[Tried], way: Way, *stages: Stage) -> list[Tried]:

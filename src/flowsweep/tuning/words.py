@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from flowsweep.analysis.verdicts import APPLICATION_RATE
 from flowsweep.tuning.answer import Direction
 from flowsweep.tuning.decide import WORTH, Gain
 from flowsweep.tuning.settings import TODAY
@@ -21,7 +22,6 @@ GOODPUT_IS = (
     "Goodput is the mean after slow start, of what arrived at the other host: what its application reads "
     "waits behind lost packets, and may come to more than a link carries."
 )
-_HELD_TO_A_RATE = "application rate"
 _BUDGET_LIMITS = "the rate that --budget leaves"
 """No plan of the reader's sets one; trials under a budget of bytes are held below a multiple of the best."""
 LOOPBACK = (
@@ -53,7 +53,7 @@ def _limits(one: Direction) -> str:
     """What limits today's transfer, and in how many of its trials where that is not all of them."""
     if not one.limiting:
         return "it is not clear what limits it"
-    limiting = _BUDGET_LIMITS if one.verdict == _HELD_TO_A_RATE else one.limiting
+    limiting = _BUDGET_LIMITS if one.verdict == APPLICATION_RATE else one.limiting
     if one.limited_trials == one.today_trials:
         return f"{limiting} limits it"
     return f"{limiting} limits it in {one.limited_trials} of {counted(one.today_trials, 'trial')}"

@@ -29,7 +29,7 @@ def test_an_archive_and_the_folder_made_for_it_go(tmp_path: Path) -> None:
         writer.hosts(FACTS)
         writer.take_back()
     with create_archive(tmp_path / "watched", plan_json=PLAN, seed=1) as writer:
-        writer.monitor_parts.keep([POLL])
+        writer.monitor_files.keep([POLL])
         (writer.folder / "alarms").touch()
         writer.take_back()
     with create_archive(tmp_path / "without a word", plan_json=PLAN, seed=1) as writer:
@@ -69,10 +69,10 @@ def test_what_holds_anything_or_was_there_before_stays(tmp_path: Path, what: str
         case "a note":
             (writer.folder / "notes").write_text("a new kernel")
         case "an alarm that was told":
-            writer.monitor_parts.keep([POLL])
+            writer.monitor_files.keep([POLL])
             (writer.folder / "alarms").write_text("{}\n")
         case "a file beside those of monitors":
-            writer.monitor_parts.keep([POLL])
+            writer.monitor_files.keep([POLL])
             (writer.folder / "monitors" / "mine").write_text("routers")
         case "data":
             (writer.folder / "trials" / "0123456789ab-1").mkdir()
@@ -109,7 +109,7 @@ def test_wherever_taking_back_is_killed_the_same_command_goes_on(
         folder = tmp_path / str(calls)
         writer = create_archive(folder, plan_json=PLAN, seed=1)
         writer.hosts(FACTS)
-        writer.monitor_parts.keep([POLL])
+        writer.monitor_files.keep([POLL])
         (folder / "alarms").touch()
         with monkeypatch.context() as patch:
             killer = Killer(patch, calls)

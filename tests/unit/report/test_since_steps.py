@@ -8,10 +8,11 @@ import numpy as np
 
 from analysis_support import STARTED_AT
 from campaigns_over_time import watched
+from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.report.headline import highest_goodputs
 from flowsweep.report.opening import opening
-from flowsweep.report.since_steps import since_steps, stepped_directions, steps_of
+from flowsweep.report.since_steps import since_steps
 from synthetic_campaigns import Grid, Row, campaign
 
 _BEFORE = [0.0, 0.1, -0.1, 0.2, -0.2, 0.0, 0.1, -0.1, 0.2, -0.2]

@@ -74,7 +74,7 @@ def test_the_report_of_some_trials_has_what_monitors_told_meanwhile(tmp_path: Pa
         began_us = round(BEGUN.timestamp() * 1e6)
         for second in range(0, 1200, 10):
             values = (("", "cpu_total", 100 * second), ("", "cpu_busy", 60 * second))
-            writer.monitor_parts.keep([Poll("core", began_us + second * 10**6, 100, values)])
+            writer.monitor_files.keep([Poll("core", began_us + second * 10**6, 100, values)])
     one = watched(tmp_path / "a")
     first = sorted(trials_between(one, 0, 2e10), key=lambda trial: trial.offset)[:1]
     with excerpt(one.folder, one.follower, one.model, first, tmp_path / "excerpt") as archive:

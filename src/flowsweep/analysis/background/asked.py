@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import ibis.expr.types as ir
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
-from flowsweep.analysis.verdicts import RATE_REACHED
+from flowsweep.analysis.verdicts import APPLICATION_RATE, RATE_REACHED
 
 
 def background_asked_bps(trials: ir.Table) -> dict[str, int]:
@@ -42,7 +42,7 @@ def held_down_by_nobody(row: TrialRow, asked_bps: Mapping[str, int]) -> bool:
         asked_bps: Of `background_asked_bps`.
     """
     asked = asked_bps.get(row["trial_id"])
-    if row.get("verdict") == "application rate":
+    if row.get("verdict") == APPLICATION_RATE:
         return True
     if asked is None:
         return False

@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 import numpy as np
 import scipy
 
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.moderated_variances import moderated
 
 Key = TypeVar("Key", bound=Hashable)
@@ -50,7 +50,7 @@ class LogMean:
         """Ends of the 95 % interval."""
         if self.variance is None:
             return None
-        half = math.sqrt(self.variance) * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, self.freedom))
+        half = half_width(math.sqrt(self.variance), self.freedom)
         return self.value - half, self.value + half
 
     def within(self, margin: float) -> bool:

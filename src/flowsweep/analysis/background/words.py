@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from statistics import fmean, median, stdev
-
-import scipy
+from statistics import fmean, median
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_words
+from flowsweep.analysis.statistics.intervals import mean_interval
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import AXIS_OF
-from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.schedule.background import PROBE
 from flowsweep.wording import counted, format_share
 
@@ -86,7 +85,5 @@ def share_interval(shares: Sequence[float]) -> tuple[float, float | None, float 
     odds = [math.log(share / (1 - share)) for share in shares]
     if len(shares) < FEWEST_FOR_INTERVAL:
         return 1 / (1 + math.exp(-fmean(odds))), None, None
-    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(odds) - 1)) * stdev(odds) / math.sqrt(len(odds))
-    mean = fmean(odds)
-    share, low, high = (1 / (1 + math.exp(-value)) for value in (mean, mean - half, mean + half))
+    share, low, high = (1 / (1 + math.exp(-value)) for value in mean_interval(odds))
     return share, low, high

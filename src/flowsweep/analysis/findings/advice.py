@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, quantity_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-from flowsweep.analysis.verdicts import QUEUE
+from flowsweep.analysis.verdicts import QUEUE, RECEIVE_WINDOW, SEND_WINDOW
 from flowsweep.tests import facts_of
 from flowsweep.wording import format_size
 
@@ -88,7 +88,7 @@ def window_advice(
         of it, since they count memory. A command is named only where the value in force is recorded: it could
         lower another.
     """
-    sides: dict[str, Side] = {"send window": "send", "receive window": "receive"}
+    sides: dict[str, Side] = {SEND_WINDOW: "send", RECEIVE_WINDOW: "receive"}
     # No setting of a host is in the way of windows that are none of its sockets.
     side = sides.get(row.get("verdict") or "") if facts_of(row["test"]).socket_windows else None
     if side is None or path_bps is None or not row["rtt_min_ms"]:

@@ -13,11 +13,12 @@ from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.means import LEAST_SPREAD
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of
-from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.scatter import LEAST_SPREAD
 from flowsweep.wording import counted, format_change, format_margin, format_rate, rounds_to_nothing
 
 
@@ -32,8 +33,8 @@ class _Compared:
 
     def estimate(self, settings: int) -> tuple[float, float, float]:
         """Natural logarithm, and the ends of its interval, with that of all `settings` right together."""
-        mean, beyond = fmean(self.logs), (1 - CONFIDENCE) / (2 * settings)
-        half = float(scipy.stats.t.isf(beyond, len(self.logs) - 1)) * self._error
+        mean = fmean(self.logs)
+        half = half_width(self._error, len(self.logs) - 1, comparisons=settings)
         return mean, mean - half, mean + half
 
     @property

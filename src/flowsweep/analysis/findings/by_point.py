@@ -8,6 +8,7 @@ from statistics import fmean
 import scipy
 
 from flowsweep.analysis.axes import level_of, setting_axes, setting_words
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
@@ -125,8 +126,7 @@ def _mean(point: Sequence[tuple[TrialRow, float]], axes: Sequence[str], *, posit
     values = [value for _, value in point]
     mean, low, high = fmean(values), None, None
     if len(values) >= FEWEST_FOR_INTERVAL:
-        quantile = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1))
-        half = quantile * float(scipy.stats.sem(values))
+        half = half_width(float(scipy.stats.sem(values)), len(values) - 1)
         low, high = mean - half, mean + half
         if positive:
             times = math.exp(half / mean)

@@ -10,14 +10,14 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
-from flowsweep.analysis.statistics.courses import DAY_S, FEWEST_HOURS, HARMONICS, WEEK_S, tells_days, waves
+from flowsweep.analysis.statistics.courses import FEWEST_HOURS, HARMONICS, WEEK_S, tells_days, waves
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import NORMAL_95, Course, CourseTest
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.statistics.simulated import SEED
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import DAY_S, SECOND_NS
 from flowsweep.wording import format_duration, format_number
 
 FEWEST_CYCLES = 2

@@ -12,10 +12,12 @@ from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.predicted import BEYOND_COMPARED, PREDICTED, PREDICTED_RATE, PREDICTED_RTT
 from flowsweep.analysis.statistics.design import Level
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.grouping import grouped
+from flowsweep.scatter import LEAST_SPREAD_OF_FEW
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     counted,
@@ -31,8 +33,6 @@ MODEL_ERROR = 0.3
 
 Where a window or the link decides it is closer: docs/truth/predictions.md.
 """
-_LEAST_SPREAD = 0.005
-"""Of a goodput between repeats: alike to more digits is chance."""
 _LEAST_REPEATS = 2
 _WIDEST = 10.0
 """Of half an interval of a logarithm: what is wider tells nothing."""
@@ -103,8 +103,8 @@ def _point(levels: tuple[Level, ...], rows: tuple[ObservedRow, ...], points: int
     if len(rows) < _LEAST_REPEATS or quantity_of(rows[0], BEYOND_COMPARED):
         return _Point(levels, rows, mean)
     freedom = len(rows) - 1
-    error = max(float(logs.std(ddof=1)), _LEAST_SPREAD) / math.sqrt(len(rows))
-    width = float(scipy.stats.t.isf((1 - CONFIDENCE) / 2 / points, freedom)) * error
+    error = max(float(logs.std(ddof=1)), LEAST_SPREAD_OF_FEW) / math.sqrt(len(rows))
+    width = half_width(error, freedom, comparisons=points)
     p_value = float(scipy.stats.t.cdf((mean - math.log(1 - MODEL_ERROR)) / error, freedom))
     return _Point(levels, rows, mean, width, p_value)
 

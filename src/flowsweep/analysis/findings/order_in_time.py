@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Hypothesis
@@ -13,9 +12,9 @@ from flowsweep.analysis.findings.order import time_correlations
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, campaign_series
 from flowsweep.analysis.statistics.design import Design, coded
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.red_noise import noise_models, plausible
-from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import format_change, format_number
 
 _COMPARE_LEVELS = frozenset({"effect", "flows", "decline", "dip"})
@@ -118,7 +117,7 @@ def _wandering(series: CampaignSeries, codes: Codes) -> float:
         own = np.diagonal(covariance)
         between = own[:, None] + own[None, :] - 2 * covariance
         most = max(most, float(between.max()) * float(squares[number]) / models.freedom)
-    return math.sqrt(most) * float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, models.freedom))
+    return half_width(math.sqrt(most), models.freedom)
 
 
 def _explained(hypothesis: Hypothesis, time: _ByItself) -> bool:

@@ -8,11 +8,11 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
-from flowsweep.analysis.statistics.courses import DAY_S, WEEK_S, waves
+from flowsweep.analysis.statistics.courses import WEEK_S, waves
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import DAY_S, SECOND_NS
 from flowsweep.wording import counted, format_duration, format_number
 
 FEWEST_VALUES = 24

@@ -16,11 +16,12 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.modes import is_other_path
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.means import LEAST_SPREAD
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
-from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.scatter import LEAST_SPREAD
 from flowsweep.tests import facts_of
 from flowsweep.wording import format_change, format_margin, format_milliseconds, format_rate, format_share
 
@@ -69,8 +70,7 @@ class _Compared:
         """Of the shorter round trip to the longer one, and the ends of its interval."""
         ratio = self._log_ratio(self.rtt_column)
         spread = self.spreads[0]
-        quantile = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, spread.freedom))
-        half = quantile * spread.error(self.shorter, self.longer)
+        half = half_width(spread.error(self.shorter, self.longer), spread.freedom)
         return ratio, ratio - half, ratio + half
 
     @property

@@ -12,7 +12,7 @@ from flowsweep.analysis.predicted import PATH_RTT_MS
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
-from flowsweep.analysis.verdicts import LOSS, QUEUE, WINDOWS
+from flowsweep.analysis.verdicts import LOSS, QUEUE, SEND_WINDOW, WINDOWS
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, some_of, with_interval
@@ -105,7 +105,7 @@ def _beyond_granted(row: ObservedRow) -> bool:
     It limits the writer and not the flight, of which the plateau then tells no window.
     """
     usable, granted = quantity_of(row, "window_usable_bytes"), quantity_of(row, "window_granted_send_bytes")
-    of_sender = row.get("verdict") == "send window"
+    of_sender = row.get("verdict") == SEND_WINDOW
     return bool(of_sender and usable and granted and usable >= _BEYOND_GRANTED * granted)
 
 

@@ -11,11 +11,11 @@ from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.monitors.series import Course, Key, courses
 from flowsweep.analysis.statistics.campaign_series import seconds
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.defaults import BITS_PER_BYTE, SECOND_US
 from flowsweep.schedule.background import PROBE
 
 AGENT_CACHE_US = 5_000_000
 """How old may be what an agent says: net-snmp's keeps counters for some seconds."""
-_SECOND_US = 1_000_000
 
 Kind = Literal["cross", "cpu", "poll"]
 
@@ -94,8 +94,8 @@ def _span(row: TrialRow) -> tuple[float, float] | None:
     """When a trial ran, in µs since 1970 UTC; None of an imported one that does not tell."""
     if row["started_at"] is None or row["elapsed_s"] is None:
         return None
-    begin_us = seconds(row["started_at"]) * _SECOND_US
-    return begin_us, begin_us + row["elapsed_s"] * _SECOND_US
+    begin_us = seconds(row["started_at"]) * SECOND_US
+    return begin_us, begin_us + row["elapsed_s"] * SECOND_US
 
 
 Spanned = Sequence[tuple[TrialRow, tuple[float, float]]]
@@ -117,7 +117,7 @@ def _cross(trials: Spanned, facts: MonitorFacts, found: Mapping[Key, Course]) ->
                     if carried[counter].is_mixed(first_us, last_us):
                         continue
                     others = size_bytes - carried[counter].between(first_us, last_us)
-                    values[row["trial_id"]] = 8 * others / ((last_us - first_us) / _SECOND_US)
+                    values[row["trial_id"]] = BITS_PER_BYTE * others / ((last_us - first_us) / SECOND_US)
             yield Explanation("cross", f"the traffic of others at {interface} of {name}", values)
 
 

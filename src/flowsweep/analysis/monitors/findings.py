@@ -15,6 +15,7 @@ from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.monitors.explanations import Explanation
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, campaign_series
 from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.red_noise import NoiseModels, noise_models
@@ -162,11 +163,10 @@ def _related(trials: _Trials, values: Floats) -> _Related | None:
     middle = math.atanh(coefficient)
     slope = float(own @ other / (other @ other))
     spread = math.sqrt(float(own @ own) / float(other @ other))
-    t = float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, freedom))
     error = spread * math.sqrt(max(1 - coefficient**2, 0.0) / freedom)
     return _Related(
         coefficient, math.tanh(middle - half), math.tanh(middle + half), slope,
-        max(t * error, reached * spread), p_value,
+        max(half_width(error, freedom), reached * spread), p_value,
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 from flowsweep.analysis.summarising.trial_row import known
+from flowsweep.defaults import DAY_S
+from flowsweep.scatter import NORMAL_MAD
 
 LONGEST_SERIES = 120
 """Values; of more trials neighbours are averaged, since likelihoods take time with the third power."""
@@ -18,9 +20,6 @@ _CLIPPED_BEYOND = 3.5
 """Standard deviations from its point beyond which a value counts as if it were as far: one stalled trial is
 no step."""
 _CLIPS = 3
-_NORMAL_MAD = 1.4826
-"""Standard deviation of a normal distribution whose median absolute deviation is 1."""
-_DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class CampaignSeries:
     @property
     def hours(self) -> Codes:
         """(units,) hour of the day, UTC, in which each unit began: 0 to 23."""
-        return ((self.began_s + self.units_s) % _DAY_S // 3600).astype(np.intp)
+        return ((self.began_s + self.units_s) % DAY_S // 3600).astype(np.intp)
 
     def averaged(self, courses: Floats) -> Floats:
         """(n, k) what values are of (units, k) courses that units follow."""
@@ -116,7 +115,7 @@ def _clipped(logs: Floats, points: Codes) -> Floats:
     for _ in range(_CLIPS):
         residuals = Fit(values, points, everything).residuals
         free = len(logs) - int(points.max()) - 1
-        deviation = _NORMAL_MAD * float(np.median(np.abs(residuals))) * (len(logs) / free) ** 0.5
+        deviation = NORMAL_MAD * float(np.median(np.abs(residuals))) * (len(logs) / free) ** 0.5
         if deviation <= 0:
             return values
         most = _CLIPPED_BEYOND * deviation
@@ -147,8 +146,8 @@ def _contrasts(points: Codes) -> Floats:
 
 
 def _groups(repeats: Codes, began: Floats) -> tuple[Codes, ...]:
-    days = coded((began // _DAY_S).tolist())
-    days_since = coded(((began - began[0]) // _DAY_S).tolist())
+    days = coded((began // DAY_S).tolist())
+    days_since = coded(((began - began[0]) // DAY_S).tolist())
     found: list[Codes] = []
     for codes in (repeats, days, days_since):
         if _tells(codes) and not any(np.array_equal(codes, other) for other in found):

@@ -4,8 +4,8 @@ import numpy as np
 
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
+from flowsweep.defaults import DAY_S
 
-DAY_S = 86_400.0
 WEEK_S = 7 * DAY_S
 HARMONICS = 2
 """Of a day: 24 and 12 hours."""

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.analysis.statistics.intervals import half_widths
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -50,8 +50,7 @@ class Estimates:
         Args:
             comparisons: How many intervals shall hold together; Bonferroni's bound.
         """
-        tail = (1 - CONFIDENCE) / (2 * comparisons)
-        return np.asarray(self.error * -scipy.special.stdtrit(self.freedom, tail), dtype=np.float64)
+        return half_widths(self.error, self.freedom, comparisons=comparisons)
 
 
 class Fit:

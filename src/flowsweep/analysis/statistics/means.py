@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import scipy
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.statistics.design import Design
+from flowsweep.analysis.statistics.intervals import mean_interval
 from flowsweep.analysis.statistics.level_means import LevelMeans, Placed, level_means
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
-from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.tests import facts_of
 
 WINDOW_AXES = ("window_sum_bytes", "window_send_bytes", "window_recv_bytes")
 """Of all flows together; the first that varies counts."""
-LEAST_SPREAD = 1e-3
-"""Repeats of less spread are alike by chance: of logarithms."""
 
 
 def window_levels(observed: Observations, grid: Design) -> list[LevelMeans]:
@@ -106,8 +104,6 @@ def geometric_mean(values: Sequence[float]) -> GeometricMean:
         errors wide either way, so that it is decided by how near to each other two values happen to be.
     """
     logs = np.log(values)
-    mean = float(logs.mean())
     if len(logs) < FEWEST_FOR_INTERVAL:
-        return GeometricMean(math.exp(mean), None, None)
-    half = float(scipy.stats.sem(logs) * scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1))
-    return GeometricMean(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
+        return GeometricMean(math.exp(float(logs.mean())), None, None)
+    return GeometricMean(*map(math.exp, mean_interval(logs)))

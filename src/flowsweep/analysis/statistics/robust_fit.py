@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 
 from flowsweep.analysis.statistics.extremes import standing_out
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
+from flowsweep.scatter import NORMAL_MAD
 
 _ROUNDS = 4
 """Of taking medians of cells and blocks in turn; more change nothing that matters."""
 _SUSPECT = 3.0
 """Robust standard deviations beyond which a value takes no part in the fit by which it is judged."""
-_TO_DEVIATION = 1.4826
-"""Median absolute deviation to standard deviation, of normal noise."""
 _HALVED = float(np.log(2))
 _ROUNDING = 1e-9
 """What residuals of results that agree to the last digit may be."""
@@ -153,7 +152,7 @@ def _deviation(residuals: Floats) -> float:
     """A standard deviation that a few values do not move; medians are 0 themselves and tell nothing."""
     sizes = np.abs(residuals)
     sizes = sizes[sizes > _ROUNDING]
-    return max(_TO_DEVIATION * float(np.median(sizes)), _ROUNDING) if len(sizes) else _ROUNDING
+    return max(NORMAL_MAD * float(np.median(sizes)), _ROUNDING) if len(sizes) else _ROUNDING
 
 
 def _held_against(y: Floats, cells: Codes, blocks: Codes, kept: Flags, fit: Fit) -> tuple[Floats, Floats]:

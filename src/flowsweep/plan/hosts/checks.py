@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from flowsweep.plan.expansion import HostPair
 from flowsweep.plan.fields import NAME_EXPECTED, NAME_PATTERN
+from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.links.table import LinkTable

@@ -8,8 +8,8 @@ from operator import itemgetter
 from flowsweep import defaults
 from flowsweep.plan.background.bursts import bursts
 from flowsweep.plan.background.keys import BackgroundTable
-from flowsweep.plan.expansion import HostPair, host_pairs, members
 from flowsweep.plan.hosts.checks import listening_host
+from flowsweep.plan.hosts.expansion import HostPair, host_pairs, members
 from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path

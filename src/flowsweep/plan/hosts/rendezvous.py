@@ -4,8 +4,8 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from flowsweep.plan.expansion import HostPair
 from flowsweep.plan.hosts.checks import listening_host
+from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.hosts.ports import port_problems
 from flowsweep.plan.input import HostTable, PlanFile

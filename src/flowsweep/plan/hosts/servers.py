@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from flowsweep import defaults
 from flowsweep.axes import ENCRYPTION, MODE
-from flowsweep.plan.expansion import members
+from flowsweep.plan.hosts.expansion import members
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer
 from flowsweep.plan.problems import KeyPath, Problem

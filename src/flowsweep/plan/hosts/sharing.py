@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from flowsweep.plan.expansion import HostPair, members, mesh_pairs
 from flowsweep.plan.hosts.checks import known_hosts, unknown_host
+from flowsweep.plan.hosts.expansion import HostPair, members
 from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
@@ -82,7 +82,7 @@ def _twice_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
     for index, path in enumerate(sweep.paths):
         here = (*at, "paths", index)
         own = ((path.src, path.dst),)
-        pairs = own if path.mesh is None else mesh_pairs(file.groups, path.src, path.dst, path.mesh)
+        pairs = own if path.mesh is None else pairs_of_path(file, path)
         back = () if sweep.directions == "one" else tuple((dst, src) for src, dst in pairs)
         for src, dst in (*pairs, *back):
             if (first := seen.get((src, dst))) is not None:

@@ -1,6 +1,6 @@
 """Which hosts take part in a plan's trials."""
 
-from flowsweep.plan.expansion import members
+from flowsweep.plan.hosts.expansion import members
 from flowsweep.plan.input import PlanFile
 
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from flowsweep import defaults
-from flowsweep.plan.expansion import members
 from flowsweep.plan.fields import NAME_EXPECTED, NAME_PATTERN
 from flowsweep.plan.hosts.checks import known_hosts, unknown_host
+from flowsweep.plan.hosts.expansion import members
 from flowsweep.plan.hosts.taking_part import hosts_taking_part
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.monitors.keys import MonitorTable

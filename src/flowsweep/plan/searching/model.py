@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from flowsweep.defaults import CONFIDENCE
-from flowsweep.plan.expansion import halvings
 from flowsweep.plan.frozen import Frozen
 
 
@@ -24,7 +23,7 @@ class RateSearch(Frozen):
     @property
     def trials(self) -> int:
         """How many it takes, whatever they tell."""
-        return halvings(self.low_bps, self.high_bps, self.resolution_bps)
+        return _halvings(self.low_bps, self.high_bps, self.resolution_bps)
 
 
 class Left(NamedTuple):
@@ -131,3 +130,18 @@ class BestSearch(SearchInRounds):
 OfPlateau = WindowSearch | FlowsSearch
 """Searches for the least that is enough: from `low` to `high`, in bytes or flows."""
 Search = RateSearch | OfPlateau | BestSearch
+
+
+def _halvings(low: int, high: int, resolution: int) -> int:
+    """Return how many trials find the last of evenly spaced rates that is carried, or that none is.
+
+    With 2**n - 1 rates there are 2**n answers, so that it takes n trials, neither more nor fewer: as few as
+    bring the rates no further apart than the resolution.
+
+    Args:
+        low: The lowest rate.
+        high: The highest, above it.
+        resolution: At most the difference of the two.
+    """
+    steps = -(-(high - low) // resolution)
+    return (steps + 1).bit_length()

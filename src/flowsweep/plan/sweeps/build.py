@@ -7,7 +7,7 @@ from flowsweep import defaults
 from flowsweep.axes import AXES, DURATION, LENGTH, MODE, PART, WINDOWS
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.campaign import Timing
-from flowsweep.plan.expansion import mesh_pairs
+from flowsweep.plan.hosts.expansion import mesh_pairs
 from flowsweep.plan.model import Background, Path, Sweep
 from flowsweep.plan.probing import Echo, Probe
 from flowsweep.plan.searching.keys import FlowsRange, RateRange, WindowRange

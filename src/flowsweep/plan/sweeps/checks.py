@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 from flowsweep import defaults
 from flowsweep.plan.background.checks import background_problems
-from flowsweep.plan.expansion import host_pairs, members
 from flowsweep.plan.hosts.groups import total_flows
+from flowsweep.plan.hosts.pairs import trials_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
 from flowsweep.plan.searching.checks import NO_SETTINGS, range_problems, search_problems
 from flowsweep.plan.searching.keys import FindKeys, levels_of
 from flowsweep.plan.sweeps.buffers import buffer_problems
-from flowsweep.plan.sweeps.table import PathTable, SweepTable, points_of_axes, sweep_name
+from flowsweep.plan.sweeps.table import SweepTable, points_of_axes, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.plan.tests.udp.search import rate_search_of
 from flowsweep.plan.until.checks import until_problems
@@ -161,7 +161,7 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
 
 
 def _trial_count(file: PlanFile, sweep: SweepTable) -> int:
-    paths = sum(_mesh_size(file, path) for path in sweep.paths)
+    paths = sum(trials_of_path(file, path) for path in sweep.paths)
     searches = points_of_axes(sweep)
     if sweep.find == "best":
         searches //= points_of_axes(sweep, without=NO_SETTINGS)
@@ -174,10 +174,3 @@ def _steps(sweep: SweepTable) -> int:
     if search is not None and search.low_bps < search.high_bps:
         return search.trials
     return 1 if sweep.find is None else sweep.at_most.trials
-
-
-def _mesh_size(file: PlanFile, path: PathTable) -> int:
-    if path.mesh is None:
-        return 1
-    sources, sinks = (members(file.groups, name) for name in (path.src, path.dst))
-    return len(host_pairs(sources, sinks)) if path.mesh == "full" else min(len(sources), len(sinks))

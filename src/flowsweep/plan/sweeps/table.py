@@ -9,8 +9,8 @@ from pydantic import ConfigDict, Field
 from flowsweep import defaults, units
 from flowsweep.plan import fields
 from flowsweep.plan.background.keys import BackgroundKeys
-from flowsweep.plan.expansion import Mesh
 from flowsweep.plan.fields import Table, key
+from flowsweep.plan.hosts.expansion import Mesh
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.searching.keys import FindKeys
 from flowsweep.plan.sweeps.shared_keys import BulkKeys

@@ -12,7 +12,6 @@ from flowsweep.plan.times.keys import TimesKeys
 from flowsweep.units import write_duration
 
 _CAMPAIGN = "campaign"
-_DAY_MINUTES = 24 * 60
 _MINUTE_NS = 60 * defaults.SECOND_NS
 _OF_TIMES = ("between", "jitter", "slip")
 """Keys that do nothing without `every` or `at`."""
@@ -113,7 +112,7 @@ def _lateness_problems(sweep: SweepTable, times: TimesKeys, every_ns: int, at: K
 def _shortest_gap_ns(minutes: Sequence[int]) -> int:
     """Between times of the day, over midnight too."""
     ordered = sorted(minutes)
-    next_ones = [*ordered[1:], ordered[0] + _DAY_MINUTES]
+    next_ones = [*ordered[1:], ordered[0] + defaults.DAY_MINUTES]
     gaps = (following - minute for minute, following in zip(ordered, next_ones, strict=True))
     return min(gaps) * _MINUTE_NS
 

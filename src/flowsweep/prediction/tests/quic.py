@@ -1,6 +1,6 @@
 """QUIC's points: by the fluid model, with packets, windows and congestion control as quinn has them."""
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import QUIC_STREAM_WINDOW_BYTES, SECOND_NS
 from flowsweep.packets import QUIC_PACKET_EXTRA_BYTES, udp_header_bytes
 from flowsweep.prediction.setting import QUIC_COMPARED, FlowSetting, PathModel
 from flowsweep.prediction.tests.row import NoModelError, PredictedTest
@@ -16,8 +16,6 @@ QUEUE_LEAST_PACKETS = 16
 """Of a bottleneck: the library sends ten datagrams at once, and more."""
 DATAGRAM_MOST_BYTES = 1_452
 """What MTU discovery ends with, at most (quinn)."""
-STREAM_WINDOW_BYTES = 1_250_000
-"""Of a stream, where nothing is asked for (quinn)."""
 RECEIVE_SHARE = 0.9
 """Of a window: the library grants more once an eighth of it was read. On emulated paths 0.87 to 0.94."""
 WINDOW_LEAST_BYTES = 64 * 1024
@@ -54,7 +52,7 @@ def _setting(parameters: QuicParameters, flows: int, path: PathModel) -> FlowSet
 def _usable_bytes(parameters: QuicParameters, path: PathModel) -> float:
     """What a connection may have in flight by its windows; raises NoModelError."""
     send_bytes, recv_bytes = parameters.window_send_bytes, parameters.window_recv_bytes
-    of_streams = parameters.streams_per_flow * (parameters.stream_window_bytes or STREAM_WINDOW_BYTES)
+    of_streams = parameters.streams_per_flow * (parameters.stream_window_bytes or QUIC_STREAM_WINDOW_BYTES)
     least_bytes = of_streams if recv_bytes is None else min(of_streams, recv_bytes)
     if path.rtt_s < RTT_LEAST_S:
         raise NoModelError("below 1 ms a round trip is the hosts', and not the path's")

@@ -19,8 +19,8 @@ from flowsweep.defaults import (
 )
 from flowsweep.moderated_variances import moderated
 from flowsweep.plan.searching.model import BestSearch, Left
+from flowsweep.scatter import LEAST_SPREAD
 from flowsweep.schedule.search.levels import (
-    LEAST_ERROR,
     Blocks,
     Floats,
     Levels,
@@ -207,7 +207,7 @@ def _noise(levels: Levels, squares: Floats) -> tuple[Floats, float]:
     repeats = levels.counts - 1
     freedom = repeats * levels.freedom / repeats.sum()
     known = freedom > 0
-    found = moderated(np.maximum(squares[known] / freedom[known], LEAST_ERROR**2), freedom[known])
+    found = moderated(np.maximum(squares[known] / freedom[known], LEAST_SPREAD**2), freedom[known])
     variance = np.full(len(squares), float(found.variances.max()))
     variance[known] = found.variances
     return variance, found.freedom

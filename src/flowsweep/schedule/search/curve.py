@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats
+from flowsweep.scatter import LEAST_SPREAD
+from flowsweep.schedule.search.levels import Blocks, Floats
 from flowsweep.schedule.search.plateau import Seen, Shown
 from flowsweep.schedule.search.response import Response, gradient, shape
 from flowsweep.schedule.search.tried import Tried
@@ -62,7 +63,7 @@ def curve_of(tried: Sequence[Tried], low: int, high: int, *, confidence: float) 
     if levels.freedom > 0:
         spread = np.diag(levels.covariance) + 1 / levels.counts.sum()
         half = _quantile(levels.freedom, seen.confidence) * np.sqrt(
-            max(levels.variance, LEAST_ERROR**2) * spread
+            max(levels.variance, LEAST_SPREAD**2) * spread
         )
     places = np.linspace(math.log(levels.values[0]), math.log(levels.values[-1]), _POINTS)
     return Curve(

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from flowsweep.scatter import LEAST_SPREAD, NORMAL_MAD
 from flowsweep.schedule.search.tried import Tried
 
 Floats = NDArray[np.float64]
-LEAST_ERROR = 1e-3
-"""Of one trial's goodput, natural logarithm: nothing but chance makes trials agree better."""
 
 _OF_A_LOOK = 0.4
 
@@ -66,7 +65,7 @@ class Levels:
         if self.freedom < 1:
             return np.full(len(value), -math.inf), np.full(len(value), math.inf)
         spread = np.einsum("ij,jk,ik->i", weights, self.covariance, weights)
-        variance = max(self.variance, LEAST_ERROR**2)
+        variance = max(self.variance, LEAST_SPREAD**2)
         half = float(stdtrit(self.freedom, confidence)) * np.sqrt(np.maximum(spread, 0) * variance)
         return value - half, value + half
 
@@ -76,7 +75,7 @@ class Levels:
             return np.zeros(len(self.values), dtype=bool)
         own = np.diag(self.covariance)
         spread = own[:, None] + own - 2 * self.covariance
-        variance = max(self.variance, LEAST_ERROR**2)
+        variance = max(self.variance, LEAST_SPREAD**2)
         half = float(stdtrit(self.freedom, confidence)) * np.sqrt(np.maximum(spread, 0) * variance)
         lower = self.means[:, None] - self.means > half
         return np.asarray(np.triu(lower, 1).any(axis=0))
@@ -131,7 +130,7 @@ def in_agreement(tried: Sequence[Tried], *, fewest: int = _FEWEST, own: bool = F
         return tuple(tried)
     common = np.concatenate(list(away.values()))
     limits = {
-        level: max(_FAR, 6 * 1.4826 * float(np.median(distances if own else common)))
+        level: max(_FAR, 6 * NORMAL_MAD * float(np.median(distances if own else common)))
         for level, distances in away.items()
     }
     return tuple(

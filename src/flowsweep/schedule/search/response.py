@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.schedule.search.levels import LEAST_ERROR, Blocks, Floats, membership
+from flowsweep.scatter import LEAST_SPREAD
+from flowsweep.schedule.search.levels import Blocks, Floats, membership
 from flowsweep.schedule.search.tried import Tried
 
 ALLOWED = -math.log1p(-EQUIVALENCE_MARGIN)
@@ -76,7 +77,7 @@ def fitted(tried: Sequence[Tried], low_bytes: int, high_bytes: int, confidence: 
     freedom = quadratic.freedom - 2
     if freedom < 1:
         return Response(float(grid[best]), sharpness, None, None, math.nan)
-    variance = max(float(profile[best]) / freedom, LEAST_ERROR**2)
+    variance = max(float(profile[best]) / freedom, LEAST_SPREAD**2)
     reach = variance * float(stdtrit(freedom, (1 + confidence) / 2)) ** 2
     outside = np.flatnonzero(profile > profile[best] + reach)
     below, above = outside[outside < best], outside[outside > best]

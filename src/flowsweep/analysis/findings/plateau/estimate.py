@@ -8,8 +8,7 @@ from flowsweep.analysis.findings.plateau.knee import Knee, base_rtt_ms, knee
 from flowsweep.analysis.findings.plateau.start import PlateauStart, plateau_start
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-
-_MS_PER_S = 1_000
+from flowsweep.defaults import SECOND_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def plateaus(
 def _estimated(means: LevelMeans, predicted: Mapping[str, float], *, margin: float, window: bool) -> Plateau:
     found = plateau_start(means, margin)
     rtt_ms = base_rtt_ms(means)
-    rtt_s = None if rtt_ms is None else rtt_ms / _MS_PER_S
+    rtt_s = None if rtt_ms is None else rtt_ms / SECOND_MS
     rates_bps = {row["path_rate_bps"] for row in means.rows}
     link_bps = next(iter(rates_bps)) if len(rates_bps) == 1 else None
     last = len(means.levels) - 1

@@ -4,14 +4,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from flowsweep.analysis.findings.plateau.shoulder import enough_at
 from flowsweep.analysis.findings.plateau.start import PlateauStart
+from flowsweep.analysis.statistics.intervals import mean_interval
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import BITS_PER_BYTE, FEWEST_FOR_INTERVAL, SECOND_MS
 
 NEAREST = 3
 """Levels below the plateau whose slope counts, the nearest: far below other things may limit."""
@@ -21,7 +21,6 @@ its send buffer flies 80 to 100 % of it on average (docs/explanation/windows.md)
 PROMISE_KEPT = 0.75
 """Where there is one such level only: goodput follows the window if it is at least this share of usable
 window / round-trip time."""
-_MS_PER_S = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ def _usable_bounds(
         # A flight on the plateau that is less than one below it is not held back by its window.
         return None, None
     if rtt_ms is not None and plateau_bps is not None:
-        product_bytes = bandwidth_delay_bytes(plateau_bps * (1 - margin), rtt_ms / _MS_PER_S)
+        product_bytes = bandwidth_delay_bytes(plateau_bps * (1 - margin), rtt_ms / SECOND_MS)
         if high is None or product_bytes < high:
             low = max(low or 0.0, product_bytes)
     return low, high
@@ -155,9 +154,8 @@ def _least_plateau_bps(means: LevelMeans, found: PlateauStart) -> float | None:
             repeats.setdefault(one.row["repeat"], []).append(float(log))
     if len(repeats) < FEWEST_FOR_INTERVAL:
         return None
-    logs = np.array([np.mean(own) for own in repeats.values()])
-    reach = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1) * scipy.stats.sem(logs)
-    return math.exp(float(logs.mean() - reach))
+    _, least, _ = mean_interval([float(np.mean(own)) for own in repeats.values()])
+    return math.exp(least)
 
 
 def _within(size: float, low: float | None, high: float | None) -> float:
@@ -184,7 +182,7 @@ def _follows(means: LevelMeans, below: list[int], size_of: Floats, *, known: boo
     rtt_ms = base_rtt_ms(means)
     if not known or rtt_ms is None:
         return False
-    return rtt_ms / _MS_PER_S / 8 / math.exp(delays[0]) >= PROMISE_KEPT
+    return rtt_ms / SECOND_MS / BITS_PER_BYTE / math.exp(delays[0]) >= PROMISE_KEPT
 
 
 def _interpolated(means: LevelMeans, found: PlateauStart, last: int, margin: float) -> float:

@@ -5,9 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowsweep import wording
-from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words, varies
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.searched_points import searched_points
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
@@ -148,24 +147,18 @@ def level_of_step(row: TrialRow, axis: str) -> int:
 def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
     """The searches of one sweep that look for the same."""
     axis = FLOWS if rows[0].get("searched_for") == FLOWS else WINDOW
-    axes = [name for name in AXIS_NAMES if name not in _OF_STEPS[axis] and name in rows[0]]
-    points = grouped(
-        rows, lambda row: (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
-    )
-    varying = [name for name in axes if varies(rows, name)]
-    for steps in points.values():
-        first = steps[0]
-        others = [name for name in varying if name not in _FLOWS]
-        words = [f"{AXIS_NAMES[name]} {level_words(name, level_of(first, name))}" for name in others]
+    for point in searched_points(rows, _OF_STEPS[axis], unnamed=_FLOWS):
+        first = point.steps[0]
+        searched = "number of flows" if axis == FLOWS else counted(first["flows"], "flow")
         precision, confidence = first["search_precision"] or 0.0, confidence_of(first)
-        belief, end = _believed(steps, axis, precision, confidence)
+        belief, end = _believed(point.steps, axis, precision, confidence)
         yield PlateauSearched(
             axis=axis,
             sweep=first["sweep"],
             mode=first["mode"],
-            direction=wording.direction(first["src"], first["dst"]),
-            name=", ".join(["number of flows" if axis == FLOWS else counted(first["flows"], "flow"), *words]),
-            steps=tuple(steps),
+            direction=point.direction,
+            name=", ".join([searched, *point.words]),
+            steps=point.steps,
             precision=precision,
             confidence=confidence,
             belief=belief,

@@ -7,13 +7,12 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.scatter import LEAST_SPREAD
 
 _SHARPNESS = (1.0, 100.0)
 """From that of window / (window + constant), Michaelis and Menten's, to a corner."""
 _SPREAD = 0.5
 """Of ln k beforehand, its standard deviation."""
-_LEAST_ERROR = 1e-3
-"""Of a level's mean, natural logarithm: nothing but chance makes goodput agree better."""
 _LEAST_SHARE = 0.1
 """Of the margin: as near to the asymptote as the response is read."""
 
@@ -54,7 +53,7 @@ def enough_at(  # a fit, its levels and what is asked of it
     def left(values: Floats) -> Floats:
         height, place, sharpness = values[0], values[1], math.exp(values[2])
         smooth = height - np.logaddexp(0.0, -sharpness * (size - place)) / sharpness
-        return np.append((smooth - mean) / max(error, _LEAST_ERROR), (high - values[2]) / _SPREAD)
+        return np.append((smooth - mean) / max(error, LEAST_SPREAD), (high - values[2]) / _SPREAD)
 
     fitted = scipy.optimize.least_squares(
         left, [plateau, corner, (low + high) / 2],

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-import scipy
 
 from flowsweep.analysis.ceiling import link_payload_bps
+from flowsweep.analysis.statistics.intervals import half_widths
 from flowsweep.analysis.statistics.least_squares import Fit, Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
-from flowsweep.defaults import CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +114,5 @@ def _below_the_link(means: LevelMeans) -> Floats:
     noisier = squares / freedom > fit.variance
     variance = np.where(noisier, squares / freedom, fit.variance)
     error = np.sqrt(variance * (means.shares**2 / np.bincount(means.cells)).sum(axis=1))
-    tail = (1 - CONFIDENCE) / (2 * (count - 1))
-    half = error * -scipy.special.stdtrit(np.where(noisier, freedom, fit.freedom), tail)
+    half = half_widths(error, np.where(noisier, freedom, fit.freedom), comparisons=count - 1)
     return np.asarray(math.log(ceiling_bps) - means.shares @ fit.cell_means + half, dtype=np.float64)

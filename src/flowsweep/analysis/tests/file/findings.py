@@ -11,12 +11,14 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Scope, carried, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import MOST, STAGES_AT_ONCE
 from flowsweep.axes import PART
-from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.scatter import LEAST_SPREAD_OF_FEW
 from flowsweep.wording import direction, format_margin, format_rate, format_share, with_interval
 
 _WHOLE = "whole"
@@ -30,8 +32,6 @@ _METHOD = (
     "mean goodput of each part of the way; Welch's t test of the logarithms of the two lowest bounds; "
     "Welch's interval of whole / lowest bound; trials taken as independent"
 )
-_LEAST_SPREAD = 0.005
-"""Of a goodput between repeats: alike to more digits is chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,7 @@ class _Part:
         """The mean in words, with its interval where there are trials enough."""
         if len(self.rows) < FEWEST_FOR_INTERVAL:
             return format_rate(self.mean_bps)
-        width = float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, len(self.rows) - 1)) * math.sqrt(
-            _spread(self.logs)
-        )
+        width = half_width(math.sqrt(_spread(self.logs)), len(self.rows) - 1)
         low, high = (self.mean_bps * math.exp(side * width) for side in (-1, 1))
         return with_interval(format_rate, self.mean_bps, low, high)
 
@@ -159,7 +157,7 @@ def _together(parts: Sequence[_Part], ratio: float, high: float | None) -> str:
 
 def _spread(logs: Sequence[float]) -> float:
     """Variance of the mean."""
-    return max(float(np.std(logs, ddof=1)), _LEAST_SPREAD) ** 2 / len(logs)
+    return max(float(np.std(logs, ddof=1)), LEAST_SPREAD_OF_FEW) ** 2 / len(logs)
 
 
 def _difference(first: _Part, second: _Part) -> tuple[float, float, float] | None:
@@ -181,7 +179,7 @@ def _ratio(whole: _Part, bound: _Part) -> tuple[float, float | None, float | Non
     if found is None or min(len(whole.rows), len(bound.rows)) < FEWEST_FOR_INTERVAL:
         return ratio, None, None
     difference, error, freedom = found
-    width = float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, freedom)) * error
+    width = half_width(error, freedom)
     return math.exp(difference), math.exp(difference - width), math.exp(difference + width)
 
 
@@ -194,6 +192,6 @@ def _below(lowest: _Part, following: _Part, margin: float) -> tuple[float | None
     if found is None:
         return None, False
     difference, error, freedom = found
-    width = float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, freedom)) * error
+    width = half_width(error, freedom)
     alike = max(abs(difference - width), abs(difference + width)) <= math.log1p(margin)
     return float(2 * scipy.stats.t.sf(abs(difference) / error, freedom)), alike

@@ -3,12 +3,14 @@
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.verdict_rules import always_busy, rate_reached
 from flowsweep.analysis.verdicts import (
-    BUSY,
+    APPLICATION_RATE,
     MOST,
     NETWORK,
     NOT_CLEAR,
-    RATE_REACHED,
+    RECEIVER_CPU,
+    SENDER_CPU,
     SINK_DISK,
     SINK_FILE_SYSTEM,
     SOME,
@@ -47,12 +49,11 @@ def with_file_verdict(rows: ir.Table) -> ir.Table:
         small files were synced one by one; or it is the file system that took the time: the page cache,
         memory, its journal, or one in the network. Else it is not clear.
     """
-    pace_bps = rows.pacing_rate_bps.cast("float64") * rows.flows
-    paced = (rows.goodput_bps >= pace_bps * RATE_REACHED).coalesce(False)
-    sending = (rows.thread_busy_send - rows.source_storage_cpu_share >= BUSY).coalesce(False)
-    receiving = (rows.thread_busy_recv - rows.sink_storage_cpu_share >= BUSY).coalesce(False)
-    reading_busy = (rows.source_storage_cpu_share >= BUSY).coalesce(False)
-    writing_busy = (rows.sink_storage_cpu_share >= BUSY).coalesce(False)
+    paced = rate_reached(rows, rows.pacing_rate_bps)
+    sending = always_busy(rows.thread_busy_send - rows.source_storage_cpu_share)
+    receiving = always_busy(rows.thread_busy_recv - rows.sink_storage_cpu_share)
+    reading_busy = always_busy(rows.source_storage_cpu_share)
+    writing_busy = always_busy(rows.sink_storage_cpu_share)
     slow_source, fast_source = _compared(rows.source_storage_share, rows.source_storage_idle_share)
     slow_sink, fast_sink = _compared(rows.sink_storage_share, rows.sink_storage_idle_share)
     reading, writing = (
@@ -64,10 +65,10 @@ def with_file_verdict(rows: ir.Table) -> ir.Table:
     to_disk = (rows.sink_device_bytes_per_byte >= MOVED).coalesce(False) & ~_syncing(rows)
     found = ibis.cases(
         (rows.goodput_bps.isnull() | rows.network_share.isnull(), ibis.null("string")),
-        (paced, "application rate"),
+        (paced, APPLICATION_RATE),
         (between & sending & receiving, NOT_CLEAR),
-        ((reading & reading_busy) | (between & sending), "sender CPU"),
-        ((writing & writing_busy) | (between & receiving), "receiver CPU"),
+        ((reading & reading_busy) | (between & sending), SENDER_CPU),
+        ((writing & writing_busy) | (between & receiving), RECEIVER_CPU),
         (reading & from_disk, SOURCE_DISK),
         (reading, SOURCE_FILE_SYSTEM),
         (writing & to_disk, SINK_DISK),

@@ -4,7 +4,8 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis import theory
-from flowsweep.analysis.verdicts import BUSY, NOT_CLEAR, PATH_FULL, QUEUE, RATE_REACHED
+from flowsweep.analysis.verdict_rules import first_rules
+from flowsweep.analysis.verdicts import PATH_FULL, QUEUE
 from flowsweep.packets import MPTCP_OPTION_BYTES, header_bytes
 
 
@@ -22,15 +23,9 @@ def with_subflow_verdict(rows: ir.Table) -> ir.Table:
         carry together: each of them is full ("congestion window: queue"). Else null: each subflow has windows
         and losses of its own, and none of them speaks for the connection.
     """
-    reached = (rows.goodput_bps >= rows.rate_bps.cast("float64") * rows.flows * RATE_REACHED).coalesce(False)
-    sending = (rows.thread_busy_send >= BUSY).coalesce(False)
-    receiving = (rows.thread_busy_recv >= BUSY).coalesce(False)
     found = ibis.cases(
         (rows.goodput_bps.isnull(), ibis.null("string")),
-        (reached, "application rate"),
-        (sending & receiving, NOT_CLEAR),
-        (sending, "sender CPU"),
-        (receiving, "receiver CPU"),
+        *first_rules(rows),
         (_links_are_full(rows), QUEUE),
         else_=ibis.null("string"),
     )

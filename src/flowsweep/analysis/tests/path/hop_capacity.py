@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 import scipy
 
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.tests.path.hop_times import HopTimes
-from flowsweep.defaults import CONFIDENCE, SECOND_NS
+from flowsweep.defaults import SECOND_NS
 
 HopNote = Literal["no answer", "too few answers", "between", "above", "behind a silent hop", "not clear"]
 
@@ -120,7 +121,7 @@ def _half_width_ns(line: Line, before: Line) -> float:
     square = sum(squares) + _HOSTS_NS**2
     scatter = squares[0] ** 2 / line.freedom + squares[1] ** 2 / before.freedom
     freedom = square**2 / scatter if scatter else math.inf
-    return float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(square)
+    return half_width(math.sqrt(square), freedom)
 
 
 def _rate_bps(ns_per_byte: float) -> float:

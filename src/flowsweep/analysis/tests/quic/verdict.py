@@ -3,11 +3,11 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.verdicts import BUSY, LOSS, MOST, NOT_CLEAR, PATH_FULL, QUEUE, RATE_REACHED
+from flowsweep.analysis.verdict_rules import first_rules
+from flowsweep.analysis.verdicts import LOSS, MOST, NOT_CLEAR, PATH_FULL, QUEUE, RECEIVE_WINDOW, SEND_WINDOW
+from flowsweep.defaults import QUIC_SEND_WINDOW_BYTES, QUIC_STREAM_WINDOW_BYTES
 from flowsweep.packets import udp_header_bytes
 
-_STREAM_WINDOW_BYTES, _SEND_WINDOW_BYTES = 1_250_000, 10_000_000
-"""What quinn has where nothing is asked for; a connection's receive window has no limit then."""
 _UNLIMITED = 2**62
 """More than any window (RFC 9000, section 16)."""
 
@@ -29,14 +29,11 @@ def with_quic_verdict(rows: ir.Table) -> ir.Table:
         did, and most drops at emulated links were at a queue: the path was full; or most were at random or
         of a policer: losses did. What is no clear majority, or has no emulated link to tell, is "not clear".
     """
-    reached = (rows.goodput_bps >= rows.rate_bps.cast("float64") * rows.flows * RATE_REACHED).coalesce(False)
-    sending = (rows.thread_busy_send >= BUSY).coalesce(False)
-    receiving = (rows.thread_busy_recv >= BUSY).coalesce(False)
     windows = (rows.flow_control_limited_share >= MOST).coalesce(False)
     congestion = (rows.congestion_limited_share >= MOST).coalesce(False)
-    of_streams = rows.stream_window_bytes.coalesce(_STREAM_WINDOW_BYTES) * rows.streams_per_flow
+    of_streams = rows.stream_window_bytes.coalesce(QUIC_STREAM_WINDOW_BYTES) * rows.streams_per_flow
     of_sink = ibis.least(rows.window_recv_bytes.coalesce(_UNLIMITED), of_streams)
-    own = (rows.window_send_bytes.coalesce(_SEND_WINDOW_BYTES) < of_sink).coalesce(False)
+    own = (rows.window_send_bytes.coalesce(QUIC_SEND_WINDOW_BYTES) < of_sink).coalesce(False)
     policed = rows.link_policer_drops.coalesce(0)
     drops = rows.link_queue_drops + rows.link_random_drops + policed
     at_random = ((rows.link_random_drops + policed >= drops * MOST) & (drops > 0)).coalesce(False)
@@ -47,13 +44,10 @@ def with_quic_verdict(rows: ir.Table) -> ir.Table:
     full = (wire_bps >= rows.path_rate_bps * PATH_FULL).coalesce(False)
     found = ibis.cases(
         (rows.goodput_bps.isnull() | rows.congestion_limited_share.isnull(), ibis.null("string")),
-        (reached, "application rate"),
-        (sending & receiving, NOT_CLEAR),
-        (sending, "sender CPU"),
-        (receiving, "receiver CPU"),
+        *first_rules(rows),
         (full, QUEUE),
-        (windows & own, "send window"),
-        (windows, "receive window"),
+        (windows & own, SEND_WINDOW),
+        (windows, RECEIVE_WINDOW),
         (congestion & at_random, LOSS),
         (congestion & at_queue, QUEUE),
         else_=NOT_CLEAR,

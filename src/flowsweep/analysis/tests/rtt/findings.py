@@ -16,6 +16,7 @@ from flowsweep.analysis.findings.by_point import (
 )
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, MILLISECOND_NS
@@ -168,7 +169,7 @@ def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis
         if len(set(lengths)) < _LENGTHS_NEEDED:
             continue
         line = scipy.stats.linregress(lengths, [least_ms * MILLISECOND_NS for _, _, least_ms in own])
-        half = float(line.stderr) * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(own) - 2))
+        half = half_width(float(line.stderr), len(own) - 2)
         slope = float(line.slope)
         yield Hypothesis(
             "message_size",

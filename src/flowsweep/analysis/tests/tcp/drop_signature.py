@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import scipy
 from numpy.typing import NDArray
 
+from flowsweep.analysis.statistics.intervals import mean_interval
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
-from flowsweep.defaults import CONFIDENCE, SECOND_NS
+from flowsweep.defaults import SECOND_NS
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
@@ -128,7 +128,7 @@ def signature(traces: Sequence[LossTrace]) -> Signature:
     burst = geometric_mean(bursts) if bursts else None
     if ranks.size < LOSSES_MIN:
         return Signature("not clear", int(ranks.size), None, None, None, burst)
-    mean, low, high = _mean(ranks)
+    mean, low, high = mean_interval(ranks)
     cause: DropCause = "not clear"
     if low > HIGH_RANK:
         cause = _at_the_limit(burst)
@@ -143,14 +143,6 @@ def _at_the_limit(burst: GeometricMean | None) -> DropCause:
     if burst.low > BURST:
         return "policer"
     return "shallow buffer" if burst.value < BURST else "not clear"
-
-
-def _mean(ranks: Floats) -> tuple[float, float, float]:
-    """The mean and its 95 % interval (Student's t)."""
-    count = ranks.size
-    half = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, count - 1) * ranks.std(ddof=1) / np.sqrt(count)
-    mean = float(ranks.mean())
-    return mean, mean - float(half), mean + float(half)
 
 
 def traces_of(rows: pa.Table) -> dict[str, LossTrace]:

@@ -11,12 +11,12 @@ from flowsweep.analysis.binning.alignment import COUNTED, flow_starts, with_phas
 from flowsweep.analysis.expressions import column_or_null, not_below_0
 from flowsweep.analysis.tests.tcp.limits import decided, windows_decided
 from flowsweep.analysis.tests.tcp.recoveries import is_recovering, retransmitted, with_recoveries
+from flowsweep.defaults import MICROSECOND_NS
 
 NO_THRESHOLD = 2_147_483_647
 """Linux's slow-start threshold before it has one (`TCP_INFINITE_SSTHRESH`)."""
 RTT_UNKNOWN_US = 0xFFFF_FFFF
 """What the kernel says before it has measured any."""
-_US_NS = 1_000
 _FLOW = ["trial_id", "flow"]
 COUNTERS = {
     "sent_bytes": "bytes_sent",
@@ -148,7 +148,7 @@ def _since_before(rows: ir.Table) -> ir.Table:
     differences = {name: rows[counter] - before[name] for name, counter in COUNTERS.items()}
     shown = rows.mutate(**differences, recovering=is_recovering(rows.ca_state), last_rtt_us=rows.rtt_us)
     risen = with_recoveries(shown, flow=_FLOW)
-    length_us = (risen.end_ns - risen.start_ns).nullif(0).cast("float64") / _US_NS
+    length_us = (risen.end_ns - risen.start_ns).nullif(0).cast("float64") / MICROSECOND_NS
     return risen.mutate(
         busy_share=risen.busy_us / length_us,
         rwnd_limited_share=risen.rwnd_limited_time_us / length_us,

@@ -8,10 +8,8 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis import theory
 from flowsweep.analysis.expressions import column_or_null
+from flowsweep.defaults import SECOND_MS, SECOND_US
 from flowsweep.packets import TLS_RECORD_BYTES, TLS_RECORD_EXTRA_BYTES, header_bytes
-
-_US_PER_S = 1_000_000
-_MS_PER_S = 1_000
 
 
 def flow_predictions(totals: ir.Table) -> ir.Table:
@@ -65,8 +63,8 @@ def _with_formulas(totals: ir.Table) -> ir.Table:
     flows = totals.mutate(
         segments=segments,
         loss=(totals.recoveries.nullif(0).cast("float64") / segments.nullif(0.0)),
-        rtt_s=totals.rtt_mean_us / _US_PER_S,
-        rto_s=totals.rto_mean_us / _US_PER_S,
+        rtt_s=totals.rtt_mean_us / SECOND_US,
+        rto_s=totals.rto_mean_us / SECOND_US,
         mss=totals.mss_bytes.cast("float64"),
         window=totals.rwnd_highest_bytes.cast("float64") / totals.mss_bytes.nullif(0),
     )
@@ -109,7 +107,7 @@ def with_predictions(rows: ir.Table) -> ir.Table:
     return rows.mutate(
         path_rate_bps=column_or_null(rows, "path_rate_bps"),
         link_payload_bps=payload_bps,
-        theory_window_bps=theory.window_bps(flying, rtt_min_ms / _MS_PER_S) * share,
+        theory_window_bps=theory.window_bps(flying, rtt_min_ms / SECOND_MS) * share,
         buffer_delay_percent=theory.buffer_delay_percent(rows.rtt_mean_ms, rtt_min_ms),
         transfer_time_ratio=theory.transfer_time_ratio(payload_bps, rows.goodput_mean_bps.nullif(0.0)),
     )

@@ -6,7 +6,9 @@ The rules, their reasons and how often they are right: docs/explanation/statisti
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.verdict_rules import always_busy, rate_reached
 from flowsweep.analysis.verdicts import (
+    APPLICATION_RATE,
     BUSY,
     CORES_BUSY,
     HOST_DROPS,
@@ -18,8 +20,11 @@ from flowsweep.analysis.verdicts import (
     QUEUE,
     QUEUE_MS,
     QUEUE_SHARE,
-    RATE_REACHED,
+    RECEIVE_WINDOW,
+    RECEIVER_CPU,
     REVERSE_QUEUE,
+    SEND_WINDOW,
+    SENDER_CPU,
     SOME,
 )
 
@@ -69,17 +74,17 @@ def with_verdict(rows: ir.Table) -> ir.Table:
     own_queue = _queue_is_its_own(rows)
     verdict = ibis.cases(
         (rows.limit_none_share.isnull() | rows.goodput_bps.isnull(), ibis.null("string")),
-        (_rate_reached(rows), "application rate"),
+        (rate_reached(rows, rows.rate_bps) | rate_reached(rows, rows.pacing_rate_bps), APPLICATION_RATE),
         (busy["both"], NOT_CLEAR),
-        (busy["sender"], "sender CPU"),
-        (busy["receiver"], "receiver CPU"),
+        (busy["sender"], SENDER_CPU),
+        (busy["receiver"], RECEIVER_CPU),
         (cwnd_or_pace & _dropped_at_hosts(rows), HOST_DROPS),
         (rows.sender_idle_share >= SOME, NOT_CLEAR),
         # A policer has no queue, however much of its rate a trial gets.
         (lossy & _dropped_by_policer(rows), loss),
         (_path_is_full(rows), queue),
-        (windows & (rows.limit_rwnd_share >= rows.limit_send_buffer_share), "receive window"),
-        (windows, "send window"),
+        (windows & (rows.limit_rwnd_share >= rows.limit_send_buffer_share), RECEIVE_WINDOW),
+        (windows, SEND_WINDOW),
         (lossy & _dropped_at_random(rows) & _far_from_full(rows), loss),
         (_acknowledgements_wait(rows), ibis.literal(REVERSE_QUEUE)),
         (lossy & _dropped_at_queue(rows), queue),
@@ -98,14 +103,6 @@ def with_verdict(rows: ir.Table) -> ir.Table:
 def _pace(rows: ir.Table) -> ir.FloatingValue:
     """Share of the time in which data waited although no window was full."""
     return rows.limit_none_share - rows.sender_idle_share
-
-
-def _rate_reached(rows: ir.Table) -> ir.BooleanValue:
-    def reached(rate_bps: ir.NumericValue) -> ir.BooleanValue:
-        asked = rate_bps.cast("float64") * rows.flows * RATE_REACHED
-        return (rows.goodput_bps >= asked).coalesce(False)
-
-    return reached(rows.rate_bps) | reached(rows.pacing_rate_bps)
 
 
 def _busy(rows: ir.Table) -> dict[str, ir.BooleanValue]:
@@ -136,7 +133,7 @@ def _busy(rows: ir.Table) -> dict[str, ir.BooleanValue]:
         & closes
         & ((peer >= MOST) | (near & (peer >= SOME) & (peer > idle)))
     )
-    interrupts = (rows.softirq_core_recv >= BUSY).coalesce(False) & (idle < SOME)
+    interrupts = always_busy(rows.softirq_core_recv) & (idle < SOME)
     both = send & receive
     return {
         "both": both & (idle < 2 * peer) & (peer < 2 * idle),

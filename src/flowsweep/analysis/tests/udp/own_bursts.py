@@ -1,16 +1,15 @@
 """Whether a source's own bursts may be what was lost: it fell behind its pace, and caught up at once."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.defaults import BITS_PER_BYTE, SECOND_MS
 from flowsweep.packets import udp_header_bytes
 
 _IN_RUNS = 2
 """Datagrams lost in a row, on average: a path that is full all the time loses one here and one there."""
-_BITS = 8
 _OVERDUE = 1 / 2
 """Of a burst, what the largest lag must account for; the rest may be of another moment, or of the timer."""
 _LOST_AT_MOST = 0.05
 """Of all datagrams: bursts of a source that keeps up but for moments are few, more is plain overload."""
-_MS_PER_S = 1e3
 _IPV4 = 4
 
 
@@ -55,4 +54,4 @@ def _spacing_ms(row: TrialRow) -> float | None:
     rate_bps, length_bytes = row.get("rate_sum_bps"), row.get("length_bytes")
     if not rate_bps or not length_bytes:
         return None
-    return _MS_PER_S * _BITS * length_bytes * row["flows"] / rate_bps
+    return SECOND_MS * BITS_PER_BYTE * length_bytes * row["flows"] / rate_bps

@@ -6,9 +6,8 @@ from functools import partial
 from math import inf, isfinite
 from typing import Final
 
-from flowsweep import wording
-from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words, varies
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.searched_points import searched_points
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.udp.own_bursts import may_be_own_bursts
@@ -142,27 +141,20 @@ def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 
 def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
     """The points of one sweep."""
-    axes = [name for name in AXIS_NAMES if name not in _OF_STEPS and name in rows[0]]
-    points = grouped(
-        rows, lambda row: (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
-    )
-    varying = [name for name in axes if varies(rows, name)]
-    for steps in points.values():
-        first, repeats = steps[0], grouped(steps, lambda row: row["repeat"])
+    for point in searched_points(rows, _OF_STEPS, unnamed=_ALWAYS_NAMED):
+        first, repeats = point.steps[0], grouped(point.steps, lambda row: row["repeat"])
         yield PointSearched(
             sweep=first["sweep"],
             mode=first["mode"],
-            direction=wording.direction(first["src"], first["dst"]),
-            name=_name(first, varying),
+            direction=point.direction,
+            name=_name(first, point.words),
             loss_max=first["rate_search_loss_max"] or 0.0,
             delay_max_ms=first.get("rate_search_delay_max_ms"),
             repeats=tuple(_searched(repeat, repeats[repeat]) for repeat in sorted(repeats)),
         )
 
 
-def _name(row: TrialRow, varying: Sequence[str]) -> str:
-    others = [name for name in varying if name not in _ALWAYS_NAMED]
-    words = [f"{AXIS_NAMES[name]} {level_words(name, level_of(row, name))}" for name in others]
+def _name(row: TrialRow, words: Sequence[str]) -> str:
     length = "" if row["length_bytes"] is None else f" of {format_size(row['length_bytes'])}"
     return ", ".join([f"{counted(row['flows'], 'flow')}{length}", *words])
 

@@ -4,7 +4,18 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import quotient
-from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, HOST_DROPS, MOST, NOT_CLEAR, PATH_LOSS, RATE_REACHED
+from flowsweep.analysis.verdict_rules import always_busy
+from flowsweep.analysis.verdicts import (
+    APPLICATION_RATE,
+    CORES_BUSY,
+    HOST_DROPS,
+    MOST,
+    NOT_CLEAR,
+    PATH_LOSS,
+    RATE_REACHED,
+    SEND_WINDOW,
+    SENDER_CPU,
+)
 from flowsweep.defaults import LOSS_MATTERS, OFFERED_SHARE_MIN
 
 PIECE_DATAGRAMS = 128
@@ -44,15 +55,15 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     # A source without a rate is refused datagrams all the time, which is how it is held back.
     offered = (rows.offered_share >= OFFERED_SHARE_MIN).coalesce(False)
     crowded = (rows.cores_busy_send >= CORES_BUSY).coalesce(False) & rows.offered_share.notnull()
-    busy = (rows.thread_busy_send >= BUSY).coalesce(False) | (crowded & ~offered)
+    busy = always_busy(rows.thread_busy_send) | (crowded & ~offered)
     found = ibis.cases(
         (rows.goodput_bps.isnull() | rows.loss.isnull(), ibis.null("string")),
         (lossy & (at_hosts | at_sender | (_in_pieces(rows) & not_there)), HOST_DROPS),
         (lossy & on_path, PATH_LOSS),
         (lossy, NOT_CLEAR),
-        (reached, "application rate"),
-        (refused & ~offered, "send window"),
-        (busy, "sender CPU"),
+        (reached, APPLICATION_RATE),
+        (refused & ~offered, SEND_WINDOW),
+        (busy, SENDER_CPU),
         else_=NOT_CLEAR,
     )
     return rows.mutate(verdict=(rows.test == "udp").ifelse(found, rows.verdict))

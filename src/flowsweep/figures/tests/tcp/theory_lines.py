@@ -13,14 +13,12 @@ import plotly.graph_objects as go
 from flowsweep.analysis.grid_points import CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
-from flowsweep.defaults import MILLISECOND_NS
+from flowsweep.defaults import MILLISECOND_NS, SECOND_MS
 from flowsweep.figures.axis import position
 from flowsweep.figures.frame import HEADROOM, THEORY_COLOUR, RateScale
 from flowsweep.wording import format_duration, format_rate, format_size
 
 _STEPS = 48
-_MS_PER_S = 1_000
-"""Milliseconds in a second."""
 _FARTHEST = 4
 """A knee this many times outside what was measured is stated and not drawn."""
 
@@ -42,7 +40,7 @@ class PathTheory:
 
     @property
     def _rtt_s(self) -> float:
-        return self.rtt_ms / _MS_PER_S
+        return self.rtt_ms / SECOND_MS
 
     @property
     def knee_bytes(self) -> float:
@@ -155,7 +153,7 @@ def path_theory(
     ceiling = median(payloads) if payloads else max(known(row["goodput_median_bps"]) for row in cells)
     rtt_ms = min(times)
     usable = tuple(
-        (row["window_sum_bytes"], window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / _MS_PER_S))
+        (row["window_sum_bytes"], window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / SECOND_MS))
         for row in shown
         if row["window_usable_bytes"] and row["window_sum_bytes"]
     )

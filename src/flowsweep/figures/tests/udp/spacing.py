@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.udp.datagrams import SpacingRow
+from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis
 from flowsweep.figures.theme import figure, series_colours
@@ -20,7 +21,6 @@ MOST_LEVELS = 4
 RATE: Final = "rate_sum_bps"
 _ENDS = {"source": ("sent", "dot"), "sink": ("received", "solid")}
 """The word for each end, and the dash of its curve."""
-_US_NS = 1_000
 
 Steps = dict[tuple[int, int], int]
 """How many gaps are from one length to below another, in nanoseconds."""
@@ -111,7 +111,7 @@ def _curve(rate: float | None, role: str, steps: Steps, colour: str) -> go.Scatt
     asked = "as fast as it can" if rate is None else format_rate(rate)
     lengths_ns = [max(1, high - 1) for (_, high), _ in ordered]
     return go.Scatter(
-        x=[length_ns / _US_NS for length_ns in lengths_ns],
+        x=[length_ns / MICROSECOND_NS for length_ns in lengths_ns],
         y=shares,
         mode="lines",
         name=escape(f"{asked}, {word}", quote=False),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from flowsweep import defaults
-from flowsweep.plan.expansion import members
+from flowsweep.plan.hosts.expansion import members
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from flowsweep.archive import disk
 from flowsweep.archive.data_files import new_parquet, opened_parquet
+from flowsweep.archive.digests import IN_NAME, has_changed, in_name
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.defaults import MONITORS_BYTES_MAX
@@ -23,30 +24,30 @@ from flowsweep.errors import ArchiveError
 from flowsweep.monitors.reading import MONITORS_SCHEMA, Poll, monitors_table
 
 MONITORS_FOLDER = "monitors"
-_NAME = re.compile(r"(\d{7,9})-(\d{7,9})\.([0-9a-f]{32})\.parquet")
-_DIGEST_CHARACTERS = 32
+_NAME = re.compile(rf"(\d{{7,9}})-(\d{{7,9}})\.({IN_NAME})\.parquet")
 _MERGED_BYTES_MAX = 32 << 20
 """A file that is as large as this is merged with no others."""
 _FILE_BYTES_MAX = 256 << 20
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Part:
-    """A file."""
+class MonitorFile:
+    """A file of what was told between two calls of `keep`, or of several such parts that were merged."""
 
     first: int
+    """Number of the first part in it."""
     last: int
     digest: str
     """The beginning of its SHA-256, as its name has it."""
 
     @property
-    def file(self) -> str:
+    def name(self) -> str:
         """From the archive's folder."""
         return f"{MONITORS_FOLDER}/{self.first:07}-{self.last:07}.{self.digest}.parquet"
 
 
-class MonitorParts:
-    """Writes them, for the one process that writes the archive; calls may come from several threads."""
+class MonitorFiles:
+    """Writes such files, for the one process that writes the archive; calls may come from several threads."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -67,9 +68,9 @@ class MonitorParts:
                     f"{self._folder.path / MONITORS_FOLDER}: has {MONITORS_BYTES_MAX >> 30} GiB, "
                     "which is all that is kept of monitors: nothing more is"
                 )
-            number = max((part.last for part in all_parts(self._folder)), default=0) + 1
-            part = _written(self._folder, number, number, monitors_table(polls))
-            self._bytes += self._folder.file_bytes(part.file)
+            number = max((file.last for file in all_files(self._folder)), default=0) + 1
+            file = _written(self._folder, number, number, monitors_table(polls))
+            self._bytes += self._folder.file_bytes(file.name)
 
     def merge(self) -> None:
         """Put small files together, then remove them unless somebody reads them.
@@ -82,7 +83,7 @@ class MonitorParts:
                 return
             self._make_ready()
             for run in self._small_runs():
-                tables = [_read(self._folder, part, None) for part in run]
+                tables = [_read(self._folder, file, None) for file in run]
                 _written(self._folder, run[0].first, run[-1].last, pa.concat_tables(tables))
             self._remove_covered()
 
@@ -97,44 +98,44 @@ class MonitorParts:
         self._bytes = monitors_bytes(self._folder)
         self._ready = True
 
-    def _small_runs(self) -> Iterator[list[Part]]:
+    def _small_runs(self) -> Iterator[list[MonitorFile]]:
         """Neighbours that are merged: together no larger than one file should be."""
-        run: list[Part] = []
+        run: list[MonitorFile] = []
         size = 0
-        for part in parts_that_count(self._folder):
-            own = self._folder.file_bytes(part.file)
-            if run and (size + own > _MERGED_BYTES_MAX or part.first != run[-1].last + 1):
+        for file in files_that_count(self._folder):
+            own = self._folder.file_bytes(file.name)
+            if run and (size + own > _MERGED_BYTES_MAX or file.first != run[-1].last + 1):
                 if len(run) > 1:
                     yield run
                 run, size = [], 0
-            run.append(part)
+            run.append(file)
             size += own
         if len(run) > 1:
             yield run
 
     def _remove_covered(self) -> None:
-        counting = set(parts_that_count(self._folder))
-        covered = [part for part in all_parts(self._folder) if part not in counting]
+        counting = set(files_that_count(self._folder))
+        covered = [file for file in all_files(self._folder) if file not in counting]
         if not covered or (held := wait_for_readers(self._folder)) is None:
             return
         try:
-            for part in covered:
-                self._folder.remove(part.file)
+            for file in covered:
+                self._folder.remove(file.name)
             self._folder.sync(MONITORS_FOLDER)
         finally:
             os.close(held)
         self._bytes = monitors_bytes(self._folder)
 
 
-def _written(folder: Folder, first: int, last: int, table: pa.Table) -> Part:
+def _written(folder: Folder, first: int, last: int, table: pa.Table) -> MonitorFile:
     unfinished = f"{MONITORS_FOLDER}/{first:07}-{last:07}{UNFINISHED}"
     folder.remove(unfinished)
     with new_parquet(folder, unfinished, table.schema) as writer:
         writer.write_table(table)
-    part = Part(first, last, writer.digest[:_DIGEST_CHARACTERS])
-    folder.rename(unfinished, part.file)
+    file = MonitorFile(first, last, in_name(writer.digest))
+    folder.rename(unfinished, file.name)
     folder.sync(MONITORS_FOLDER)
-    return part
+    return file
 
 
 def write_monitors(folder: Folder, table: pa.Table) -> None:
@@ -148,30 +149,30 @@ def write_monitors(folder: Folder, table: pa.Table) -> None:
         _written(folder, 1, 1, table)
 
 
-def all_parts(folder: Folder) -> list[Part]:
+def all_files(folder: Folder) -> list[MonitorFile]:
     """All files, in the order of their parts."""
     found = (_NAME.fullmatch(name) for name in folder.names(MONITORS_FOLDER))
-    return sorted(Part(int(name[1]), int(name[2]), name[3]) for name in found if name is not None)
+    return sorted(MonitorFile(int(name[1]), int(name[2]), name[3]) for name in found if name is not None)
 
 
-def has_parts_only(folder: Folder) -> bool:
+def has_files_only(folder: Folder) -> bool:
     """Whether nothing but files of monitors is in their folder, if it is there."""
     names = folder.names(MONITORS_FOLDER)
     return all(_NAME.fullmatch(name) or name.endswith(UNFINISHED) for name in names)
 
 
-def parts_that_count(folder: Folder) -> list[Part]:
+def files_that_count(folder: Folder) -> list[MonitorFile]:
     """Files without those that others cover, in the order of their parts."""
-    kept: list[Part] = []
-    for part in sorted(all_parts(folder), key=lambda part: (part.first, -part.last)):
-        if not kept or part.last > kept[-1].last:
-            kept.append(part)
+    kept: list[MonitorFile] = []
+    for file in sorted(all_files(folder), key=lambda file: (file.first, -file.last)):
+        if not kept or file.last > kept[-1].last:
+            kept.append(file)
     return kept
 
 
 def monitors_bytes(folder: Folder) -> int:
     """How large all files are together."""
-    return sum(folder.file_bytes(part.file) for part in all_parts(folder))
+    return sum(folder.file_bytes(file.name) for file in all_files(folder))
 
 
 def read_monitors(
@@ -189,8 +190,8 @@ def read_monitors(
         ArchiveError: A file has changed since it was written, or cannot be read; says which.
     """
     with disk.reported(folder.path / MONITORS_FOLDER, "cannot be read"):
-        parts = [one for one in parts_that_count(folder) if span_us is None or _is_of(folder, one, span_us)]
-        tables = [_read(folder, part, counters) for part in parts]
+        files = [one for one in files_that_count(folder) if span_us is None or _is_of(folder, one, span_us)]
+        tables = [_read(folder, file, counters) for file in files]
     table = pa.concat_tables(tables) if tables else MONITORS_SCHEMA.empty_table()
     return table if span_us is None else table.filter(_within(table, span_us))
 
@@ -199,13 +200,13 @@ def problems_of_monitors(folder: Folder) -> list[str]:
     """What is damaged or missing, in sentences."""
     problems = []
     expected = 1
-    for part in parts_that_count(folder):
-        if part.first > expected:
+    for file in files_that_count(folder):
+        if file.first > expected:
             where = folder.path / MONITORS_FOLDER
-            problems.append(f"{where}: parts {expected} to {part.first - 1} are missing")
-        expected = part.last + 1
+            problems.append(f"{where}: parts {expected} to {file.first - 1} are missing")
+        expected = file.last + 1
         try:
-            _read(folder, part, None)
+            _read(folder, file, None)
         except ArchiveError as error:
             problems.append(str(error))
     return problems
@@ -218,10 +219,10 @@ def _within(table: pa.Table, span_us: tuple[int, int]) -> pa.ChunkedArray:
     return pc.and_(pc.greater_equal(table["at_us"], first_us), pc.less_equal(table["at_us"], last_us))
 
 
-def _is_of(folder: Folder, part: Part, span_us: tuple[int, int]) -> bool:
+def _is_of(folder: Folder, file: MonitorFile, span_us: tuple[int, int]) -> bool:
     """Whether a file may have rows of a time, by what it says of itself; one that says nothing may."""
     try:
-        with opened_parquet(folder, part.file) as parquet:
+        with opened_parquet(folder, file.name) as parquet:
             about = parquet.metadata
         column = about.schema.names.index("at_us")
         groups = [about.row_group(number).column(column) for number in range(about.num_row_groups)]
@@ -233,19 +234,16 @@ def _is_of(folder: Folder, part: Part, span_us: tuple[int, int]) -> bool:
     return any(group.statistics.min <= last_us and group.statistics.max >= first_us for group in groups)
 
 
-def _read(folder: Folder, part: Part, counters: Collection[str] | None) -> pa.Table:
+def _read(folder: Folder, file: MonitorFile, counters: Collection[str] | None) -> pa.Table:
     import pyarrow.compute as pc
 
-    path = folder.path / part.file
-    if folder.file_bytes(part.file) > _FILE_BYTES_MAX:
+    path = folder.path / file.name
+    if folder.file_bytes(file.name) > _FILE_BYTES_MAX:
         raise ArchiveError(f"{path}: has more than {_FILE_BYTES_MAX} bytes, which none should have")
-    if not folder.digest(part.file).startswith(part.digest):
-        raise ArchiveError(
-            f"{path}: is damaged: it has changed since it was written, its SHA-256 is not the one in its "
-            "name. Nothing was altered; restore the file from a copy."
-        )
+    if not folder.digest(file.name).startswith(file.digest):
+        raise has_changed(path, "its name")
     try:
-        with opened_parquet(folder, part.file) as parquet:
+        with opened_parquet(folder, file.name) as parquet:
             names = MONITORS_SCHEMA.names
             table = parquet.read(columns=names).select(names).cast(MONITORS_SCHEMA)
     except (pa.ArrowException, KeyError) as error:

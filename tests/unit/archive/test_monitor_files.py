@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from flowsweep.archive import monitor_parts as parts_module
+from flowsweep.archive import monitor_files as files_module
 from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.monitor_parts import (
+from flowsweep.archive.monitor_files import (
     MONITORS_FOLDER,
-    MonitorParts,
-    all_parts,
-    parts_that_count,
+    MonitorFiles,
+    all_files,
+    files_that_count,
     problems_of_monitors,
     read_monitors,
     write_monitors,
@@ -31,11 +31,11 @@ def poll(number: int) -> Poll:
     return Poll("core", number, 1, (("et0", "in_bytes", (1 << 64) - 1 - number),))
 
 
-def kept(folder: Folder, count: int) -> MonitorParts:
-    parts = MonitorParts(folder)
+def kept(folder: Folder, count: int) -> MonitorFiles:
+    files = MonitorFiles(folder)
     for number in range(count):
-        parts.keep([poll(number), Poll("gone", number, 2, silent="no answer")])
-    return parts
+        files.keep([poll(number), Poll("gone", number, 2, silent="no answer")])
+    return files
 
 
 def times(folder: Folder) -> list[int]:
@@ -56,7 +56,7 @@ def test_rows_of_a_span_are_read_without_the_files_of_others(folder: Folder) -> 
     kept(folder, 5)
     assert read_monitors(folder, ["in_bytes"], (1, 2))["at_us"].to_pylist() == [1, 2]
     assert read_monitors(folder, None, (7, 9)).num_rows == 0
-    file = folder.path / all_parts(folder)[4].file
+    file = folder.path / all_files(folder)[4].name
     content = bytearray(file.read_bytes())
     content[len(content) // 3] ^= 1
     file.write_bytes(content)
@@ -75,26 +75,26 @@ def test_what_is_written_at_once_is_read(folder: Folder) -> None:
 
 
 def test_merging_leaves_the_rows_as_they_are(folder: Folder) -> None:
-    parts = kept(folder, 5)
+    files = kept(folder, 5)
     before = read_monitors(folder).to_pylist()
-    parts.merge()
-    assert [(part.first, part.last) for part in all_parts(folder)] == [(1, 5)]
-    parts.keep([poll(5)])
+    files.merge()
+    assert [(file.first, file.last) for file in all_files(folder)] == [(1, 5)]
+    files.keep([poll(5)])
     assert read_monitors(folder).to_pylist()[: len(before)] == before
     assert times(folder) == [0, 1, 2, 3, 4, 5]
     assert problems_of_monitors(folder) == []
 
 
 def test_what_somebody_reads_stays(folder: Folder) -> None:
-    parts = kept(folder, 2)
+    files = kept(folder, 2)
     hold = ReadersLock(folder)
-    parts.merge()
-    assert len(all_parts(folder)) == 3
-    assert [(part.first, part.last) for part in parts_that_count(folder)] == [(1, 2)]
+    files.merge()
+    assert len(all_files(folder)) == 3
+    assert [(file.first, file.last) for file in files_that_count(folder)] == [(1, 2)]
     assert times(folder) == [0, 1]
     hold.release()
-    parts.merge()
-    assert len(all_parts(folder)) == 1
+    files.merge()
+    assert len(all_files(folder)) == 1
 
 
 def test_a_torn_part_is_not_read_and_goes(folder: Folder) -> None:
@@ -102,14 +102,14 @@ def test_a_torn_part_is_not_read_and_goes(folder: Folder) -> None:
     torn = folder.path / MONITORS_FOLDER / "0000002-0000002.tmp"
     torn.write_bytes(b"PAR1")
     assert times(folder) == [0]
-    MonitorParts(folder).keep([poll(1)])
+    MonitorFiles(folder).keep([poll(1)])
     assert not torn.exists()
     assert times(folder) == [0, 1]
 
 
 def test_a_part_that_changed_or_is_gone_is_named(folder: Folder) -> None:
     kept(folder, 4)
-    second, third = (folder.path / part.file for part in all_parts(folder)[1:3])
+    second, third = (folder.path / file.name for file in all_files(folder)[1:3])
     second.unlink()
     data = bytearray(third.read_bytes())
     data[len(data) // 2] ^= 1
@@ -122,8 +122,8 @@ def test_a_part_that_changed_or_is_gone_is_named(folder: Folder) -> None:
 
 
 def test_it_has_an_end(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts_module, "MONITORS_BYTES_MAX", 1)
-    parts = kept(folder, 1)
+    monkeypatch.setattr(files_module, "MONITORS_BYTES_MAX", 1)
+    files = kept(folder, 1)
     with pytest.raises(ArchiveError, match="all that is kept of monitors"):
-        parts.keep([poll(1)])
+        files.keep([poll(1)])
     assert times(folder) == [0]
