@@ -143,7 +143,7 @@ def _limit(own: Sequence[TrialRow]) -> str:
         return f"what limits differs between trials: {_each(own)}{_said_of_path(own)}"
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
     if verdict is None and all(row.get("imported_from") for row in own):
-        return f"what limits is not known: the imported files do not tell it{_said_of_path(own)}"
+        return f"what limits is not known: nothing that was imported tells it{_said_of_path(own)}"
     if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
     if verdict in STAGES:
