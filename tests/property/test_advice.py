@@ -136,7 +136,7 @@ def test_a_host_that_allows_enough_is_not_told_to_set_anything() -> None:
     assert advice is not None
     assert advice.sysctl is None
     assert advice.sentence == (
-        'To fill the path, b needs a receive window of at least 12.5 KB: `window_recv = "64KiB"` in the '
+        'To fill the path, b needs a receive window of at least 12.5 KB: `window_recv = "16KiB"` in the '
         "plan, and net.core.rmem_max there allows it already."
     )
     tuned = row | {"window_recv_bytes": None}

@@ -135,6 +135,6 @@ def _beyond(left_out: Sequence[Finding]) -> str:
 def _grounds(finding: Finding, where: str, method: int) -> str:
     parts = [where] if where else []
     parts.append(counted(finding.n, "trial"))
-    if finding.p_adjusted is not None:
+    if finding.p_adjusted is not None and finding.decision != "no practical effect":
         parts.append(f"{format_p(finding.p_adjusted)} after Holm")
     return " · ".join([*parts, f"method {method}"])

@@ -45,7 +45,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "ratio": "Measured ÷ predicted",
     "product": "Goodput against window × flows",
     "per_flow": "Goodput per flow against window per flow",
-    "limits": "What limited",
+    "limits": "What the flight filled",
     "stages": "What files waited for",
     "paths": "What each path carried",
     "cpu": "CPU load",

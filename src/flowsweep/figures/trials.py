@@ -125,7 +125,7 @@ def facts(group: TrialGroup, row: TrialRow) -> dict[str, object]:
         "trial_id": row["trial_id"],
         "sweep": group.sweep,
         "direction": group.direction,
-        **{axis.column: axis.value(row) for axis in (trial_axis(WINDOW_SUM), FLOWS, LENGTH)},
+        **{axis.column: axis.value(row) for axis in (trial_axis(WINDOW_SUM), FLOWS, LENGTH, group.x)},
         "repeat": row["repeat"],
         "started_at": row["started_at"],
         "status": row["status"],

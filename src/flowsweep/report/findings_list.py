@@ -8,6 +8,7 @@ from markupsafe import Markup
 from flowsweep.analysis.findings.finding import FigureKey, Finding
 from flowsweep.analysis.findings.methods import Methods
 from flowsweep.defaults import SECOND_NS
+from flowsweep.units import SIZE_UNITS
 from flowsweep.wording import (
     counted,
     format_duration,
@@ -16,10 +17,12 @@ from flowsweep.wording import (
     format_p,
     format_rate,
     format_size,
+    format_sizes,
     modes_differ,
     units_kept,
 )
 
+_LEVELS_INTERVAL = "bounds by tested levels, 95 % together,"
 _P_VALUE = "p: probability of data at least this extreme, were there no effect"
 MOST_AT_ONCE = 10
 """Conclusions that are shown at once; the others are behind a line that unfolds."""
@@ -108,7 +111,8 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
     facts = [("Rests on", counted(finding.n, "trial"))]
     if finding.effect is not None:
         facts.append(("Estimate", _estimate(finding).replace("-", "−")))
-    if finding.p_value is not None:
+    # That an effect is small rests on its interval; p would be of no effect at all.
+    if finding.p_value is not None and finding.decision != "no practical effect":
         facts.append((_P_VALUE, _probability(finding)))
     return facts
 
@@ -116,15 +120,34 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
 def _estimate(finding: Finding) -> str:
     """The effect and its interval, in the unit of the finding."""
     write = _WRITERS.get(finding.effect_unit or "", format_number)
-    text = write(finding.effect or 0.0)
     low, high = finding.interval_low, finding.interval_high
     if low is None and high is None:
-        return text
+        return write(finding.effect or 0.0)
+    if _between_levels(finding) and finding.effect_unit == "bytes":
+        return _between_sizes(finding.effect or 0.0, low, high)
     ends = ("" if low is None else write(low), "" if high is None else write(high))
-    interval = "bounds by tested levels, 95 % together," if _between_levels(finding) else "95 % interval"
-    if ends[0] and ends[1]:
-        return f"{text}, {interval} from {ends[0]} to {ends[1]}"
-    return f"{text}, {interval} {f'up to {ends[1]}' if ends[1] else f'from {ends[0]} on'}"
+    interval = _LEVELS_INTERVAL if _between_levels(finding) else "95 % interval"
+    return f"{write(finding.effect or 0.0)}, {interval} {_from_to(*ends)}"
+
+
+def _from_to(low: str, high: str) -> str:
+    if low and high:
+        return f"from {low} to {high}"
+    return f"up to {high}" if high else f"from {low} on"
+
+
+def _between_sizes(effect: float, low: float | None, high: float | None) -> str:
+    """A window with the tested ones around it, of which the lower one was not enough; all in one unit."""
+    below = None if low is None or low <= 1 else round(low) - 1
+    above = None if high is None else round(high)
+    binary = all(size % SIZE_UNITS["KiB"] == 0 for size in (below, above) if size is not None)
+    text, *ends = format_sizes(
+        *(round(size) for size in (effect, below, above) if size is not None), binary=binary
+    )
+    words = _from_to(
+        f"above {ends.pop(0)}" if below is not None else "", ends.pop() if above is not None else ""
+    )
+    return f"{text}, {_LEVELS_INTERVAL} {words}"
 
 
 def _between_levels(finding: Finding) -> bool:

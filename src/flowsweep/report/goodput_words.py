@@ -17,7 +17,8 @@ OVER_THE_WHOLE_TRIAL = "over the whole trial"
 IN_THE_MEDIAN_INTERVAL = "in the median interval"
 GOODPUT_COMPARED = (
     "Goodput of a trial is the median of its exact intervals, which a single stall does not move; what it "
-    "lost to stalls shows in goodput_mean_bps, the mean over the same time, and in stalled_share"
+    "lost to losses and stalls shows in goodput_mean_bps, the mean over the same time (stalled_share has "
+    "intervals without a byte only)"
 )
 """Which figure findings and comparisons use, and why, of trials that were sampled."""
 _MEAN_COMPARED = "the mean that one end reports: without intervals a stall within the trial does not show"

@@ -15,6 +15,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import (
     APPLICATION_RATE,
     BUSY,
+    CORES_BUSY,
     LOSS,
     NOT_CLEAR,
     PATH_LOSS,
@@ -45,6 +46,11 @@ from flowsweep.wording import all_of, counted, direction_of, format_rate, format
 
 _IDLE_CORES = 0.5
 """Below, more than half of the cores had nothing to do."""
+_LITTLE = 0.5
+"""Of one core, for all threads of a trial's flows at an end."""
+_MEASURE_AGAIN = (
+    "Measure the same points with `flowsweep run`: it records what limits each trial, and mixes their order."
+)
 _SINCE_THEN = "; highest goodput and limit{} are of the trials since then"
 
 
@@ -145,14 +151,18 @@ def _limit(own: Sequence[TrialRow]) -> str:
     if verdict is not None and 2 * count <= len(own):
         return f"what limits differs between trials: {_each(own)}{_said_of_path(own)}"
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
-    if verdict is None and all(row.get("imported_from") for row in own):
-        return f"what limits is not known: the imported files do not tell it{_said_of_path(own)}"
+    if verdict is None and _imported(own):
+        return f"what limits is not known: nothing that was imported tells it{_said_of_path(own)}"
     if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
     if verdict in STAGES:
         return f"the other stages waited for {VERDICTS[verdict].subject}{many}{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
     return f"{words} limits{many}{_said_of_path(own)}"
+
+
+def _imported(own: Sequence[TrialRow]) -> bool:
+    return all(row.get("imported_from") for row in own)
 
 
 def _each(own: Sequence[TrialRow]) -> str:
@@ -197,12 +207,10 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
     verdict, count = _verdict(own)
     if 2 * count <= len(own):
         return ""
+    if verdict is None:
+        return _MEASURE_AGAIN if _imported(own) else ""
     if verdict in WINDOWS:
-        if facts_of(own[0]["test"]).datagrams:
-            return ""
-        limited = {row["trial_id"] for row in trials if _as_limited(row, own[0], verdict)}
-        advice = (one for one in findings if one.kind == "advice" and not limited.isdisjoint(one.evidence))
-        return next((one.claim for one in advice), "")
+        return _window_advised(own[0], verdict, findings, trials)
     if verdict in STAGES and any(map(_stages_together, findings)):
         return ""
     share = _share_of_link(own)
@@ -219,8 +227,19 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
     if verdict == PATH_LOSS and link_bps and above and not _lost_below(link_bps, own, trials):
         carried = f"the link's {format_rate(link_bps)}, headers included"
         return f"Offer less than {carried}: what is beyond is lost."
-    hint = VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
+    hint = VERDICTS[verdict].hint.format(source=own[0]["src"], sink=own[0]["dst"])
     return " ".join(filter(None, (hint, _shorter_round_trips(own, findings)))) if verdict == QUEUE else hint
+
+
+def _window_advised(
+    first: TrialRow, verdict: str, findings: Sequence[Finding], trials: Sequence[TrialRow]
+) -> str:
+    """What is advised where a window limits; `first`: one of the trials of the highest goodput."""
+    if facts_of(first["test"]).datagrams:
+        return ""
+    limited = {row["trial_id"] for row in trials if _as_limited(row, first, verdict)}
+    advice = (one for one in findings if one.kind == "advice" and not limited.isdisjoint(one.evidence))
+    return next((one.claim for one in advice), "")
 
 
 def _nothing_more(own: Sequence[TrialRow], trials: Sequence[TrialRow]) -> bool:
@@ -311,6 +330,7 @@ def _trust(
     said = [f"{mark}." for mark in (*emulation_marks(trials), missed_mark(missed)) if mark]
     if bad:
         said.append(f"{bad} of {counted(len(trials), 'trial')} did not end ok, and are left out.")
+    said += _busy_with_others(trials)
     fewest = min(map(len, points))
     if fewest < FEWEST_FOR_INTERVAL:
         rests = counted(fewest, "trial")
@@ -320,10 +340,36 @@ def _trust(
         said.append(f"The highest goodput rests on {rests}, too few for a confidence interval.")
     said += [one.claim for one in findings if one.kind == "order"]
     said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
-    ended = "are imported" if all(row.get("imported_from") for row in trials) else "ended ok"
+    ended = "are imported" if _imported(trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"
     every = all_of(len(trials), "trial")
     return said or [f"{every[0].upper()}{every[1:]} {ended}; {counted(fewest, 'trial')} or more {where}."]
+
+
+def _busy_with_others(trials: Sequence[TrialRow]) -> Iterator[str]:
+    """Say which hosts had no core left, though what measured there needed less than half of one."""
+    ends = [
+        end
+        for row in trials
+        for end in (
+            (row, row["src"], row.get("cores_busy_send"), row.get("thread_busy_send")),
+            (row, row["dst"], row.get("cores_busy_recv"), row.get("thread_busy_recv")),
+        )
+    ]
+    found = [
+        (host, row["trial_id"])
+        for row, host, cores, thread in ends
+        if cores is not None and cores >= CORES_BUSY and thread is not None
+        if thread * (row["flows"] or 1) < _LITTLE
+    ]
+    if not found:
+        return
+    hosts = " and ".join(dict.fromkeys(host for host, _ in found))
+    count = len({trial for _, trial in found})
+    yield (
+        f"All cores of {hosts} were busy in {count} of {counted(len(trials), 'trial')}, though the test "
+        "needed little of them: other work ran there."
+    )
 
 
 def _since_then(step: Finding, trials: Sequence[TrialRow]) -> str:

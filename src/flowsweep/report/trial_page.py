@@ -8,6 +8,7 @@ from datetime import datetime
 
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
+from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.analysis.verdict_words import limit_words
@@ -123,7 +124,9 @@ def _explained(row: TrialRow, path_bps: float | None, hosts: HostFacts | None) -
     """What the verdict means, what to set where a window limits, and what else ran."""
     advice = window_advice(row, path_bps=path_bps, hosts=hosts)
     others = background_words([row])
+    late = UNTRUE_PATHS.get(row.get("path_emulation") or "")
     said = [
+        f"The emulated path was not the plan's: {late}. No finding uses this trial." if late else "",
         limit_words(row)[1] if row.get("verdict") else "",
         advice.sentence.replace("`", "") if advice else "",
         f"It ran {others}." if others else "",

@@ -21,6 +21,8 @@ _SCALING = "net.ipv4.tcp_window_scaling"
 
 _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
+_SMALL_STEP_BYTES = 16 * 1024
+"""Those of less than one step in steps of this: far more than is needed would only fill a queue."""
 NOTHING_GAINED = 0.97
 """Goodput at this share of what the path carries leaves nothing to gain."""
 AUTOTUNING_FACTOR = 2
@@ -98,7 +100,8 @@ def window_advice(
     if (row.get("goodput_bps") or 0.0) >= NOTHING_GAINED * path_bps:
         return None
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
-    window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
+    step = _STEP_BYTES if needed > _STEP_BYTES else _SMALL_STEP_BYTES
+    window = math.ceil(needed / step) * step
     host = row["src"] if side == "send" else row["dst"]
     in_force = window_in_force(row, side)
     asked = in_force is not None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
+from statistics import fmean, median
 from types import MappingProxyType
 
 from flowsweep.analysis.background.words import background_names
@@ -93,13 +93,14 @@ def _hypothesis(
     most = points[-1] if points else added_ms
     if most.value < max(BLOAT_MS, median(one.least_ms for one in waits)):
         return None
-    waiting = [goodput_of(one.row) * one.wait_ms / 8_000 for one in waits]
+    waiting = {one.row["trial_id"]: goodput_of(one.row) * one.wait_ms / 8_000 for one in waits}
     if points:
         longer = between_words(points, format_milliseconds)
-        bytes_words = f"{format_size(min(waiting))} to {format_size(max(waiting))}"
+        of_points = [fmean(waiting[trial] for trial in point.trials) for point in (points[0], points[-1])]
+        bytes_words = " and ".join(map(format_size, of_points))
     else:
         longer = with_interval(format_milliseconds, added_ms.value, added_ms.low, added_ms.high)
-        bytes_words = format_size(geometric_mean(waiting).value)
+        bytes_words = format_size(geometric_mean(list(waiting.values())).value)
     without = "" if points else left_out_words(len(rows) - sum(map(len, repeats)))
     added = Estimate(
         most.value / 1e3, "s", *(None if end is None else end / 1e3 for end in (most.low, most.high))

@@ -113,9 +113,8 @@ def _say_step(when: str, _decision: Decision) -> str:
 
 def _say_open(span_s: float, _decision: Decision) -> str:
     return (
-        f"Whether goodput drifted {_over(span_s)} is undecided: with trials that may vary, resemble their "
-        "neighbours and shift with their repeat as far as these allow, neither a halving nor a doubling can "
-        "be excluded."
+        f"Whether goodput drifted {_over(span_s)} is undecided: trials vary, resemble their neighbours or "
+        "shift with their repeat by so much that neither a halving nor a doubling can be excluded."
     )
 
 
@@ -131,4 +130,4 @@ def _say(estimate: tuple[float, float, float], span_s: float, margin: float, dec
 
 
 def _over(span_s: float) -> str:
-    return f"over the {format_duration(round(span_s) * SECOND_NS)} of the campaign"
+    return f"over the {format_duration(round(span_s) * SECOND_NS)} between the first and the last value"

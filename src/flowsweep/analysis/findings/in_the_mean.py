@@ -1,8 +1,9 @@
 """Whether what median intervals call alike is alike in the mean over a trial, too."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from statistics import median
 
 from flowsweep.analysis.findings.finding import Decision
@@ -38,7 +39,8 @@ def alike_in_the_mean(
         hypotheses: By the goodput of these trials.
         observed: Trials of one sweep and mode; goodput in bit/s.
         margin: Of practical equivalence, relative. Levels of the axis that a hypothesis is about may not
-            differ by more in how far the mean is below the median interval, at any point of the other axes.
+            differ by more in how far the mean is below the median interval, at any point of the other axes;
+            nor in the mean itself, where half of the margin comes from that.
     """
     grid = design(observed)
     for hypothesis in hypotheses:
@@ -47,7 +49,10 @@ def alike_in_the_mean(
         if found is None:
             yield hypothesis
         else:
-            yield replace(hypothesis, within_margin=False, claim=partial(_say, hypothesis, found))
+            # Bounds are of median intervals: they would say what the sentence does not.
+            estimate = hypothesis.estimate._replace(low=None, high=None)
+            claim = partial(_say, hypothesis, found)
+            yield replace(hypothesis, within_margin=False, claim=claim, estimate=estimate)
 
 
 def _interrupted(
@@ -65,10 +70,26 @@ def _interrupted(
     most: _Interrupted | None = None
     for levels in points.values():
         shares = {level: median(map(_below_median, rows)) for level, rows in levels.items()}
-        level = max(shares, key=lambda level: shares[level])
-        if shares[level] - min(shares.values()) > margin and (most is None or shares[level] > most.share):
+        means = {level: median(map(_mean_bps, rows)) for level, rows in levels.items()}
+        unlike = [
+            max(pair, key=lambda level: shares[level])
+            for pair in combinations(levels, 2)
+            if _unlike([shares[level] for level in pair], [means[level] for level in pair], margin)
+        ]
+        level = max(unlike, key=lambda level: shares[level], default=None)
+        if unlike and (most is None or shares[level] > most.share):
             most = _Interrupted(name_point(observed, levels[level][0]), shares[level])
     return most
+
+
+def _unlike(shares: Sequence[float], means_bps: Sequence[float], margin: float) -> bool:
+    """Whether two levels differ by what median intervals do not show: that alone, or half of it."""
+    apart = max(shares) - min(shares)
+    return apart > margin or (apart > margin / 2 and min(means_bps) < (1 - margin) * max(means_bps))
+
+
+def _mean_bps(row: ObservedRow) -> float:
+    return row.get("goodput_mean_bps") or goodput_of(row)
 
 
 def _below_median(row: ObservedRow) -> float:
@@ -81,6 +102,6 @@ def _say(hypothesis: Hypothesis, found: _Interrupted, decision: Decision) -> str
     if decision != "undecided":
         return claim
     return (
-        f"{claim} These are medians of intervals: at {found.where} interruptions lower the mean over a trial "
-        f"to {format_share(found.share)} below that, so nothing is claimed."
+        f"{claim} These are medians of intervals: at {found.where} losses or stalls lower the mean over a "
+        f"trial to {format_share(found.share)} below that, so nothing is claimed."
     )

@@ -51,7 +51,8 @@ def late_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 
 def _hypothesis(scope: Scope, rows: Sequence[TrialRow], late: Sequence[TrialRow]) -> Hypothesis:
     marks = Counter(row["path_emulation"] for row in late)
-    why = ", ".join(f"in {marks[mark]} {meaning}" for mark, meaning in UNTRUE_PATHS.items() if marks[mark])
+    whys = [(marks[mark], meaning) for mark, meaning in UNTRUE_PATHS.items() if marks[mark]]
+    why = ", ".join(meaning if len(whys) == 1 else f"in {count} {meaning}" for count, meaning in whys)
     others = len(rows) - len(late)
     rest = "no other finding uses them" if others else "nothing is concluded from them"
     claim = (

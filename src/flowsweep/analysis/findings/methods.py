@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 COMMON = (
-    "The test for a decline at large windows uses the mean over a trial, and what is called alike has to be "
-    "alike in that mean, too. Where a method does not name red noise, its interval and p-value take trials "
-    "as independent, once points and repeats are taken out; if trials resemble their neighbours in time, "
-    "they hold in a random order only"
+    "The test for a decline at large windows uses the mean over a trial, and what is called alike may not "
+    "lose more in that mean, at any point. Where a method does not name red noise, its interval and p-value "
+    "take trials as independent, once points and repeats are taken out; if trials resemble their neighbours "
+    "in time, they hold in a random order only"
 )
 """What holds for many findings: the goodput that they use, what they assume of the noise."""
 

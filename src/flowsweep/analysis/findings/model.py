@@ -17,6 +17,7 @@ from flowsweep.analysis.statistics.observations import Observations, ObservedRow
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.grouping import grouped
+from flowsweep.moderated_variances import Floats, moderated
 from flowsweep.scatter import LEAST_SPREAD_OF_FEW
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
@@ -37,9 +38,9 @@ _LEAST_REPEATS = 2
 _WIDEST = 10.0
 """Of half an interval of a logarithm: what is wider tells nothing."""
 _METHOD = (
-    "mean goodput / the fluid model's, mean of logarithms of each point, its own spread, trials taken as "
-    f"independent; one-sided t tests against {1 - MODEL_ERROR:g}, Bonferroni over points; "
-    "docs/explanation/prediction.md"
+    "mean goodput / the fluid model's, mean of logarithms of each point, spreads of points moderated (Smyth "
+    f"2004), trials taken as independent; one-sided t tests against {1 - MODEL_ERROR:g}, Bonferroni over "
+    "points; docs/explanation/prediction.md"
 )
 
 
@@ -74,8 +75,9 @@ def model_hypotheses(observed: Observations) -> list[Hypothesis]:
         (unit "1") of the point that is lowest.
 
     Method:
-        One-sided t tests of each point's mean log(measured / predicted) against log(1 - MODEL_ERROR), with
-        its own spread; the least p-value times the number of points (Bonferroni). Trials are taken as
+        One-sided t tests of each point's mean log(measured / predicted) against log(1 - MODEL_ERROR); the
+        least p-value times the number of points (Bonferroni). Points lend each other what their spreads have
+        in common (`moderated`), as one of two repeats tells next to nothing by itself. Trials are taken as
         independent. That one prediction in 20 errs by more no repeats can tell: the sentence says it.
     """
     return [
@@ -93,20 +95,36 @@ def _compared(row: ObservedRow) -> bool:
 
 def _points(rows: Sequence[ObservedRow], factors: Sequence[str]) -> list[_Point]:
     groups = grouped(rows, lambda row: tuple(level_of(row, axis) for axis in factors))
-    found = [_point(levels, tuple(own), len(groups)) for levels, own in groups.items()]
+    logs = {levels: np.log([_ratio(row) for row in own]) for levels, own in groups.items()}
+    told = [
+        levels
+        for levels, own in groups.items()
+        if len(own) >= _LEAST_REPEATS and not quantity_of(own[0], BEYOND_COMPARED)
+    ]
+    errors = _errors([logs[levels] for levels in told])
+    by_levels = dict(zip(told, errors, strict=True))
+    found = []
+    for levels, own in groups.items():
+        mean = float(logs[levels].mean())
+        tested = _tested(mean, *by_levels[levels], len(groups)) if levels in by_levels else (None, None)
+        found.append(_Point(levels, tuple(own), mean, *tested))
     return sorted(found, key=lambda point: point.log_ratio)
 
 
-def _point(levels: tuple[Level, ...], rows: tuple[ObservedRow, ...], points: int) -> _Point:
-    logs = np.log([_ratio(row) for row in rows])
-    mean = float(logs.mean())
-    if len(rows) < _LEAST_REPEATS or quantity_of(rows[0], BEYOND_COMPARED):
-        return _Point(levels, rows, mean)
-    freedom = len(rows) - 1
-    error = max(float(logs.std(ddof=1)), LEAST_SPREAD_OF_FEW) / math.sqrt(len(rows))
+def _errors(points: Sequence[Floats]) -> list[tuple[float, float]]:
+    """Standard error of each mean, and its degrees of freedom; points: logarithms of two repeats or more."""
+    if not points:
+        return []
+    variances = np.maximum([logs.var(ddof=1) for logs in points], LEAST_SPREAD_OF_FEW**2)
+    drawn = moderated(variances, np.array([len(logs) - 1.0 for logs in points]))
+    counts = np.array([len(logs) for logs in points])
+    return [(float(error), drawn.freedom) for error in np.sqrt(drawn.variances / counts)]
+
+
+def _tested(mean: float, error: float, freedom: float, points: int) -> tuple[float, float]:
+    """Half the width of a mean's interval, and the p-value against what the model errs by."""
     width = half_width(error, freedom, comparisons=points)
-    p_value = float(scipy.stats.t.cdf((mean - math.log(1 - MODEL_ERROR)) / error, freedom))
-    return _Point(levels, rows, mean, width, p_value)
+    return width, float(scipy.stats.t.cdf((mean - math.log(1 - MODEL_ERROR)) / error, freedom))
 
 
 def _ratio(row: ObservedRow) -> float:

@@ -41,6 +41,10 @@ class _Together:
     """Within repeats; else over the whole campaign."""
 
 
+ORDERED = "The order of the trials cannot tell this from a change over time."
+"""Said of comparisons of levels whose order went with time."""
+
+
 def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Look for axes whose levels ran in the order of time.
 
@@ -148,8 +152,8 @@ def _hypothesis(observed: Observations, together: _Together, resemblance: float 
     if resemblance is not None:
         claim += (
             f" Neighbouring trials resemble each other (r = {format_number(resemblance)}, of what the fit "
-            "leaves): where intervals and p-values take trials as independent they may be too optimistic, "
-            "most of all for differences between long runs of neighbours."
+            "leaves): where intervals and p-values take trials as independent they may be too optimistic for "
+            "differences between long runs of neighbours, and too pessimistic for those between neighbours."
         )
     return Hypothesis(
         "order",

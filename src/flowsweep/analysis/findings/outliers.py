@@ -22,7 +22,7 @@ NAMED = 3
 _SLOW = math.log(SLOW_SHARE)
 _PAIR = 2
 _EVEN = 0.5
-"""What is likelier than this is to be expected."""
+"""What may be likelier than this is said without a number."""
 _WHOLE_LINK = 0.97
 """Share of what a link carries in full packets, from which on nothing can be said to be too fast."""
 
@@ -126,7 +126,7 @@ def _expected(found: RobustFit) -> str:
     if chance < SIGNIFICANCE:
         return "too many are far off for any to be the exception"
     if chance > _EVEN:
-        return f"of {of_all} that scatter as these do, one as far off as the farthest is to be expected"
+        return f"of {of_all} that scatter as these do, one as far off as the farthest may be chance"
     likely = format_number(chance)
     return f"of {of_all} that scatter as these do, one is as far off by chance (p up to {likely})"
 

@@ -72,7 +72,7 @@ def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[CutRow]], margin: 
         group.key("duration"),
         group.title,
         f"What {counted(trials, 'trial')} would have said if cut short, against what the whole trial says. "
-        f"Grey: ± {margin * 100:g} %. Cuts of a trial share intervals: this is no test.",
+        f"Grey: ± {margin * 100:g} %. Cuts of a trial share intervals: the picture is no test by itself.",
         file_stem(group.sweep, group.title, "duration"),
         _figure(spread, margin),
         tuple(

@@ -51,7 +51,7 @@ def _drawn(group: TrialGroup, late: Sequence[TrialRow], untimed: int) -> Drawn:
         caption += f" {FAILED_MARK}: {counted(lost, 'trial')} that did not end well."
     if measured:
         caption += (
-            f" Crosses: {counted(len(measured), 'trial')} over a link that this machine did not emulate."
+            f" Crosses: {counted(len(measured), 'trial')} over a link that this machine emulated too late."
         )
     if untimed:
         caption += f" Without {counted(untimed, 'trial')} whose time is not known."

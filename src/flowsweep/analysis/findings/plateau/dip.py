@@ -1,6 +1,5 @@
 """Does goodput dip between two windows that are better?"""
 
-import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -54,7 +53,6 @@ def _most_telling(means: LevelMeans, margin: float) -> Run:
         contrasts += [run - before, run - after, run - (before + after) / 2]
     estimates = means.contrasts(contrasts)
     half = estimates.half_widths(len(runs))
-    allowed = -math.log1p(-margin)
     # (runs, 3): against the level before, the level after, and the mean of both.
     values, halves, tests = (each.reshape(-1, 3) for each in (estimates.value, half, estimates.p_values))
     nearer = values[:, :2].max(axis=1)
@@ -69,7 +67,7 @@ def _most_telling(means: LevelMeans, margin: float) -> Run:
         change=(value, value - reach, value + reach),
         p_value=min(1.0, float(p_values[chosen]) * len(runs)),
         seen=bool(nearer[chosen] < 0),
-        within_margin=bool(deepest.max() <= allowed),
+        at_most=float(deepest.max()),
         candidates=len(runs),
         margin=margin,
     )
@@ -81,7 +79,10 @@ def _say(run: Run, decision: Decision) -> str:
     if decision == "effect":
         return f"{where}: goodput dips at a window of {run.levels}: {run.difference} {beside}."
     if decision == "no practical effect":
-        return f"{where}: goodput dips at no window between others by more than {format_margin(run.margin)}."
+        margin = format_margin(run.margin)
+        return (
+            f"{where}: goodput dips at no window between others by more than {margin} (at most {run.bound})."
+        )
     if not run.seen:
         none = "at no window between others is goodput below that of both"
         return f"{where}: {none}; small dips cannot be excluded."

@@ -1,5 +1,6 @@
 """Neighbouring levels against others: what hypotheses of a dip and of a decline have in common."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,7 @@ from flowsweep.analysis.findings.plateau.sentences import tried
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
-from flowsweep.wording import counted, format_change
+from flowsweep.wording import counted, format_change, format_share
 
 LONGEST = 3
 """Neighbouring levels that one run may span."""
@@ -30,7 +31,8 @@ class Run:
     seen: bool
     """Whether there is a dip or a decline at all, beyond chance or not."""
     p_value: float
-    within_margin: bool
+    at_most: float
+    """How deep one may be anywhere, with 95 % confidence: natural logarithm."""
     candidates: int
     """Runs that it was chosen from."""
     margin: float
@@ -43,6 +45,16 @@ class Run:
     def levels(self) -> str:
         """Its first and its last level in words."""
         return " … ".join(dict.fromkeys((self.at(self.first), self.at(self.last))))
+
+    @property
+    def within_margin(self) -> bool:
+        """Whether none is deeper than the margin, with 95 % confidence."""
+        return self.at_most <= -math.log1p(-self.margin)
+
+    @property
+    def bound(self) -> str:
+        """How deep one may be anywhere, in words."""
+        return format_share(-math.expm1(-max(self.at_most, 0.0)))
 
     @property
     def difference(self) -> str:

@@ -205,7 +205,9 @@ def _theory(plateau: Plateau) -> str:
     if plateau.knee is None or plateau.rtt_ms is None or plateau.product_bytes is None:
         return ""
     round_trip = format_duration(plateau.rtt_ms * MILLISECOND_NS)
-    said = f". Bandwidth × delay is {format_size(plateau.product_bytes)} at this goodput and {round_trip}"
+    compare = ", to compare with usable bytes," if plateau.knee.usable is not None else ""
+    product = format_size(plateau.product_bytes)
+    said = f". Bandwidth × delay{compare} is {product} at this goodput and {round_trip}"
     if plateau.link_product_bytes is not None:
         said += f", {format_size(plateau.link_product_bytes)} at the rate of the link"
     if plateau.path_product_bytes is not None:
