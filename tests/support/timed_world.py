@@ -10,7 +10,7 @@ from flowsweep.plan import Plan
 from flowsweep.run.clock import Reading
 from flowsweep.run.outcome import FinishedTrial, Missed
 from flowsweep.run.resume_state import ResumeState
-from flowsweep.run.settled import Begun, timetable_of
+from flowsweep.run.resumed_timetable import Begun, timetable_of
 from flowsweep.run.timetable import Timetable
 from flowsweep.schedule import Occasion, Slot, occasions
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.axes import APART, AXES, grid_parameters
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.tests.registry import PLAN_TESTS

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         shown_steps,
     )
     from flowsweep.analysis.binning.truncated_durations import durations_cut
-    from flowsweep.analysis.grid_cells import cells, points
+    from flowsweep.analysis.grid_tables import cells, points
     from flowsweep.analysis.hosts import core_loads
     from flowsweep.analysis.summarising.bounded_memory import summarised
     from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
@@ -45,7 +45,7 @@ else:
                 "shown_steps",
             ),
             "binning.truncated_durations": ("durations_cut",),
-            "grid_cells": ("cells", "points"),
+            "grid_tables": ("cells", "points"),
             "hosts": ("core_loads",),
             "summarising.bounded_memory": ("summarised",),
             "summarising.columns": ("STABLE_COLUMNS",),

@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift
-from flowsweep.analysis.comparing.places import named_briefly
+from flowsweep.analysis.comparing.point_names import named_briefly
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.comparing.words import (
     SAME_SETTING,

@@ -27,7 +27,7 @@ from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
 from flowsweep.prediction.simulation.simulate import check_simulator, simulated
 from flowsweep.schedule import Slot, has_times, schedule, slot_duration_ns
-from flowsweep.schedule.asked import asked_columns
+from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.wording import (
     counted,
     format_duration,

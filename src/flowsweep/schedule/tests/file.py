@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import Field
 
 from flowsweep import defaults
-from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
+from flowsweep.plan.file_choices import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import bulk_points
 from flowsweep.schedule.parameters import Bulk
