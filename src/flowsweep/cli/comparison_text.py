@@ -21,8 +21,6 @@ from flowsweep.analysis.comparing.words import (
 from flowsweep.cli.terminal import Screen
 from flowsweep.wording import format_rate
 
-_WIDTH_OF_NO_TERMINAL = 1000
-
 
 def print_comparison(
     comparison: Comparison,
@@ -38,9 +36,7 @@ def print_comparison(
         differing: What else differs, by what it is of: "Hosts", "Plans", "Settings".
         goodput: Which figure of a trial is compared.
     """
-    console = Screen()
-    if not console.is_terminal:
-        console.width = _WIDTH_OF_NO_TERMINAL
+    console = Screen.for_tables()
     if differing.get("Settings") == ():
         console.print(SAME_SETTING)
     console.print(outcome(comparison, overall))

@@ -16,7 +16,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.check_packed import expected_packed
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
-from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
+from flowsweep.cli.sweep_tables import Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import SECOND_NS
@@ -204,9 +204,7 @@ _PREDICTED = (
 
 
 def _print(rows: Sequence[dict[str, Any]], plan: Plan, points: Sequence[PredictedPoint]) -> None:
-    console = Screen()
-    if not console.is_terminal:
-        console.width = WIDTH_OF_NO_TERMINAL
+    console = Screen.for_tables()
     for sweep in plan.sweeps:
         own = in_order([row for row in rows if row["sweep"] == sweep.name])
         known = [row for row in own if row["not_predicted"] is None]

@@ -11,7 +11,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.reading import told_if_long
-from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
+from flowsweep.cli.sweep_tables import Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, bytes_out, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import DUCKDB
@@ -76,9 +76,7 @@ def show_summary(
         case Format.json:
             say_json(rows.to_pylist())
         case Format.table:
-            console = Screen()
-            if not console.is_terminal:
-                console.width = WIDTH_OF_NO_TERMINAL
+            console = Screen.for_tables()
             plan = found.campaign.plan
             sweeps = [sweep.name for sweep in planned_sweeps(plan)]
             print_table(rows.to_pylist(), console, sweeps=sweeps, planned=planned_trials(plan))
