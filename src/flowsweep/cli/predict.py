@@ -4,7 +4,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from flowsweep.axes import APART, AXES
 from flowsweep.cli.app import app
 from flowsweep.cli.check_packed import expected_packed
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.options import PlanOverrides, TableCsvOrJson, TableFormat
 from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
 from flowsweep.cli.sweep_tables import Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, say, say_json
@@ -37,15 +37,6 @@ from flowsweep.wording import (
     format_size,
 )
 
-
-class Format(StrEnum):
-    """How to write predictions."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
 _EPILOG = (
     "The model is a fluid one: flows of TCP (cubic, reno, bbr) or QUIC (cubic, newreno) on a path with one "
     "queue, round trip by round trip; docs/explanation/prediction.md says how it works, and how far from "
@@ -65,10 +56,7 @@ _QUEUE_HELP = "What may wait at the slowest link, as in 5MB; rate × round trip 
 @app.command("predict", epilog=_EPILOG)
 def predict(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file.", autocompletion=complete_plan)],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
-    ] = None,
+    overrides: PlanOverrides = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help=_RATE_HELP)] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help=_RTT_HELP)] = None,
     queue: Annotated[str | None, typer.Option(metavar="SIZE", help=_QUEUE_HELP)] = None,
@@ -77,7 +65,7 @@ def predict(
     ] = None,
     *,
     simulate: Annotated[bool, typer.Option("--simulate", help=_SIMULATE_HELP)] = False,
-    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
+    form: TableCsvOrJson = TableFormat.table,
 ) -> None:
     """Predict goodput and bytes of every point of a plan, and its time, without sending a packet."""
     loaded = load_plan(plan, parse_overrides(overrides or []))
@@ -93,11 +81,11 @@ def predict(
         for point, goodput in zip(points, goodputs, strict=True)
     ]
     match form:
-        case Format.csv:
+        case TableFormat.csv:
             say(csv_text(rows, list(rows[0])), end="")
-        case Format.json:
+        case TableFormat.json:
             say_json(rows)
-        case Format.table:
+        case TableFormat.table:
             _print(rows, loaded, points)
 
 
