@@ -1,7 +1,8 @@
 """The tests that a sweep may be of: one row each, with what the rest of Flowsweep has to know of them all.
 
 Nobody else asks which test it is. What only one test has lies in its slices: `plan/tests/`,
-`schedule/tests/`, `run/tests/`, `analysis/tests/` and `figures/tests/`.
+`schedule/tests/`, `prediction/tests/`, `run/tests/`, `analysis/tests/`, `figures/tests/` and
+`report/tests/`.
 """
 
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from flowsweep.serve.rules import FILES, write_rules
+from flowsweep.serve.prometheus_files import FILES, write_rules
 from mesh_support import write_mesh
 from serve_support import served
 

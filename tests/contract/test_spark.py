@@ -16,6 +16,11 @@ from typer.testing import CliRunner
 
 from analysis_support import Row, make_campaign, write_archive
 from flowsweep import analysis
+from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
+from flowsweep.analysis.binning.byte_balance import balance
+from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
+from flowsweep.analysis.tests.tcp.limits import trial_limits
 from flowsweep.archive import Tables, backend, read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -55,24 +60,24 @@ def _states(tables: Tables) -> ir.Table:
 
 
 def _steps(tables: Tables) -> ir.Table:
-    return analysis.shown_steps(tables.trials, analysis.kept_starts(tables))
+    return analysis.shown_steps(tables.trials, kept_starts(tables))
 
 
 def _totals(tables: Tables) -> ir.Table:
-    starts = analysis.flow_starts(tables.samples, tables.flows)
-    return analysis.flow_totals(tables.samples, tables.trials, starts)
+    starts = flow_starts(tables.samples, tables.flows)
+    return flow_totals(tables.samples, tables.trials, starts)
 
 
 TABLES: dict[str, Callable[[Tables], ir.Table]] = {
     "bins": _bins,
     "intervals": _intervals,
-    "kept_starts": analysis.kept_starts,
-    "balance": lambda tables: analysis.balance(tables.flows, tables.samples, _bins(tables)),
+    "kept_starts": kept_starts,
+    "balance": lambda tables: balance(tables.flows, tables.samples, _bins(tables)),
     "flow_states": _states,
     "flow_totals": _totals,
-    "trial_limits": lambda tables: analysis.trial_limits(_totals(tables)),
+    "trial_limits": lambda tables: trial_limits(_totals(tables)),
     "core_loads": lambda tables: analysis.core_loads(tables.cpu),
-    "durations_cut": lambda tables: analysis.durations_cut(_intervals(tables), tables.trials),
+    "durations_cut": lambda tables: durations_cut(_intervals(tables), tables.trials),
     "interval_goodputs": lambda tables: analysis.interval_goodputs(_intervals(tables), tables.trials),
     "shown_states": lambda tables: analysis.shown_states(tables.samples),
     "shown_steps": _steps,

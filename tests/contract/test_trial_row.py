@@ -7,8 +7,9 @@ from typing import TypedDict, get_type_hints
 import pyarrow as pa
 import pytest
 
-from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, TrialRow
+from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS
 from flowsweep.analysis.row_schema import schema_of
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import read_archive
 from flowsweep.archive.trials import TRIALS_SCHEMA
 from flowsweep.axes import AXES, SETTINGS, SettingColumns

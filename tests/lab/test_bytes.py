@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
-from flowsweep.analysis import balance, bins
+from flowsweep.analysis import bins
+from flowsweep.analysis.binning.byte_balance import balance
 from flowsweep.archive import read_archive
 
 pytestmark = [

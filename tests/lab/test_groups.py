@@ -9,7 +9,8 @@ import pytest
 from lab_support import engine_of, interfaces, namespaces_of, needs_lab
 
 from campaign_support import flowsweep_here, start, summary
-from flowsweep.analysis import balance, bins
+from flowsweep.analysis import bins
+from flowsweep.analysis.binning.byte_balance import balance
 from flowsweep.archive import read_archive
 from plan_support import ROOT
 from waiting import wait_until

@@ -12,9 +12,9 @@ from rich.console import Console
 from analysis_support import make_failed
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, summary
 from flowsweep.analysis.axes import AXIS_NAMES
-from flowsweep.analysis.comparing.places import place, telling
+from flowsweep.analysis.comparing.point_names import place, telling
 from flowsweep.analysis.findings.outliers import _trial
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.analysis.statistics.design import AXES as AXES_OF_EFFECTS
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations

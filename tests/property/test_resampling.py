@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from analysis_support import make_flows, make_outcome, make_record, make_samples, make_trial
-from flowsweep.analysis import balance, bins, flow_starts, intervals, kept_starts
+from flowsweep.analysis import bins, intervals
+from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
+from flowsweep.analysis.binning.byte_balance import balance
 from flowsweep.analysis.binning.interval_goodput import trial_intervals
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome

@@ -22,6 +22,7 @@ from timed_world import (
     TIMES,
     ZONE,
     DownError,
+    FakeCampaign,
     World,
     drawn_world,
 )
@@ -78,7 +79,8 @@ def control(world: World, plan: Plan) -> None:
             after_ns += slot_duration_ns(slot) * slot.steps
         return True
 
-    asyncio.run(Timekeeper(timetable, run_slots, world.keep, lambda *_: None, world.idle).run())
+    campaign = FakeCampaign(run_slots, world.keep, world.idle)
+    asyncio.run(Timekeeper(timetable, campaign).run())
 
 
 class LoopWorld(World):
@@ -122,8 +124,8 @@ def control_side_by_side(world: LoopWorld, plan: Plan) -> None:
 
             return await runner.run(Batch(jobs, lambda job: watch.in_time(begins_ns[job])), run_job)
 
-        keeper = (timetable, run_slots, world.keep, lambda *_: None, world.idle)
-        await Timekeeper(*keeper, side_by_side=True).run()
+        campaign = FakeCampaign(run_slots, world.keep, world.idle)
+        await Timekeeper(timetable, campaign, side_by_side=True).run()
 
     world.seen_s = 0.0
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
@@ -217,5 +219,5 @@ def test_no_part_ends_while_something_that_was_passed_over_is_still_to_be_record
 
     timetable = Timetable(iter([passed, *coming]), lambda _: (), lambda _: None, clock=world)
     with pytest.raises(DownError):
-        asyncio.run(Timekeeper(timetable, run_slots, record, lambda *_: None, idle).run())
+        asyncio.run(Timekeeper(timetable, FakeCampaign(run_slots, record, idle)).run())
     assert heard == ["missed 1", "run", "idle"]

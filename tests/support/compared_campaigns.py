@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flowsweep.analysis.comparing.comparison import Comparison, compare
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.cli.compare import FailIf, exit_code
 from synthetic_campaigns import Noise, normal
 

@@ -13,7 +13,8 @@ from flowsweep.archive import Tables, tables_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 from flowsweep.run.tables import FLOWS_SCHEMA
-from flowsweep.schedule import PathParameters, Trial
+from flowsweep.schedule import Trial
+from flowsweep.schedule.tests.path import PathParameters
 
 Times = NDArray[np.float64]
 PACKET_BITS = 1440 * 8

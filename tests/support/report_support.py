@@ -8,7 +8,7 @@ from typing import Any
 
 from flowsweep.analysis import STABLE_COLUMNS
 from flowsweep.analysis.findings.finding import Finding
-from flowsweep.analysis.grid_points import cells_of_rows
+from flowsweep.analysis.grid_rows import cells_of_rows
 from flowsweep.figures.trial_data import TrialData, TrialLine, TrialPanel
 from flowsweep.plan.links.model import Link, LinkDirection
 from flowsweep.report.report_data import ReportData

@@ -1,7 +1,7 @@
 """A machine on which a controller of sweeps with times lives, in virtual time."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -10,8 +10,8 @@ from flowsweep.plan import Plan
 from flowsweep.run.clock import Reading
 from flowsweep.run.outcome import FinishedTrial, Missed
 from flowsweep.run.resume_state import ResumeState
-from flowsweep.run.settled import Begun, timetable_of
-from flowsweep.run.timetable import Timetable
+from flowsweep.run.resumed_timetable import Begun, timetable_of
+from flowsweep.run.timetable import SlotWatch, Timetable
 from flowsweep.schedule import Occasion, Slot, occasions
 
 BEGUN_NS = 1_790_000_000 * SECOND_NS
@@ -32,6 +32,23 @@ ZONE = 'timezone = "Europe/Vienna"'
 
 class DownError(Exception):
     """The controller ends, at any moment."""
+
+
+async def _never(_running: int) -> bool:
+    return False
+
+
+@dataclass
+class FakeCampaign:
+    """A campaign of functions that a test has."""
+
+    run_slots: Callable[[Sequence[Slot], SlotWatch], Awaitable[bool]]
+    record: Callable[[Missed], Awaitable[None]]
+    idle: Callable[[int], Awaitable[None]]
+    holds: Callable[[int], Awaitable[bool]] = _never
+
+    def waits_for(self, occasion: Occasion, left_ns: int) -> None:
+        """Nobody hears of it."""
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flowsweep.serve.rules import FILES, write_rules
+from flowsweep.serve.prometheus_files import FILES, write_rules
 
 PACKAGES = Path(__file__).with_name("grafana")
 INSTALL_S, CHECK_S = 300, 120

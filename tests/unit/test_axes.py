@@ -2,11 +2,12 @@
 
 import pytest
 
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.axes import APART, AXES, grid_parameters
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.tests.registry import PLAN_TESTS
-from flowsweep.schedule import PathParameters, RttParameters, TcpParameters, UdpParameters
+from flowsweep.schedule import RttParameters, TcpParameters, UdpParameters
+from flowsweep.schedule.tests.path import PathParameters
 
 PARAMETERS = {"tcp": TcpParameters, "udp": UdpParameters, "rtt": RttParameters, "path": PathParameters}
 

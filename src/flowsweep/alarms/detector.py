@@ -2,17 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from flowsweep.alarms.level import Floats, Level, Whitened, learned
+from flowsweep.alarms.outcome import (
+    Course,
+    End,
+    Outcome,
+    going_on,
+    known_with,
+    likeliest,
+    new_level,
+    old_level_back,
+)
 from flowsweep.alarms.shift import LENGTHS, change, lasting, scores
 from flowsweep.alarms.tail import tail_of
 from flowsweep.alarms.threshold import threshold
 from flowsweep.defaults import DAY_S
-
-End = Literal["back", "new level"]
 
 FEWEST_S = 2.9 * DAY_S
 """Nothing is found sooner after the first value of a series."""
@@ -25,14 +32,8 @@ _HELD_BACK = 20
 """Most values that are not learned from yet: a shift may be among them."""
 _PER_REFIT = 5
 """What is usual is learned again after a fifth as many values as it was learned from."""
-_BRIEF_VALUES = 50
-"""What is over within so many values may be noise with long tails, and counts as that, too."""
-_BACK = 5.0
-"""Logarithm of how much likelier it must be that the level is back than that it is not: 150 times."""
-_BACK_VALUES = 2
 _FARTHEST = LENGTHS[-1] - 1
 """How many values before the one that shows it a shift may have begun."""
-_NEAR = 3
 _NEW_LEVEL_S = 2 * DAY_S
 _NEW_LEVEL_VALUES = 10
 NORMAL_95 = 1.959964
@@ -163,97 +164,58 @@ class _Series:
             return None
         place = int(places[0])
         row = int(np.argmax(np.where(surely[:, place], np.abs(found[:, place]), 0)))
-        begin = _likeliest(_until(white, place), level, range(max(0, place - _FARTHEST), place))
+        begin = likeliest(known_with(white, place), level, range(max(0, place - _FARTHEST), place))
         return int(numbers[place]), int(numbers[begin]), float(found[row, place])
 
     def _threshold(self, level: Level) -> float:
         return threshold(level.step_s, level.freedom, self._watching.false_alarms_per_100_days, self._tail)
 
-    @staticmethod
-    def _estimated(white: Whitened, level: Level, begin: int, found: int) -> tuple[float, float]:
-        """Its size by all values; later ones may tell better when it began."""
-        around = range(max(0, begin - _NEAR), min(begin + _NEAR, found) + 1)
-        return change(white, level, _likeliest(white, level, around))
-
     def _followed(
         self, level: Level, before: np.ndarray, at: int, found: int, begin: int, score: float
     ) -> tuple[Shift, int]:
         """What becomes of a shift; returns the number of the first value that is to be judged again."""
-        before = before[before < begin]
-        begun = max(
+        long_enough = max(
             int(np.searchsorted(self._times_s, self._times_s[begin] + _NEW_LEVEL_S)),
             begin + _NEW_LEVEL_VALUES,
+            found + 1,
         )
-        settled = max(begun, found + 1)
-        between = np.arange(begin, min(settled + 1, len(self._values)))
+        course = self._course(level, before, at, begin, found, long_enough)
+        outcome = old_level_back(course)
+        if outcome is None and long_enough < len(self._values):
+            outcome = new_level(course, long_enough)
+        if outcome is None:
+            outcome = going_on(course, len(self._values) - 1)
+        self._take_in(outcome, at, begin)
+        found_s, since_s = float(self._times_s[found]), float(self._times_s[begin])
+        if outcome.brief:
+            self._brief.append((found_s, score))
+        shift = Shift(
+            found_s, since_s, self._usual_at(level, begin),
+            outcome.estimate[0], *_interval(*outcome.estimate),
+            course.first[0], *_interval(*course.first), score,
+            None if outcome.end is None else float(self._times_s[outcome.last]), outcome.end,
+        )  # fmt: skip
+        return shift, outcome.last + 1
+
+    def _course(
+        self, level: Level, before: np.ndarray, at: int, begin: int, found: int, long_enough: int
+    ) -> Course:
+        """A shift with all values that may tell what became of it."""
+        before = before[before < begin]
+        between = np.arange(begin, min(long_enough + 1, len(self._values)))
         between = between[(between >= at) | self._usual[between]]
         numbers = np.concatenate([before, between])
-        white = self._white(level, numbers)
-        place, last = len(before), int(np.searchsorted(numbers, found))
-        first = change(_until(white, last), level, place)
-        back = _back(white, level, place, last, first[0])
-        if back is not None:
-            end: End | None = "back"
-            over = int(numbers[back[1]])
-            estimate = self._estimated(_until(white, back[0] - 1), level, place, last)
-            self._usual[at : over + 1] = True
-            self._usual[numbers[place : back[0]]] = False
-            if back[1] - place <= _BRIEF_VALUES:
-                self._brief.append((float(self._times_s[found]), score))
-        elif len(self._values) > settled:
-            end, over = "new level", settled
-            estimate = self._estimated(white, level, place, last)
-            self._values[:begin] += estimate[0]
-            self._usual[at : over + 1] = True
-        else:
-            end, over = None, len(self._values) - 1
-            estimate = self._estimated(white, level, place, last)
-        shift = Shift(
-            float(self._times_s[found]), float(self._times_s[begin]), self._usual_at(level, begin),
-            estimate[0], *_interval(*estimate), first[0], *_interval(*first), score,
-            None if end is None else float(self._times_s[over]), end,
-        )  # fmt: skip
-        return shift, over + 1
+        white, place = self._white(level, numbers), int(np.searchsorted(numbers, found))
+        first = change(known_with(white, place), level, len(before))
+        return Course(level, numbers, white, len(before), place, first)
 
-
-def _likeliest(white: Whitened, level: Level, begins: range) -> int:
-    """With which value a change began: the one for which it stands out most from chance."""
-
-    def score(begin: int) -> float:
-        estimate, error = change(white, level, begin)
-        return abs(estimate) / error
-
-    return max(begins, key=score)
-
-
-def _until(white: Whitened, last: int) -> Whitened:
-    """What was known with a value."""
-    end = last + 1
-    return Whitened(
-        white.residuals[:end], white.innovations[:end], white.own[:end], white.later[:end], white.design[:end]
-    )
-
-
-def _back(white: Whitened, level: Level, begin: int, found: int, estimate: float) -> tuple[int, int] | None:
-    """When the old level came back: with which value, and which one shows it.
-
-    The likelihood ratio of a change back by as much, at any time after it was found (Page 1954, Continuous
-    inspection schemes, Biometrika 41).
-    """
-    effect = white.later.copy()
-    effect[begin] = white.own[begin]
-    size = -estimate / level.sigma
-    innovations = (white.innovations + size * effect)[found + 1 :]
-    own, later = white.own[found + 1 :], white.later[found + 1 :]
-    total = np.cumsum(size * later * innovations - size**2 * later**2 / 2)
-    head = size * own * innovations - size**2 * own**2 / 2 - total
-    best = np.maximum.accumulate(head)
-    wait = _BACK_VALUES - 1
-    shown = np.flatnonzero(best[: len(best) - wait] + total[wait:] > _BACK)
-    if not len(shown):
-        return None
-    since = int(np.argmax(head[: shown[0] + 1]))
-    return found + 1 + since, found + 1 + int(shown[0]) + wait
+    def _take_in(self, outcome: Outcome, at: int, begin: int) -> None:
+        """Learn from the values of a shift that is over; those before a new level count as shifted, too."""
+        if outcome.end is not None:
+            self._usual[at : outcome.last + 1] = True
+            self._usual[outcome.apart] = False
+        if outcome.end == "new level":
+            self._values[:begin] += outcome.estimate[0]
 
 
 def _interval(estimate: float, error: float) -> tuple[float, float]:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from flowsweep.on_demand import names_of
 
 if TYPE_CHECKING:
-    from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
-    from flowsweep.analysis.binning.byte_balance import balance
     from flowsweep.analysis.binning.interval_goodput import interval_goodputs
     from flowsweep.analysis.binning.resampling import bins, intervals
     from flowsweep.analysis.binning.time_series import (
@@ -18,24 +16,18 @@ if TYPE_CHECKING:
         sender_series,
         shown_steps,
     )
-    from flowsweep.analysis.binning.truncated_durations import durations_cut
-    from flowsweep.analysis.grid_cells import cells, points
+    from flowsweep.analysis.grid_tables import cells, points
     from flowsweep.analysis.hosts import core_loads
     from flowsweep.analysis.summarising.bounded_memory import summarised
     from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
     from flowsweep.analysis.summarising.summary import summary
-    from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS, TrialRow
-    from flowsweep.analysis.tests.tcp.columns import LIMITS
+    from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS
     from flowsweep.analysis.tests.tcp.flow_states import flow_states, shown_states
-    from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
-    from flowsweep.analysis.tests.tcp.limits import trial_limits
     from flowsweep.analysis.tests.udp.datagrams import spacing_steps
 else:
     __getattr__ = names_of(
         __name__,
         {
-            "binning.alignment": ("flow_starts", "kept_starts"),
-            "binning.byte_balance": ("balance",),
             "binning.interval_goodput": ("interval_goodputs",),
             "binning.resampling": ("bins", "intervals"),
             "binning.time_series": (
@@ -44,38 +36,27 @@ else:
                 "sender_series",
                 "shown_steps",
             ),
-            "binning.truncated_durations": ("durations_cut",),
-            "grid_cells": ("cells", "points"),
+            "grid_tables": ("cells", "points"),
             "hosts": ("core_loads",),
             "summarising.bounded_memory": ("summarised",),
             "summarising.columns": ("STABLE_COLUMNS",),
             "summarising.summary": ("summary",),
-            "summarising.trial_row": ("FURTHER_COLUMNS", "TrialRow"),
+            "summarising.trial_row": ("FURTHER_COLUMNS",),
             "tests.tcp.flow_states": ("flow_states", "shown_states"),
-            "tests.tcp.flow_totals": ("flow_totals",),
-            "tests.tcp.columns": ("LIMITS",),
-            "tests.tcp.limits": ("trial_limits",),
             "tests.udp.datagrams": ("spacing_steps",),
         },
     )
 
 __all__ = [
     "FURTHER_COLUMNS",
-    "LIMITS",
     "STABLE_COLUMNS",
-    "TrialRow",
-    "balance",
     "bins",
     "cells",
     "core_loads",
     "datagram_series",
-    "durations_cut",
-    "flow_starts",
     "flow_states",
-    "flow_totals",
     "interval_goodputs",
     "intervals",
-    "kept_starts",
     "points",
     "receiver_series",
     "sender_series",
@@ -84,5 +65,4 @@ __all__ = [
     "spacing_steps",
     "summarised",
     "summary",
-    "trial_limits",
 ]

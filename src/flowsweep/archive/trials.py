@@ -15,8 +15,8 @@ from flowsweep.plan.links.model import Link
 from flowsweep.plan.searching.model import RateSearch, Search, SearchInRounds
 from flowsweep.run.outcome import Status, TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
-from flowsweep.schedule.asked import asked_columns
 from flowsweep.schedule.background import PROBE
+from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.tests import facts_of
 
 _TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "string": pa.string(), "list<int64>": pa.list_(pa.int64())}

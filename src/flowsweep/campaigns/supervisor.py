@@ -10,12 +10,12 @@ from pathlib import Path
 from flowsweep.archive import ArchiveWriter
 from flowsweep.campaigns.folders import open_or_begin
 from flowsweep.campaigns.housekeeping import Housekeeping
+from flowsweep.campaigns.monitored import with_monitors
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import has_changed, load_plans
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.retention import Retention
 from flowsweep.campaigns.timed import recorded, timetable
-from flowsweep.campaigns.watched import with_monitors
 from flowsweep.errors import FlowsweepError, in_words
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign

@@ -7,7 +7,7 @@ from flowsweep.archive.campaign import begun_unix_ns
 from flowsweep.campaigns.housekeeping import Housekeeping
 from flowsweep.plan import Plan
 from flowsweep.run.resume_state import ResumeState
-from flowsweep.run.settled import Begun, timetable_of
+from flowsweep.run.resumed_timetable import Begun, timetable_of
 from flowsweep.run.timetable import Timetable
 
 

@@ -94,7 +94,7 @@ def _found(archive: Path, campaign: Campaign, plan: Plan, *, left: bool) -> list
     """All alarms; of an archive that was left, since its plan changed, those that were on then are over."""
     import pyarrow.compute as pc
 
-    from flowsweep.alarms.of_archive import WATCHED, alarms_of
+    from flowsweep.alarms.found import WATCHED, alarms_of
     from flowsweep.prepared.recorded import recorded_rows
 
     trials = recorded_rows(archive, WATCHED)

@@ -9,9 +9,9 @@ import typer
 
 from flowsweep.archive import ArchiveWriter, read_archive
 from flowsweep.campaigns.live import live_told
+from flowsweep.campaigns.monitored import with_monitors
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.timed import recorded, timetable
-from flowsweep.campaigns.watched import with_monitors
 from flowsweep.cli.alarms_watch import alarms_watched
 from flowsweep.cli.app import print_error
 from flowsweep.cli.busy_machine import busy_machine

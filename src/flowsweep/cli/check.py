@@ -17,7 +17,7 @@ from flowsweep.cli.check_packed import expected_packed, packed_rows
 from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import CODES_OF_CHECK
-from flowsweep.cli.options import Against, load_both
+from flowsweep.cli.options import Against, PlanOverrides, load_both
 from flowsweep.cli.search_words import flows_words, search_rows
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
@@ -61,10 +61,7 @@ Row = tuple[str, str]
 @app.command(epilog=CODES_OF_CHECK)
 def check(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", autocompletion=complete_plan)],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
-    ] = None,
+    overrides: PlanOverrides = None,
     *,
     against: Against = None,
     hosts: Annotated[

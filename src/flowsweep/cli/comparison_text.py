@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift
-from flowsweep.analysis.comparing.places import named_briefly
+from flowsweep.analysis.comparing.point_names import named_briefly
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.comparing.words import (
     SAME_SETTING,
@@ -20,8 +20,6 @@ from flowsweep.analysis.comparing.words import (
 )
 from flowsweep.cli.terminal import Screen
 from flowsweep.wording import format_rate
-
-_WIDTH_OF_NO_TERMINAL = 1000
 
 
 def print_comparison(
@@ -38,9 +36,7 @@ def print_comparison(
         differing: What else differs, by what it is of: "Hosts", "Plans", "Settings".
         goodput: Which figure of a trial is compared.
     """
-    console = Screen()
-    if not console.is_terminal:
-        console.width = _WIDTH_OF_NO_TERMINAL
+    console = Screen.for_tables()
     if differing.get("Settings") == ():
         console.print(SAME_SETTING)
     console.print(outcome(comparison, overall))

@@ -65,9 +65,7 @@ def show_findings(
     if form is Format.json:
         say_json([asdict(finding) for finding in conclusions])
         return
-    console = Screen()
-    if not console.is_terminal:
-        console.width = _WIDTH_OF_NO_TERMINAL
+    console = Screen.for_lines(_WIDTH_OF_NO_TERMINAL)
     if not conclusions:
         good = sum(row["status"] == "ok" for row in rows)
         console.print(f"Nothing to conclude: of {counted(len(rows), 'trial')} {good} ended well.")

@@ -42,6 +42,11 @@ def _beside_others(row: TrialRow, verdict: str) -> str:
     )
 
 
+def no_verdict(row: TrialRow, otherwise: str) -> str:
+    """Say why a trial that is whole has no verdict: it has no goodput, or else what its test says."""
+    return "there are too few whole intervals for a goodput" if row["goodput_bps"] is None else otherwise
+
+
 def not_known(row: TrialRow, reason: str) -> str:
     """Say why it is not known; of a trial that failed, because it did."""
     return f"not known: {reason if row['status'] != 'failed' else 'the trial failed'}"

@@ -7,7 +7,18 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.mptcp_summary import print_summary
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
+from flowsweep.cli.options import (
+    Address,
+    AsJson,
+    Duration,
+    Host,
+    Length,
+    Overrides,
+    Reverse,
+    Save,
+    Window,
+    options_written,
+)
 
 _EXAMPLES = (
     "[bold]flowsweep mptcp ssh:server[/bold] takes the subflows that both hosts make by themselves "
@@ -28,12 +39,8 @@ def mptcp(
         ),
     ] = None,
     flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
-    window: Annotated[
-        str | None, typer.Option(help="Socket buffer per flow, as in 256KiB; autotuning if absent.")
-    ] = None,
-    length: Annotated[
-        str | None, typer.Option(help="Bytes of one write or read; 256KiB, or what suits a rate, if absent.")
-    ] = None,
+    window: Window = None,
+    length: Length = None,
     congestion: Annotated[
         str | None,
         typer.Option(help="Congestion control of each subflow, as in cubic; the host's default if absent."),

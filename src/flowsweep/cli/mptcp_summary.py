@@ -5,11 +5,10 @@ from typing import cast
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.mptcp.carried import SubflowCount, carried
-from flowsweep.cli.limited_by import LIMITED_BY, limited_by
+from flowsweep.cli.limited_by import LIMITED_BY, limited_by, no_verdict
 from flowsweep.cli.one_trial import Measured
-from flowsweep.cli.summary_lines import cpu, goodput, latency, print_lines
-from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.wording import format_duration, format_share, format_size
+from flowsweep.cli.summary_lines import cpu, goodput, latency, least_round_trip, print_lines
+from flowsweep.wording import format_share, format_size
 
 
 def print_summary(measured: Measured) -> None:
@@ -23,10 +22,7 @@ def print_summary(measured: Measured) -> None:
             *_paths(measured),
             ("reinjected", format_size(row["reinjected_bytes"]) if row["reinjected_bytes"] else None),
             ("retransmits", row["retransmits"]),
-            (
-                "least RTT",
-                None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
-            ),
+            *least_round_trip(row),
             ("congestion", row["congestion"]),
             *cpu(row),
             (row["status"], row["error"]),
@@ -50,10 +46,8 @@ def _paths(measured: Measured) -> Iterator[tuple[str, object]]:
 
 
 def _limited_by(row: TrialRow) -> str:
+    none_speaks = "each subflow has windows and losses of its own, and none speaks for the connection"
+    unknown = no_verdict(row, none_speaks)
     if row["failure_kind"] == "fell_back_to_tcp":
         unknown = "what fell back to TCP is no result of several paths"
-    elif row["goodput_bps"] is None:
-        unknown = "there are too few whole intervals for a goodput"
-    else:
-        unknown = "each subflow has windows and losses of its own, and none speaks for the connection"
     return limited_by(row, unclear="both ends' threads were always busy", unknown=unknown)

@@ -39,6 +39,16 @@ Overrides = Annotated[
         "a plan.",
     ),
 ]
+PlanOverrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
+]
+Window = Annotated[
+    str | None, typer.Option(help="Socket buffer per flow, as in 256KiB; autotuning if absent.")
+]
+Length = Annotated[
+    str | None, typer.Option(help="Bytes of one write or read; 256KiB, or what suits a rate, if absent.")
+]
 Reverse = Annotated[bool, typer.Option("--reverse", help="HOST sends and this machine receives.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 Save = Annotated[
@@ -75,6 +85,17 @@ class Format(StrEnum):
 
 
 TextOrJson = Annotated[Format, typer.Option("--format", help="For people, or for programs.")]
+
+
+class TableFormat(StrEnum):
+    """How a command writes rows."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+TableCsvOrJson = Annotated[TableFormat, typer.Option("--format", help="For people, or for programs.")]
 
 
 def options_written(context: typer.Context) -> dict[str, str]:

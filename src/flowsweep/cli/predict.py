@@ -4,7 +4,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +14,9 @@ from flowsweep.axes import APART, AXES
 from flowsweep.cli.app import app
 from flowsweep.cli.check_packed import expected_packed
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.options import PlanOverrides, TableCsvOrJson, TableFormat
 from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
-from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
+from flowsweep.cli.sweep_tables import Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import SECOND_NS
@@ -27,7 +27,7 @@ from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
 from flowsweep.prediction.simulation.simulate import check_simulator, simulated
 from flowsweep.schedule import Slot, has_times, schedule, slot_duration_ns
-from flowsweep.schedule.asked import asked_columns
+from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.wording import (
     counted,
     format_duration,
@@ -36,15 +36,6 @@ from flowsweep.wording import (
     format_seconds,
     format_size,
 )
-
-
-class Format(StrEnum):
-    """How to write predictions."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
 
 _EPILOG = (
     "The model is a fluid one: flows of TCP (cubic, reno, bbr) or QUIC (cubic, newreno) on a path with one "
@@ -65,10 +56,7 @@ _QUEUE_HELP = "What may wait at the slowest link, as in 5MB; rate × round trip 
 @app.command("predict", epilog=_EPILOG)
 def predict(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file.", autocompletion=complete_plan)],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
-    ] = None,
+    overrides: PlanOverrides = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help=_RATE_HELP)] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help=_RTT_HELP)] = None,
     queue: Annotated[str | None, typer.Option(metavar="SIZE", help=_QUEUE_HELP)] = None,
@@ -77,7 +65,7 @@ def predict(
     ] = None,
     *,
     simulate: Annotated[bool, typer.Option("--simulate", help=_SIMULATE_HELP)] = False,
-    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
+    form: TableCsvOrJson = TableFormat.table,
 ) -> None:
     """Predict goodput and bytes of every point of a plan, and its time, without sending a packet."""
     loaded = load_plan(plan, parse_overrides(overrides or []))
@@ -93,11 +81,11 @@ def predict(
         for point, goodput in zip(points, goodputs, strict=True)
     ]
     match form:
-        case Format.csv:
+        case TableFormat.csv:
             say(csv_text(rows, list(rows[0])), end="")
-        case Format.json:
+        case TableFormat.json:
             say_json(rows)
-        case Format.table:
+        case TableFormat.table:
             _print(rows, loaded, points)
 
 
@@ -204,9 +192,7 @@ _PREDICTED = (
 
 
 def _print(rows: Sequence[dict[str, Any]], plan: Plan, points: Sequence[PredictedPoint]) -> None:
-    console = Screen()
-    if not console.is_terminal:
-        console.width = WIDTH_OF_NO_TERMINAL
+    console = Screen.for_tables()
     for sweep in plan.sweeps:
         own = in_order([row for row in rows if row["sweep"] == sweep.name])
         known = [row for row in own if row["not_predicted"] is None]

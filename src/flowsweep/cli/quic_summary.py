@@ -2,10 +2,9 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.verdict_words import congestion_held
-from flowsweep.cli.limited_by import LIMITED_BY, limited_by
-from flowsweep.cli.summary_lines import cpu, goodput, latency, print_lines
-from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.wording import format_duration, format_number, format_share
+from flowsweep.cli.limited_by import LIMITED_BY, limited_by, no_verdict
+from flowsweep.cli.summary_lines import cpu, goodput, latency, least_round_trip, print_lines
+from flowsweep.wording import format_number, format_share
 
 
 def print_summary(row: TrialRow) -> None:
@@ -13,13 +12,13 @@ def print_summary(row: TrialRow) -> None:
 
     `row`: of the summary's columns.
     """
-    overhead, least_ms = row["quic_overhead_percent"], row["rtt_min_ms"]
+    overhead = row["quic_overhead_percent"]
     print_lines(
         [
             *goodput(row),
             *latency(row),
             ("packets lost", row["packets_lost"]),
-            ("least RTT", None if least_ms is None else format_duration(least_ms * MILLISECOND_NS)),
+            *least_round_trip(row),
             ("congestion", row["congestion"]),
             ("held back by", _held_back(row)),
             (
@@ -49,8 +48,5 @@ def _limited_by(row: TrialRow) -> str:
             f"congestion control, for {format_share(held)} of the time: it slows down for a full path as for "
             "packets lost at random, and nothing tells which"
         )
-    if row["goodput_bps"] is None:
-        unknown = "there are too few whole intervals for a goodput"
-    else:
-        unknown = "there were too few acknowledgements"
+    unknown = no_verdict(row, "there were too few acknowledgements")
     return limited_by(row, unclear="no cause accounts for enough of the trial", unknown=unknown)

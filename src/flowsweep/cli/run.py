@@ -17,7 +17,7 @@ from flowsweep.cli.campaign import carry_out, ended_in_order, print_campaign_end
 from flowsweep.cli.check_times import refuse_misfit
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import CODES_OF_RUN
-from flowsweep.cli.options import Against, load_both
+from flowsweep.cli.options import Against, PlanOverrides, load_both
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
@@ -31,10 +31,7 @@ def run(
     archive: Annotated[
         Path, typer.Option("--archive", metavar="DIR", help="Folder for the results: empty or new.")
     ],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
-    ] = None,
+    overrides: PlanOverrides = None,
     *,
     against: Against = None,
     resume: Annotated[

@@ -15,7 +15,7 @@ from flowsweep.plan.searching.model import (
     SearchInRounds,
     WindowSearch,
 )
-from flowsweep.schedule.asked import asked_columns
+from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.wording import (
     counted,
     direction,

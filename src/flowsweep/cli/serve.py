@@ -9,7 +9,7 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ServeError
-from flowsweep.serve.rules import write_rules as written
+from flowsweep.serve.prometheus_files import write_rules as written
 
 _ADDRESS = "127.0.0.1:8420"
 

@@ -1,7 +1,6 @@
 """`flowsweep summary`: what came out of each trial, as a table for people, CSV or JSON."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +9,9 @@ import typer
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
+from flowsweep.cli.options import TableCsvOrJson, TableFormat
 from flowsweep.cli.reading import told_if_long
-from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
+from flowsweep.cli.sweep_tables import Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, bytes_out, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import DUCKDB
@@ -29,15 +29,6 @@ from flowsweep.wording import (
 if TYPE_CHECKING:
     from flowsweep.archive import Backend
 
-
-class Format(StrEnum):
-    """How to write a summary."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
 _COLUMNS = (
     "csv and json have all columns, among them what limited the flows (limit_…_share), how well the clocks "
     "of several hosts agree (clock_bound_ms) and whether the emulator kept up (path_emulation). "
@@ -54,7 +45,7 @@ _ENGINE_HELP = (
 @app.command("summary", epilog=_COLUMNS)
 def show_summary(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
-    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
+    form: TableCsvOrJson = TableFormat.table,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help=_ENGINE_HELP)] = DUCKDB,
     *,
     to_keep: Annotated[int | None, typer.Option("--to-keep", metavar="PART", hidden=True)] = None,
@@ -71,14 +62,12 @@ def show_summary(
     with told_if_long("summing up the archive"):
         rows = summary_table(found, None if engine == DUCKDB else _backend(engine))
     match form:
-        case Format.csv:
+        case TableFormat.csv:
             say(csv_text(rows.to_pylist(), rows.column_names), end="")
-        case Format.json:
+        case TableFormat.json:
             say_json(rows.to_pylist())
-        case Format.table:
-            console = Screen()
-            if not console.is_terminal:
-                console.width = WIDTH_OF_NO_TERMINAL
+        case TableFormat.table:
+            console = Screen.for_tables()
             plan = found.campaign.plan
             sweeps = [sweep.name for sweep in planned_sweeps(plan)]
             print_table(rows.to_pylist(), console, sweeps=sweeps, planned=planned_trials(plan))

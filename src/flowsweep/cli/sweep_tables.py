@@ -9,7 +9,7 @@ from rich.table import Table
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, levels_apart
 from flowsweep.axes import SETTINGS
-from flowsweep.cli.terminal import Screen
+from flowsweep.cli.terminal import WIDTH_OF_NO_TERMINAL, Screen
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,
@@ -25,9 +25,6 @@ from flowsweep.wording import (
 Row = TypeVar("Row", bound=Mapping[str, Any])
 Column = tuple[str, Callable[[Any], str]]
 """A heading, and what to show of a row under it."""
-
-WIDTH_OF_NO_TERMINAL = 1000
-"""A table is only as wide as it has to be; nothing must be cut off in a file."""
 
 
 def cell(column: str, show: Callable[[Any], str]) -> Callable[[Mapping[str, Any]], str]:

@@ -6,7 +6,18 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
+from flowsweep.cli.options import (
+    Address,
+    AsJson,
+    Duration,
+    Host,
+    Length,
+    Overrides,
+    Reverse,
+    Save,
+    Window,
+    options_written,
+)
 from flowsweep.cli.tcp_summary import print_summary
 
 _EXAMPLES = (
@@ -22,12 +33,8 @@ def tcp(
     context: typer.Context,
     host: Host,
     flows: Annotated[int, typer.Option(help="Parallel TCP connections.")] = 1,
-    window: Annotated[
-        str | None, typer.Option(help="Socket buffer per flow, as in 256KiB; autotuning if absent.")
-    ] = None,
-    length: Annotated[
-        str | None, typer.Option(help="Bytes of one write or read; 256KiB, or what suits a rate, if absent.")
-    ] = None,
+    window: Window = None,
+    length: Length = None,
     congestion: Annotated[
         str | None, typer.Option(help="Congestion control, as in cubic; the host's default if absent.")
     ] = None,

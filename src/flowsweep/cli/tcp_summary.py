@@ -1,10 +1,9 @@
 """What `flowsweep tcp` says at its end."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.cli.limited_by import LIMITED_BY, limited_by, windows_full
-from flowsweep.cli.summary_lines import cpu, goodput, latency, pair, print_lines
-from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.wording import format_duration, format_share, format_size
+from flowsweep.cli.limited_by import LIMITED_BY, limited_by, no_verdict, windows_full
+from flowsweep.cli.summary_lines import cpu, goodput, latency, least_round_trip, pair, print_lines
+from flowsweep.wording import format_share, format_size
 
 _ALLOW_CLIPPING = "--set sweep.clip=allow"
 """A plan's words for it are in the error."""
@@ -21,10 +20,7 @@ def print_summary(row: TrialRow) -> None:
             *latency(row),
             ("mode", None if row["mode"] == "copy" else row["mode"]),
             ("retransmits", _retransmits(row)),
-            (
-                "least RTT",
-                None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
-            ),
+            *least_round_trip(row),
             (
                 "window granted",
                 pair(row["window_granted_send_bytes"], row["window_granted_recv_bytes"], format_size),
@@ -50,9 +46,6 @@ def _retransmits(row: TrialRow) -> str | None:
 
 
 def _limited_by(row: TrialRow) -> str:
-    if row["goodput_bps"] is None:
-        unknown = "there are too few whole intervals for a goodput"
-    else:
-        unknown = "the source's kernel does not say what its flows waited for"
+    unknown = no_verdict(row, "the source's kernel does not say what its flows waited for")
     unclear = f"no cause accounts for enough of the trial; {windows_full(row)}"
     return limited_by(row, unclear=unclear, unknown=unknown)

@@ -11,7 +11,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, Self
 
 import typer
 from rich.console import (
@@ -29,6 +29,9 @@ from rich.text import Text
 from flowsweep.wording import NO_BREAK_SPACE, printable, units_kept
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
+
+WIDTH_OF_NO_TERMINAL = 1000
+"""A table is only as wide as it has to be; nothing must be cut off in a file."""
 
 
 def bear_any_terminal() -> None:
@@ -108,6 +111,19 @@ class Screen(Console):
             markup=False,
             emoji=False,
         )
+
+    @classmethod
+    def for_tables(cls) -> Self:
+        """Make one as wide as the terminal; where there is none, as wide as any table."""
+        return cls.for_lines(WIDTH_OF_NO_TERMINAL)
+
+    @classmethod
+    def for_lines(cls, columns: int) -> Self:
+        """Make one as wide as the terminal; where there is none, of so many columns."""
+        screen = cls()
+        if not screen.is_terminal:
+            screen.width = columns
+        return screen
 
     def render_str(  # as Rich has it
         self,

@@ -7,7 +7,6 @@ from shlex import quote
 from rich.table import Table
 
 from flowsweep.cli.html_page import write_page
-from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.tuning.advise import HOW_TO_SET, sysctl_files
 from flowsweep.tuning.answer import Answer, Direction
@@ -61,9 +60,7 @@ def _print_direction(one: Direction) -> None:
 
 
 def _print_table(lines: Iterable[Sequence[str]]) -> None:
-    console = Screen()
-    if not console.is_terminal:
-        console = Screen(width=WIDTH_OF_NO_TERMINAL)
+    console = Screen.for_tables()
     table = Table(box=None, pad_edge=False, show_header=False)
     for line in lines:
         table.add_row("   ", *line)

@@ -1,7 +1,7 @@
 """What `flowsweep udp` says at its end."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.cli.limited_by import LIMITED_BY, limited_by
+from flowsweep.cli.limited_by import LIMITED_BY, limited_by, no_verdict
 from flowsweep.cli.summary_lines import cpu, goodput, latency, print_lines
 from flowsweep.defaults import LOSS_MATTERS
 from flowsweep.wording import counted, format_milliseconds, format_share
@@ -33,10 +33,7 @@ def print_summary(row: TrialRow) -> None:
 
 
 def _limited_by(row: TrialRow) -> str:
-    if row["goodput_bps"] is None:
-        unknown = "there are too few whole intervals for a goodput"
-    else:
-        unknown = "how many datagrams were lost is not known"
+    unknown = no_verdict(row, "how many datagrams were lost is not known")
     return limited_by(row, unclear=_unclear(row), unknown=unknown)
 
 

@@ -10,7 +10,7 @@ from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow
 from flowsweep.analysis.binning.interval_goodput import IntervalRow
 from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
-from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.analysis.tests.mptcp.paths import PathRate
@@ -68,7 +68,7 @@ class FigureData:
     trials: Sequence[TrialRow]
     """Rows of `flowsweep.analysis.summary`, in any order."""
     cells: Sequence[CellRow]
-    """Rows of `flowsweep.analysis.grid_points`, in the order in which sweeps and directions shall stand."""
+    """Rows of `flowsweep.analysis.grid_rows`, in the order in which sweeps and directions shall stand."""
     intervals: Sequence[IntervalRow] = ()
     """Rows of `flowsweep.analysis.binning.interval_goodput`; none of an imported archive."""
     truncated: Sequence[CutRow] = ()

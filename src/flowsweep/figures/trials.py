@@ -7,7 +7,7 @@ from html import escape
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
-from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
+from flowsweep.analysis.grid_rows import POINT_COLUMNS, CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import ECHO
 from flowsweep.figures.axis import (

@@ -219,16 +219,10 @@ class _Runs:
         flying = np.minimum(law.window, most) * now.present
         held = flying.sum(axis=0) * now.stands_for
         product = now.rate_per_s * (now.rtt_min_s + now.burst_s)
-        queued = np.minimum(np.maximum(held - product, 0), now.room)
-        rtt_s = now.rtt_min_s + queued / now.rate_per_s
-        offered = now.offered_per_s * now.flows
-        # A path that is not full has no queue, nor one to which applications send less than it carries.
-        free = (held / (rtt_s + now.burst_s) < now.rate_per_s) | (offered < now.rate_per_s)
-        rtt_s = np.where(free, now.rtt_min_s, rtt_s)
+        rtt_s, free = self._queue(held, product)
         rate = self._rate(flying, rtt_s)
         total = rate.sum(axis=0) * now.stands_for
-        length_s = np.minimum(np.maximum(now.ends_s / STEPS, rtt_s), ROUNDS_MOST * rtt_s)
-        length_s = np.minimum(length_s, now.ends_s - now.at_s)
+        length_s = self._length_s(rtt_s)
         demand = self._demand(law, flying, held, product, free)
         overflow = np.maximum(demand - now.room, 0) / np.maximum(held, 1e-9)
         lost = rate * length_s * (now.loss + overflow)
@@ -263,12 +257,30 @@ class _Runs:
         )
         now.at_s = now.at_s + length_s
 
+    def _queue(self, held: Array, product: Array) -> tuple[Array, Mask]:
+        """Seconds of a round trip with what waits of all that flies, and which paths have no queue.
+
+        A path that is not full has none, nor one to which applications send less than it carries.
+        """
+        now = self.state
+        queued = np.minimum(np.maximum(held - product, 0), now.room)
+        rtt_s = now.rtt_min_s + queued / now.rate_per_s
+        offered = now.offered_per_s * now.flows
+        free = (held / (rtt_s + now.burst_s) < now.rate_per_s) | (offered < now.rate_per_s)
+        return np.where(free, now.rtt_min_s, rtt_s), free
+
+    def _length_s(self, rtt_s: Array) -> Array:
+        """Of a step: a round trip, or as many as go into the part of a trial that a step is, up to a few."""
+        now = self.state
+        length_s = np.minimum(np.maximum(now.ends_s / STEPS, rtt_s), ROUNDS_MOST * rtt_s)
+        return np.minimum(length_s, now.ends_s - now.at_s)
+
     def _rate(self, flying: Array, rtt_s: Array) -> Array:
         """Segments per second of each flow: what flies, less what waits for a burst to be complete."""
         now = self.state
         return np.minimum(flying / (rtt_s + now.burst_s), now.offered_per_s) * now.present
 
-    def _demand(self, law: Law, flying: Array, held: Array, product: Array, free: Array) -> Array:
+    def _demand(self, law: Law, flying: Array, held: Array, product: Array, free: Mask) -> Array:
         """Segments that come to the queue to wait, whether it holds them or not.
 
         What a flow sends at once comes to what is there. In slow start each acknowledgement releases two

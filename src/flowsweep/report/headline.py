@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
-from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow, cells_of_rows
+from flowsweep.analysis.grid_rows import POINT_COLUMNS, CellRow, cells_of_rows
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.axes import is_part
 from flowsweep.defaults import FEWEST_FOR_INTERVAL

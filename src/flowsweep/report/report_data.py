@@ -24,7 +24,7 @@ from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.topics import findings
-from flowsweep.analysis.grid_points import CellRow, cells_of_rows, points_of_rows
+from flowsweep.analysis.grid_rows import CellRow, cells_of_rows, points_of_rows
 from flowsweep.analysis.monitors.facts import MonitorFacts, monitor_facts
 from flowsweep.analysis.predicted import with_predictions
 from flowsweep.analysis.summarising.trial_row import TrialRow

@@ -8,10 +8,10 @@ from flowsweep.run.attempt import Attempt
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.failure_cause import shortfall
+from flowsweep.run.first_failure import all_of
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
 from flowsweep.run.starting import CommonStart
-from flowsweep.run.together import all_of
 from flowsweep.run.traffic import background_traffic
 from flowsweep.run.trial_end import TrialError
 

@@ -21,28 +21,27 @@ from flowsweep.run.events import (
     EventListener,
     PointBusy,
     SessionLost,
-    SweepMissed,
     TrialFinished,
     TrialProbing,
     TrialRunning,
     TrialStarted,
     TrialsWillFail,
     TrialWaits,
-    Waiting,
 )
 from flowsweep.run.keeper import Keeper
 from flowsweep.run.observer import PathObserver, links_table
-from flowsweep.run.outcome import Missed, Recorder, Status, TrialOutcome
+from flowsweep.run.outcome import Recorder, Status, TrialOutcome
 from flowsweep.run.packed import PackedRunner
 from flowsweep.run.requests import EndRole
 from flowsweep.run.results import simultaneous, unreachable, without_data
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
+from flowsweep.run.timed_campaign import TimedCampaign
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
 from flowsweep.run.trial_end import POINT_BUSY
 from flowsweep.run.unforeseen import ENDS_A_CAMPAIGN, unforeseen
-from flowsweep.schedule import Occasion, Slot, Trial, followed, slot_duration_ns
+from flowsweep.schedule import Slot, Trial, followed, slot_duration_ns
 from flowsweep.schedule.packing import ONE_AT_A_TIME, Batch, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
 
@@ -170,41 +169,25 @@ class _Conductor:
     async def run_when_due(self, timetable: Timetable) -> Counter[Status]:
         self._number = len(self._resume.done)
         self._events(CampaignStarted(None, self._number, None))
-
-        async def run_slots(slots: Sequence[Slot], watch: SlotWatch) -> bool:
-            jobs = self._jobs(slots)
-            begins_ns = packed(jobs, self._sharing).begins_ns
-
-            async def run_job(job: Job) -> None:
-                watch.begins(job.slot)
-                await self._run_job(job, ask_clock=True)
-                watch.over()
-
-            try:
-                batch = Batch(tuple(jobs), lambda job: watch.in_time(begins_ns[job]))
-                return await self._runner.run(batch, run_job)
-            finally:
-                self._forget(slots)
-
-        async def record(missed: Missed) -> None:
-            await self._keep(lambda: timetable.keep(missed))
-            self._events(SweepMissed(missed))
-
-        def wait(occasion: Occasion, left_ns: int) -> None:
-            self._events(Waiting(occasion, left_ns))
-
-        async def idle(left_ns: int) -> None:
-            await self._keep(lambda: timetable.idle(left_ns))
-
-        async def holds(running: int) -> bool:
-            answers: list[bool] = []
-            await self._keep(lambda: answers.append(timetable.holds(running)))
-            return answers[0]
-
-        beside = self._sharing.at_once > 1
-        given = (timetable, run_slots, record, wait, idle)
-        await Timekeeper(*given, holds=holds, side_by_side=beside).run()
+        campaign = TimedCampaign(timetable, self._run_due, self._keep, self._events)
+        await Timekeeper(timetable, campaign, side_by_side=self._sharing.at_once > 1).run()
         return self._tally
+
+    async def _run_due(self, slots: Sequence[Slot], watch: SlotWatch) -> bool:
+        """Run what is left of slots that are due; returns whether none of them was too late."""
+        jobs = self._jobs(slots)
+        begins_ns = packed(jobs, self._sharing).begins_ns
+
+        async def run_job(job: Job) -> None:
+            watch.begins(job.slot)
+            await self._run_job(job, ask_clock=True)
+            watch.over()
+
+        try:
+            batch = Batch(tuple(jobs), lambda job: watch.in_time(begins_ns[job]))
+            return await self._runner.run(batch, run_job)
+        finally:
+            self._forget(slots)
 
     def _forget(self, slots: Sequence[Slot]) -> None:
         """Keep nothing of what ran and never runs again: this may go on for years."""

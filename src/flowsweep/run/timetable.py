@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import Protocol
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.clock import Clock, SystemClock
@@ -51,6 +52,25 @@ class SlotWatch:
     """Hears that a slot is over."""
 
 
+class Campaign(Protocol):
+    """What a timekeeper has of a campaign."""
+
+    async def run_slots(self, slots: Sequence[Slot], watch: SlotWatch) -> bool:
+        """Run slots to their ends; returns whether all of them ran."""
+
+    async def record(self, missed: Missed) -> None:
+        """Keep what was missed."""
+
+    def waits_for(self, occasion: Occasion, left_ns: int) -> None:
+        """Hear what comes next and in how many nanoseconds, again and again until it is due."""
+
+    async def idle(self, left_ns: int) -> None:
+        """Use the time until something is due, likewise; not while something is to be recorded still."""
+
+    async def holds(self, running: int) -> bool:
+        """Say, while so many sweeps run, whether what is due waits for `idle`."""
+
+
 class Timekeeper:
     """Decides what runs when.
 
@@ -64,32 +84,14 @@ class Timekeeper:
 
     Args:
         timetable: When sweeps are due.
-        run_slots: Runs slots to their ends; returns whether all of them ran.
-        record: Keeps what was missed.
-        waits_for: Is told what comes next and in how many nanoseconds, again and again until it is due.
-        idle: Uses that time, likewise, unless something that was passed over is still to be recorded.
-        holds: Asks what the timetable says of that; nothing waits if absent.
-        side_by_side: Whether occasions may run while others do. What they may not share is for `run_slots`.
+        campaign: What runs, keeps and hears of it.
+        side_by_side: Whether occasions may run while others do. What they may not share is for the campaign.
     """
 
-    def __init__(
-        self,
-        timetable: Timetable,
-        run_slots: Callable[[Sequence[Slot], SlotWatch], Awaitable[bool]],
-        record: Callable[[Missed], Awaitable[None]],
-        waits_for: Callable[[Occasion, int], None],
-        idle: Callable[[int], Awaitable[None]],
-        *,
-        holds: Callable[[int], Awaitable[bool]] | None = None,
-        side_by_side: bool = False,
-    ) -> None:
+    def __init__(self, timetable: Timetable, campaign: Campaign, *, side_by_side: bool = False) -> None:
         self._timetable = timetable
         self._clock = timetable.clock
-        self._run_slots = run_slots
-        self._record = record
-        self._waits_for = waits_for
-        self._idle = idle
-        self._holds = holds
+        self._campaign = campaign
         self._hold_ups = HoldUps(self._clock.read(), looks_while_busy=side_by_side)
         self._ahead: deque[Occasion] = deque()
         self._passed: list[Occasion] = []
@@ -107,7 +109,7 @@ class Timekeeper:
                     self._held = False
                     await self._wait(occasion)
                     continue
-                self._held = self._holds is not None and await self._holds(len(self._running))
+                self._held = await self._campaign.holds(len(self._running))
                 if self._held:
                     await self._hold()
                     continue
@@ -130,9 +132,9 @@ class Timekeeper:
     async def _wait(self, occasion: Occasion | None) -> None:
         """Wait until the next occasion is due, the clocks are to be looked at, or something is over."""
         if occasion is not None and not self._running:
-            self._waits_for(occasion, self._left_ns(occasion))
+            self._campaign.waits_for(occasion, self._left_ns(occasion))
             if not self._passed:
-                await self._idle(self._left_ns(occasion))
+                await self._campaign.idle(self._left_ns(occasion))
                 self._look(tidied=True)
         left_ns = self._timetable.look_every_ns if occasion is None else self._left_ns(occasion)
         await self._sleep(max(0, min(left_ns, self._timetable.look_every_ns)))
@@ -143,7 +145,7 @@ class Timekeeper:
             await self._sleep(self._timetable.look_every_ns)
             return
         await self._record_passed()
-        await self._idle(0)
+        await self._campaign.idle(0)
         self._look(tidied=True)
         self._held = False
 
@@ -218,7 +220,7 @@ class Timekeeper:
     async def _run(self, occasion: Occasion) -> None:
         """Run the slots of an occasion, each no later behind its place than the first may be."""
         if (reason := self._timetable.refuses()) is not None:
-            await self._record(_missed([occasion], reason, self._run_before(occasion)))
+            await self._campaign.record(_missed([occasion], reason, self._run_before(occasion)))
             return
         trials = before = self._run_before(occasion)
 
@@ -232,12 +234,12 @@ class Timekeeper:
             trials += slot.trial_count
 
         watch = SlotWatch(in_time, begins, lambda: self._look(busy=True))
-        if await self._run_slots(self._timetable.slots_of(occasion), watch):
+        if await self._campaign.run_slots(self._timetable.slots_of(occasion), watch):
             return
         if trials == before:
             self._put_back(occasion)
         else:
-            await self._record(_missed([occasion], self._hold_ups.reason(occasion), trials))
+            await self._campaign.record(_missed([occasion], self._hold_ups.reason(occasion), trials))
 
     def _run_before(self, occasion: Occasion) -> int:
         """How many of its trials an earlier run of the program ran."""
@@ -256,7 +258,7 @@ class Timekeeper:
             range(len(passed)), lambda place: (passed[place].sweep, passed[place].number - place, why[place])
         )
         for (_, _, (reason, trials)), places in in_a_row:
-            await self._record(_missed([passed[place] for place in places], reason, trials))
+            await self._campaign.record(_missed([passed[place] for place in places], reason, trials))
 
 
 def _ended_well(task: asyncio.Task[None]) -> bool:

@@ -4,45 +4,34 @@ from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
 from flowsweep.schedule.grid import Point, expand, points_by_sweep
 from flowsweep.schedule.matched import joined_plan, matched, matched_trials
 from flowsweep.schedule.order import occasion_slots, schedule
-from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.planned import planned_links, planned_name, planned_sweeps, planned_trials
 from flowsweep.schedule.remarks import remarks
-from flowsweep.schedule.search.halving import first_rate_bps, next_rate_bps
-from flowsweep.schedule.search.rate import at_rate
 from flowsweep.schedule.search.steps import Learned, best_state, followed, plateau_states
-from flowsweep.schedule.tests.path import PathParameters
 from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.tests.tcp import TcpParameters
 from flowsweep.schedule.tests.udp import UdpParameters
-from flowsweep.schedule.timetable import Occasion, end_of, has_times, occasions, surely_before
-from flowsweep.schedule.trial import BackgroundTraffic, Slot, Trial
+from flowsweep.schedule.timetable import Occasion, has_times, occasions
+from flowsweep.schedule.trial import Slot, Trial
 
 __all__ = [
-    "BackgroundTraffic",
     "Estimate",
     "Learned",
     "Occasion",
-    "Parameters",
-    "PathParameters",
     "Point",
     "RttParameters",
     "Slot",
     "TcpParameters",
     "Trial",
     "UdpParameters",
-    "at_rate",
     "best_state",
-    "end_of",
     "estimate",
     "expand",
-    "first_rate_bps",
     "followed",
     "has_times",
     "joined_plan",
     "matched",
     "matched_trials",
-    "next_rate_bps",
     "occasion_slots",
     "occasions",
     "path_mtu_bytes",
@@ -56,5 +45,4 @@ __all__ = [
     "remarks",
     "schedule",
     "slot_duration_ns",
-    "surely_before",
 ]

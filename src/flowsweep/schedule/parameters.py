@@ -172,3 +172,21 @@ class Bulk(Parameters):
         if self.reliable and self.bound_bps is not None:
             words.append(f"at most {format_rate(self.bound_bps)} each")
         return ", ".join(words)
+
+
+class Streams(Bulk):
+    """What tests have whose flows are streams: congestion control paces them, and nothing of them is lost."""
+
+    reliable = True
+
+    congestion: str | None
+
+    @property
+    def bound_bps(self) -> int | None:
+        """The application's pace."""
+        return self.rate_bps
+
+    @property
+    def congestion_asked(self) -> str | None:
+        """The congestion control that a source is asked to use."""
+        return self.congestion

@@ -26,7 +26,7 @@ from flowsweep.archive.follow import Followed
 from flowsweep.archive.follow_parts import part_of
 from flowsweep.plan import Plan
 from flowsweep.schedule import planned_name, planned_sweeps
-from flowsweep.schedule.asked import asked_columns
+from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.serve.points import POINTS_MAX, Point, point_of
 from flowsweep.serve.rows import PathRows, Rows, make_row, trial_number
 

@@ -94,7 +94,7 @@ def report_of(watched: Watched, trials: Sequence[Pending], missed: Sequence[Miss
 
 
 def _in_turn(watched: Watched, trials: Sequence[Pending], missed: Sequence[Missed]) -> str:
-    from flowsweep.report.on_demand import report_text
+    from flowsweep.report.excerpt_text import report_text
 
     if not _ONE_AT_A_TIME.acquire(timeout=_WAIT_S):
         raise ReportsBusyError

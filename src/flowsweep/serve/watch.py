@@ -17,8 +17,8 @@ from flowsweep.errors import in_words
 from flowsweep.serve.cache import Kept, contents
 from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.overview import Overview
-from flowsweep.serve.passing import is_passing
 from flowsweep.serve.summarise import next_batch, summed_up
+from flowsweep.serve.transient import is_transient
 
 POLL_S = 0.4
 """How often a file's length is looked at: so late a page learns of a trial at most, beside its summary."""
@@ -144,7 +144,7 @@ class Watched:
         try:
             self._sum_up(batch, is_over)
         except Exception as error:
-            if not is_passing(error):
+            if not is_transient(error):
                 raise
             self.not_summed_now, self._tried_at = in_words(error), time.monotonic()
         else:
@@ -155,7 +155,7 @@ class Watched:
             rows = summed_up(self.folder, self.follower, self.model, batch)
         except Exception as error:
             # Of damaged data a library may raise what it likes.
-            if is_passing(error):
+            if is_transient(error):
                 raise
             if len(batch) > 1:  # One of them spoils it for all.
                 half = len(batch) // 2

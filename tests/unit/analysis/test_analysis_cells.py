@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from analysis_support import make_campaign
 from flowsweep.analysis import cells, points
-from flowsweep.analysis.grid_points import POINT_COLUMNS, cells_of_rows, points_of_rows
+from flowsweep.analysis.grid_rows import POINT_COLUMNS, cells_of_rows, points_of_rows
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialRecord
 from report_support import failed, make_cells, make_row

@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 
 from analysis_support import SECOND_NS, Row, make_flows, make_record, make_samples, make_trial
-from flowsweep.analysis import LIMITS, flow_starts, flow_states, flow_totals, trial_limits
+from flowsweep.analysis import flow_states
+from flowsweep.analysis.binning.alignment import flow_starts
+from flowsweep.analysis.tests.tcp.columns import LIMITS
+from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
+from flowsweep.analysis.tests.tcp.limits import trial_limits
 from flowsweep.archive import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 from summary_support import summary_rows

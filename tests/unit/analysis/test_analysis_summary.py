@@ -18,7 +18,8 @@ from analysis_support import (
     make_samples,
     make_trial,
 )
-from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, intervals, points, summary
+from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, bins, intervals, points, summary
+from flowsweep.analysis.binning.byte_balance import balance
 from flowsweep.archive import tables_of
 from summary_support import summary_table, summed, uneven
 

@@ -12,7 +12,7 @@ from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow, ser
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.interval_goodput import IntervalRow, interval_goodputs
 from flowsweep.analysis.binning.truncated_durations import CutRow, durations_cut
-from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.analysis.row_schema import schema_of
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.tcp.slow_start import SlowStartRow, slow_starts

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from analysis_support import Row, make_campaign, make_flows, make_record, make_samples, make_trial
-from flowsweep.analysis import flow_starts, kept_starts
+from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
 from flowsweep.archive import Tables, tables_of
 from flowsweep.archive.sampled_flows import SAMPLED_FIELDS, with_sampled
 from flowsweep.run.outcome import TrialOutcome

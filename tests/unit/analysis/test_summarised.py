@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from analysis_support import SECOND_NS, Row, make_campaign, make_flows, make_record, make_samples, make_trial
-from flowsweep.analysis import flow_starts, flow_states, flow_totals, summarised, summary
+from flowsweep.analysis import flow_states, summarised, summary
+from flowsweep.analysis.binning.alignment import flow_starts
 from flowsweep.analysis.expressions import (
     for_median,
     for_nearest_rank,
@@ -16,6 +17,7 @@ from flowsweep.analysis.expressions import (
     nearest_rank,
     nearest_rank_of,
 )
+from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
 from flowsweep.archive import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 

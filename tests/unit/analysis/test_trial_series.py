@@ -15,14 +15,8 @@ from analysis_support import (
     make_samples,
     make_trial,
 )
-from flowsweep.analysis import (
-    flow_states,
-    kept_starts,
-    receiver_series,
-    sender_series,
-    shown_states,
-    shown_steps,
-)
+from flowsweep.analysis import flow_states, receiver_series, sender_series, shown_states, shown_steps
+from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome

@@ -21,7 +21,7 @@ from flowsweep.analysis.background.asked import background_asked_bps
 from flowsweep.archive import Tables, read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.schedule import BackgroundTraffic
+from flowsweep.schedule.trial import BackgroundTraffic
 
 OWN = Steady(bytes_per_second=10_000_000)
 OTHER = Steady(bytes_per_second=2_500_000)

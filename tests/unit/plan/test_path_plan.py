@@ -3,7 +3,8 @@
 from flowsweep.plan import parse_plan
 from flowsweep.plan.difference import plan_difference
 from flowsweep.run.tests.registry import settings_of
-from flowsweep.schedule import PathParameters, estimate, expand, schedule
+from flowsweep.schedule import estimate, expand, schedule
+from flowsweep.schedule.tests.path import PathParameters
 
 LAB = """
 [lab.links.wan]

@@ -14,7 +14,8 @@ from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.trial import run_trial
-from flowsweep.schedule import BackgroundTraffic, RttParameters, Trial
+from flowsweep.schedule import RttParameters, Trial
+from flowsweep.schedule.trial import BackgroundTraffic
 from virtual_time import VirtualTimeLoop
 
 HOSTS = ("a", "b", "c")

@@ -14,6 +14,7 @@ from flowsweep.run.hold_ups import IN_ORDER, TO_BE_IN_ORDER
 from flowsweep.run.outcome import Missed
 from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.schedule import Occasion
+from timed_world import FakeCampaign
 from virtual_time import VirtualTimeLoop
 
 BEGUN_NS = 1_790_000_000 * SECOND_NS
@@ -73,14 +74,15 @@ class Machine:
             keep=lambda _: None,
             clock=self,
         )
-        given = (timetable, self.run_slots, self.record, lambda *_: None, self.idle)
 
         async def holds(_running: int) -> bool:
             await asyncio.sleep(0)
             return self.holds(self.passed_s())
 
+        campaign = FakeCampaign(self.run_slots, self.record, self.idle, holds)
+
         async def run() -> None:
-            await Timekeeper(*given, holds=holds, side_by_side=side_by_side).run()
+            await Timekeeper(timetable, campaign, side_by_side=side_by_side).run()
 
         with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
             runner.run(run())

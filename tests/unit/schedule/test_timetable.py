@@ -8,10 +8,10 @@ import pytest
 from flowsweep.cli.check_times import times_refusals
 from flowsweep.plan import Plan
 from flowsweep.plan.file import parse_plan
-from flowsweep.schedule import Occasion, occasions, surely_before, timetable
+from flowsweep.schedule import Occasion, occasions, timetable
 from flowsweep.schedule.load import load_of
 from flowsweep.schedule.overdue import past_times
-from flowsweep.schedule.timetable import times_until_end
+from flowsweep.schedule.timetable import surely_before, times_until_end
 
 SWEEP = """
 [[sweep]]

@@ -11,7 +11,7 @@ from flowsweep.analysis.background.log_means import LogMean, log_means
 from flowsweep.analysis.background.words import background_names, own_name
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL

@@ -42,7 +42,7 @@ def binned(
     Args:
         samples: As in an archive.
         trials: As in an archive.
-        starts: From `flowsweep.analysis.flow_starts`; flows that are not there are left out.
+        starts: From `flowsweep.analysis.binning.alignment.flow_starts`; other flows are left out.
         begun: From `begun_in_bins`, if it was computed.
         whose: `FLOW`, or `TRIAL`: bytes and covered_ns are sums over its flows, and there is no flow.
     """

@@ -20,7 +20,7 @@ def shown_steps(trials: ir.Table, starts: ir.Table) -> ir.Table:
 
     Args:
         trials: As in an archive.
-        starts: From `flowsweep.analysis.kept_starts`.
+        starts: From `flowsweep.analysis.binning.alignment.kept_starts`.
 
     Returns:
         One row per trial, end and shown flow: trial_id, role, flow, origin_ns (as in `starts`),

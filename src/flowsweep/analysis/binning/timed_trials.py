@@ -16,13 +16,13 @@ class TimedTrials:
     """A campaign's trials, each over its own time."""
 
     starts: ir.Table
-    """From `flowsweep.analysis.kept_starts`."""
+    """From `flowsweep.analysis.binning.alignment.kept_starts`."""
     gapless: bool
     """Whether all of `starts` are."""
     intervals: ir.Table
     """From `trial_intervals`."""
     cuts: tuple[CutRow, ...]
-    """From `flowsweep.analysis.durations_cut`."""
+    """From `flowsweep.analysis.binning.truncated_durations`."""
 
 
 def timed_trials(tables: Tables) -> TimedTrials:

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.findings.late_trials import trusted
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.analysis.statistics.observations import carried
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.grouping import grouped

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from flowsweep.analysis.comparing.comparison import Comparison, compare_settings
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.plan import Plan, setting_changes

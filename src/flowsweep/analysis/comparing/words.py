@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flowsweep.analysis.comparing.comparison import Comparison
-from flowsweep.analysis.comparing.places import place, telling
+from flowsweep.analysis.comparing.point_names import place, telling
 from flowsweep.analysis.comparing.settings import settings_compared
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.summarising.trial_row import TrialRow

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from flowsweep import wording
 from flowsweep.analysis.axes import level_of, varies
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.grouping import grouped
 

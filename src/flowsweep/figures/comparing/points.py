@@ -6,7 +6,7 @@ from typing import cast
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift
-from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
+from flowsweep.analysis.grid_rows import POINT_COLUMNS, CellRow
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.figures.axis import DrawnAxis
 from flowsweep.figures.grid.panel import Panel, PanelRow

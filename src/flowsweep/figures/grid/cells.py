@@ -10,7 +10,7 @@ from flowsweep.wording import counted, format_rate, format_share
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One point of a grid, as `flowsweep.analysis.grid_points` has it."""
+    """One point of a grid, as `flowsweep.analysis.grid_rows` has it."""
 
     median_bps: float | None
     """Median over the repeats; absent if none ended well."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.axes import PART
 from flowsweep.figures.axis import (
     FLOWS,
@@ -74,7 +74,7 @@ class Panel:
 def panels(
     rows: Sequence[CellRow], *, against: DrawnAxis = FLOWS, beside: Sequence[CellRow] = ()
 ) -> tuple[Panel, ...]:
-    """Split points, as `flowsweep.analysis.grid_points` has them, into panels, sweep by sweep, mode by mode.
+    """Split points, as `flowsweep.analysis.grid_rows` has them, into panels, sweep by sweep, mode by mode.
 
     Sweeps and directions keep the order of the rows.
 

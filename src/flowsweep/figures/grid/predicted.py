@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 from flowsweep.analysis.axes import level_of
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.figures.axis import Value

@@ -12,7 +12,7 @@ from flowsweep.analysis.comparing.comparison import Comparison
 from flowsweep.analysis.comparing.settings import both_settings
 from flowsweep.analysis.comparing.words import Difference
 from flowsweep.analysis.findings.late_trials import trusted
-from flowsweep.analysis.grid_points import CellRow, cells_of_rows, points_of_rows
+from flowsweep.analysis.grid_rows import CellRow, cells_of_rows, points_of_rows
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive
 from flowsweep.report.report_data import OnPath, plan_order

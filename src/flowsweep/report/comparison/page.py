@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.comparing.comparison import PointShift
-from flowsweep.analysis.comparing.places import place, telling
+from flowsweep.analysis.comparing.point_names import place, telling
 from flowsweep.analysis.comparing.words import (
     SAME_SETTING,
     cautions,

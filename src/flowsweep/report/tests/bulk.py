@@ -7,7 +7,12 @@ from flowsweep.wording import format_share
 
 def goodput_words(row: TrialRow) -> str:
     """Goodput, and the share of datagrams that were lost."""
+    lost = row.get("loss")
+    return goodput_and(row, None if lost is None else f"{format_share(lost)} lost")
+
+
+def goodput_and(row: TrialRow, more: str | None) -> str:
+    """Goodput, and what else a test says of it."""
     found = shown_goodput([row])
     words = "no goodput" if found is None else found.words()
-    lost = row.get("loss")
-    return words if lost is None else f"{words}, {format_share(lost)} lost"
+    return words if more is None else f"{words}, {more}"

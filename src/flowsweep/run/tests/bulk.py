@@ -5,6 +5,9 @@ from typing import Any
 from flowsweep.defaults import MICROSECOND_NS, SECOND_NS, SILENCE_TIMEOUT_NS
 from flowsweep.run.requests import EndRole
 from flowsweep.schedule.parameters import Bulk, Parameters
+from flowsweep.schedule.tests.file import FileParameters
+from flowsweep.schedule.tests.mptcp import MptcpParameters
+from flowsweep.schedule.tests.tcp import TcpParameters
 from flowsweep.tests import facts_of
 
 SAMPLE_BYTES = 1024
@@ -45,6 +48,18 @@ def bulk_settings(parameters: Bulk, role: EndRole, pad_ns: int) -> dict[str, Any
         "dscp": parameters.dscp,
         "cpus": list(parameters.affinity),
         "family": parameters.family,
+    }
+
+
+def tcp_fields(
+    parameters: TcpParameters | MptcpParameters | FileParameters, role: EndRole, pad_ns: int
+) -> dict[str, Any]:
+    """The same, and what else an engine is asked of flows of TCP, whatever goes through them."""
+    return bulk_settings(parameters, role, pad_ns) | {
+        "drain_timeout_us": parameters.drain_timeout_ns // MICROSECOND_NS,
+        "congestion": parameters.congestion,
+        "no_delay": parameters.no_delay,
+        "fwmark": parameters.fwmark,
     }
 
 

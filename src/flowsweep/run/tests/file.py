@@ -4,7 +4,7 @@ from flowsweep.defaults import FILES_MAX, MICROSECOND_NS, SILENCE_TIMEOUT_NS
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import FileTest, TcpSettings
 from flowsweep.run.requests import EndRole
-from flowsweep.run.tests.bulk import SAMPLE_BYTES, bulk_settings, sample_rows
+from flowsweep.run.tests.bulk import SAMPLE_BYTES, sample_rows, tcp_fields
 from flowsweep.schedule.tests.file import FileParameters
 
 _STORAGE_BYTES = 256
@@ -17,15 +17,11 @@ def file_settings(parameters: FileParameters, role: EndRole, pad_ns: int) -> Fil
     A sink reads nothing while it syncs: the path may be silent for as long.
     """
     silence_ns = max(SILENCE_TIMEOUT_NS, parameters.drain_timeout_ns)
-    bulk = bulk_settings(parameters, role, pad_ns) | {"silence_timeout_us": silence_ns // MICROSECOND_NS}
+    fields = tcp_fields(parameters, role, pad_ns) | {"silence_timeout_us": silence_ns // MICROSECOND_NS}
     tcp = TcpSettings(
-        **bulk,
-        drain_timeout_us=parameters.drain_timeout_ns // MICROSECOND_NS,
-        congestion=parameters.congestion,
+        **fields,
         pacing_rate_bps=parameters.pacing_rate_bps,
         mss_bytes=parameters.mss_bytes,
-        no_delay=parameters.no_delay,
-        fwmark=parameters.fwmark,
         mode="copy",
         encryption="none",
     )

@@ -1,20 +1,16 @@
 """Multipath TCP, as an engine is asked for it."""
 
-from flowsweep.defaults import MICROSECOND_NS, SUBFLOWS_MAX
+from flowsweep.defaults import SUBFLOWS_MAX
 from flowsweep.hosts.messages import MptcpTest, TcpSettings
 from flowsweep.run.requests import EndRole
-from flowsweep.run.tests.bulk import SAMPLE_BYTES, bulk_settings, sample_rows
+from flowsweep.run.tests.bulk import SAMPLE_BYTES, sample_rows, tcp_fields
 from flowsweep.schedule.tests.mptcp import MptcpParameters
 
 
 def mptcp_settings(parameters: MptcpParameters, role: EndRole, pad_ns: int) -> MptcpTest:
     """What one end of a pair of hosts is asked to do."""
     tcp = TcpSettings(
-        **bulk_settings(parameters, role, pad_ns),
-        drain_timeout_us=parameters.drain_timeout_ns // MICROSECOND_NS,
-        congestion=parameters.congestion,
-        no_delay=parameters.no_delay,
-        fwmark=parameters.fwmark,
+        **tcp_fields(parameters, role, pad_ns),
         encryption="none",
         mode="copy",
     )

@@ -3,20 +3,16 @@
 from flowsweep.defaults import MICROSECOND_NS, PER_MILLION
 from flowsweep.hosts.messages import TcpTest, Until
 from flowsweep.run.requests import EndRole
-from flowsweep.run.tests.bulk import SAMPLE_BYTES, bulk_settings, sample_rows
+from flowsweep.run.tests.bulk import SAMPLE_BYTES, sample_rows, tcp_fields
 from flowsweep.schedule.tests.tcp import TcpParameters
 
 
 def tcp_settings(parameters: TcpParameters, role: EndRole, pad_ns: int) -> TcpTest:
     """What one end of a pair of hosts is asked to do."""
     return TcpTest(
-        **bulk_settings(parameters, role, pad_ns),
-        drain_timeout_us=parameters.drain_timeout_ns // MICROSECOND_NS,
-        congestion=parameters.congestion,
+        **tcp_fields(parameters, role, pad_ns),
         pacing_rate_bps=parameters.pacing_rate_bps,
         mss_bytes=parameters.mss_bytes,
-        no_delay=parameters.no_delay,
-        fwmark=parameters.fwmark,
         encryption=parameters.encryption,
         mode=parameters.mode,
         until=_until(parameters),

@@ -6,10 +6,10 @@ from typing import Self
 from pydantic import Field
 
 from flowsweep import defaults
-from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
+from flowsweep.plan.file_choices import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import bulk_points
-from flowsweep.schedule.parameters import Bulk
+from flowsweep.schedule.parameters import Streams
 from flowsweep.schedule.windows import Window
 from flowsweep.wording import counted, format_size
 
@@ -17,15 +17,13 @@ _READS: tuple[Part, ...] = ("whole", "read")
 _WRITES: tuple[Part, ...] = ("whole", "write")
 
 
-class FileParameters(Bulk):
+class FileParameters(Streams):
     """One point of a sweep of files."""
 
     test = "file"
     protocol = "TCP"
-    reliable = True
 
     rate_bps: None = None
-    congestion: str | None
     pacing_rate_bps: int | None
     mss_bytes: int | None
     no_delay: bool
@@ -87,11 +85,6 @@ class FileParameters(Bulk):
     def bound_bps(self) -> int | None:
         """The kernel's pace."""
         return self.pacing_rate_bps
-
-    @property
-    def congestion_asked(self) -> str | None:
-        """The congestion control that a source is asked to use."""
-        return self.congestion
 
     def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int | None:
         """What there is to do, or what links and pace bound."""

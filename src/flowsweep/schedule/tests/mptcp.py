@@ -6,7 +6,7 @@ from typing import Self
 from flowsweep import defaults
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import bulk_points
-from flowsweep.schedule.parameters import Bulk
+from flowsweep.schedule.parameters import Streams
 from flowsweep.schedule.windows import Window
 from flowsweep.wording import counted
 
@@ -19,33 +19,21 @@ BACKGROUND: Mapping[str, object] = {
 """What a plan cannot set of background traffic."""
 
 
-class MptcpParameters(Bulk):
+class MptcpParameters(Streams):
     """One point of a sweep of MPTCP: windows are those of whole connections."""
 
     test = "mptcp"
     protocol = "TCP"
-    reliable = True
 
-    congestion: str | None
     no_delay: bool
     fwmark: int | None
     subflows: int | None
     """Of each connection, its first one included; None: one for each path between the hosts."""
 
     @property
-    def bound_bps(self) -> int | None:
-        """The application's pace."""
-        return self.rate_bps
-
-    @property
     def paths(self) -> int | None:
         """One for each subflow."""
         return self.subflows
-
-    @property
-    def congestion_asked(self) -> str | None:
-        """The congestion control that a source is asked to use, on each subflow."""
-        return self.congestion
 
     def plain(self) -> Self:
         """One flow over all known paths, with the host's windows and congestion control."""

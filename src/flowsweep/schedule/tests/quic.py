@@ -8,7 +8,7 @@ from pydantic import Field
 from flowsweep import defaults
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import bulk_points
-from flowsweep.schedule.parameters import Bulk
+from flowsweep.schedule.parameters import Streams
 from flowsweep.schedule.windows import Window
 
 BACKGROUND: Mapping[str, object] = {
@@ -22,31 +22,19 @@ BACKGROUND: Mapping[str, object] = {
 """What a plan cannot set of background traffic."""
 
 
-class QuicParameters(Bulk):
+class QuicParameters(Streams):
     """One point of a sweep of QUIC: windows are those of whole connections, which no kernel clips."""
 
     test = "quic"
-    reliable = True
 
     dscp: None = None
     """The library writes the field itself, for ECN."""
-    congestion: str | None
     streams_per_flow: int
     stream_window_bytes: int | None
     datagram_bytes: int | None
     gso: bool
     gro: bool = Field(default=True, exclude_if=lambda on: on)
     """Trials with it are those that they were before there was a choice."""
-
-    @property
-    def bound_bps(self) -> int | None:
-        """The application's pace."""
-        return self.rate_bps
-
-    @property
-    def congestion_asked(self) -> str | None:
-        """The congestion control that a source is asked to use."""
-        return self.congestion
 
     def plain(self) -> Self:
         """One flow of one stream."""

@@ -9,7 +9,7 @@ from flowsweep import defaults
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.until.model import Until
 from flowsweep.schedule.combinations import bulk_points
-from flowsweep.schedule.parameters import Bulk
+from flowsweep.schedule.parameters import Streams
 from flowsweep.schedule.windows import Window
 from flowsweep.wording import format_rate, format_size
 
@@ -24,14 +24,12 @@ BACKGROUND: Mapping[str, object] = {
 """What a plan cannot set of background traffic."""
 
 
-class TcpParameters(Bulk):
+class TcpParameters(Streams):
     """One point of a TCP sweep."""
 
     test = "tcp"
     protocol = "TCP"
-    reliable = True
 
-    congestion: str | None
     pacing_rate_bps: int | None
     mss_bytes: int | None
     no_delay: bool
@@ -51,11 +49,6 @@ class TcpParameters(Bulk):
     def may_end_early(self) -> bool:
         """Whether it may be over before its duration is: once its mean is known."""
         return self.until is not None
-
-    @property
-    def congestion_asked(self) -> str | None:
-        """The congestion control that a source is asked to use."""
-        return self.congestion
 
     def plain(self) -> Self:
         """One flow, with the host's windows and congestion control."""

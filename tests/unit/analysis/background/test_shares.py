@@ -6,7 +6,7 @@ from analysis_support import SECOND_NS, make_flows, make_parameters, make_record
 from flowsweep.analysis.background.shares import OWN, series, shares, traffic_bins
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.schedule import BackgroundTraffic
+from flowsweep.schedule.trial import BackgroundTraffic
 from summary_support import summed
 
 STEP_NS = SECOND_NS // 10

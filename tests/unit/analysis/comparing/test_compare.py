@@ -9,7 +9,7 @@ import pytest
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from flowsweep.analysis.comparing.comparison import Comparison, compare
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 from flowsweep.cli.compare import FailIf, exit_code
 
 Row = dict[str, Any]

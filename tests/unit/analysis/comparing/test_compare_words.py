@@ -3,7 +3,7 @@
 from typing import Any
 
 from flowsweep.analysis.comparing.comparison import Comparison, compare
-from flowsweep.analysis.comparing.places import named_briefly
+from flowsweep.analysis.comparing.point_names import named_briefly
 from flowsweep.analysis.comparing.words import (
     cautions,
     change,
@@ -13,7 +13,7 @@ from flowsweep.analysis.comparing.words import (
     only_in,
     outcome,
 )
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 
 Row = dict[str, Any]
 

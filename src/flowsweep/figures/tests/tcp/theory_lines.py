@@ -10,7 +10,7 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
 from flowsweep.defaults import MILLISECOND_NS, SECOND_MS

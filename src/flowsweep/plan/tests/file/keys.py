@@ -5,7 +5,7 @@ from typing import Annotated
 from flowsweep import defaults
 from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
-from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
+from flowsweep.plan.file_choices import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.readers import one_of, whole
 from flowsweep.units import write_size
 

@@ -8,15 +8,9 @@ import pytest
 
 from analysis_support import SECOND_NS, Row, make_outcome, make_trial
 from datagram_support import MILLISECOND_NS, Stream, make_udp_outcome, make_udp_trial
-from flowsweep.analysis import (
-    FURTHER_COLUMNS,
-    STABLE_COLUMNS,
-    balance,
-    bins,
-    datagram_series,
-    kept_starts,
-    shown_steps,
-)
+from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, bins, datagram_series, shown_steps
+from flowsweep.analysis.binning.alignment import kept_starts
+from flowsweep.analysis.binning.byte_balance import balance
 from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.analysis.tests.udp.datagrams import datagram_flows
 from flowsweep.analysis.verdicts import VERDICTS

@@ -4,7 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import middle
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_rows import POINT_COLUMNS
 
 
 def points(summary: ir.Table, trials: ir.Table) -> ir.Table:

@@ -11,7 +11,7 @@ import pytest
 import flowsweep.serve.watch as watch_module
 from analysis_support import make_campaign, write_archive
 from flowsweep.errors import ArchiveError
-from flowsweep.serve.passing import is_passing
+from flowsweep.serve.transient import is_transient
 from flowsweep.serve.watch import Watched
 
 
@@ -82,7 +82,7 @@ def test_what_has_no_room_now_waits_and_is_summed_up_later(
 
 @pytest.mark.parametrize("error", DAMAGE, ids=repr)
 def test_what_is_damaged_is_no_lack_of_room(error: Exception) -> None:
-    assert not is_passing(error)
+    assert not is_transient(error)
 
 
 def test_a_damaged_trial_spoils_no_other(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

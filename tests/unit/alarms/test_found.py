@@ -10,7 +10,7 @@ import pytest
 from alarm_archives import plan_of
 from analysis_support import STARTED_AT, make_record
 from flowsweep.alarms.alarm import Alarm, sentence
-from flowsweep.alarms.of_archive import WATCHED, alarms_of
+from flowsweep.alarms.found import WATCHED, alarms_of
 from flowsweep.archive.kept_summary import RECORDED_SCHEMA
 from flowsweep.defaults import SECOND_NS
 from flowsweep.prepared.recorded import with_recorded

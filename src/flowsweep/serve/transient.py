@@ -19,7 +19,7 @@ _NO_ROOM_NOW = frozenset(
 )
 
 
-def is_passing(error: BaseException) -> bool:
+def is_transient(error: BaseException) -> bool:
     """Whether it, or what it came from, is a lack of memory, files or room on a disk.
 
     Files that are not there or cannot be read are no such thing: those of other trials may be.

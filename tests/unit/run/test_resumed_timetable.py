@@ -6,7 +6,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import parse_plan
 from flowsweep.run.outcome import FinishedTrial
 from flowsweep.run.resume_state import ResumeState
-from flowsweep.run.settled import Begun, timetable_of
+from flowsweep.run.resumed_timetable import Begun, timetable_of
 from flowsweep.schedule import Occasion, followed
 
 PLAN = """
