@@ -215,6 +215,8 @@ class _Log:
         self._open: dict[tuple[str, Role], _Test] = {}
         self._parallel: dict[tuple[str, Role], _Test] = {}
         """Those of the open ones that have several flows."""
+        self._under_way: dict[Role, list[_Test]] = {}
+        """Those with rows since the last heading, by the role of the heading that they began under."""
         self._flows: dict[str, tuple[_Test, _Flow]] = {}
         self._settings: dict[Role, _Setting] = {}
         self._ports: dict[Role, set[str]] = {"source": set(), "sink": set()}
@@ -250,11 +252,12 @@ class _Log:
         self._role = "source" if found.re is _CONNECTS else "sink"
         self._ports[self._role].add(port)
         self._settings[self._role] = _Setting("udp" if protocol == "UDP" else "tcp")
-        for key, test in list(self._open.items()):
+        for test in self._under_way.pop(self._role, ()):
             # One that was killed has no report of the whole.
-            if test.has_rows and test.begun_by == self._role:
-                del self._open[key]
-                self._parallel.pop(key, None)
+            last = self._open.get(test.key)
+            if last is not None and last.whole_test() is test.whole_test():
+                del self._open[test.key]
+                self._parallel.pop(test.key, None)
 
     def _remark(self, line: str) -> None:
         setting = self._settings.setdefault(self._role, _Setting())
@@ -347,7 +350,11 @@ class _Log:
         if found["id"] in self._from_server:
             self._from_server.remove(found["id"])
             known[1].from_server.append(report)
-        elif (test := known[0].whole_test()).add(known[1], report):
+            return
+        test = known[0].whole_test()
+        if not test.has_rows:
+            self._under_way.setdefault(test.begun_by, []).append(test)
+        if test.add(known[1], report):
             self._go_on(test)
 
     def _go_on(self, test: _Test) -> None:
