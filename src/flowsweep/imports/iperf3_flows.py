@@ -93,7 +93,9 @@ class EndFlows:
             return []
         arrived = [one.count for one in of_flows]
         counts = arrived if of_all is None else _shared(of_all.count, arrived)
-        ends_s = [self._far_end_s or count.end for count in sent] if total is None else [total.end] * len(sent)
+        ends_s = (
+            [self._far_end_s or count.end for count in sent] if total is None else [total.end] * len(sent)
+        )
         return [
             _arrived(one, replace(datagrams, count=count, reordered=None), _ns(end_s))
             for one, datagrams, count, end_s in zip(sent, of_flows, counts, ends_s, strict=True)

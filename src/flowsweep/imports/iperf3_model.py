@@ -137,7 +137,7 @@ class Document(Part):
         return None if self.end.streams else NO_REPORT_OF_THE_WHOLE
 
     def both_ways(self) -> bool:
-        """Whether both directions were tested at once; up to 3.12 only what each end did with flows says it."""
+        """Whether both directions were tested at once; up to 3.12 only what was done with flows says it."""
         test, end = self.start.test_start, self.end
         if (test is not None and test.bidir) or end.sum_sent_bidir_reverse is not None:
             return True
