@@ -308,7 +308,7 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
 def _imported_clipped(record: ImportedTrial) -> bool | None:
     """Whether any end got less than was asked for; null where of none both are known.
 
-    What Linux doubles is more than that. Whether it was raised cannot be told from that.
+    Linux tells twice of what it grants, so whether a window was raised cannot be told.
     """
     ends = (
         (record.window_send_bytes, record.window_granted_send_bytes),

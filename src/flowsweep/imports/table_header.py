@@ -130,8 +130,8 @@ def find_header(lines: Sequence[str]) -> Header | None:
     if _OF_OUR_SUMMARY.issubset(headings):
         raise LineError(
             number,
-            "a summary that Flowsweep wrote, which has a part of its archive only, in which all commands "
-            "find more: give them the archive itself",
+            "a summary that Flowsweep wrote, which has a part only of what its archive has, and no archive "
+            "needs an import: give findings, report or compare the archive itself",
         )
     named = [_named(heading) for heading in headings]
     if len({name for name, _ in named if name is not None}) < _ENOUGH:
