@@ -121,7 +121,7 @@ def test_both_directions_at_once_are_two_trials(summed: list[Row]) -> None:
 
 
 def test_datagrams_of_iperf3(tables: Tables, summed: list[Row]) -> None:
-    """Of parallel flows a client knows the far end's counts only with --get-server-output."""
+    """Of a client that received, which has with --get-server-output what the server says, too."""
     end = ends_of_iperf3("iperf3-3.21-udp-client.json")
     flows = flows_of(tables, summed, "iperf3-3.21-udp-client.json")
     sinks, sources = flows[:2], flows[2:]

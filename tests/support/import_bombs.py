@@ -94,6 +94,9 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "one interval that covers millions": lambda: _until(
         400_000, lambda n: IPERF_ROW.format(port=5, number=3, begin=n, end=n + 1 if n else 500_000)
     ),
+    "one long connection of Iperf": lambda: "".join(
+        IPERF_ROW.format(port=9, number=3, begin=n, end=n + 1) for n in range(190_000)
+    ).encode(),
     "tests of Iperf": lambda: _until(
         2 * MEBIBYTE, lambda n: IPERF_ROW.format(port=n % 60_000, number=n, begin=0, end=1)
     ),
@@ -110,6 +113,19 @@ BOMBS: dict[str, Callable[[], bytes]] = {
         4 * MEBIBYTE,
         lambda n: CONNECTED.format(number=n // 2, port=n % 60_000) + SUM,
     ),
+    "connections of many hosts and headings in Iperf's text": lambda: "".join(
+        CONNECTED.format(number=n, port=n) for n in range(3_000)
+    ).encode()
+    + b"Server listening on TCP port 5001\n" * 150_000
+    + "".join(f"[{n}] 0.0-1.0 sec 1.0 Bytes 8 bits/sec\n" for n in range(3_000)).encode(),
+    "flows of Iperf's text that turn out to go on": lambda: b"Server listening on TCP port 5001\n"
+    + "".join(
+        f"[{n}] local a port 5001 connected with b port {n}\n[{n}] 0.0-1.0 sec 1.0 Bytes 8 bits/sec\n"
+        for n in range(9_000)
+    ).encode()
+    + "".join(
+        f"[{n}] {s}.0-{s + 1}.0 sec 1.0 Bytes 8 bits/sec\n" for s in range(1, 9) for n in range(8_999, -1, -1)
+    ).encode(),
     "cells of a page": lambda: b"a|1.1.1.1|b|2.2.2.2|1|tcp|1|1|1|1|1|1|\n" * 100_000,
     "cells of a page without a row": lambda: (b"|".join([b"tcp"] * 10_000) + b"\n") * 200,
     "summaries of nuttcp": lambda: NUTTCP_ROW.encode() * 190_000,

@@ -143,11 +143,10 @@ def _take_out(source: Folder, made: Folder, entries: Sequence[DataEntry], files:
         paths = [str(source.path / name) for name in names]
         parts = [pq.read_table(path, filters=[("trial_id", "in", wanted)]) for path in paths]
         for entry in holders:
-            own = None
-            for part in parts:
-                rows = part.filter(_of(pc, part, entry))
-                own = rows if own is None or own.num_rows == 0 else own
-            pq.write_table(own, made.path / file_of(entry, table))
+            # A file ends after so many rows, whichever trial has them.
+            own = [part.filter(_of(pc, part, entry)) for part in parts]
+            rows = pa.concat_tables(own, promote_options="default")
+            pq.write_table(rows, made.path / file_of(entry, table))
 
 
 def _of(pc: Any, part: Any, entry: DataEntry) -> Any:  # noqa: ANN401 - PyArrow has no types

@@ -292,6 +292,7 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "window_sum_bytes": None if window is None else window * record.flows,
         "window_sums_asked_bytes": (),
         "window_capped": False,
+        "window_clipped": _imported_clipped(record),
         "congestion_asked": record.congestion,
         "affinity": (),
         "background": (),
@@ -302,6 +303,19 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "error": record.failure or record.unfinished,
         "failure_kind": None if record.failure is None else "no_result",
     }
+
+
+def _imported_clipped(record: ImportedTrial) -> bool | None:
+    """Whether any end got less than was asked for; null where of none both are known.
+
+    Linux tells twice of what it grants, so whether a window was raised cannot be told.
+    """
+    ends = (
+        (record.window_send_bytes, record.window_granted_send_bytes),
+        (record.window_recv_bytes, record.window_granted_recv_bytes),
+    )
+    known = [granted < asked for asked, granted in ends if asked is not None and granted is not None]
+    return any(known) if known else None
 
 
 def _imported_status(record: ImportedTrial) -> Status:

@@ -62,8 +62,8 @@ def import_results(
             known=known,
             progress=progress,
         )
-    for problem in result.problems:
-        say(problem, err=True)
+    for told in (*result.problems, *result.remarks):
+        say(told, err=True)
     if result.files_read:
         already = f", {result.known} were there already" if result.known else ""
         say(f"{counted(result.taken, 'trial')} imported from {counted(result.files_read, 'file')}{already}")

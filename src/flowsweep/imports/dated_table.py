@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import chain, repeat
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import IMPORT_YEARS, SECOND_NS
 from flowsweep.imports.table_header import NEEDED, Column, Header, find_header
 from flowsweep.imports.transfer import FlowReport, LineError, MeanRate, Report, Transfer, bounded
 
@@ -33,6 +33,8 @@ _PROTOCOL = _PAGE_COLUMNS.index("protocol")
 
 _NO_RESULT = ("", "-", "nan", "null", "none", "n/a", "na", "failed", "failure", "error", "timeout")
 """Instead of a rate, in lower case: the test was made, and gave none."""
+_FIRST_YEAR = 1990
+"""A number of seconds that is a date before it is a duration, or counts from the beginning of a campaign."""
 _LEAST_BPS = 10_000.0
 """Rates of a table that are all below it are in a unit that its header does not name."""
 Cells = Mapping[str, str]
@@ -130,6 +132,7 @@ def _transfer(row: "_Row") -> Transfer:
         src=cells.get("from"),
         dst=cells.get("to"),
         role="source",
+        assumed=("role",) if "flows" in cells else ("role", "flow_count"),
         total=total,
         flow_count=flow_count,
         flows=(FlowReport(total),) if flow_count == 1 and isinstance(total, Report) else (),
@@ -198,9 +201,17 @@ class _Row:
             return None
         try:
             if _NUMBER.fullmatch(text):
-                return datetime.fromtimestamp(float(text), UTC)
-            at = datetime.fromisoformat(text)
+                at = datetime.fromtimestamp(float(text), UTC)
+            else:
+                at = datetime.fromisoformat(text)
         except (ValueError, OverflowError, OSError) as error:
             expected = "expected seconds since 1970 or a date as in 2001-11-28T11:46:48Z"
             raise LineError(self.line, f'time: found "{text}", {expected}') from error
+        if IMPORT_YEARS[0] <= at.year < _FIRST_YEAR:
+            raise LineError(
+                self.line,
+                f'time: found "{text}", which is a date of {at.year}, expected seconds since 1970 or a date '
+                f'from {_FIRST_YEAR} on. If it is how long the test took, call the column "duration"; if '
+                "neither, leave it out.",
+            )
         return at if at.tzinfo else at.replace(tzinfo=UTC)

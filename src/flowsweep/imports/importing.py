@@ -1,6 +1,6 @@
 """Take the tests of many files into one archive."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -8,10 +8,11 @@ from pathlib import Path
 
 from flowsweep.archive import ArchiveWriter, ImportedOutcome
 from flowsweep.errors import ImportedFileError
-from flowsweep.imports.known import Known, with_known
+from flowsweep.imports.known import Known, left_open, with_known, without_effect
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
 from flowsweep.imports.reading import read_file
 from flowsweep.imports.transfer import Transfer
+from flowsweep.wording import counted
 
 SWEEP = "imported"
 """What trials of other tools belong to, if nobody says it."""
@@ -42,6 +43,8 @@ class Imported:
     """Trials that the archive had already."""
     problems: list[str] = field(default_factory=list)
     """One for each file that could not be read."""
+    remarks: list[str] = field(default_factory=list)
+    """What whoever imports should know of what was taken in, and what was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class _Test:
     transfer: Transfer
     trial_id: str
     imported_from: str
+    path: Path
 
 
 def import_files(
@@ -88,7 +92,7 @@ def import_files(
         result.files_read += 1
         ids = content_ids(transfers)
         source = f"{found.name} {path.name}"
-        tests += [_Test(test, trial_id, source) for test, trial_id in zip(transfers, ids, strict=True)]
+        tests += [_Test(test, trial_id, source, path) for test, trial_id in zip(transfers, ids, strict=True)]
     if tests:
         with writer() as archive:
             _take_in(_in_order(tests), archive, sweep, known or {}, result, progress)
@@ -110,13 +114,14 @@ def _take_in(
     progress: ProgressListener,
 ) -> None:
     numbering = Numbering(archive.imported.values(), [test.transfer.started_at for test in tests])
-    seen = set(archive.imported)
+    seen = _Seen({trial_id: record.imported_from for trial_id, record in archive.imported.items()})
+    filled: set[str] = set()
     batch: list[ImportedOutcome] = []
     for done, test in enumerate(tests, start=1):
-        if test.trial_id in seen:
+        if not seen.is_new(test):
             result.known += 1
         else:
-            seen.add(test.trial_id)
+            filled |= left_open(test.transfer, known)
             batch.append(
                 outcome_of(
                     with_known(test.transfer, known),
@@ -133,3 +138,44 @@ def _take_in(
         progress(Step.TAKEN_IN, done, len(tests))
     archive.take_in(batch)
     archive.compact()
+    result.remarks += seen.doubts()
+    if result.taken and (unused := without_effect(known, filled)):
+        result.remarks.append(f"--set {', '.join(unused)}: has no effect, since the files tell it themselves")
+
+
+class _Seen:
+    """Which tests are in the archive, and of which it is not sure that they are the same."""
+
+    def __init__(self, sources: dict[str, str]) -> None:
+        self._sources = sources
+        """By trial_id kind and name of the file that it was imported from."""
+        self._paths: dict[str, Path] = {}
+        """Likewise, of those imported now, the whole path."""
+        self._doubtful: list[tuple[_Test, str]] = []
+        """Tests, and where the equal one is."""
+
+    def is_new(self, test: _Test) -> bool:
+        """Whether it is none of those before; from now on it is one."""
+        source = self._sources.get(test.trial_id)
+        if source is None:
+            self._sources[test.trial_id], self._paths[test.trial_id] = test.imported_from, test.path
+            return True
+        path = self._paths.get(test.trial_id)
+        is_other = source != test.imported_from if path is None else path != test.path
+        # With a time nothing but the same test is equal.
+        if is_other and test.transfer.started_at is None:
+            self._doubtful.append((test, source.partition(" ")[2] if path is None else str(path)))
+        return False
+
+    def doubts(self) -> Iterator[str]:
+        """Say what may be missing: tests of different files that merely had the same result."""
+        if not self._doubtful:
+            return
+        test, other = self._doubtful[0]
+        count = len(self._doubtful)
+        equal = "is equal to one" if count == 1 else "are equal to some"
+        yield (
+            f"{counted(count, 'test')} without a time {equal} of another file, and taken for the same: "
+            f"{test.path} has what {other} has. Where it is another test, tell its time, as in a column of a "
+            "table, or put both into one file, where equal ones count"
+        )

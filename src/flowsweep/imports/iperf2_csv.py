@@ -201,7 +201,7 @@ class _Connection:
     @property
     def has_whole(self) -> bool:
         """Whether its last row is of all of it, or the only one."""
-        return has_whole([row.report for row in self.rows])
+        return has_whole([self.rows[-1].report])
 
     def continued_by(self, row: _Row) -> bool:
         """Whether a row with the same ports is of this connection, and not of a later one."""

@@ -72,6 +72,8 @@ def recognises(lines: Sequence[str]) -> bool:
 def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     """Read every test of a file: connections with one host that no report of a whole stands between are one.
 
+    A heading of the same end, and an id that the test has already, begin another test, too.
+
     Raises:
         LineError: Of a row's connection nothing is known, or a row cannot be read.
     """
@@ -135,17 +137,51 @@ class _Test:
     role: Role
     setting: _Setting
     started_at: datetime | None
+    begun_by: Role
+    """Of the heading above: with --reverse the other one."""
     simultaneous: bool = False
     flows: list[_Flow] = field(default_factory=list)
+    """Without those of tests that are parts of it, until all have been read."""
     sums: list[Report] = field(default_factory=list)
+    count: int = 0
+    """Flows, those of its parts included."""
     finished: int = 0
-    """Flows that are."""
+    """Those that are."""
+    has_rows: bool = False
+    after: list["_Test"] = field(default_factory=list)
+    """Those that began after a row of it that looked like the whole of a flow."""
+    part_of: "_Test | None" = None
 
-    def add(self, flow: _Flow, report: Report) -> None:
-        """Add a row to one of its flows."""
+    @property
+    def key(self) -> tuple[str, Role]:
+        """Which of the tests that run it is."""
+        return self.remote, self.role
+
+    def whole_test(self) -> "_Test":
+        """The one that it is a part of, or itself."""
+        test = self
+        while test.part_of is not None:
+            if test.part_of.part_of is not None:
+                test.part_of = test.part_of.part_of
+            test = test.part_of
+        return test
+
+    def add(self, flow: _Flow, report: Report) -> bool:
+        """Add a row to one of its flows; tells whether the only row before was of an interval after all."""
         before = flow.finished
         flow.reports.append(report)
+        self.has_rows = True
         self.finished += flow.finished - before
+        return before and not flow.finished
+
+    def take_in_later(self) -> None:
+        """Make those that began after it parts of it: it had not ended."""
+        for test in self.after:
+            test.part_of = self
+            self.count += test.count
+            self.finished += test.finished
+            self.simultaneous |= test.simultaneous
+        self.after = [later for test in self.after for later in test.after]
 
     def transfer(self) -> Transfer:
         flows = tuple(flow.flow_report() for flow in self.flows)
@@ -179,6 +215,8 @@ class _Log:
         self._open: dict[tuple[str, Role], _Test] = {}
         self._parallel: dict[tuple[str, Role], _Test] = {}
         """Those of the open ones that have several flows."""
+        self._under_way: dict[Role, list[_Test]] = {}
+        """Those with rows since the last heading, by the role of the heading that they began under."""
         self._flows: dict[str, tuple[_Test, _Flow]] = {}
         self._settings: dict[Role, _Setting] = {}
         self._ports: dict[Role, set[str]] = {"source": set(), "sink": set()}
@@ -190,7 +228,10 @@ class _Log:
         """Ids of flows of which the server's report follows."""
 
     def transfers(self) -> tuple[Transfer, ...]:
-        return tuple(test.transfer() for test in bounded(self._tests))
+        for test in self._tests:
+            if (whole := test.whole_test()) is not test:
+                whole.flows += test.flows
+        return tuple(test.transfer() for test in bounded(one for one in self._tests if one.part_of is None))
 
     def take(self, number: int, line: str) -> None:
         if found := _LISTENS.match(line) or _CONNECTS.match(line):
@@ -211,6 +252,12 @@ class _Log:
         self._role = "source" if found.re is _CONNECTS else "sink"
         self._ports[self._role].add(port)
         self._settings[self._role] = _Setting("udp" if protocol == "UDP" else "tcp")
+        for test in self._under_way.pop(self._role, ()):
+            # One that was killed has no report of the whole.
+            last = self._open.get(test.key)
+            if last is not None and last.whole_test() is test.whole_test():
+                del self._open[test.key]
+                self._parallel.pop(test.key, None)
 
     def _remark(self, line: str) -> None:
         setting = self._settings.setdefault(self._role, _Setting())
@@ -234,25 +281,34 @@ class _Log:
         for kind in _OVER_ONE_CONNECTION:
             if kind in found["rest"]:
                 raise LineError(number, "both directions over one connection: such a test cannot be imported")
-        role = self._role_of(found)
-        local, remote = (found[name].partition("%")[0] for name in ("local", "remote"))
-        test = self._open.get((remote, role))
-        if test is None or test.finished:
-            date = _DATE.search(found["rest"])
-            at = None if date is None else datetime.fromisoformat(date[1]).replace(tzinfo=UTC)
-            test = _Test(local, remote, role, self._setting_of(found, role), at)
-            opposite = self._open.get((remote, _OTHER[role]))
-            if opposite is not None and opposite.finished < len(opposite.flows):
-                test.simultaneous = opposite.simultaneous = True
-            self._open[remote, role] = test
-            self._parallel.pop((remote, role), None)
-            self._tests.append(test)
+        role, flow_id = self._role_of(found), found["id"].lstrip("*")
+        test = self._test_of(found, role, flow_id)
         ports = int(found["local_port"]), int(found["remote_port"])
         flow = _Flow(number, *(ports if role == "source" else ports[::-1]))
         test.flows.append(flow)
-        if len(test.flows) > 1:
-            self._parallel[remote, role] = test
-        self._flows[found["id"].lstrip("*")] = (test, flow)
+        test.count += 1
+        if test.count > 1:
+            self._parallel[test.key] = test
+        self._flows[flow_id] = (test, flow)
+
+    def _test_of(self, found: re.Match[str], role: Role, flow_id: str) -> _Test:
+        """The test that a connection belongs to: the open one of its hosts, or a new one."""
+        local, remote = (found[name].partition("%")[0] for name in ("local", "remote"))
+        last, known = self._open.get((remote, role)), self._flows.get(flow_id)
+        again = known is not None and known[0].whole_test() is last
+        if last is not None and not last.finished and not again:
+            return last
+        heading = _OTHER[role] if self._reversed(found) else role
+        test = _Test(local, remote, role, self._setting_of(found, role), _date(found["rest"]), heading)
+        if last is not None and not again:
+            last.after.append(test)
+        opposite = self._open.get((remote, _OTHER[role]))
+        if opposite is not None and opposite.finished < opposite.count:
+            test.simultaneous = opposite.simultaneous = True
+        self._open[test.key] = test
+        self._parallel.pop(test.key, None)
+        self._tests.append(test)
+        return test
 
     def _role_of(self, found: re.Match[str]) -> Role:
         """The end that sends is the one that did not listen, but for --reverse."""
@@ -294,8 +350,20 @@ class _Log:
         if found["id"] in self._from_server:
             self._from_server.remove(found["id"])
             known[1].from_server.append(report)
-        else:
-            known[0].add(known[1], report)
+            return
+        test = known[0].whole_test()
+        if not test.has_rows:
+            self._under_way.setdefault(test.begun_by, []).append(test)
+        if test.add(known[1], report):
+            self._go_on(test)
+
+    def _go_on(self, test: _Test) -> None:
+        """Have a test go on that looked over."""
+        test.take_in_later()
+        if (last := self._open.get(test.key)) is not None and last.whole_test() is test:
+            self._open[test.key] = test
+            if test.count > 1:
+                self._parallel[test.key] = test
 
     def _late(self, found: re.Match[str]) -> None:
         """Add what came out of order to the row above, which is of the same span."""
@@ -314,6 +382,12 @@ def _report(found: re.Match[str]) -> Report:
         size = rate_bps * (end_ns - start_ns) / 8e9
     datagrams = iperf2_datagrams.of_text(found["rest"])
     return Report(start_ns, end_ns, round(size), float(round(rate_bps)), datagrams=datagrams)
+
+
+def _date(rest: str) -> datetime | None:
+    """When a connection was made, where Iperf 2.1 tells it (-e)."""
+    found = _DATE.search(rest)
+    return None if found is None else datetime.fromisoformat(found[1]).replace(tzinfo=UTC)
 
 
 def _rounding(text: str) -> float:

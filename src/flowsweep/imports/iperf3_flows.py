@@ -1,5 +1,8 @@
 """The flows of one direction of a test of iperf3: their intervals, and their wholes at both ends."""
 
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.imports.iperf3_model import Count, Document, EndOfStream
 from flowsweep.imports.transfer import Datagrams, FlowReport, Report, TcpState
@@ -16,6 +19,9 @@ class EndFlows:
         self._broken_off = document.error is not None
         self._omit_ns = omit_ns
         self._datagrams = datagrams
+        only_sum = None if document.both_ways() else document.end.sum
+        self._far_end_s = None if only_sum is None else only_sum.end
+        """Of UDP the sender's sum has the receiver's time."""
         self._streams = {
             socket: stream
             for stream in document.end.streams
@@ -42,29 +48,65 @@ class EndFlows:
             if (whole := self._whole(socket)) is not None
         )
 
-    def far(self, total: Count) -> tuple[FlowReport, ...]:
-        """What this end learned of each flow's other end.
+    def far(self, total: Count | None) -> tuple[FlowReport, ...]:
+        """What this end learned of each flow's other end; empty if of any it did not.
 
         Args:
-            total: Of all flows together; of datagrams the only thing that the sender learns of the receiver.
+            total: What the other end counted of all flows together, if the file has it.
         """
-        flows = []
-        for socket, stream in self._streams.items():
-            if stream.udp is not None:
-                whole = self._far_datagrams(stream.udp, total)
-            else:
-                part = stream.receiver if self._sends else stream.sender
-                whole = None if part is None else _report(part)
-            if whole is None:
-                return ()
-            flows.append(self._flow(socket, whole, () if self._sends else self._told_at_last(socket)))
-        return tuple(flows)
+        streams = self._streams.values()
+        sent = [stream.udp for stream in streams if stream.udp is not None]
+        if self._sends and sent and len(sent) == len(streams):
+            wholes: list[Report | None] = [*self._that_arrived(sent, total)]
+        else:
+            wholes = [self._told_of_far(stream) for stream in streams]
+        if len(wholes) != len(streams):
+            return ()
+        flows = [
+            self._flow(socket, whole, () if self._sends else self._told_at_last(socket))
+            for socket, whole in zip(self._streams, wholes, strict=True)
+            if whole is not None
+        ]
+        return tuple(flows) if len(flows) == len(streams) else ()
 
-    def _far_datagrams(self, stream: Count, total: Count) -> Report | None:
-        if not self._sends:
-            sent = None if stream.packets is None else Datagrams(stream.packets)
-            return _report(stream, sent)
-        return _report(total, _came(total)) if len(self._streams) == 1 else None
+    def _told_of_far(self, stream: EndOfStream) -> Report | None:
+        if stream.udp is not None and not self._sends:
+            sent = None if stream.udp.packets is None else Datagrams(stream.udp.packets)
+            return _report(stream.udp, sent)
+        part = stream.receiver if self._sends else stream.sender
+        return None if part is None else _report(part)
+
+    def _that_arrived(self, sent: list[Count], total: Count | None) -> list[Report]:
+        """What the receiver told the sender of each flow's datagrams; empty where it cannot be told.
+
+        A sender's flow has its own packets and bytes, and the receiver's lost ones and jitter. Those that
+        nothing followed are not among the lost ones: only the receiver's total has them, of all flows.
+        """
+        if total is not None and len(sent) == 1:
+            return [_report(total, _came(total))]
+        told = [_came(count) for count in sent]
+        of_flows = [datagrams for datagrams in told if datagrams is not None]
+        of_all = None if total is None else _came(total)
+        if len(of_flows) < len(told) or (total is not None and of_all is None):
+            return []
+        if of_all is None and not self._told_apart(of_flows):
+            return []
+        arrived = [one.count for one in of_flows]
+        counts = arrived if of_all is None else _shared(of_all.count, arrived)
+        ends_s = (
+            [self._far_end_s or count.end for count in sent] if total is None else [total.end] * len(sent)
+        )
+        return [
+            _arrived(one, replace(datagrams, count=count, reordered=None), _ns(end_s))
+            for one, datagrams, count, end_s in zip(sent, of_flows, counts, ends_s, strict=True)
+        ]
+
+    def _told_apart(self, of_flows: list[Datagrams]) -> bool:
+        """Whether what a receiver told is enough without a total of its own, as up to 3.10.
+
+        Then the lost ones include those of the omitted time, and what nothing at all came of has 0 lost.
+        """
+        return not self._omit_ns and all(one.missing or one.jitter_ns for one in of_flows)
 
     def _flow(self, socket: int, whole: Report, intervals: tuple[Report, ...]) -> FlowReport:
         connection = self._connections.get(socket)
@@ -176,12 +218,12 @@ def _begin_at_0(rows: list[Count]) -> None:
     rate_bps = row.bits_per_second
     if _ns(row.start) >= _SAME_MOMENT_NS and row.end > 0:
         rate_bps = row.size_bytes * 8 / row.end
-    rows[place] = row.model_copy(update={"start": 0.0, "bits_per_second": rate_bps})
+    rows[place] = row.model_copy(update={"start": 0.0, "reported_bps": rate_bps})
 
 
 def _socket_of(stream: EndOfStream, *, sends: bool) -> int | None:
     """The flow's socket, if it is one of the direction."""
-    part = stream.udp or stream.sender or stream.receiver
+    part = stream.any_part()
     return None if part is None or part.sender not in (None, sends) else part.socket
 
 
@@ -190,6 +232,19 @@ def _came(count: Count) -> Datagrams | None:
         return None
     lost = count.lost_packets or 0
     return Datagrams(max(count.packets - lost, 0), lost, count.out_of_order, _jitter_ns(count))
+
+
+def _shared(total: int, parts: list[int]) -> list[int]:
+    """A total in whole parts that are to each other as those given."""
+    of_all = sum(parts) or 1
+    bounds = [total * before // of_all for before in accumulate(parts, initial=0)]
+    return [after - before for before, after in pairwise(bounds)]
+
+
+def _arrived(sent: Count, datagrams: Datagrams, end_ns: int) -> Report:
+    """What came of a flow, whose datagrams have one length."""
+    size = sent.size_bytes * datagrams.count // sent.packets if sent.packets else 0
+    return Report(0, end_ns, size, size * 8e9 / end_ns if end_ns else 0.0, datagrams=datagrams)
 
 
 def _jitter_ns(count: Count) -> int | None:

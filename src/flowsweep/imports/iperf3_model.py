@@ -17,7 +17,8 @@ class Count(Part):
     start: Seconds
     end: Seconds
     size_bytes: Whole = Field(alias="bytes")
-    bits_per_second: Real
+    reported_bps: Real | None = Field(alias="bits_per_second")
+    """None where iperf3 divided by a time of 0."""
     sender: bool | None = None
     """Whether the end that wrote the file sent it; iperf3 before 3.7 does not say."""
     omitted: bool = False
@@ -33,6 +34,13 @@ class Count(Part):
     """May be below 0: datagrams that come late are counted back."""
     out_of_order: Whole | None = None
 
+    @property
+    def bits_per_second(self) -> float:
+        """As the file has it, else from bytes and time."""
+        if self.reported_bps is not None:
+            return self.reported_bps
+        return self.size_bytes * 8 / (self.end - self.start) if self.end > self.start else 0.0
+
 
 class Interval(Part):
     """All flows in one interval."""
@@ -46,6 +54,10 @@ class EndOfStream(Part):
     sender: Count | None = None
     receiver: Count | None = None
     udp: Count | None = None
+
+    def any_part(self) -> Count | None:
+        """One of them: all have socket and direction."""
+        return self.udp or self.sender or self.receiver
 
 
 class End(Part):
@@ -88,7 +100,7 @@ class TestStart(Part):
     """Seconds; 0 where the test was asked for by bytes or blocks."""
     reverse: int = 0
     bidir: int = 0
-    """iperf3 before 3.10 does not say."""
+    """iperf3 up to 3.12 does not say."""
     target_bitrate: Whole | None = None
 
 
@@ -123,6 +135,15 @@ class Document(Part):
         if self.error is not None:
             return f'the test was broken off: "{self.error}"'
         return None if self.end.streams else NO_REPORT_OF_THE_WHOLE
+
+    def both_ways(self) -> bool:
+        """Whether both directions were tested at once; up to 3.12 only what was done with flows says it."""
+        test, end = self.start.test_start, self.end
+        if (test is not None and test.bidir) or end.sum_sent_bidir_reverse is not None:
+            return True
+        of_streams = (part for stream in end.streams if (part := stream.any_part()) is not None)
+        rows = (row for interval in self.intervals for row in interval.streams)
+        return {True, False} <= {count.sender for count in (*of_streams, *rows)}
 
     def counted_anything(self) -> bool:
         """Whether an interval took time, and was not omitted."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
 from flowsweep.imports.iperf3_model import Connection, Count, Document, TestStart
-from flowsweep.imports.transfer import FarEnd, FlowReport, PlaceError, Report, Transfer, sum_of
+from flowsweep.imports.transfer import FarEnd, FlowReport, PlaceError, Report, Transfer, far_end, sum_of
 
 
 def transfers_of(document: Document, line: int) -> tuple[Transfer, ...]:
@@ -27,7 +27,7 @@ def transfers_of(document: Document, line: int) -> tuple[Transfer, ...]:
     if not start.connected:
         raise PlaceError(f"{line}$.start.connected", "is empty: no flow was ever connected")
     by_server = start.accepted_connection is not None
-    both = bool(test.bidir) or document.end.sum_sent_bidir_reverse is not None
+    both = document.both_ways()
     forward = (True, False) if both else (not test.reverse,)
     return tuple(_Way(document, test, line, way, by_server, both).transfer() for way in forward)
 
@@ -104,8 +104,13 @@ class _Way:
         )
 
     def _sum(self, *, sent: bool) -> Count | None:
-        """The summary of all flows at one end."""
+        """The summary of all flows at one end; None where the file has none that is surely of this direction.
+
+        Up to 3.10 iperf3 writes those of both directions under the same names, where the later one is left.
+        """
         end = self.document.end
+        if self.both and end.sum_sent_bidir_reverse is None:
+            return None
         if self.both and not self.forward:
             return end.sum_sent_bidir_reverse if sent else end.sum_received_bidir_reverse
         return end.sum_sent if sent else end.sum_received
@@ -115,7 +120,7 @@ class _Way:
             return sum_of(flows)
         found = self._sum(sent=self._sends)
         if found is None and self._sends and not self.both:
-            # Of UDP iperf3 had one sum only, the sender's, until 3.7.
+            # Of UDP iperf3 had one sum only, the sender's, until 3.10.
             found = self.document.end.sum
         return sum_of(flows) if found is None else _report(found)
 
@@ -143,9 +148,10 @@ class _Way:
         if server is not None:
             return FarEnd(server.total.rate_bps, server.total.size_bytes, _in_order(server.flows, near))
         found = self._sum(sent=not self._sends)
-        if found is None:
-            return None
-        return FarEnd(found.bits_per_second, found.size_bytes, self._flows().far(found))
+        flows = self._flows().far(found)
+        if found is not None:
+            return FarEnd(found.bits_per_second, found.size_bytes, flows)
+        return far_end(flows)
 
     def _counted_by_sink(
         self, near: tuple[FlowReport, ...], far: FarEnd

@@ -13,6 +13,11 @@ from flowsweep.defaults import IMPORT_VALUES_MAX
 from flowsweep.imports.transfer import LineError, PlaceError
 
 _SHOWN_CHARACTERS = 60
+_EVENT = '{"event":'
+FEWER_INTERVALS = (
+    "It is one test with too many intervals: run it with fewer, as iperf3 has them with a longer -i."
+)
+"""What to do about a file that is too large, and cannot be split."""
 
 Whole = Annotated[int, Field(ge=0, lt=1 << 62)]
 
@@ -84,6 +89,17 @@ def _shown(value: object) -> str:
     return f"found {shortened}: "
 
 
+def is_one_test(text: str) -> bool:
+    """Whether a file is JSON of one test, which nobody can split: one text, or one stream of iperf3.
+
+    Args:
+        text: Of the file, or its beginning: it may end anywhere.
+    """
+    begun = f"\n{text.lstrip()}"
+    whole = begun.count("\n{", 0, len(begun) - len(_EVENT) + 1) - begun.count(f"\n{_EVENT}")
+    return begun.startswith("\n{") and whole + begun.count(f'\n{_EVENT}"start"') <= 1
+
+
 def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     """Take apart what a tool wrote test by test: each text is one line, or ends with a "}" of its own line.
 
@@ -94,7 +110,8 @@ def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     """
     values = sum(line.count(",") + line.count("[") + line.count("{") for line in lines)
     if values > IMPORT_VALUES_MAX:
-        raise LineError(1, f"over {IMPORT_VALUES_MAX} values in JSON. Split the file, and import the parts.")
+        advice = FEWER_INTERVALS if is_one_test("\n".join(lines)) else "Split the file, and import the parts."
+        raise LineError(1, f"over {IMPORT_VALUES_MAX} values in JSON. {advice}")
     begun: int | None = None
     for number, line in enumerate(lines, start=1):
         if begun is None and line.startswith("{"):

@@ -92,6 +92,17 @@ def parse_known(settings: Sequence[str]) -> Known:
 
 def with_known(transfer: Transfer, known: Known) -> Transfer:
     """Fill in what the file left open; what it says stands."""
-    return replace(
-        transfer, **{name: value for name, value in known.items() if getattr(transfer, name) is None}
-    )
+    return replace(transfer, **{name: known[name] for name in left_open(transfer, known)})
+
+
+def left_open(transfer: Transfer, known: Known) -> set[str]:
+    """Fields that are known, and that the file does not tell."""
+    return {name for name in known if name in transfer.assumed or getattr(transfer, name) is None}
+
+
+def without_effect(known: Known, filled: set[str]) -> list[str]:
+    """Keys whose fields no transfer took, as all files tell them."""
+    windows = tuple(name for name in _KEYS["window"][1] if name in known)
+    groups = [windows, *((name,) for name in known if name not in windows)]
+    keys = {fields: key for key, (_, fields) in _KEYS.items()}
+    return [keys[fields] for fields in groups if fields and not filled.intersection(fields)]

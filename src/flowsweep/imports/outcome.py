@@ -94,7 +94,7 @@ def content_ids(transfers: Sequence[Transfer]) -> list[str]:
 
 def _known_fields(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Leave out what the file does not say, so that an id stays when more can be said of other files."""
-    return {name: value for name, value in fields if value is not None}
+    return {name: value for name, value in fields if value is not None and name != "assumed"}
 
 
 def outcome_of(

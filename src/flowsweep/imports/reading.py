@@ -20,6 +20,7 @@ from flowsweep.defaults import (
 )
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import dated_table, flent, iperf2_csv, iperf2_text, iperf3_json, nuttcp, pscheduler
+from flowsweep.imports.json_text import FEWER_INTERVALS, is_one_test
 from flowsweep.imports.ranges import beyond
 from flowsweep.imports.transfer import PlaceError, TooManyTestsError, Transfer
 from flowsweep.wording import format_size
@@ -132,7 +133,10 @@ def _lines(path: Path) -> list[str]:
         raise ImportedFileError(f"{path}: cannot be read: {error.strerror or error}") from error
     if len(content) > IMPORT_FILE_MAX_BYTES:
         size = format_size(IMPORT_FILE_MAX_BYTES)
-        raise ImportedFileError(f"{path}: over {size}. Split it, and import the parts.")
+        advice = (
+            FEWER_INTERVALS if is_one_test(content.decode("latin-1")) else "Split it, and import the parts."
+        )
+        raise ImportedFileError(f"{path}: over {size}. {advice}")
     # PowerShell's ">" writes UTF-16.
     encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     text = content.decode(encoding, errors="replace")

@@ -16,6 +16,8 @@ NEEDED = "bandwidth"
 """The column without which there is nothing to import."""
 _LONGEST = 80
 """Characters of a heading that may be one of ours."""
+_OF_OUR_SUMMARY = {"trial_id", "sweep", "status", "goodput_bps"}
+"""Headings that `flowsweep summary --format csv` has."""
 _ENOUGH = 2
 """A first line with so many columns that are known is a header, whatever it lacks."""
 
@@ -119,11 +121,18 @@ def find_header(lines: Sequence[str]) -> Header | None:
     """The header of CSV or TSV; None if the first line is none: too little of it is known.
 
     Raises:
-        LineError: A unit is not understood, two columns are the same, or one that is needed is missing.
+        LineError: A unit is not understood, two columns are the same, or one that is needed is missing; or it
+            is a summary of Flowsweep's.
     """
     number, first = next(((n, line) for n, line in enumerate(lines, start=1) if line.strip()), (0, ""))
     delimiter = max(("\t", ";", ","), key=first.count)
     headings = [" ".join(cell.split()) for cell in next(csv.reader([first], delimiter=delimiter), [])]
+    if _OF_OUR_SUMMARY.issubset(headings):
+        raise LineError(
+            number,
+            "a summary that Flowsweep wrote, which has a part only of what its archive has, and no archive "
+            "needs an import: give findings, report or compare the archive itself",
+        )
     named = [_named(heading) for heading in headings]
     if len({name for name, _ in named if name is not None}) < _ENOUGH:
         return None

@@ -170,6 +170,8 @@ class Transfer:
     """Why the test gave no result, as the file tells it; then `total` says nothing of what was carried."""
     unfinished: str | None = None
     """Why the file tells of a part of the test only: `total` is of that part."""
+    assumed: tuple[str, ...] = ()
+    """Fields that are not in the file, though they are set: what somebody knows better takes their place."""
 
 
 def sum_of(flows: tuple[FlowReport, ...]) -> Report:

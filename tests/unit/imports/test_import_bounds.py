@@ -14,7 +14,7 @@ from flowsweep.archive.imported import ImportedTrial
 from flowsweep.archive.trials import trials_table
 from flowsweep.defaults import IMPORT_LINES_LOOKED_AT, IMPORT_WINDOW_MAX_BYTES
 from flowsweep.errors import ImportedFileError, PlanError
-from flowsweep.imports import parse_known, read_file, transfer
+from flowsweep.imports import json_text, parse_known, read_file, reading, transfer
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
 from import_bombs import BOMBS, MEBIBYTE
 from import_mutations import FILES
@@ -214,3 +214,35 @@ def test_what_a_tool_says_in_several_lines_is_told_in_one(tmp_path: Path) -> Non
     assert 'the test failed: "no way no way' in said
     assert "\n" not in said
     assert len(said) < 600
+
+
+@pytest.mark.parametrize("kind", ["text", "stream"])
+def test_one_long_test_in_json_is_not_to_be_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    name = "iperf3-3.12-tcp-client.json" if kind == "text" else "iperf3-3.21-stream-client.json"
+    lines = (FILES / name).read_text("utf-8").splitlines()
+    content = "\n".join(line for line in lines if kind == "text" or line.startswith('{"event"')) + "\n"
+    longer = "It is one test with too many intervals: run it with fewer"
+    for most in (len(content) - 1, 3_000, 2_990):
+        monkeypatch.setattr(reading, "IMPORT_FILE_MAX_BYTES", most)
+        assert longer in refusal(tmp_path, content)
+    monkeypatch.setattr(reading, "IMPORT_FILE_MAX_BYTES", len(content) + 100)
+    assert "Split it, and import the parts" in refusal(tmp_path, content * 2)
+    monkeypatch.undo()
+    monkeypatch.setattr(json_text, "IMPORT_VALUES_MAX", 100)
+    assert longer in refusal(tmp_path, content)
+    assert "Split the file, and import the parts" in refusal(tmp_path, content * 2)
+
+
+def test_a_long_connection_takes_time_that_grows_with_its_rows(tmp_path: Path) -> None:
+    """Also where each row is looked at beside those before it."""
+    path = tmp_path / "file"
+    rows = [CSV.format(port=9, number=3, begin=n, end=n + 1) for n in range(20_000)]
+    took_s = []
+    for count in (2_000, 20_000):
+        path.write_text("".join(rows[:count]), "utf-8")
+        began_s = time.process_time()
+        assert len(read_file(path)[1][0].flows[0].intervals) == count
+        took_s.append(time.process_time() - began_s)
+    assert took_s[1] < 30 * took_s[0]

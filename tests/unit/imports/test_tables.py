@@ -91,6 +91,12 @@ def test_what_a_table_does_not_tell_stays_unknown(tmp_path: Path) -> None:
         ("\nfrom,to,speed\na,b,1\n", 2, 'no column has the rate: found "from", "to", "speed"'),
         ("from,to,proto,bandwidth\na,b,udp,1000000\n", 2, "a test of UDP"),
         ("from,to,flows,bandwidth\na,b,1.5,1000000\n", 2, 'flows: found "1.5", expected a whole number'),
+        (
+            "from,to,Time (s),Mbit/s\na,b,10,941\n",
+            2,
+            "which is a date of 1970, expected seconds since 1970 or a date from 1990 on. If it is how long",
+        ),
+        ("from,to,time,Mbit/s\na,b,1970-01-01T00:00:10Z,941\n", 2, "which is a date of 1970"),
     ],
 )
 def test_what_a_header_lacks_is_named(tmp_path: Path, text: str, line: int, said: str) -> None:
@@ -109,3 +115,69 @@ def test_a_window_or_length_of_0_is_none_that_anybody_asked_for(tmp_path: Path) 
     found = read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
     assert [row["window_send_bytes"] for row in found] == [None, 64 << 10, 128 << 10]
     assert [row["length_bytes"] for row in found] == [None] * 3
+
+
+def test_what_a_table_does_not_tell_can_be_set(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text("from,to,Mbit/s,duration\na,b,941,10\n", encoding="utf-8")
+    words = ["import", str(table), "--archive"]
+    before = CliRunner().invoke(app, [*words, str(tmp_path / "old")])
+    assert before.exit_code == 0
+    set_ = ["--set", "flows=4", "--set", "role=sink"]
+    done = CliRunner().invoke(app, [*words, str(tmp_path / "new"), *set_, "--set", "from=c"])
+    assert done.exit_code == 0
+    [row] = archive_rows(read_archive(tmp_path / "new"))
+    assert (row["flows"], row["goodput_method"], row["bytes"]) == (4, "receiver_mean", 1_176_250_000)
+    assert done.stderr.splitlines() == ["--set from: has no effect, since the files tell it themselves"]
+    # A trial keeps the id that it has had before anything could be set.
+    [earlier] = archive_rows(read_archive(tmp_path / "old"))
+    assert (earlier["flows"], earlier["trial_id"]) == (1, row["trial_id"])
+    assert row["trial_id"] == "32bafec8d3c4"
+
+
+def test_of_a_window_that_is_set_one_end_may_be_in_the_files(tmp_path: Path) -> None:
+    table, words = tmp_path / "results.csv", ["import", str(tmp_path / "results.csv"), "--archive"]
+    table.write_text("from,to,Mbit/s,flows,window_send\na,b,941,2,65536\n", encoding="utf-8")
+    done = CliRunner().invoke(app, [*words, str(tmp_path / "a"), "--set", "window=1MiB", "--set", "flows=3"])
+    assert done.stderr.splitlines() == ["--set flows: has no effect, since the files tell it themselves"]
+    done = CliRunner().invoke(app, [*words, str(tmp_path / "b"), "--set", "window_send=1MiB"])
+    assert done.stderr.splitlines() == [
+        "--set window_send: has no effect, since the files tell it themselves"
+    ]
+
+
+def test_a_summary_of_flowsweep_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "results.csv").write_text("from,to,proto,Mbit/s\na,b,tcp,941\n", encoding="utf-8")
+    runner, archive = CliRunner(), str(tmp_path / "old")
+    assert runner.invoke(app, ["import", str(tmp_path / "results.csv"), "--archive", archive]).exit_code == 0
+    summary = tmp_path / "summary.csv"
+    summary.write_text(runner.invoke(app, ["summary", archive, "--format", "csv"]).stdout, encoding="utf-8")
+    with pytest.raises(ImportedFileError, match=r"csv:1: a summary that Flowsweep wrote.*the archive itself"):
+        read_file(summary, None)
+
+
+def test_equal_results_of_different_files_without_a_time_are_told(tmp_path: Path) -> None:
+    first, second, archive = tmp_path / "d1.csv", tmp_path / "d2.csv", tmp_path / "old"
+    first.write_text("from,to,Mbit/s\na,b,941\na,b,941\n", encoding="utf-8")
+    second.write_text("from,to,Mbit/s\na,b,941\na,b,939\n", encoding="utf-8")
+    words = ["import", "--archive", str(archive), str(second)]
+    done = CliRunner().invoke(app, [*words, str(first)])
+    assert done.exit_code == 0
+    assert "3 trials imported from 2 files, 1 were there already" in done.stdout
+    [told] = done.stderr.splitlines()
+    assert told.startswith(
+        "1 test without a time is equal to one of another file, and taken for the same: "
+        f"{first} has what {second} has. Where it is another test, tell its time"
+    )
+    # The same file, also when it has grown, has its tests again.
+    second.write_text("from,to,Mbit/s\na,b,941\na,b,939\na,b,938\n", encoding="utf-8")
+    again = CliRunner().invoke(app, words)
+    assert (again.exit_code, again.stderr) == (0, "")
+    assert "1 trial imported from 1 file, 2 were there already" in again.stdout
+    later = CliRunner().invoke(app, ["import", "--archive", str(archive), str(first)])
+    assert f"{first} has what d2.csv has." in later.stderr
+    with_times = "from,to,Mbit/s,time\na,b,941,2026-01-01T00:00:00Z\n"
+    for path in (first, second):
+        path.write_text(with_times, encoding="utf-8")
+    timed = CliRunner().invoke(app, [*words, str(first)])
+    assert ("1 were there already" in timed.stdout, timed.stderr) == (True, "")

@@ -10,7 +10,7 @@ from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
 from flowsweep.plan.searching.checks import NO_SETTINGS, range_problems, search_problems
-from flowsweep.plan.searching.keys import FindKeys, levels_of
+from flowsweep.plan.searching.keys import KNEE, FindKeys, levels_of
 from flowsweep.plan.sweeps.buffers import buffer_problems
 from flowsweep.plan.sweeps.table import SweepTable, points_of_axes, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
@@ -50,9 +50,23 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
             found = f'found "{name}" again' if sweep.name else f'absent, which makes it "{name}" again'
             message = f"{found}, expected another name than {shown_path(first)}"
             yield Problem((*at, "name"), message, about=((*first, "name"),))
-    trials = sum(_trial_count(file, sweep) for sweep in file.sweep) * file.campaign.repeats
+    yield from _count_problems(file)
+
+
+def _count_problems(file: PlanFile) -> Iterator[Problem]:
+    """Find too many trials, and repeats where there are only searches in rounds, which take their place."""
+    repeats = file.campaign.repeats
+    in_rounds = [sweep.find not in (None, KNEE) for sweep in file.sweep]
+    if repeats > 1 and in_rounds and all(in_rounds):
+        message = "has no effect: all sweeps search, and the rounds of a search are its repeats; leave it out"
+        yield Problem(("campaign", "repeats"), message, about=(("sweep",),))
+    counts = [_trial_count(file, sweep) for sweep in file.sweep]
+    trials = sum(count if alone else count * repeats for count, alone in zip(counts, in_rounds, strict=True))
     if trials > defaults.TRIALS_MAX:
-        message = f"found axes that multiply to {trials} trials, expected at most {defaults.TRIALS_MAX}"
+        times = f" with `repeats = {repeats}` of [campaign]" if repeats > 1 and not all(in_rounds) else ""
+        message = (
+            f"found axes that multiply{times} to {trials} trials, expected at most {defaults.TRIALS_MAX}"
+        )
         yield Problem(("sweep",), message)
 
 
