@@ -29,7 +29,7 @@ interval = "200ms"
 
 def test_settings_that_carry_less_are_left_out_and_nothing_runs_again(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
-    plan = write_plan(tmp_path, link=LINK, sweep=SWEEP)
+    plan = write_plan(tmp_path, link=LINK, sweep=SWEEP, repeats=3)
     flowsweep_here("run", plan, "--archive", archive)
     rows = archive_rows(read_archive(archive))
     assert {row["status"] for row in rows} == {"ok"}

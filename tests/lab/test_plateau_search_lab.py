@@ -57,7 +57,7 @@ interval = "400ms"
 
 def test_a_search_finds_the_window_goes_on_after_a_kill_and_is_over_then(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
-    plan = write_plan(tmp_path, link=LINK, sweep=SWEEP)
+    plan = write_plan(tmp_path, link=LINK, sweep=SWEEP, repeats=3)
     first = start("run", plan, "--archive", archive)
     wait_until(lambda: _begun(archive) == 7)
     first.kill()

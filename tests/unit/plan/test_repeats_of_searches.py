@@ -1,4 +1,4 @@
-"""`repeats` beside sweeps that search: rounds take their place, so it neither counts nor has an effect."""
+"""`repeats` beside sweeps that search: rounds take their place, so it does not count."""
 
 import pytest
 
@@ -33,8 +33,7 @@ def test_repeats_do_not_multiply_the_trials_of_a_search() -> None:
     assert "multiply with `repeats = 10000` of [campaign] to 110060 trials" in refusal(10_000, SEARCH, more)
 
 
-def test_repeats_where_all_sweeps_search_are_refused() -> None:
-    assert "campaign.repeats: has no effect: all sweeps search" in refusal(3, SEARCH)
-    parsed(1, SEARCH)
-    parsed(3, SEARCH, GRID)
-    parsed(3, KNEE)
+def test_repeats_count_where_a_knee_is_searched() -> None:
+    more = KNEE.replace("paths", 'length = ["1KB", "1200B", "1300B", "1400B"]\npaths')
+    assert "with `repeats = 10000` of [campaign]" in refusal(10_000, more)
+    assert parsed(3, KNEE).campaign.repeats == 3

@@ -54,12 +54,9 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
 
 
 def _count_problems(file: PlanFile) -> Iterator[Problem]:
-    """Find too many trials, and repeats where there are only searches in rounds, which take their place."""
+    """Find too many trials; the rounds of a search are its repeats, and no more for those that are asked for."""
     repeats = file.campaign.repeats
     in_rounds = [sweep.find not in (None, KNEE) for sweep in file.sweep]
-    if repeats > 1 and in_rounds and all(in_rounds):
-        message = "has no effect: all sweeps search, and the rounds of a search are its repeats; leave it out"
-        yield Problem(("campaign", "repeats"), message, about=(("sweep",),))
     counts = [_trial_count(file, sweep) for sweep in file.sweep]
     trials = sum(count if alone else count * repeats for count, alone in zip(counts, in_rounds, strict=True))
     if trials > defaults.TRIALS_MAX:
