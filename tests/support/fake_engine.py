@@ -201,6 +201,7 @@ class FakeSession:
         self.lost: SessionError | None = None
         self.closed = False
         self._network = network
+        self.bytes_received = 0
         self._channels: list[FakeChannel] = []
 
     async def clock(self) -> ClockExchange:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from flowsweep.defaults import RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
+from flowsweep.defaults import ENGINE_CUT_OFF_TIMEOUT_S, RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
@@ -122,12 +122,16 @@ class Sessions:
             self._offsets[host] = await self._clocks.measure_offset(session)
 
     async def _answers_for_its_clock(self, host: str, session: EngineSession) -> bool:
-        """Ask for a host's clock; whether the session was still there for it."""
+        """Ask for a host's clock; whether the session was still there for it. One that is silent is closed."""
+        received = session.bytes_received
         try:
             await self._ask_clock(host, session)
         except SessionError:
             if session.lost is None:
-                raise
+                if session.bytes_received > received:
+                    raise  # Something else is on its way, such as a large table of a trial beside this one.
+                # Nothing comes any more, as where a NAT has forgotten the connection.
+                await session.close(ENGINE_CUT_OFF_TIMEOUT_S)
             return False
         return True
 
