@@ -42,6 +42,8 @@ KILLED = "the session ended (SIGKILL)"
 CLOCK_SET = "this host's clock was set"
 LATE_S = 9.0
 """As long as an engine may wait for the first bytes of all flows, all but a second."""
+MAKES_S = 60.0
+"""As long as making a large file takes."""
 
 
 def access(name: str, *, listens: bool = True, launch: tuple[str, ...] = ()) -> HostAccess:
@@ -160,7 +162,7 @@ class FakeNetwork:
     `not_running` (no byte came), `silent` (it never reports, and stops when told to), `stuck` (it does not
     even stop), `drain_timeout`, `reads_less`, `no_samples`, `cuts_no_more` (the source's kernel ceases to
     cut datagrams apart), `other_columns` (its samples have one more), `clock_set` (its host's clock is set
-    meanwhile), `late` (the first bytes flow only after `LATE_S`).
+    meanwhile), `late` (the first bytes flow only after `LATE_S`), `makes` (it listens only after `MAKES_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -199,9 +201,9 @@ class FakeSession:
     def __init__(self, host: str, network: FakeNetwork) -> None:
         self.host = host
         self.lost: SessionError | None = None
+        self.bytes_received = 0
         self.closed = False
         self._network = network
-        self.bytes_received = 0
         self._channels: list[FakeChannel] = []
 
     async def clock(self) -> ClockExchange:
@@ -355,7 +357,11 @@ class FakeChannel:
                 FailedEvent(trial=self._trial, phase="prepare", kind="window_clipped", message=message)
             )
         elif isinstance(request.rendezvous, Listen):
-            self.inbox.put(Listening(trial=self._trial, port=5300))
+            listening = Listening(trial=self._trial, port=5300)
+            if self.mishap == "makes":
+                asyncio.get_running_loop().call_later(MAKES_S, self.inbox.put, listening)
+            else:
+                self.inbox.put(listening)
         else:
             granted = Granted(window_bytes=2 * 65536, window_clipped=False, window_raised=False, remarks=[])
             for role in ("source", "sink"):
