@@ -74,9 +74,12 @@ class PipedProcess:
         return self._ending()
 
     def _end_by_force(self) -> None:
-        """The launcher with all that it started: the group is its own, see `start`."""
+        """The launcher with all that it started: the group is its own, see `start`.
+
+        Nobody but root may end what `sudo` started.
+        """
         if self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def _ending(self) -> str:
