@@ -37,7 +37,7 @@ async def look_at_hosts(
     """Reach every host of a plan, and find out whether its trials can run there. No traffic is sent.
 
     Engines are started as for a campaign. For each pair of hosts both ends get ready and meet as for a trial,
-    once for each test, and once for each congestion control; then they are stopped.
+    once for each test, and once for each of its congestion controls; then they are stopped.
 
     Args:
         slots: What the plan would run.
@@ -92,18 +92,19 @@ class _Look:
     async def have_pairs_meet(self) -> list[HostCheck]:
         """Find out whether the ends of every pair reach each other, and what kernels refuse them."""
         plain: dict[tuple[str, str, str], Use] = {}
-        congestions: dict[tuple[str, str], Use] = {}
+        congestions: dict[tuple[str, str, str], Use] = {}
         for use in self.uses:
             if use.src in self.sessions and use.dst in self.sessions:
                 plain.setdefault((use.src, use.dst, use.parameters.test), use)
                 if use.parameters.congestion_asked is not None:
-                    congestions.setdefault((use.src, use.parameters.congestion_asked), use)
+                    asked = (use.src, use.parameters.test, use.parameters.congestion_asked)
+                    congestions.setdefault(asked, use)
         met = await asyncio.gather(*(self._reached(use) for use in plain.values()))
         apart = {pair[:2] for pair, check in zip(plain, met, strict=True) if check.status != "ok"}
         granted = await asyncio.gather(
             *(
                 self._congestion(use, name, met=(use.src, use.dst) not in apart)
-                for (_, name), use in congestions.items()
+                for (_, _, name), use in congestions.items()
             )
         )
         return [*met, *granted]
@@ -121,7 +122,7 @@ class _Look:
         return HostCheck(listener, what, "problem", _failure_text(failure), expected, advice)
 
     async def _congestion(self, use: Use, name: str, *, met: bool) -> HostCheck:
-        what, expected = "congestion control", f"{name} may be used"
+        what, expected = f"congestion control, {use.parameters.test}", f"{name} may be used"
         if not met:
             found = f"{direction(use.src, use.dst)} do not meet"
             return HostCheck(use.src, what, "not known", found, expected)

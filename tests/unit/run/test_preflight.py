@@ -23,6 +23,7 @@ from flowsweep.run.preflight import (
     window_checks,
 )
 from flowsweep.schedule import Slot, Trial, UdpParameters
+from quic_support import make_quic_trial
 from run_support import ListRecorder
 
 KIB = 1024
@@ -198,7 +199,7 @@ def test_hosts_are_reached_and_their_ends_meet_without_traffic() -> None:
     found = look(network, make_trial(congestion="cubic", window_bytes=64 * KIB))
     assert {key for key, check in found.items() if check.status == "ok"} == {
         ("a", "reached"), ("b", "reached"), ("a", "clock"), ("b", "clock"), ("a", "engine"), ("b", "engine"),
-        ("b", "TCP from a"), ("a", "congestion control"),
+        ("b", "TCP from a"), ("a", "congestion control, tcp"),
     }  # fmt: skip
     assert not any("start" in line for line in network.log)
     assert all(session.closed for session in network.sessions)
@@ -215,4 +216,12 @@ def test_ends_that_do_not_meet_are_told_and_nothing_is_guessed_of_congestion() -
     found = look(FakeNetwork(mishaps={("b", 1): "prepare"}), make_trial(congestion="cubic"))
     assert found["b", "TCP from a"].status == "problem"
     assert "`ports` of [hosts.b]" in found["b", "TCP from a"].advice
-    assert found["a", "congestion control"].status == "not known"
+    assert found["a", "congestion control, tcp"].status == "not known"
+
+
+def test_a_congestion_control_of_a_library_says_nothing_of_the_kernel_s() -> None:
+    network = FakeNetwork()
+    found = look(network, make_quic_trial(congestion="newreno"), make_trial(congestion="newreno"))
+    rows = {what for host, what in found if what.startswith("congestion control")}
+    assert rows == {"congestion control, quic", "congestion control, tcp"}
+    assert network.prepared == {"a": 4, "b": 4}
