@@ -86,7 +86,11 @@ def _of_direction(
     congestion = decision.chosen.setting.congestion
     now = hosts.get(ends[0], {}).get("congestion_default")
     alone = next((gain for gain in decision.gains if gain.setting == Setting(congestion=congestion)), None)
-    if congestion is not None and now is not None and alone is not None and alone.shown:
+    if congestion is None or now is None or alone is None:
+        return
+    # What was measured once more is what was chosen, and nothing else.
+    is_chosen = alone.setting == decision.chosen.setting
+    if alone.shown and not alone.fails and (is_chosen or not of_way(tried, decision.way, "verification")):
         gain = format_percent(alone.percent)
         reason = f"{alone.setting.words} gained {gain}; this is the default of all connections"
         yield SystemSetting(ends[0], _CONGESTION, congestion, now, reason)

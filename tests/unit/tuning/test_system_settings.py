@@ -46,6 +46,31 @@ def test_a_default_is_named_where_it_gains_by_itself(
     assert [one.name for one in system_settings({Way.out: decision}, made, HOSTS, ENDS)] == names
 
 
+def test_no_default_is_named_that_fails_too_often() -> None:
+    made = finals({MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)})
+    decision = decide(Way.out, made)
+    failing = tuple(replace(one, asked=4, failed=1) if one.setting == BBR else one for one in decision.gains)
+    decision = replace(decision, gains=failing)
+    assert not system_settings({Way.out: decision}, made, HOSTS, ENDS)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "names"),
+    [
+        ({BBR: (2.0, 2.1, 2.0)}, [CONGESTION]),
+        ({MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)}, []),
+    ],
+)
+def test_a_default_is_named_after_a_verification_if_it_was_what_was_verified(
+    ratios: dict[Setting, Sequence[float]], names: list[str]
+) -> None:
+    made = finals(ratios)
+    decision = decide(Way.out, made)
+    again = [replace(one, stage="verification") for one in made if one.setting in (TODAY, next(iter(ratios)))]
+    found = system_settings({Way.out: decision}, [*made, *again], HOSTS, ENDS)
+    assert [one.name for one in found] == names
+
+
 @pytest.mark.parametrize("is_loopback", [False, True])
 def test_nothing_of_a_system_follows_from_loopback(*, is_loopback: bool) -> None:
     ends = {Way.out: ENDS[Way.out]}
