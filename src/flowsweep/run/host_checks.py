@@ -27,6 +27,9 @@ from flowsweep.schedule.parameters import Parameters
 from flowsweep.wording import direction, format_duration
 
 _ANSWERS = "an engine that answers"
+_NOT_REACHED = frozenset(("accept_timeout", "connect", "connect_timeout", "no_free_port"))
+_CONGESTION_REFUSED = frozenset(("congestion_forbidden", "congestion_unavailable"))
+"""Kinds of failures, as engines have them, of which one knows what to do."""
 _NO_PATIENCE = Patience(first_pause_s=1.0, for_s=0.0)
 """A host that cannot be reached now is what is to be found out."""
 
@@ -118,7 +121,9 @@ class _Look:
         failure = await self._meet(use, use.parameters.plain())
         if failure is None:
             return HostCheck(listener, what, "ok", "they met", expected)
-        advice = _open_ports(self.accesses[listener], connector, protocol)
+        advice = ""
+        if failure.kind in _NOT_REACHED:
+            advice = _open_ports(self.accesses[listener], connector, protocol)
         return HostCheck(listener, what, "problem", _failure_text(failure), expected, advice)
 
     async def _congestion(self, use: Use, name: str, *, met: bool) -> HostCheck:
@@ -131,7 +136,7 @@ class _Look:
         if failure is None:
             return HostCheck(use.src, what, "ok", f"{name} was granted", expected)
         host = failure.host if failure.host in self.facts else use.src
-        advice = _allow(name, self.facts[host])
+        advice = _allow(name, self.facts[host]) if failure.kind in _CONGESTION_REFUSED else ""
         return HostCheck(host, what, "problem", _failure_text(failure), expected, advice)
 
     async def _meet(self, use: Use, parameters: Parameters) -> Failure | None:

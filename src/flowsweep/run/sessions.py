@@ -12,6 +12,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
+from flowsweep.hosts.of_plan import LOOPBACK
 from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.engines import EngineSession, HostSession
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
@@ -141,9 +142,14 @@ class Sessions:
         return self._offsets[host].aged(time.monotonic_ns())
 
     def _peers_of(self, host: str) -> list[str]:
-        """Where this host reaches the others: the routes to these addresses are among its facts."""
+        """Where this host reaches the others: the routes to these addresses are among its facts.
+
+        This machine's loopback is no way to it from elsewhere, where these addresses are another machine's.
+        """
         addresses = (access.addresses.get(host, ()) for access in self._accesses.values())
-        return list(dict.fromkeys(known.address for peer in addresses for known in peer))
+        elsewhere = LOOPBACK if self._accesses[host].launch else ()
+        known = dict.fromkeys(known for peer in addresses for known in peer if known not in elsewhere)
+        return [one.address for one in known]
 
     async def _regain(self, host: str) -> None:
         clock = asyncio.get_running_loop().time
