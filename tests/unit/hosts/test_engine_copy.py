@@ -156,6 +156,11 @@ def test_as_many_files_may_be_open_as_this_process_may_have(local_engine: Path) 
         ("timeout 1h taskset -c 3", True),
         ("sudo docker exec -i box", False),
         ("srun -w node", False),
+        ("nsenter -t 1 -m", False),
+        ("sudo unshare --root=/srv/box", False),
+        ("sudo -R /srv/box", False),
+        ("sudo --chroot=/srv/box", False),
+        ("sudo -n", True),
         ("a-launcher-nobody-knows", False),
     ],
 )
