@@ -54,7 +54,12 @@ def test_all_is_well_on_this_machine(tmp_path: Path) -> None:
             ("b", "receive window"),
             "`sysctl -w net.core.rmem_max=900000000` as root there",
         ),
-        ("", 'congestion = "nonesuch"', ("a", "congestion control, tcp"), "`modprobe tcp_nonesuch` as root there"),
+        (
+            "",
+            'congestion = "nonesuch"',
+            ("a", "congestion control, tcp"),
+            "`modprobe tcp_nonesuch` as root there",
+        ),
         (
             'launch = ["/nowhere/launcher"]\naddress = "127.0.0.1"',
             "",

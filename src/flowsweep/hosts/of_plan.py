@@ -17,12 +17,12 @@ _LAUNCHERS_OF_THIS_MACHINE = frozenset(
 )
 _LAUNCHERS_OF_OTHER_FILES = frozenset(
     (
-        "chroot", "docker", "kubectl", "lxc", "machinectl", "nerdctl", "nsenter", "oc", "podman", "rsh", "srun",
-        "ssh", "unshare",
+        "chroot", "docker", "kubectl", "lxc", "machinectl", "nerdctl", "nsenter", "oc", "podman", "rsh",
+        "srun", "ssh", "unshare",
     )
 )  # fmt: skip
-"""Also behind one of this machine, as in `sudo docker exec -i box`. nsenter and unshare may have another mount
-namespace, or another root."""
+"""Also behind one of this machine, as in `sudo docker exec -i box`. nsenter and unshare may have another
+mount namespace, or another root."""
 
 
 def accesses_of(hosts: Sequence[Host]) -> dict[str, HostAccess]:

@@ -27,9 +27,10 @@ class SshCall:
 def ssh_call(launch: Sequence[str]) -> SshCall | None:
     """The first ssh of a launcher: it may stand behind other programs, as in `timeout 1h ssh far`.
 
-    rsh, whose arguments a shell takes apart there as well, is one. A word that only looks like it, such as a namespace called ssh, is none as long as no destination follows.
+    rsh, whose arguments a shell takes apart there as well, is one. A word that only looks like it, such as a
+    namespace called ssh, is none as long as no destination follows.
     """
-    for index, word in enumerate(launch):
+    for index in range(len(launch)):
         if _is_ssh(launch, index) and (call := _call(launch[index + 1 :])) is not None:
             return call
     return None

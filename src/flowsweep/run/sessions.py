@@ -123,7 +123,7 @@ class Sessions:
             self._offsets[host] = await self._clocks.measure_offset(session)
 
     async def _answers_for_its_clock(self, host: str, session: EngineSession) -> bool:
-        """Ask for a host's clock; whether the session was still there for it. One that is silent is closed."""
+        """Ask for a host's clock; whether the session was still there for it. A silent one is closed."""
         received = session.bytes_received
         try:
             await self._ask_clock(host, session)

@@ -92,7 +92,7 @@ class Silent(FakeSession):
 
 
 async def gone_on_with(says: int) -> tuple[list[FakeSession], list[CampaignEvent]]:
-    """The sessions with a host of which the first answers for its clock when it is opened, and never again."""
+    """The sessions with a host; the first answers for its clock when it is opened, and never again."""
     far = replace(access("a"), shares_files=False)
     network, events = FakeNetwork(), []
     silent = Silent("a", network)

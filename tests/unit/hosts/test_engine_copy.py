@@ -129,7 +129,7 @@ def test_where_files_are_many_hosts_and_a_remedy_are_named(
 
     monkeypatch.setattr(PipedProcess, "start", noted)
     monkeypatch.setattr(heartbeat.os, "dup", no_more)
-    with pytest.raises(LaunchError, match="host far: .*Too many open files; raise `ulimit -n` here"):
+    with pytest.raises(LaunchError, match=r"host far: .*Too many open files; raise `ulimit -n` here"):
         asyncio.run(talk())
 
 

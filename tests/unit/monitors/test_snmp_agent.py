@@ -34,9 +34,7 @@ def indices(monkeypatch: pytest.MonkeyPatch, *answers: list[int]) -> tuple[dict[
     return asyncio.run(found()), asked
 
 
-@pytest.mark.parametrize(
-    "answers", [([1, 2], [1, 2]), ([1, 2], [4, 3], [5, 4]), ([2, 1],), ([7],)], ids=repr
-)
+@pytest.mark.parametrize("answers", [([1, 2], [1, 2]), ([1, 2], [4, 3], [5, 4]), ([2, 1],), ([7],)], ids=repr)
 def test_an_agent_whose_numbers_do_not_increase_is_not_asked_for_ever(
     answers: tuple[list[int], ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
