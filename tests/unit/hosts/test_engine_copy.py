@@ -1,8 +1,6 @@
 import asyncio
-import errno
 import os
 import random
-import resource
 import shlex
 import shutil
 import stat
@@ -14,12 +12,11 @@ import pytest
 
 from fake_engine import access, greeting
 from flowsweep.errors import LaunchError, SessionError
-from flowsweep.hosts import engine, engine_copy, heartbeat, opening
+from flowsweep.hosts import engine, engine_copy, opening
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.engine_copy import copy_command, copy_engine, platform_without_engine
 from flowsweep.hosts.of_plan import accesses_of, shares_files
 from flowsweep.hosts.opening import engine_command, open_session
-from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.ssh import launched
 from flowsweep.plan import parse_plan
 
@@ -105,47 +102,6 @@ def test_a_command_behind_two_sshs_is_taken_apart_twice() -> None:
 def test_what_only_looks_like_ssh_hands_arguments_over_as_they_are(prefix: str) -> None:
     words = prefix.split()
     assert launched(words, ("echo", "a b")) == (*words, "echo", "a b")
-
-
-def test_where_files_are_many_hosts_and_a_remedy_are_named(
-    local_engine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The process that was started for a session is ended."""
-    started: list[PipedProcess] = []
-    start = PipedProcess.start
-
-    async def noted(*words: object) -> PipedProcess:
-        started.append(await start(*words))
-        return started[0]
-
-    def no_more(_: int) -> int:
-        raise OSError(errno.EMFILE, "Too many open files")
-
-    async def talk() -> None:
-        try:
-            await open_session(access("far"))
-        finally:
-            assert started[0].process.returncode is not None
-
-    monkeypatch.setattr(PipedProcess, "start", noted)
-    monkeypatch.setattr(heartbeat.os, "dup", no_more)
-    with pytest.raises(LaunchError, match=r"host far: .*Too many open files; raise `ulimit -n` here"):
-        asyncio.run(talk())
-
-
-def test_as_many_files_may_be_open_as_this_process_may_have(local_engine: Path) -> None:
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1] - 1, before[1]))
-
-    async def talk() -> None:
-        session = await open_session(access("far"))
-        await session.close()
-
-    try:
-        asyncio.run(talk())
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 @pytest.mark.parametrize(
