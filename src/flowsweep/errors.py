@@ -41,6 +41,10 @@ class ArchiveError(FlowsweepError):
     """An archive cannot be read, written or resumed."""
 
 
+class ArchiveFullError(ArchiveError):
+    """An archive takes no more of something, whatever is done."""
+
+
 class BackendError(FlowsweepError):
     """Tables cannot be computed where they were asked to be."""
 

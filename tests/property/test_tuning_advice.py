@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowsweep.analysis.verdicts import VERDICTS
-from flowsweep.tuning.advise import sysctl_files, system_settings
+from flowsweep.tuning.advise import how_to_set, system_settings
 from flowsweep.tuning.allowed import allowed
 from flowsweep.tuning.candidates import candidates, first_look
 from flowsweep.tuning.decide import decide
@@ -82,7 +82,7 @@ def test_advice_lowers_nothing_and_is_given_only_for_a_gain(hosts: dict[str, Any
         assert len(after) == len(before)
         assert all(new >= old for new, old in zip(after, before, strict=True))
         assert after[-1] > before[-1], "what is there already is not advised"
-    for host, text in sysctl_files(advised).items():
+    for host, text in ((one.host, one.text) for one in how_to_set(advised)):
         lines = [line for line in text.splitlines() if not line.startswith("#")]
         assert lines == [f"{one.name} = {one.value}" for one in advised if one.host == host]
 

@@ -38,10 +38,16 @@ from flowsweep.hosts.messages import (
 
 BYTES_PER_FLOW = 1_000_000
 PEERS = ("a", "b", "c", "left", "right", *(f"{side}{number}" for side in "st" for number in range(1, 13)))
+REFUSALS = {"prepare": "window_clipped"} | {
+    kind: kind for kind in ("window_clipped", "connect", "connect_timeout", "congestion_unavailable")
+}
+"""Mishaps of which an engine tells before there is traffic, and their kinds as it has them."""
 KILLED = "the session ended (SIGKILL)"
 CLOCK_SET = "this host's clock was set"
 LATE_S = 9.0
 """As long as an engine may wait for the first bytes of all flows, all but a second."""
+MAKES_S = 60.0
+"""As long as making a large file takes."""
 
 
 def access(name: str, *, listens: bool = True, launch: tuple[str, ...] = ()) -> HostAccess:
@@ -155,12 +161,13 @@ def report(trial: str, role: str, read: list[int], incomplete: Failed | None = N
 class FakeNetwork:
     """Hosts whose engines run every trial at once, but for the mishaps.
 
-    A mishap is one of `prepare` (the engine refuses), `busy` (a standing point has others there), `dies`
-    (its session is lost when bytes should flow), `dies_late` (a moment later), `broken` (a flow breaks),
-    `not_running` (no byte came), `silent` (it never reports, and stops when told to), `stuck` (it does not
-    even stop), `drain_timeout`, `reads_less`, `no_samples`, `cuts_no_more` (the source's kernel ceases to
-    cut datagrams apart), `other_columns` (its samples have one more), `clock_set` (its host's clock is set
-    meanwhile), `late` (the first bytes flow only after `LATE_S`).
+    A mishap is one of `prepare` (the engine refuses), `REFUSALS` (likewise, of other kinds), `busy` (a
+    standing point has others there), `dies` (its session is lost when bytes should flow), `dies_late` (a
+    moment later), `broken` (a flow breaks), `not_running` (no byte came), `silent` (it never reports, and
+    stops when told to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`, `no_samples`,
+    `cuts_no_more` (the source's kernel ceases to cut datagrams apart), `other_columns` (its samples have one
+    more), `clock_set` (its host's clock is set meanwhile), `late` (the first bytes flow only after `LATE_S`),
+    `makes` (it listens only after `MAKES_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -199,6 +206,7 @@ class FakeSession:
     def __init__(self, host: str, network: FakeNetwork) -> None:
         self.host = host
         self.lost: SessionError | None = None
+        self.bytes_received = 0
         self.closed = False
         self._network = network
         self._channels: list[FakeChannel] = []
@@ -348,13 +356,16 @@ class FakeChannel:
             self.inbox.put(
                 FailedEvent(trial=self._trial, phase="prepare", kind="point_busy", message=message)
             )
-        elif self.mishap == "prepare":
+        elif self.mishap in REFUSALS:
             message = "asked for 1 MiB, 416 KiB granted: raise net.core.rmem_max"
-            self.inbox.put(
-                FailedEvent(trial=self._trial, phase="prepare", kind="window_clipped", message=message)
-            )
+            kind = REFUSALS[self.mishap]
+            self.inbox.put(FailedEvent(trial=self._trial, phase="prepare", kind=kind, message=message))
         elif isinstance(request.rendezvous, Listen):
-            self.inbox.put(Listening(trial=self._trial, port=5300))
+            listening = Listening(trial=self._trial, port=5300)
+            if self.mishap == "makes":
+                asyncio.get_running_loop().call_later(MAKES_S, self.inbox.put, listening)
+            else:
+                self.inbox.put(listening)
         else:
             granted = Granted(window_bytes=2 * 65536, window_clipped=False, window_raised=False, remarks=[])
             for role in ("source", "sink"):

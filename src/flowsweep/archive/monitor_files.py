@@ -20,7 +20,7 @@ from flowsweep.archive.digests import IN_NAME, has_changed, in_name
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.defaults import MONITORS_BYTES_MAX
-from flowsweep.errors import ArchiveError
+from flowsweep.errors import ArchiveError, ArchiveFullError
 from flowsweep.monitors.reading import MONITORS_SCHEMA, Poll, monitors_table
 
 MONITORS_FOLDER = "monitors"
@@ -59,12 +59,13 @@ class MonitorFiles:
         """Keep polls as a part; on disk on return.
 
         Raises:
-            ArchiveError: There is no room for them, or the disk does not take them.
+            ArchiveFullError: There are as many as are kept of monitors.
+            ArchiveError: The disk does not take them.
         """
         with self._lock, disk.reported(self._folder.path / MONITORS_FOLDER, "cannot be written"):
             self._make_ready()
             if self._bytes >= MONITORS_BYTES_MAX:
-                raise ArchiveError(
+                raise ArchiveFullError(
                     f"{self._folder.path / MONITORS_FOLDER}: has {MONITORS_BYTES_MAX >> 30} GiB, "
                     "which is all that is kept of monitors: nothing more is"
                 )

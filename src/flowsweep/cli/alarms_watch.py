@@ -53,7 +53,7 @@ def alarms_watched(
     if plan.alarms is None or not plan.alarms.targets:
         yield shown
         return
-    command = [sys.executable, "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin"]
+    command = [sys.executable, "-P", "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin"]
     of_before = [] if before is None else [[*command, "--left", str(before)]]
     watch = AlarmsWatch([*of_before, [*command, str(archive)]], plan.alarms.model_dump_json().encode())
 

@@ -37,7 +37,8 @@ def summed_up_apart(archive: Path, part: int, timeout_s: float) -> pa.Table:
         ArchiveError: It cannot be done, or not within that time.
     """
     before = () if shutil.which(_NICE[0]) is None else _NICE
-    command = [*before, sys.executable, "-m", "flowsweep", "summary", str(archive), "--to-keep", str(part)]
+    command = [*before, sys.executable, "-P", "-m", "flowsweep", "summary"]
+    command += [str(archive), "--to-keep", str(part)]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=True

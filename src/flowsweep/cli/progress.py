@@ -90,7 +90,7 @@ def trouble(event: CampaignEvent) -> str | None:
         case MonitorSilent(monitor, reason):
             return f"monitor {monitor} is silent: {reason}" if monitor else f"monitors: {reason}"
         case MonitorAnswers(monitor):
-            return f"monitor {monitor} answers again"
+            return f"monitor {monitor} answers again" if monitor else "what monitors tell is kept again"
         case TrialFinished(record) if record.failure is not None:
             return f"{record.status}: {what_runs(record.trial)}: {record.failure}"
         case _:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from flowsweep.campaigns.folders import seed_of
-from flowsweep.cli.far_host import COMMAND_LINE, far_host, near_host
+from flowsweep.cli.far_host import COMMAND_LINE, far_host, is_here, near_host
 from flowsweep.cli.one_trial import HERE, THERE
 from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
 from flowsweep.cli.progress import progress_view
@@ -21,6 +22,7 @@ from flowsweep.run.events import EventListener
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
+from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Budget, Stage
 from flowsweep.tuning.settings import Way
@@ -29,6 +31,7 @@ from flowsweep.wording import format_duration, format_size
 
 _NEAR, _FAR = "from", "to"
 """What the two hosts are called where neither need be this machine."""
+_THIS_MACHINE = "this machine"
 _TRAFFIC_NS = 120 * SECOND_NS
 """A budget of bytes has this bound, too."""
 
@@ -66,6 +69,26 @@ class Rounds:
     """That ran."""
     traffic_ns: int = 0
     traffic_bytes: int = 0
+    launches: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What starts engines, of both hosts."""
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether both ends are the same machine: said so, or seen from where the near one sends to."""
+        if is_here(self.request.host) and is_here(self.request.near):
+            return True
+        near, _ = self.ends[Way.out]
+        routes = cast("Mapping[str, Mapping[str, object]]", self.facts.get(near, {}).get("routes") or {})
+        return bool(routes) and all(route.get("device") == "lo" for route in routes.values())
+
+    @property
+    def places(self) -> dict[str, Place]:
+        """Where both hosts are."""
+        written = {host: self.written.get(host) for host in self.ends[Way.out]}
+        return {
+            host: Place(_THIS_MACHINE if name is None or is_here(name) else name, self.launches.get(host, ()))
+            for host, name in written.items()
+        }
 
     @property
     def last(self) -> Path | None:
@@ -90,6 +113,7 @@ class Rounds:
         try:
             with self._shown(stage) as events, _as_written(self.written):
                 slots, accesses = schedule(plan, seed), accesses_of(plan.hosts)
+                self.launches.update((host, access.launch) for host, access in accesses.items())
                 stopper.run(run_campaign(slots, accesses, recorder, events=events, conditions=conditions))
         finally:
             recorder.close()

@@ -1,9 +1,9 @@
 """The search of `flowsweep tune`, round by round, and its answer; imported late, since the analysis is."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from flowsweep.cli.app import print_error
-from flowsweep.cli.far_host import is_here
 from flowsweep.cli.stopping import Stopper
 from flowsweep.cli.summary_rows import rows_of_outcomes
 from flowsweep.cli.terminal import say, say_json
@@ -12,10 +12,10 @@ from flowsweep.cli.tune_text import print_answer, write_answer
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import FlowsweepError, TuningError
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.tuning.advise import sysctl_files
 from flowsweep.tuning.allowed import allowed
 from flowsweep.tuning.answer import Answer, answer, as_json
 from flowsweep.tuning.measured import tried_of
+from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import round_plan
 from flowsweep.tuning.rounds import Round, Tried
 from flowsweep.tuning.search import Known, next_round, verification
@@ -91,11 +91,15 @@ def _write_settings(rounds: Rounds, found: Answer) -> None:
     save = rounds.request.save
     if save is None:
         return
-    files = {f"sysctl-{host}.conf": text for host, text in sysctl_files(found.system).items()}
+    files = {_file_of(one.place): one.text for one in found.how if one.place.has_file}
     if found.plan is not None:
         files["plan.toml"] = found.plan
     for name, text in files.items():
         (save / name).write_text(text, encoding="utf-8")
+
+
+def _file_of(place: Place) -> str:
+    return f"sysctl-{re.sub('[^A-Za-z0-9._]+', '-', place.name).strip('-')}.conf"
 
 
 def _write_page(rounds: Rounds, found: Answer) -> None:
@@ -113,5 +117,6 @@ def _answer(rounds: Rounds, tried: Sequence[Tried], done: Sequence[Round], rtt_m
         hosts_text=rounds.hosts_text,
         rounds=done,
         spent=(rounds.traffic_ns / SECOND_NS, rounds.traffic_bytes),
-        is_loopback=is_here(rounds.request.host) and is_here(rounds.request.near),
+        is_loopback=rounds.is_loopback,
+        places=rounds.places,
     )

@@ -8,7 +8,6 @@ from rich.table import Table
 
 from flowsweep.cli.html_page import write_page
 from flowsweep.cli.terminal import Screen, say
-from flowsweep.tuning.advise import HOW_TO_SET, sysctl_files
 from flowsweep.tuning.answer import Answer, Direction
 from flowsweep.tuning.words import GOODPUT_IS, LOOPBACK, sentences, title, tool_lines, tried_lines
 from flowsweep.wording import format_milliseconds, format_seconds, format_size
@@ -25,8 +24,8 @@ def print_answer(found: Answer, failures: Sequence[str], last: Path | None) -> N
     say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}\n{GOODPUT_IS}")
     for one in found.directions:
         _print_direction(one)
-    for host, text in sysctl_files(found.system).items():
-        say(f"\non {host}, {HOW_TO_SET}:\n{text}", end="")
+    for setting in found.how:
+        say(f"\non {setting.place.name}, {setting.how}:\n{setting.text}", end="")
     if found.is_loopback:
         say(f"\n{LOOPBACK}")
     used = f"{format_seconds(found.traffic_s)}, {format_size(float(f'{found.traffic_bytes:.3g}'))}"

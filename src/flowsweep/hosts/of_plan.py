@@ -13,12 +13,16 @@ _LOOPBACK_NAME = "localhost"
 """Not every host's resolver knows it in both IP versions; the addresses are always the same (RFC 6761)."""
 
 _LAUNCHERS_OF_THIS_MACHINE = frozenset(
-    ("chrt", "env", "ip", "nice", "nsenter", "numactl", "setpriv", "sudo", "taskset", "timeout", "unshare")
+    ("chrt", "env", "ip", "nice", "numactl", "setpriv", "sudo", "taskset", "timeout")
 )
 _LAUNCHERS_OF_OTHER_FILES = frozenset(
-    ("chroot", "docker", "kubectl", "lxc", "machinectl", "nerdctl", "oc", "podman", "rsh", "srun", "ssh")
-)
-"""Also behind one of this machine, as in `sudo docker exec -i box`."""
+    (
+        "chroot", "docker", "kubectl", "lxc", "machinectl", "nerdctl", "nsenter", "oc", "podman", "rsh",
+        "srun", "ssh", "unshare",
+    )
+)  # fmt: skip
+"""Also behind one of this machine, as in `sudo docker exec -i box`. nsenter and unshare may have another
+mount namespace, or another root."""
 
 
 def accesses_of(hosts: Sequence[Host]) -> dict[str, HostAccess]:
@@ -37,7 +41,9 @@ def shares_files(launch: Sequence[str]) -> bool:
     """
     names = [Path(word).name for word in launch]
     return not names or (
-        names[0] in _LAUNCHERS_OF_THIS_MACHINE and _LAUNCHERS_OF_OTHER_FILES.isdisjoint(names)
+        names[0] in _LAUNCHERS_OF_THIS_MACHINE
+        and _LAUNCHERS_OF_OTHER_FILES.isdisjoint(names)
+        and not _has_other_root(launch, names)
     )
 
 
@@ -66,3 +72,8 @@ def _access(host: Host, names: Sequence[str]) -> HostAccess:
         shares_files=shares_files(host.launch),
         server=host.server,
     )
+
+
+def _has_other_root(launch: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether a launcher may be told to have another root: `--chroot`, `sudo -R`."""
+    return any(word.startswith("--chroot") for word in launch) or ("sudo" in names and "-R" in launch)

@@ -1,10 +1,11 @@
 """From a host's access to a session that has said hello."""
 
-from flowsweep.errors import SessionError
+from flowsweep.defaults import ENGINE_CUT_OFF_TIMEOUT_S
+from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.engine import engine_path
 from flowsweep.hosts.engine_copy import command_of_copy, copy_engine, platform_without_engine
-from flowsweep.hosts.process import PipedProcess
+from flowsweep.hosts.process import PipedProcess, allow_many_files, why_not
 from flowsweep.hosts.session import Session
 from flowsweep.hosts.ssh import SSH_FAILED, how_to_try, launched, ssh_call
 
@@ -17,6 +18,7 @@ async def open_session(access: HostAccess) -> Session:
         SessionError: something was started, but it does not speak as an engine of this version does; where
             ssh failed, with what to try.
     """
+    allow_many_files()
     session = await _started(access)
     try:
         await session.greet()
@@ -35,7 +37,13 @@ async def open_session(access: HostAccess) -> Session:
 
 
 async def _started(access: HostAccess) -> Session:
-    return Session(access.name, await PipedProcess.start(access.name, engine_command(access)))
+    process = await PipedProcess.start(access.name, engine_command(access))
+    try:
+        return Session(access.name, process)
+    except OSError as error:
+        await process.end(ENGINE_CUT_OFF_TIMEOUT_S)
+        reason = f"no session with the engine that was started: {why_not(error)}"
+        raise LaunchError(access.name, reason) from error
 
 
 def engine_command(access: HostAccess) -> tuple[str, ...]:

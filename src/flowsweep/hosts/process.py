@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import errno
 import os
+import resource
 import shlex
 import signal
 from asyncio.subprocess import Process, SubprocessStreamProtocol
@@ -48,7 +50,8 @@ class PipedProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise LaunchError(host, f"cannot start `{shlex.join(command)}`: {error.strerror}") from error
+            words = why_not(error)
+            raise LaunchError(host, f"cannot start `{shlex.join(command)}`: {words}") from error
         process = Process(transport, protocol, loop)
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise LaunchError(host, f"`{shlex.join(command)}` was started without pipes")
@@ -74,9 +77,12 @@ class PipedProcess:
         return self._ending()
 
     def _end_by_force(self) -> None:
-        """The launcher with all that it started: the group is its own, see `start`."""
+        """The launcher with all that it started: the group is its own, see `start`.
+
+        Nobody but root may end what `sudo` started.
+        """
         if self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def _ending(self) -> str:
@@ -103,3 +109,15 @@ class PipedProcess:
         while words := await stderr.read(_COMPLAINT_BYTES):
             self._complaint += words
             del self._complaint[:-_COMPLAINT_BYTES]
+
+
+def allow_many_files() -> None:
+    """Let this process have as many files open as it may be allowed: a session with an engine takes some."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def why_not(error: OSError) -> str:
+    """What the operating system says, and what to do where this process has too many files open."""
+    remedy = "; raise `ulimit -n` here, or measure fewer hosts" if error.errno == errno.EMFILE else ""
+    return f"{error.strerror}{remedy}"

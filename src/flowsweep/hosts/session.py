@@ -201,7 +201,10 @@ class Session:
             patience_s = ENGINE_CUT_OFF_TIMEOUT_S
             words = " ".join(str(error).split()) or type(error).__name__
             reason = f"what came is not the protocol: {words[:_SHOWN_CHARACTERS]}"
-        ending = await self._end(patience_s)
+        try:
+            ending = await self._end(patience_s)
+        except OSError as error:
+            ending = f"ending it failed: {error}"
         self._lose(self._error(f"{reason} ({ending})"))
 
     def _take(self, frame: Frame) -> None:

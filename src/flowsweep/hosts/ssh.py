@@ -27,10 +27,11 @@ class SshCall:
 def ssh_call(launch: Sequence[str]) -> SshCall | None:
     """The first ssh of a launcher: it may stand behind other programs, as in `timeout 1h ssh far`.
 
-    A word that only looks like it, such as a namespace called ssh, is none as long as no destination follows.
+    rsh, whose arguments a shell takes apart there as well, is one. A word that only looks like it, such as a
+    namespace called ssh, is none as long as no destination follows.
     """
-    for index, word in enumerate(launch):
-        if Path(word).name == "ssh" and (call := _call(launch[index + 1 :])) is not None:
+    for index in range(len(launch)):
+        if _is_ssh(launch, index) and (call := _call(launch[index + 1 :])) is not None:
             return call
     return None
 
@@ -82,6 +83,12 @@ def host_name(launch: Sequence[str]) -> str:
 def how_to_try(launch: Sequence[str]) -> str:
     """What to do where a launcher gets nowhere: nobody can answer what ssh asks, such as for a password."""
     return f"see that `{shlex.join((*launch, 'true'))}` works here without a question"
+
+
+def _is_ssh(launch: Sequence[str], index: int) -> bool:
+    """Whether a word may be ssh or rsh; `oc rsh POD` hands arguments over as they are."""
+    names = [Path(word).name for word in launch[: index + 1]]
+    return names[-1] == "ssh" or (names[-1] == "rsh" and "oc" not in names)
 
 
 def _call(arguments: Sequence[str]) -> SshCall | None:

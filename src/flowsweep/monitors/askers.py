@@ -49,7 +49,7 @@ class AgentsAsker:
         self.monitors = tuple(agent.name for agent in agents)
         self.every_s = min(agent.every_ns for agent in agents) / SECOND_NS
         self._asked = Asked(agents=tuple(agents)).model_dump_json().encode() + b"\n"
-        command = (sys.executable, "-m", _MODULE)
+        command = (sys.executable, "-P", "-m", _MODULE)
         self._command = command if access is None else launched(access.launch, command)
         self._silence_s = self.every_s + 2 * MONITOR_POLL_MAX_S
 
@@ -59,7 +59,7 @@ class AgentsAsker:
         last = asyncio.create_task(_closed_at(ending, process))
         try:
             process.stdin.write(self._asked)
-            while line := await asyncio.wait_for(process.stdout.readline(), self._silence_s):
+            while line := await self._line(process):
                 poll = poll_of(line)
                 if poll.monitor not in self.monitors:
                     raise ValueError(f"it told of {bounded(poll.monitor)}, of which nobody asked")
@@ -69,6 +69,14 @@ class AgentsAsker:
         finally:
             last.cancel()
             await process.end(_PATIENCE_S)
+
+    async def _line(self, process: PipedProcess) -> bytes:
+        try:
+            async with asyncio.timeout(self._silence_s):
+                return await process.stdout.readline()
+        except TimeoutError:
+            reason = f"what asks it said nothing for {self._silence_s:g} s{_complaint(process)}"
+            raise TimeoutError(reason) from None
 
 
 class HostAsker:

@@ -12,11 +12,13 @@ _FILES = (
     "/sys/class/thermal/thermal_zone*/temp"
 )
 _PATTERN = r"^(cpu |MemTotal|MemAvailable)|: *[0-9]+ +[0-9]+ +[0-9]+|^[-0-9a-f. ]+$"
+_ROOTS = "/^qdisc [^ ]* [^ ]* dev [^ ]* root/,/^ *Sent /p"
+"""A device with many queues has a qdisc for each of them, of which nothing is wanted."""
 SCRIPT = (
     f"while read -r _; do echo {BEGIN}; grep -E '{_PATTERN}' /dev/null {_FILES} 2>/dev/null; "
-    f"tc -s qdisc show 2>/dev/null; echo {END}; done"
+    f"tc -s qdisc show 2>/dev/null | sed -n '{_ROOTS}'; echo {END}; done"
 )
-"""Answers each line of its input, and ends when that does: one or two short processes a poll."""
+"""Answers each line of its input, and ends when that does: two or three short processes a poll."""
 LINES_MAX = 4096
 """Of an answer."""
 

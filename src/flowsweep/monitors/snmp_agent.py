@@ -105,7 +105,8 @@ class SnmpClient:
         """The numbers of the interfaces, by their names."""
         there: dict[str, int] = {}
         at = IF_NAME
-        while len(there) < _WALKED_MAX:
+        walked = 0
+        while walked < _WALKED_MAX:
             context = snmp.ContextData()
             answer = await snmp.bulk_cmd(
                 self._engine, self._login, self._target, context, 0, _ROWS_AT_ONCE, _object(at),
@@ -115,9 +116,10 @@ class SnmpClient:
             answered()
             own = [(oid, value) for oid, value in rows if oid.startswith(f"{IF_NAME}.")]
             there.update({_text(value): int(oid.rpartition(".")[2]) for oid, value in own})
-            if len(own) < len(rows) or not own or own[-1][0] == at:
+            if len(own) < len(rows) or not own:
                 break
-            at = own[-1][0]
+            at = _last_of(own, at)
+            walked += len(own)
         missing = [name for name in self._agent.interfaces if name not in there]
         if missing:
             others = f"it has {', '.join(list(there)[:_SHOWN])}" if there else "it has none with an ifName"
@@ -158,6 +160,19 @@ class SnmpClient:
                 continue
             values.append((name, counter, _number(value, quantity.bits or 32, f"{counter} of {name}")))
         return values
+
+
+def _last_of(rows: Sequence[tuple[str, Any]], before: str) -> str:
+    """The last OID of an answer to GETBULK, in which each is to be above the one before (RFC 3416, 4.2.3)."""
+    for oid, _ in rows:
+        if _numbers_of(oid) <= _numbers_of(before):
+            raise AgentSilentError(f"its OIDs do not increase: {bounded(oid)} came after {bounded(before)}")
+        before = oid
+    return before
+
+
+def _numbers_of(oid: str) -> tuple[int, ...]:
+    return tuple(map(int, oid.split(".")))
 
 
 def _login(agent: AgentAsked) -> Any:  # noqa: ANN401 - pysnmp has no types

@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from flowsweep.defaults import (
     MONITOR_PART_S,
     MONITOR_RESTART_S,
 )
-from flowsweep.errors import ArchiveError, LaunchError, MonitorError
+from flowsweep.errors import ArchiveError, ArchiveFullError, LaunchError, MonitorError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.monitors.askers import FAILURES, AgentsAsker, Asker, HostAsker
 from flowsweep.monitors.reading import Poll, bounded
@@ -29,6 +30,8 @@ Told = Callable[[str, str | None], None]
 """Hears when a monitor falls silent, with the reason, and when it answers again, with None."""
 _NEEDED = ("pysnmp", "cryptography")
 _END_S = 5.0
+_WAITING_ROWS_MAX = 5 * MONITOR_PART_ROWS
+"""What waits for a disk that takes nothing; what came first is let go of then."""
 
 
 @asynccontextmanager
@@ -40,7 +43,8 @@ async def monitored(
     Args:
         monitors: Of the plan.
         accesses: Its hosts.
-        keep: Where polls go. If it fails nothing more is kept, and it is told.
+        keep: Where polls go. That it fails is told, once; what it did not take is tried again, unless the
+            archive has as much of monitors as it may.
         told: Hears of silence.
 
     Raises:
@@ -125,26 +129,30 @@ class _Kept:
     def __init__(self, keep: Keep, told: Told) -> None:
         self._keep = keep
         self._told = told
-        self._waiting: list[Poll] = []
+        self._waiting: deque[Poll] = deque()
         self._rows = 0
         self._full = asyncio.Event()
-        self._failed = False
+        self._failing = False
+        """Whether the disk did not take what was written last."""
+        self._over = False
+        """Whether as much is kept as may be."""
         self._silent: set[str] = set()
         self._turns = asyncio.Lock()
 
     def take(self, poll: Poll) -> None:
-        """Take a poll in; it is on disk within `MONITOR_PART_S`."""
+        """Take a poll in; it is on disk within `MONITOR_PART_S`, or once the disk takes it."""
         if poll.silent is not None and poll.monitor not in self._silent:
             self._silent.add(poll.monitor)
             self._told(poll.monitor, poll.silent)
         elif poll.silent is None and poll.monitor in self._silent:
             self._silent.discard(poll.monitor)
             self._told(poll.monitor, None)
-        if self._failed:
+        if self._over:
             return
         self._waiting.append(poll)
-        self._rows += max(1, len(poll.values))
-        if self._rows >= MONITOR_PART_ROWS:
+        self._rows += _rows_of(poll)
+        self._let_go()
+        if self._rows >= MONITOR_PART_ROWS and not self._failing:
             self._full.set()
 
     async def keep_on(self) -> None:
@@ -158,9 +166,9 @@ class _Kept:
     async def flush(self) -> None:
         """Put what waits on disk; a cancellation does not leave it half done."""
         async with self._turns:
-            polls, self._waiting, self._rows = self._waiting, [], 0
+            polls, self._waiting, self._rows = list(self._waiting), deque(), 0
             self._full.clear()
-            if not polls or self._failed:
+            if not polls or self._over:
                 return
             writing = asyncio.create_task(asyncio.to_thread(self._keep, polls))
             try:
@@ -168,6 +176,30 @@ class _Kept:
             except asyncio.CancelledError:
                 await asyncio.wait({writing})
                 raise
-            except ArchiveError as error:
-                self._failed = True
+            except ArchiveFullError as error:
+                self._over = True
                 self._told("", str(error))
+            except ArchiveError as error:
+                self._take_back(polls, str(error))
+            else:
+                if self._failing:
+                    self._failing = False
+                    self._told("", None)
+
+    def _take_back(self, polls: Sequence[Poll], reason: str) -> None:
+        """Keep what the disk did not take for the next time, as much of it as there is room for."""
+        if not self._failing:
+            self._failing = True
+            self._told("", reason)
+        self._waiting.extendleft(reversed(polls))
+        self._rows += sum(map(_rows_of, polls))
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Let go of what has waited longest, where more waits than may."""
+        while self._rows > _WAITING_ROWS_MAX:
+            self._rows -= _rows_of(self._waiting.popleft())
+
+
+def _rows_of(poll: Poll) -> int:
+    return max(1, len(poll.values))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep.report.shell import page_text
-from flowsweep.tuning.advise import HOW_TO_SET, sysctl_files
 from flowsweep.tuning.answer import Answer, Direction
 from flowsweep.tuning.decide import Gain
 from flowsweep.tuning.words import GOODPUT_IS, LOOPBACK, gain_words, sentences, title, tool_lines, tried_lines
@@ -49,8 +48,7 @@ def tuning_page(found: Answer) -> str:
             }
             for one in found.directions
         ],
-        files=sysctl_files(found.system),
-        how_to_set=HOW_TO_SET,
+        settings=found.how,
         plan=found.plan,
         loopback=LOOPBACK if found.is_loopback else None,
         width=WIDTH,

@@ -37,6 +37,8 @@ class EngineSession(Protocol):
 
     host: str
     lost: SessionError | None
+    bytes_received: int
+    """All that the engine has said."""
 
     async def clock(self) -> ClockExchange:
         """Ask once what the host's clock shows; raises SessionError."""

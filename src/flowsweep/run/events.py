@@ -168,7 +168,7 @@ class MonitorSilent:
     """A monitor gives no values any more; trials go on, and it is asked again."""
 
     monitor: str
-    """Empty: what monitors tell cannot be kept any more."""
+    """Empty: what monitors tell cannot be kept now."""
     reason: str
 
 
@@ -177,6 +177,7 @@ class MonitorAnswers:
     """A monitor that was silent gives values again."""
 
     monitor: str
+    """Empty: what monitors tell is kept again."""
 
 
 CampaignEvent = (

@@ -27,6 +27,9 @@ from flowsweep.schedule.parameters import Parameters
 from flowsweep.wording import direction, format_duration
 
 _ANSWERS = "an engine that answers"
+_NOT_REACHED = frozenset(("accept_timeout", "connect", "connect_timeout", "no_free_port"))
+_CONGESTION_REFUSED = frozenset(("congestion_forbidden", "congestion_unavailable"))
+"""Kinds of failures, as engines have them, of which one knows what to do."""
 _NO_PATIENCE = Patience(first_pause_s=1.0, for_s=0.0)
 """A host that cannot be reached now is what is to be found out."""
 
@@ -37,7 +40,7 @@ async def look_at_hosts(
     """Reach every host of a plan, and find out whether its trials can run there. No traffic is sent.
 
     Engines are started as for a campaign. For each pair of hosts both ends get ready and meet as for a trial,
-    once for each test, and once for each congestion control; then they are stopped.
+    once for each test, and once for each of its congestion controls; then they are stopped.
 
     Args:
         slots: What the plan would run.
@@ -92,18 +95,19 @@ class _Look:
     async def have_pairs_meet(self) -> list[HostCheck]:
         """Find out whether the ends of every pair reach each other, and what kernels refuse them."""
         plain: dict[tuple[str, str, str], Use] = {}
-        congestions: dict[tuple[str, str], Use] = {}
+        congestions: dict[tuple[str, str, str], Use] = {}
         for use in self.uses:
             if use.src in self.sessions and use.dst in self.sessions:
                 plain.setdefault((use.src, use.dst, use.parameters.test), use)
                 if use.parameters.congestion_asked is not None:
-                    congestions.setdefault((use.src, use.parameters.congestion_asked), use)
+                    asked = (use.src, use.parameters.test, use.parameters.congestion_asked)
+                    congestions.setdefault(asked, use)
         met = await asyncio.gather(*(self._reached(use) for use in plain.values()))
         apart = {pair[:2] for pair, check in zip(plain, met, strict=True) if check.status != "ok"}
         granted = await asyncio.gather(
             *(
                 self._congestion(use, name, met=(use.src, use.dst) not in apart)
-                for (_, name), use in congestions.items()
+                for (_, _, name), use in congestions.items()
             )
         )
         return [*met, *granted]
@@ -117,11 +121,13 @@ class _Look:
         failure = await self._meet(use, use.parameters.plain())
         if failure is None:
             return HostCheck(listener, what, "ok", "they met", expected)
-        advice = _open_ports(self.accesses[listener], connector, protocol)
+        advice = ""
+        if failure.kind in _NOT_REACHED:
+            advice = _open_ports(self.accesses[listener], connector, protocol)
         return HostCheck(listener, what, "problem", _failure_text(failure), expected, advice)
 
     async def _congestion(self, use: Use, name: str, *, met: bool) -> HostCheck:
-        what, expected = "congestion control", f"{name} may be used"
+        what, expected = f"congestion control, {use.parameters.test}", f"{name} may be used"
         if not met:
             found = f"{direction(use.src, use.dst)} do not meet"
             return HostCheck(use.src, what, "not known", found, expected)
@@ -130,7 +136,7 @@ class _Look:
         if failure is None:
             return HostCheck(use.src, what, "ok", f"{name} was granted", expected)
         host = failure.host if failure.host in self.facts else use.src
-        advice = _allow(name, self.facts[host])
+        advice = _allow(name, self.facts[host]) if failure.kind in _CONGESTION_REFUSED else ""
         return HostCheck(host, what, "problem", _failure_text(failure), expected, advice)
 
     async def _meet(self, use: Use, parameters: Parameters) -> Failure | None:

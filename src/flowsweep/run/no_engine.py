@@ -13,6 +13,7 @@ class NoEngine:
     """Nobody to talk to: whatever is asked of it fails, and nothing has to be closed."""
 
     lost: SessionError | None = None
+    bytes_received = 0
 
     def __init__(self, host: str) -> None:
         self.host = host

@@ -78,9 +78,9 @@ class Pair:
             )
 
         await listener.prepare(request(listener, listen(listener.access)))
-        port = await listener.listening()
-        await connector.prepare(request(connector, connect(connector.access, address, port, listener.access)))
         timeout_s = self.traffic.parameters.connect_ns / SECOND_NS
+        port = await listener.listening(timeout_s)
+        await connector.prepare(request(connector, connect(connector.access, address, port, listener.access)))
         await all_of([end.connected(timeout_s) for end in self.ends])
 
     async def _go_to_perf(self, server: QuicPerfPeer) -> None:

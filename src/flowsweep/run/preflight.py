@@ -147,11 +147,11 @@ def _version(host: str, seen: HostFacts, access: HostAccess) -> HostCheck:
 def _asked_windows(host: str, role: EndRole, own: Sequence[Bulk], seen: HostFacts) -> HostCheck:
     """Linux grants what is asked for up to the bound, and no more, whoever asks (socket(7))."""
     side, setting, _ = _BOUNDS[role]
-    asked = {
-        size: parameters.clip_allowed
-        for parameters in own
-        if (size := window_of(parameters, role)) is not None
-    }
+    asked: dict[int, bool] = {}
+    """By size: whether all that ask for it take less."""
+    for parameters in own:
+        if (size := window_of(parameters, role)) is not None:
+            asked[size] = asked.get(size, True) and parameters.clip_allowed
     largest = max(asked)
     what, expected = f"{side} window", f"{setting} of at least {largest} ({format_size(largest)})"
     bound = _numbers(seen, setting)

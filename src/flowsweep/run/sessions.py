@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from flowsweep.defaults import RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
+from flowsweep.defaults import ENGINE_CUT_OFF_TIMEOUT_S, RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
+from flowsweep.hosts.of_plan import LOOPBACK
 from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.engines import EngineSession, HostSession
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
@@ -122,12 +123,16 @@ class Sessions:
             self._offsets[host] = await self._clocks.measure_offset(session)
 
     async def _answers_for_its_clock(self, host: str, session: EngineSession) -> bool:
-        """Ask for a host's clock; whether the session was still there for it."""
+        """Ask for a host's clock; whether the session was still there for it. A silent one is closed."""
+        received = session.bytes_received
         try:
             await self._ask_clock(host, session)
         except SessionError:
             if session.lost is None:
-                raise
+                if session.bytes_received > received:
+                    raise  # Something else is on its way, such as a large table of a trial beside this one.
+                # Nothing comes any more, as where a NAT has forgotten the connection.
+                await session.close(ENGINE_CUT_OFF_TIMEOUT_S)
             return False
         return True
 
@@ -137,9 +142,14 @@ class Sessions:
         return self._offsets[host].aged(time.monotonic_ns())
 
     def _peers_of(self, host: str) -> list[str]:
-        """Where this host reaches the others: the routes to these addresses are among its facts."""
+        """Where this host reaches the others: the routes to these addresses are among its facts.
+
+        This machine's loopback is no way to it from elsewhere, where these addresses are another machine's.
+        """
         addresses = (access.addresses.get(host, ()) for access in self._accesses.values())
-        return list(dict.fromkeys(known.address for peer in addresses for known in peer))
+        elsewhere = LOOPBACK if self._accesses[host].launch else ()
+        known = dict.fromkeys(known for peer in addresses for known in peer if known not in elsewhere)
+        return [one.address for one in known]
 
     async def _regain(self, host: str) -> None:
         clock = asyncio.get_running_loop().time

@@ -18,6 +18,10 @@ LOOK_EVERY_NS = SECOND_NS
 """Longest wait without a look at the clocks: that a clock was set, or the machine suspended, shows then."""
 
 
+_AT_ONCE = 1000
+"""Occasions that are passed over, or looked at, before others have their turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timetable:
     """When a campaign's sweeps are due."""
@@ -104,7 +108,7 @@ class Timekeeper:
     async def run(self) -> None:
         """Run all occasions; for ever, if they have no end."""
         try:
-            while (occasion := self._next()) is not None or self._running:
+            while (occasion := await self._next()) is not None or self._running:
                 if occasion is None or self._left_ns(occasion) > 0:
                     self._held = False
                     await self._wait(occasion)
@@ -193,20 +197,25 @@ class Timekeeper:
                 task.result()
                 del self._running[sweep]
 
-    def _next(self) -> Occasion | None:
-        """Look at the clocks; the first occasion that may still begin."""
+    async def _next(self) -> Occasion | None:
+        """Look at the clocks; the first occasion that may still begin.
+
+        A clock that is set forward by a year passes over millions, between which others have their turn.
+        """
         self._look(busy=bool(self._running))
         self._forget_ended()
-        now_ns = self._hold_ups.last.unix_ns
         while True:
             if not self._ahead:
                 following = next(self._timetable.occasions, None)
                 if following is None:
                     return None
                 self._ahead.append(following)
-            if self._ahead[0].latest_unix_ns >= now_ns:
+            # Whoever had a turn may have seen that the clock was set back.
+            if self._ahead[0].latest_unix_ns >= self._hold_ups.last.unix_ns:
                 return self._ahead[0]
             self._passed.append(self._ahead.popleft())
+            if len(self._passed) % _AT_ONCE == 0:
+                await asyncio.sleep(0)
 
     def _look(self, *, busy: bool = False, tidied: bool = False) -> None:
         """Look at the clocks. Where they were set back, what was passed over since may be due again."""
@@ -253,7 +262,11 @@ class Timekeeper:
         held = self._running.keys() - {of_sweep}
         passed = sorted((one for one in self._passed if one.sweep not in held), key=lambda one: one.key)
         self._passed = [one for one in self._passed if one.sweep in held]
-        why = [(self._hold_ups.reason(one), self._run_before(one)) for one in passed]
+        why = []
+        for one in passed:
+            why.append((self._hold_ups.reason(one), self._run_before(one)))
+            if len(why) % _AT_ONCE == 0:
+                await asyncio.sleep(0)
         in_a_row = groupby(
             range(len(passed)), lambda place: (passed[place].sweep, passed[place].number - place, why[place])
         )

@@ -78,9 +78,15 @@ class TrialEnd:
         self._asked = True
         await self._send(request, "prepare")
 
-    async def listening(self) -> int:
-        """Wait for the port that takes the trial's connections."""
-        return (await self._next(Listening, "prepare", self._deadlines.request_s)).port
+    async def listening(self, source_timeout_s: float) -> int:
+        """Wait for the port that takes the trial's connections.
+
+        Args:
+            source_timeout_s: how long a source's engine may take, which makes its files before it listens.
+        """
+        own_s = self._deadlines.request_s
+        timeout_s = source_timeout_s + self._deadlines.slack_s if self.role == "source" else own_s
+        return (await self._next(Listening, "prepare", max(own_s, timeout_s))).port
 
     async def connected(self, engine_timeout_s: float) -> None:
         """Wait until all flows stand."""

@@ -1,5 +1,6 @@
 """Which settings of a host's kernel to raise, from what was measured and from what the host recorded."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -7,17 +8,24 @@ from typing import cast
 from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, window_advice
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import WINDOWS
+from flowsweep.hosts.ssh import launched
 from flowsweep.tuning.decide import Decision, goodput_bps
+from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.wording import format_percent, format_rate, format_size
 
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-flowsweep.conf"
-"""Files of that folder are read in the order of their names, and /etc/sysctl.conf after them (sysctl(8))."""
-HOW_TO_SET = (
+"""Files of that folder are read in the order of their names, and by `sysctl --system` /etc/sysctl.conf after
+them (sysctl(8)), which systemd reads only where a name in that folder leads to it."""
+_IN_FILE = (
     f"add to {SYSCTL_FILE} as root, in place of lines of the same names; then `sysctl -p {SYSCTL_FILE}`. "
-    "What /etc/sysctl.conf says of the same names counts after it at the next boot: take it out there"
+    "What /etc/sysctl.conf says of the same names may count after it (`sysctl --system`): take it out there"
+)
+_BY_COMMAND = (
+    "run as root here: a network namespace, or whatever else it is, has settings of its own, which no file "
+    "of this machine keeps"
 )
 _CONGESTION = "net.ipv4.tcp_congestion_control"
 _NOT_MEASURED = "not measured, since Flowsweep changes no setting of a system"
@@ -64,13 +72,38 @@ def system_settings(
     return tuple(found.values())
 
 
-def sysctl_files(settings: Sequence[SystemSetting]) -> dict[str, str]:
-    """Write the lines for SYSCTL_FILE of each host that has something to set."""
-    files: dict[str, list[str]] = {}
+@dataclass(frozen=True, slots=True)
+class HowToSet:
+    """What to do on a host that has something to set."""
+
+    host: str
+    """As plans call it."""
+    place: Place
+    how: str
+    """In words, before the lines."""
+    text: str
+    """Lines of SYSCTL_FILE, or commands."""
+
+
+def how_to_set(
+    settings: Sequence[SystemSetting], places: Mapping[str, Place] | None = None
+) -> tuple[HowToSet, ...]:
+    """Write the lines for SYSCTL_FILE of each host that has something to set; commands where it has none."""
+    lines: dict[str, list[str]] = {}
+    found = {host: (places or {}).get(host, Place(host)) for host in (one.host for one in settings)}
     for setting in settings:
-        lines = files.setdefault(setting.host, ["# Measured by flowsweep tune."])
-        lines += [f"# {setting.reason}; it is {setting.now} now.", f"{setting.name} = {setting.value}"]
-    return {host: "\n".join(lines) + "\n" for host, lines in files.items()}
+        place = found[setting.host]
+        own = lines.setdefault(setting.host, ["# Measured by flowsweep tune."])
+        own.append(f"# {setting.reason}; it is {setting.now} now.")
+        own.append(f"{setting.name} = {setting.value}" if place.has_file else _command(setting, place))
+    return tuple(
+        HowToSet(host, place, _IN_FILE if place.has_file else _BY_COMMAND, "\n".join(lines[host]) + "\n")
+        for host, place in found.items()
+    )
+
+
+def _command(setting: SystemSetting, place: Place) -> str:
+    return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
 
 
 def _of_direction(
@@ -86,7 +119,11 @@ def _of_direction(
     congestion = decision.chosen.setting.congestion
     now = hosts.get(ends[0], {}).get("congestion_default")
     alone = next((gain for gain in decision.gains if gain.setting == Setting(congestion=congestion)), None)
-    if congestion is not None and now is not None and alone is not None and alone.shown:
+    if congestion is None or now is None or alone is None:
+        return
+    # What was measured once more is what was chosen, and nothing else.
+    is_chosen = alone.setting == decision.chosen.setting
+    if alone.shown and not alone.fails and (is_chosen or not of_way(tried, decision.way, "verification")):
         gain = format_percent(alone.percent)
         reason = f"{alone.setting.words} gained {gain}; this is the default of all connections"
         yield SystemSetting(ends[0], _CONGESTION, congestion, now, reason)

@@ -8,8 +8,9 @@ from typing import Any
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.verdicts import NOT_CLEAR
-from flowsweep.tuning.advise import SystemSetting, sysctl_files, system_settings
+from flowsweep.tuning.advise import HowToSet, SystemSetting, how_to_set, system_settings
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
+from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends, recommended_plan
 from flowsweep.tuning.rounds import Round, Stage, Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
@@ -58,6 +59,8 @@ class Answer:
     """Of the idle path, median."""
     directions: tuple[Direction, ...]
     system: tuple[SystemSetting, ...]
+    how: tuple[HowToSet, ...]
+    """The same by host, as a person sets it."""
     plan: str | None
     """Repeats the recommendation beside today's setting; absent if there is none."""
     traffic_s: float
@@ -76,6 +79,7 @@ def answer(
     spent: tuple[float, int],
     rounds: Sequence[Round] = (),
     is_loopback: bool = False,
+    places: Mapping[str, Place] | None = None,
 ) -> Answer:
     """Decide on each direction, and say what follows.
 
@@ -88,10 +92,12 @@ def answer(
         spent: Seconds and bytes of traffic.
         rounds: That were measured; without them only trials tell how many were to be.
         is_loopback: Both ends are this machine.
+        places: Where hosts are; on a machine of their name, if absent.
     """
     first = {way: _decided(way, tried, rounds, "finals") for way in ends}
     again = {way: _verified(first[way], tried, rounds) for way in ends}
     decisions = {way: _held(first[way], measured_again=again[way][0], again=again[way][1]) for way in ends}
+    system = () if is_loopback else system_settings(decisions, tried, hosts, ends)
     return Answer(
         rtt_ms,
         tuple(
@@ -102,7 +108,8 @@ def answer(
             )
             for way in ends
         ),
-        () if is_loopback else system_settings(decisions, tried, hosts, ends),
+        system,
+        how_to_set(system, places),
         recommended_plan(decisions, hosts_text, ends),
         *spent,
         is_loopback=is_loopback,
@@ -139,7 +146,8 @@ def as_json(found: Answer) -> dict[str, Any]:
         "traffic_bytes": found.traffic_bytes,
         "directions": [_direction_json(one) for one in found.directions],
         "system_settings": [asdict(one) for one in found.system],
-        "sysctl_d": sysctl_files(found.system),
+        "sysctl_d": {one.host: one.text for one in found.how if one.place.has_file},
+        "commands": {one.host: one.text for one in found.how if not one.place.has_file},
         "is_loopback": found.is_loopback,
         "plan": found.plan,
     }

@@ -79,7 +79,7 @@ _TOOLS = (
     _Tool(
         "curl",
         "curl {options} URL URL …",
-        {"flows": "--http1.1 --parallel --parallel-max {flows}"},
+        {"flows": "--remote-name-all --http1.1 --parallel --parallel-max {flows}"},
         way=Way.back,
     ),
     _Tool(

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from fake_engine import FakeNetwork, access
+from fake_engine import FakeNetwork, FakeSession, access
 from flowsweep.defaults import CLOCK_EXCHANGES
 from flowsweep.errors import SessionError
+from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockExchange, ClockOffset, Clocks, offset_of
 from flowsweep.hosts.messages import HostFacts
+from flowsweep.run.events import CampaignEvent, SessionLost, SessionRegained
 from flowsweep.run.sessions import Patience, Sessions
 from virtual_time import VirtualTimeLoop
 
@@ -73,6 +75,54 @@ def test_a_lost_session_is_no_estimate():
 
     with pytest.raises(SessionError, match="the session ended"):
         asyncio.run(Clocks().measure_offset(Lost()))
+
+
+class Silent(FakeSession):
+    """Answers once, and then only as much as it is said to."""
+
+    says = 0
+
+    async def clock(self) -> ClockExchange:
+        if self.asked:
+            self.bytes_received += self.says
+            raise SessionError(self.host, "its clock was not told within 10 s")
+        return await super().clock()
+
+    asked = False
+
+
+async def gone_on_with(says: int) -> tuple[list[FakeSession], list[CampaignEvent]]:
+    """The sessions with a host; the first answers for its clock when it is opened, and never again."""
+    far = replace(access("a"), shares_files=False)
+    network, events = FakeNetwork(), []
+    silent = Silent("a", network)
+    silent.says = says
+
+    async def connect(_: HostAccess) -> FakeSession:
+        if network.sessions:
+            return await network.connect(far)
+        network.sessions.append(silent)
+        return silent
+
+    async def nothing(_: Mapping[str, HostFacts]) -> None:
+        pass
+
+    sessions = Sessions({"a": far}, connect, events.append, Patience(0.001, 0.01), nothing)
+    await sessions.open_all()
+    silent.asked = True
+    assert (await sessions.session_with("a", ask_clock=True)).engine is not silent
+    return network.sessions, events
+
+
+def test_a_session_that_is_silent_is_closed_and_regained() -> None:
+    (silent, second), events = asyncio.run(gone_on_with(says=0))
+    assert (silent.closed, second.closed) == (True, False)
+    assert [type(event) for event in events] == [SessionLost, SessionRegained]
+
+
+def test_a_session_on_which_something_else_is_on_its_way_is_kept() -> None:
+    with pytest.raises(SessionError, match="its clock was not told"):
+        asyncio.run(gone_on_with(says=1))
 
 
 def test_a_host_of_this_machine_has_the_controllers_clock_and_is_not_asked():

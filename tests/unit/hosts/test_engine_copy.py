@@ -80,6 +80,8 @@ def test_ssh_gets_one_argument_that_the_far_shell_takes_apart_again() -> None:
         "env A=1 ssh -vp22 -o User=x far",
         "sudo -u x ssh far -l ssh",
         "ssh -J ssh far nice",
+        "rsh -l x far",
+        "sshpass -e rsh far",
     ],
 )
 def test_ssh_is_known_wherever_it_stands(prefix: str) -> None:
@@ -96,7 +98,7 @@ def test_a_command_behind_two_sshs_is_taken_apart_twice() -> None:
     assert shlex.split(once) == ["echo", "it's  one"]
 
 
-@pytest.mark.parametrize("prefix", ["ip netns exec ssh", "kubectl exec -i ssh --", "sshpass -e rsh far"])
+@pytest.mark.parametrize("prefix", ["ip netns exec ssh", "kubectl exec -i ssh --", "oc -n lab rsh pod"])
 def test_what_only_looks_like_ssh_hands_arguments_over_as_they_are(prefix: str) -> None:
     words = prefix.split()
     assert launched(words, ("echo", "a b")) == (*words, "echo", "a b")
@@ -110,6 +112,11 @@ def test_what_only_looks_like_ssh_hands_arguments_over_as_they_are(prefix: str) 
         ("timeout 1h taskset -c 3", True),
         ("sudo docker exec -i box", False),
         ("srun -w node", False),
+        ("nsenter -t 1 -m", False),
+        ("sudo unshare --root=/srv/box", False),
+        ("sudo -R /srv/box", False),
+        ("sudo --chroot=/srv/box", False),
+        ("sudo -n", True),
         ("a-launcher-nobody-knows", False),
     ],
 )

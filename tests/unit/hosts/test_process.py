@@ -1,7 +1,11 @@
 """A child process ends for all who wait for it, each with its own patience."""
 
 import asyncio
+import errno
+import os
 import sys
+
+import pytest
 
 from flowsweep.hosts.process import PipedProcess
 
@@ -17,6 +21,23 @@ def test_one_who_waits_no_longer_does_not_end_the_wait_of_another() -> None:
         return list(await asyncio.gather(process.end(30), process.end(0.1)))
 
     assert asyncio.run(ended()) == ["SIGKILL"] * 2
+
+
+def test_a_process_that_may_not_be_ended_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that `sudo` started."""
+
+    def refuse(*_: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "killpg", refuse)
+
+    async def ended() -> str:
+        process = await PipedProcess.start("a", DEAF)
+        said = await process.end(0.1)
+        await process.process.wait()  # Its transport ends this one, which is ours, once it is closed.
+        return said
+
+    assert asyncio.run(ended()) == "its process does not end"
 
 
 def test_one_who_is_cancelled_does_not_end_the_wait_of_another() -> None:

@@ -1,6 +1,7 @@
 """Sessions with shells that say what an engine would: `cat` stands for the engine's output."""
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -95,6 +96,24 @@ def test_a_clock_that_is_not_told_is_no_clock(saying) -> None:
             await session.close()
 
     assert "its clock was not told within 0.05 s" in error_of(talk)
+
+
+def test_a_session_whose_engine_cannot_be_ended_is_lost_all_the_same(saying, monkeypatch) -> None:
+    async def refuse(*_: object) -> str:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    async def talk() -> None:
+        session = await greeted(await saying(greeting(), "head -c1 >/dev/null; exit 3"))
+        with monkeypatch.context() as changed:
+            changed.setattr(PipedProcess, "end", refuse)
+            try:
+                async with asyncio.timeout(5):
+                    await session.clock()
+            finally:
+                changed.undo()
+                await session.close()
+
+    assert "the session ended (ending it failed: " in error_of(talk)
 
 
 def test_whoever_waits_for_a_clock_is_told_of_the_end(saying) -> None:

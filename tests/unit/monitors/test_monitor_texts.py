@@ -1,9 +1,13 @@
 """What agents and hosts say is bounded, and nothing that is no value of theirs is taken for one."""
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from flowsweep.defaults import MONITOR_TEXT_MAX
-from flowsweep.monitors.host_text import values_of
+from flowsweep.monitors.host_text import SCRIPT, values_of
 from flowsweep.monitors.messages import line_of, poll_of
 from flowsweep.monitors.reading import Poll, bounded, monitors_table
 
@@ -25,6 +29,11 @@ qdisc mq 0: dev eth0 root
 qdisc fq_codel 0: dev eth0 parent :1 limit 10240p
  Sent 70 bytes 7 pkt (dropped 500, overlimits 600 requeues 700)
 """.splitlines()
+QUEUE = """\
+qdisc fq_codel 0: dev eth0 parent :{:x} limit 10240p
+ Sent 70 bytes 7 pkt (dropped 500, overlimits 600 requeues 700)
+ backlog 0b 0p requeues 700
+"""
 
 
 def test_an_answer_is_read() -> None:
@@ -46,6 +55,23 @@ def test_an_answer_is_read() -> None:
         ("lo", "qdisc_dropped"): 9, ("lo", "qdisc_overlimits"): 9, ("lo", "qdisc_requeues"): 9,
         ("thermal_zone0", "temperature_mdegc"): 45_500,
     }  # fmt: skip
+
+
+def test_only_root_qdiscs_are_sent(tmp_path: Path) -> None:
+    """Two devices with hundreds of queues do not hide the third."""
+    queues = [line for number in range(400) for line in QUEUE.format(number).splitlines()]
+    said = [*ANSWER[-6:], *queues, *(line.replace("eth0", "eth1") for line in ANSWER[-6:])]
+    (tmp_path / "said").write_text("\n".join(said) + "\n")
+    (tmp_path / "tc").write_text(f"#!/bin/sh\ncat {tmp_path / 'said'}\n")
+    (tmp_path / "tc").chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", SCRIPT], input="\n", capture_output=True, text=True, check=True, timeout=20,
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert len([line for line in lines if "qdisc" in line]) == 2
+    found = {(name, counter): value for name, counter, value in values_of(lines[1:-1])}
+    assert [found[device, "qdisc_dropped"] for device in ("eth0", "eth1")] == [5, 5]
 
 
 @pytest.mark.parametrize("lines", [[], ["hello"], ["/proc/uptime:x y"], ["/proc/uptime:1e9 2"]])

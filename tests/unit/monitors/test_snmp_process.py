@@ -1,12 +1,16 @@
 """What is told of an agent that answers in parts, slowly or only some of them."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flowsweep.hosts.process import PipedProcess
 from flowsweep.monitors import snmp_process
+from flowsweep.monitors.askers import AgentsAsker
 from flowsweep.monitors.messages import AgentAsked, poll_of
 from flowsweep.monitors.reading import Poll
 from virtual_time import VirtualTimeLoop
@@ -55,3 +59,31 @@ def test_what_was_answered_stays_where_the_rest_is_not(
     polls, answers = told([1.0, 1.0, 60.0], monkeypatch, capsysbinary)
     assert [poll.silent for poll in polls] == [None, None, "no answer within 8 s"]
     assert not answers
+
+
+def test_a_process_that_says_nothing_is_told_with_a_reason() -> None:
+    async def asked() -> None:
+        asker = AgentsAsker([AGENT], None)
+        asker._command = (sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)")
+        asker._silence_s = 0.2
+        async for _ in asker.polls(asyncio.Event()):
+            pass
+
+    with pytest.raises(TimeoutError, match=r"what asks it said nothing for 0\.2 s"):
+        asyncio.run(asked())
+
+
+def test_modules_in_the_folder_where_a_run_begins_do_not_get_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`python -m` looks there first."""
+    (tmp_path / "pydantic.py").write_text("raise SystemExit('they were asked for')")
+    monkeypatch.chdir(tmp_path)
+
+    async def asked() -> str:
+        process = await PipedProcess.start("a", AgentsAsker([AGENT], None)._command)
+        process.stdin.write(b"nothing that is asked\n")
+        await process.end(20)
+        return process.complaint
+
+    assert "ValidationError" in asyncio.run(asked())

@@ -1,16 +1,19 @@
 """What hosts must be for a plan: rules over facts, and a look at hosts whose engines are fakes."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from analysis_support import make_trial
-from fake_engine import FakeNetwork, access, host_facts
+from fake_engine import FakeNetwork, FakeSession, access, host_facts
 from flowsweep.errors import PreflightError
-from flowsweep.hosts.access import DataAddress
+from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.messages import HostFacts, Nic, Route
+from flowsweep.hosts.of_plan import accesses_of
+from flowsweep.plan import parse_plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import CampaignEvent, TrialsWillFail
 from flowsweep.run.host_checks import look_at_hosts
@@ -23,6 +26,7 @@ from flowsweep.run.preflight import (
     window_checks,
 )
 from flowsweep.schedule import Slot, Trial, UdpParameters
+from quic_support import make_quic_trial
 from run_support import ListRecorder
 
 KIB = 1024
@@ -66,6 +70,13 @@ def test_a_window_is_granted_up_to_the_bound_of_its_side(
     assert found["a", "send window"].status == status
     assert found["b", "receive window"].status == "ok"
     assert set(found) == {("a", "send window"), ("b", "receive window")}
+
+
+@pytest.mark.parametrize("clips", [(False, True), (True, False)])
+def test_a_window_that_any_sweep_wants_whole_is_a_problem(clips: tuple[bool, bool]) -> None:
+    trials = [make_trial(window_bytes=64 * KIB, clip_allowed=clip) for clip in clips]
+    seen = {name: facts(name, sysctls=bounds(1, 1)) for name in "ab"}
+    assert {check.status for check in windows(trials, seen).values()} == {"problem"}
 
 
 def test_the_advice_raises_the_bound_of_that_host_to_the_largest_window() -> None:
@@ -178,6 +189,27 @@ def test_packet_sizes_of_both_ends_are_compared() -> None:
     assert (check.status, check.found) == ("warning", "1500 B by eth0; datagrams make packets of 1501 B")
 
 
+def test_no_host_elsewhere_has_its_own_loopback_for_a_way_to_this_machine() -> None:
+    """The most ordinary plan: this machine, of which nothing is said, and one that is reached by ssh."""
+    plan = parse_plan(
+        '[campaign]\nname = "x"\n[hosts.here]\n[hosts.far]\nlaunch = ["ssh", "far"]\naddress = "192.0.2.1"\n'
+        '[[sweep]]\ntest = "tcp"\npaths = [{ from = "here", to = "far" }]\nduration = "5s"\n',
+        "x.toml",
+    )
+    asked: dict[str, Sequence[str]] = {}
+
+    class Routed(FakeSession):
+        async def describe(self, peers: Sequence[str] = ()) -> HostFacts:
+            asked[self.host] = peers
+            return host_facts(self.host, peers)
+
+    async def connect(reached: HostAccess) -> FakeSession:
+        return Routed(reached.name, FakeNetwork())
+
+    asyncio.run(look_at_hosts([], accesses_of(plan.hosts), connect))
+    assert asked == {"here": ["192.0.2.1"], "far": []}
+
+
 def test_an_engine_of_another_version_is_named_with_what_to_do() -> None:
     own = {"a": replace(access("a"), engine="/opt/engine"), "b": access("b")}
     seen = {name: facts(name, engine_version="0.0.9") for name in "ab"}
@@ -198,7 +230,7 @@ def test_hosts_are_reached_and_their_ends_meet_without_traffic() -> None:
     found = look(network, make_trial(congestion="cubic", window_bytes=64 * KIB))
     assert {key for key, check in found.items() if check.status == "ok"} == {
         ("a", "reached"), ("b", "reached"), ("a", "clock"), ("b", "clock"), ("a", "engine"), ("b", "engine"),
-        ("b", "TCP from a"), ("a", "congestion control"),
+        ("b", "TCP from a"), ("a", "congestion control, tcp"),
     }  # fmt: skip
     assert not any("start" in line for line in network.log)
     assert all(session.closed for session in network.sessions)
@@ -211,8 +243,34 @@ def test_one_host_that_cannot_be_reached_hides_no_other() -> None:
     assert not any(what.startswith("TCP") for _, what in found)
 
 
+@pytest.mark.parametrize(
+    ("kind", "advised"), [("connect_timeout", "`ports` of [hosts.b]"), ("window_clipped", "")]
+)
+def test_a_firewall_is_named_only_where_ends_do_not_reach_each_other(kind: str, advised: str) -> None:
+    found = look(FakeNetwork(mishaps={("b", 1): kind}), make_trial(congestion="cubic"))
+    assert found["b", "TCP from a"].status == "problem"
+    assert (advised in found["b", "TCP from a"].advice) if advised else not found["b", "TCP from a"].advice
+
+
+@pytest.mark.parametrize(
+    ("kind", "advised"), [("congestion_unavailable", "`modprobe tcp_bbr` as root there"), ("connect", "")]
+)
+def test_a_congestion_control_is_to_be_allowed_only_where_it_is_refused(kind: str, advised: str) -> None:
+    found = look(FakeNetwork(mishaps={("b", 2): kind}), make_trial(congestion="bbr"))
+    (check,) = (check for (_, what), check in found.items() if what.startswith("congestion"))
+    assert (check.status, check.advice) == ("problem", advised)
+
+
 def test_ends_that_do_not_meet_are_told_and_nothing_is_guessed_of_congestion() -> None:
-    found = look(FakeNetwork(mishaps={("b", 1): "prepare"}), make_trial(congestion="cubic"))
+    found = look(FakeNetwork(mishaps={("b", 1): "connect_timeout"}), make_trial(congestion="cubic"))
     assert found["b", "TCP from a"].status == "problem"
     assert "`ports` of [hosts.b]" in found["b", "TCP from a"].advice
-    assert found["a", "congestion control"].status == "not known"
+    assert found["a", "congestion control, tcp"].status == "not known"
+
+
+def test_a_congestion_control_of_a_library_says_nothing_of_the_kernel_s() -> None:
+    network = FakeNetwork()
+    found = look(network, make_quic_trial(congestion="newreno"), make_trial(congestion="newreno"))
+    rows = {what for host, what in found if what.startswith("congestion control")}
+    assert rows == {"congestion control, quic", "congestion control, tcp"}
+    assert network.prepared == {"a": 4, "b": 4}

@@ -5,6 +5,7 @@ import pytest
 from analysis_support import make_trial
 from datagram_support import make_udp_trial
 from fake_engine import BYTES_PER_FLOW, CLOCK_SET, FakeNetwork, access
+from file_support import make_file_trial
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import HostSession
@@ -135,6 +136,19 @@ def test_a_trial_that_is_not_whole_is_incomplete(mishap: str, phase: str, kind: 
 def test_an_engine_may_wait_for_its_first_bytes_before_the_duration_counts() -> None:
     network = FakeNetwork(mishaps={("a", 1): "late", ("b", 1): "late"})
     assert run(network, drain_timeout_ns=1_000_000).record.failure is None
+
+
+def test_a_source_makes_its_files_before_it_listens() -> None:
+    trial = make_file_trial(file_size_bytes=1 << 35)
+    outcome = run(FakeNetwork(mishaps={("a", 1): "makes"}), listens=False, trial=trial)
+    failure = outcome.record.failure
+    assert failure is None or failure.phase not in ("prepare", "listen", "connect"), failure
+
+
+def test_a_sink_has_nothing_to_make_before_it_listens() -> None:
+    failure = run(FakeNetwork(mishaps={("b", 1): "makes"})).record.failure
+    assert failure is not None
+    assert failure.message == "the engine named no port to connect to within 10 s"
 
 
 def test_engines_of_different_versions_may_record_different_columns() -> None:

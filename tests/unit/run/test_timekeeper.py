@@ -108,6 +108,25 @@ def test_a_clock_that_is_set_forward_and_back_costs_no_time_of_a_sweep(back_s: f
     assert machine.missed == []
 
 
+def test_others_have_their_turn_while_many_times_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a clock was set forward by months: engines must hear of their controller meanwhile."""
+    turns, once = 0, VirtualTimeLoop._run_once
+
+    def counted(loop: VirtualTimeLoop) -> None:
+        nonlocal turns
+        turns += 1
+        once(loop)
+
+    monkeypatch.setattr(VirtualTimeLoop, "_run_once", counted)
+    many = 20_000
+    machine = Machine()
+    machine.live(
+        [due("a", number, -10 * (many + 1 - number), 0) for number in range(1, many + 1)], side_by_side=False
+    )
+    assert [(one.first, one.last) for one in machine.missed] == [(1, many)]
+    assert turns >= 2 * many / 1000
+
+
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_what_is_due_waits_for_files_where_nothing_runs_and_is_late_or_missed(*, side_by_side: bool) -> None:
     machine = Machine(holds=lambda passed_s: passed_s >= 5 and not machine.idled, idle_s=25.0)

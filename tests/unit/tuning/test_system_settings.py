@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from flowsweep.tuning.advise import system_settings
+from flowsweep.tuning.advise import SystemSetting, how_to_set, system_settings
 from flowsweep.tuning.answer import answer
 from flowsweep.tuning.decide import decide
+from flowsweep.tuning.places import Place
 from flowsweep.tuning.rounds import Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from tuned_paths import ENDS, VirtualPath, tried
@@ -44,6 +45,51 @@ def test_a_default_is_named_where_it_gains_by_itself(
     decision = decide(Way.out, made)
     assert decision.chosen is not None
     assert [one.name for one in system_settings({Way.out: decision}, made, HOSTS, ENDS)] == names
+
+
+def test_no_default_is_named_that_fails_too_often() -> None:
+    made = finals({MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)})
+    decision = decide(Way.out, made)
+    failing = tuple(replace(one, asked=4, failed=1) if one.setting == BBR else one for one in decision.gains)
+    decision = replace(decision, gains=failing)
+    assert not system_settings({Way.out: decision}, made, HOSTS, ENDS)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "names"),
+    [
+        ({BBR: (2.0, 2.1, 2.0)}, [CONGESTION]),
+        ({MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)}, []),
+    ],
+)
+def test_a_default_is_named_after_a_verification_if_it_was_what_was_verified(
+    ratios: dict[Setting, Sequence[float]], names: list[str]
+) -> None:
+    made = finals(ratios)
+    decision = decide(Way.out, made)
+    again = [replace(one, stage="verification") for one in made if one.setting in (TODAY, next(iter(ratios)))]
+    found = system_settings({Way.out: decision}, [*made, *again], HOSTS, ENDS)
+    assert [one.name for one in found] == names
+
+
+@pytest.mark.parametrize(
+    ("launch", "has_file", "said"),
+    [
+        ("", True, f"{CONGESTION} = bbr"),
+        ("ssh -p 22 server", True, f"{CONGESTION} = bbr"),
+        ("ip netns exec b", False, f"ip netns exec b sysctl -w {CONGESTION}=bbr"),
+        ("docker exec -i box", False, f"docker exec -i box sysctl -w {CONGESTION}=bbr"),
+        ("ssh server ip netns exec b", False, f"ssh server ip netns exec b 'sysctl -w {CONGESTION}=bbr'"),
+    ],
+)
+def test_a_file_is_named_only_where_a_machine_keeps_its_settings(
+    launch: str, *, has_file: bool, said: str
+) -> None:
+    settings = [SystemSetting("a", CONGESTION, "bbr", "cubic", "it gained")]
+    (one,) = how_to_set(settings, {"a": Place("what was typed", tuple(launch.split()))})
+    assert (one.place.name, one.place.has_file) == ("what was typed", has_file)
+    assert ("/etc/sysctl.d" in one.how) is has_file
+    assert one.text.splitlines()[2:] == [said]
 
 
 @pytest.mark.parametrize("is_loopback", [False, True])

@@ -34,7 +34,7 @@ def test_everything_that_a_tool_can_set_is_typed() -> None:
 def test_the_other_direction_is_an_option_of_iperf3_and_that_of_downloads() -> None:
     there, back = typed(ALL), typed(ALL, Way.back)
     assert back["iperf3"] == f"{there['iperf3']} -R"
-    assert back.pop("curl") == "curl --http1.1 --parallel --parallel-max 4 URL URL …"
+    assert back.pop("curl") == "curl --remote-name-all --http1.1 --parallel --parallel-max 4 URL URL …"
     assert {**back, "iperf3": there["iperf3"]} == there
 
 

@@ -1,0 +1,46 @@
+"""What an agent answers to the question for its interfaces is bounded, however it answers."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from flowsweep.monitors import snmp_agent
+from flowsweep.monitors.messages import AgentAsked
+from flowsweep.monitors.quantities import IF_NAME
+
+AGENT = AgentAsked(
+    name="core", address="192.0.2.1", port=161, every_ns=10**10, interfaces=("et0",), community="c"
+)
+ENOUGH = 5000
+
+
+def indices(monkeypatch: pytest.MonkeyPatch, *answers: list[int]) -> tuple[dict[str, int], int]:
+    """The numbers of interfaces that a client finds; the last of the answers is given again and again."""
+    asked = 0
+
+    async def bulk_cmd(*_: object, **__: object) -> tuple[Any, Any, Any, Any]:
+        nonlocal asked
+        asked += 1
+        assert asked < ENOUGH, "it is asked for ever"
+        numbers = answers[min(asked, len(answers)) - 1]
+        rows = [(f"{IF_NAME}.{number}", snmp_agent.snmp.OctetString(f"et{number}")) for number in numbers]
+        return None, 0, 0, rows
+
+    async def found() -> dict[str, int]:
+        return await snmp_agent.SnmpClient(AGENT)._found(lambda: None)
+
+    monkeypatch.setattr(snmp_agent.snmp, "bulk_cmd", bulk_cmd)
+    return asyncio.run(found()), asked
+
+
+@pytest.mark.parametrize("answers", [([1, 2], [1, 2]), ([1, 2], [4, 3], [5, 4]), ([2, 1],), ([7],)], ids=repr)
+def test_an_agent_whose_numbers_do_not_increase_is_not_asked_for_ever(
+    answers: tuple[list[int], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(snmp_agent.AgentSilentError, match="its OIDs do not increase"):
+        indices(monkeypatch, *answers)
+
+
+def test_an_agent_that_is_at_its_end_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert indices(monkeypatch, [0, 9, 10], []) == ({"et0": 0}, 2)
