@@ -54,7 +54,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
 
 
 def _count_problems(file: PlanFile) -> Iterator[Problem]:
-    """Find too many trials; the rounds of a search are its repeats, and no more for those that are asked for."""
+    """Find too many trials; the rounds of a search take the place of repeats."""
     repeats = file.campaign.repeats
     in_rounds = [sweep.find not in (None, KNEE) for sweep in file.sweep]
     counts = [_trial_count(file, sweep) for sweep in file.sweep]
