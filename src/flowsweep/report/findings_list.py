@@ -22,6 +22,7 @@ from flowsweep.wording import (
     units_kept,
 )
 
+_KIB = SIZE_UNITS["KiB"]
 _LEVELS_INTERVAL = "bounds by tested levels, 95 % together,"
 _P_VALUE = "p: probability of data at least this extreme, were there no effect"
 MOST_AT_ONCE = 10
@@ -137,17 +138,16 @@ def _from_to(low: str, high: str) -> str:
 
 
 def _between_sizes(effect: float, low: float | None, high: float | None) -> str:
-    """A window with the tested ones around it, of which the lower one was not enough; all in one unit."""
-    below = None if low is None or low <= 1 else round(low) - 1
-    above = None if high is None else round(high)
-    binary = all(size % SIZE_UNITS["KiB"] == 0 for size in (below, above) if size is not None)
-    text, *ends = format_sizes(
-        *(round(size) for size in (effect, below, above) if size is not None), binary=binary
-    )
-    words = _from_to(
-        f"above {ends.pop(0)}" if below is not None else "", ends.pop() if above is not None else ""
-    )
-    return f"{text}, {_LEVELS_INTERVAL} {words}"
+    """A window between tested ones, in their unit; one byte above a tested one is "above" that."""
+    above = low is not None and (round(low) - 1) % _KIB == 0 and low > _KIB
+    ends = [round(end) for end in (low, high) if end is not None]
+    if above:
+        ends[0] -= 1
+    text, *words = format_sizes(round(effect), *ends, binary=all(end % _KIB == 0 for end in ends))
+    if above:
+        words[0] = f"above {words[0]}"
+    least = words.pop(0) if low is not None else ""
+    return f"{text}, {_LEVELS_INTERVAL} {_from_to(least, words[0] if words else '')}"
 
 
 def _between_levels(finding: Finding) -> bool:

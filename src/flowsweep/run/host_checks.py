@@ -127,7 +127,7 @@ class _Look:
         return HostCheck(listener, what, "problem", _failure_text(failure), expected, advice)
 
     async def _congestion(self, use: Use, name: str, *, met: bool) -> HostCheck:
-        what, expected = f"congestion control, {use.parameters.test}", f"{name} may be used"
+        what, expected = "congestion control", f"{name} may be used by {use.parameters.test}"
         if not met:
             found = f"{direction(use.src, use.dst)} do not meet"
             return HostCheck(use.src, what, "not known", found, expected)

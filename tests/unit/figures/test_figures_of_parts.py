@@ -46,7 +46,7 @@ def test_trials_over_a_late_link_are_marked_over_the_campaign_and_in_no_other_fi
     assert {row["repeat"] for row in data.trials} == {1, 3}
     assert {row["repeat"] for row in data.late} == {2}
     one = of_kind(drawn_figures(data), "time_series")[0]
-    assert "Crosses: 9 trials over a link that this machine did not emulate." in one.caption
+    assert "Crosses: 9 trials over a link that this machine emulated too late." in one.caption
     [crosses] = [trace for trace in one.figure.data if trace.marker.symbol == "x-thin-open"]
     assert len(crosses.x) == 9
     assert all("over 1 ms late" in text for text in crosses.text)

@@ -191,8 +191,20 @@ def test_an_order_that_goes_with_time_speaks_against_the_numbers() -> None:
 def test_of_imported_trials_only_what_their_files_say_is_said() -> None:
     rows = [row for row in one_point(verdict=None, imported_from="iperf a.csv") if row["dst"] == "sara"]
     told = lines_of(rows)
-    assert told["Limit"] == "starlight → sara: what limits is not known: the imported files do not tell it."
+    assert told["Limit"] == "starlight → sara: what limits is not known: nothing that was imported tells it."
     assert told["Trust"] == "All 3 trials are imported; 3 trials or more at this point."
+    assert told["To do"].startswith("Measure the same points with `flowsweep run`: it records what limits")
+
+
+def test_hosts_that_were_busy_with_other_work_are_named() -> None:
+    busy = {"cores_busy_send": 1.0, "thread_busy_send": 0.03, "cores_busy_recv": 0.3, "thread_busy_recv": 0.9}
+    rows = [row for row in one_point(**busy) if row["dst"] == "sara"]
+    assert lines_of(rows)["Trust"] == (
+        "All cores of starlight were busy in 3 of 3 trials, though the test needed little of them: other "
+        "work ran there."
+    )
+    # Two flows that need a third of a core each may be what fills two cores.
+    assert "All cores" not in lines_of([row | {"thread_busy_send": 0.3} for row in rows])["Trust"]
 
 
 def test_what_was_missed_is_said_with_its_reasons() -> None:

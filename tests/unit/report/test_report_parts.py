@@ -91,6 +91,21 @@ def test_levels_that_were_tested_are_no_interval_of_an_estimate():
     searched = make_finding(kind="plateau", figure=replace(figure, kind="search"), **sizes)
     (line,) = findings_list([searched], no_figure).shown
     assert "95 % interval from 1 MiB to 2 MiB" in dict(line.facts)["Estimate"]
+    sizes |= {"interval_low": MIB + 1, "interval_high": None}
+    (line,) = findings_list([make_finding(kind="plateau", figure=figure, **sizes)], no_figure).shown
+    said = dict(line.facts)["Estimate"]
+    assert said == "1536 KiB, bounds by tested levels, 95 % together, from above 1 MiB on"
+
+
+def test_that_an_effect_is_small_has_no_p_value():
+    """It would be that of no effect at all."""
+    names = {"p_value": 0.03, "p_adjusted": 0.4}
+    (line,) = findings_list([make_finding(decision="no practical effect", **names)], no_figure).shown
+    assert [name for name, _ in line.facts if name.startswith("p")] == []
+    (line,) = findings_list([make_finding(decision="effect", **names)], no_figure).shown
+    assert [text for name, text in line.facts if name.startswith("p")] == [
+        "p = 0.0300 with all that it was chosen from; p = 0.400 over all hypotheses (Holm)"
+    ]
 
 
 def test_a_sentence_stays_text_but_for_its_commands_and_keeps_numbers_with_their_units():

@@ -26,9 +26,28 @@ def test_flows_are_not_called_alike_by_the_median_alone() -> None:
     assert decision == "undecided"
     assert " These are medians of intervals: at " in claim
     assert claim.endswith(
-        "number of flows 1, window sum 4 MiB interruptions lower the mean over a trial to 20.0 % below that, "
-        "so nothing is claimed."
+        "number of flows 1, window sum 4 MiB losses or stalls lower the mean over a trial to 20.0 % below "
+        "that, so nothing is claimed."
     )
+
+
+def test_what_stalls_and_medians_lose_together_counts() -> None:
+    """2.4 % and a little in the median: the mean is further off than the margin."""
+
+    def lower(row: Row) -> Row:
+        there = row["window_sum_bytes"] == LARGEST and row["flows"] == 1
+        goodput_bps = row["goodput_bps"] * (0.99 if there else 1)
+        return row | {"goodput_bps": goodput_bps, "goodput_mean_bps": goodput_bps * (0.976 if there else 1)}
+
+    ((decision, claim),) = of([lower(row) for row in interrupted(1, 0.0)], "flows")
+    assert decision == "undecided"
+    assert "losses or stalls lower the mean over a trial to 2.40 % below that" in claim
+
+
+def test_what_is_not_claimed_has_no_bounds() -> None:
+    found = [one for one in findings(interrupted(1, 0.2)) if "so nothing is claimed" in one.claim]
+    assert found
+    assert {(one.interval_low, one.interval_high) for one in found} == {(None, None)}
 
 
 def test_a_number_of_flows_that_is_enough_by_the_median_alone_is_not_called_enough() -> None:

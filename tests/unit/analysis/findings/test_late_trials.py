@@ -20,7 +20,7 @@ def test_late_trials_are_named_first_and_left_out() -> None:
     told = findings(rows)
     assert (told[0].kind, told[0].decision, told[0].effect) == ("emulation", "described", LATE / 64)
     assert told[0].claim == (
-        "This machine could not keep up with the emulated path in 51 of 64 trials (in 51 more than 1.00 % of "
+        "This machine could not keep up with the emulated path in 51 of 64 trials (more than 1.00 % of "
         "the packets arrived over 1 ms late): no other finding uses them. Run the plan again while "
         "the machine has less to do."
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flowsweep.analysis.findings.order import order_hypotheses
+from flowsweep.analysis.findings.order import ORDERED, order_hypotheses
 from flowsweep.analysis.findings.topics import findings
 from synthetic_campaigns import Grid, Row, campaign
 
@@ -87,3 +87,16 @@ def test_steps_of_a_search_are_in_the_order_that_it_chose() -> None:
     rows = moved(campaign(QUIET, 1), lambda row: -row["window_sum_bytes"])
     assert [*order_hypotheses(rows)]
     assert [*order_hypotheses([row | {"search_precision": 0.1} for row in rows])] == []
+
+
+def test_what_is_claimed_of_levels_that_ran_in_order_says_so() -> None:
+    def claims(rows: list[Row]) -> list[str]:
+        by_window = (one for one in findings(rows) if one.axis == "window_sum_bytes")
+        return [one.claim for one in by_window if one.decision == "effect"]
+
+    rows = campaign(replace(QUIET, effect=lambda row: row["window_sum_bytes"] / (8 << 20)), 1)
+    assert claims(rows)
+    assert not any(ORDERED in claim for claim in claims(rows))
+    ordered = claims(moved(rows, lambda row: (row["repeat"], row["window_sum_bytes"])))
+    assert ordered
+    assert all(claim.endswith(ORDERED) for claim in ordered)

@@ -66,8 +66,8 @@ def test_queues_of_points_that_differ_are_told_apart() -> None:
     [hypothesis] = bufferbloat_hypotheses(observed(*rows))
     assert hypothesis.say("described").startswith(
         "a → b: where the path is full its queue adds between 8.80 ms [6.64 ms, 11.7 ms] (the least of 2 "
-        "points: bbr) and 180 ms [177 ms, 182 ms] (the most: cubic) to a round trip of 20.2 ms (18.8 KB to "
-        "436 KB waiting) in 6 trials (at most 181 ms)."
+        "points: bbr) and 180 ms [177 ms, 182 ms] (the most: cubic) to a round trip of 20.2 ms (21.2 KB and "
+        "434 KB waiting) in 6 trials (at most 181 ms)."
     )
     assert hypothesis.estimate.effect == pytest.approx(0.1798), "that of the point where it is most"
 

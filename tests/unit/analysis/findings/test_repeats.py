@@ -149,7 +149,7 @@ def test_no_trial_stands_out() -> None:
     )
     noisy = one(campaign(replace(SMALL, noise=0.2), 1), "outliers")
     assert (
-        " that scatter as these do, one as far off as the farthest is to be expected. The trial that "
+        " that scatter as these do, one as far off as the farthest may be chance. The trial that "
         "deviates most is " in noisy.claim
     )
 

@@ -95,7 +95,7 @@ def _say(run: Run, decision: Decision) -> str:
         most = format_margin(run.margin)
         what = "the most flows" if run.means.axis == "flows" else "the largest window"
         costs = "cost" if run.means.axis == "flows" else "costs"
-        return f"{where}: {what}, {largest}, {costs} no more than {most} of goodput (at most {run.bound})."
+        return f"{where}: {what}, {largest}, {costs} no more than {most} of goodput{run.bound}."
     if not run.seen:
         return f"{where}: no decline of goodput is seen up to {largest}; a small one cannot be excluded."
     return f"{where}: whether goodput declines {many} is undecided: {less}; the trials do not exclude chance."

@@ -80,9 +80,7 @@ def _say(run: Run, decision: Decision) -> str:
         return f"{where}: goodput dips at a window of {run.levels}: {run.difference} {beside}."
     if decision == "no practical effect":
         margin = format_margin(run.margin)
-        return (
-            f"{where}: goodput dips at no window between others by more than {margin} (at most {run.bound})."
-        )
+        return f"{where}: goodput dips at no window between others by more than {margin}{run.bound}."
     if not run.seen:
         none = "at no window between others is goodput below that of both"
         return f"{where}: {none}; small dips cannot be excluded."

@@ -70,7 +70,7 @@ def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:
 
 def _estimate(plateau: Plateau) -> tuple[float, float | None, float | None]:
     means, found = plateau.means, plateau.found
-    if plateau.knee is not None and shown_enough(means, found) is not None:
+    if plateau.knee is not None:
         return plateau.knee.requested, plateau.knee.low, plateau.knee.high
     if means.fit is None:
         return means.levels[found.start], None, None

@@ -53,8 +53,8 @@ class Run:
 
     @property
     def bound(self) -> str:
-        """How deep one may be anywhere, in words."""
-        return format_share(-math.expm1(-max(self.at_most, 0.0)))
+        """How deep one may be anywhere, in words after a sentence; nothing where none can be."""
+        return f" (at most {format_share(-math.expm1(-self.at_most))})" if self.at_most > 0 else ""
 
     @property
     def difference(self) -> str:
