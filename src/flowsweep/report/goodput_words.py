@@ -16,8 +16,8 @@ from flowsweep.wording import counted, format_rate, format_seconds, format_share
 OVER_THE_WHOLE_TRIAL = "over the whole trial"
 IN_THE_MEDIAN_INTERVAL = "in the median interval"
 GOODPUT_COMPARED = (
-    "Goodput of a trial is the median of its exact intervals, which a single stall does not move; what it "
-    "lost to losses and stalls shows in goodput_mean_bps, the mean over the same time (stalled_share has "
+    "Goodput of a trial is the median of its exact intervals, which a single stall does not move; what "
+    "losses and stalls cost it shows in goodput_mean_bps, the mean over the same time (stalled_share has "
     "intervals without a byte only)"
 )
 """Which figure findings and comparisons use, and why, of trials that were sampled."""
