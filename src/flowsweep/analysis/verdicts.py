@@ -99,8 +99,8 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "The path carried no more, as it was full, a queue stood in it or dropped packets, or congestion "
         "control kept to the rate that it found.",
         "the path itself",
-        "No window and no number of flows raises goodput there: the path limits it, and more goodput needs "
-        "another path.",
+        "At this point no window and no number of flows raises goodput: the path limits it, and more goodput "
+        "needs another path.",
         of_path=True,
     ),
     REVERSE_QUEUE: VerdictWords(

@@ -72,8 +72,8 @@ def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
         "the long run."
     )
     assert told["To do"] == (
-        "No window and no number of flows raises goodput there: the path limits it, and more goodput needs "
-        "another path."
+        "At this point no window and no number of flows raises goodput: the path limits it, and more goodput "
+        "needs another path."
     )
 
 
@@ -83,7 +83,7 @@ def test_a_congestion_control_with_shorter_round_trips_is_something_to_do() -> N
     claim = "starlight → sara: round trips under load are shorter with bbr than with cubic."
     found = finding("latency", claim=claim, evidence=(rows[0]["trial_id"],))
     told = lines_of(full, replace(found, axis="congestion_asked", decision="effect"))
-    assert told["To do"].startswith("No window and no number of flows")
+    assert told["To do"].startswith("At this point no window and no number")
     assert told["To do"].endswith(claim)
     assert claim not in lines_of(full, replace(found, axis="flows", decision="effect"))["To do"]
 

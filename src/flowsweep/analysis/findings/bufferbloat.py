@@ -117,7 +117,7 @@ def _hypothesis(
     )
     held = "" if both_ways else f" ({bytes_words}{whose})"
     # Where others fill the queue, a smaller window here leaves them the more room.
-    shorter = "" if shared else ", or a smaller window,"
+    shorter = "" if shared else ", or a window nearer to bandwidth × delay,"
     claim = (
         f"{direction}: where the path is full {whose_queue} {longer} to {_least_words(waits)}"
         f"{held} in {some_of(len(rows), full, 'trial')} (at most "

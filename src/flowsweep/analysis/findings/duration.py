@@ -153,7 +153,8 @@ def _say_cut(
         return (
             f"Trials of {short} would tell the same as those of {long}: "
             f"{shares_in_words(estimate, 'independent ones', margin)} of the mean of those of {long}, from "
-            f"which they differ by {change} on average. This says nothing of longer trials."
+            f"which they differ by {change} on average. This is of median intervals, and says nothing of "
+            "longer trials, nor of what losses cost."
         )
     lead, themselves = f"No duration below {long} is shown to tell the same", ""
     if not _agrees(whole, margin):

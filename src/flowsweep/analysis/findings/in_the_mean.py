@@ -103,5 +103,5 @@ def _say(hypothesis: Hypothesis, found: _Interrupted, decision: Decision) -> str
         return claim
     return (
         f"{claim} These are medians of intervals: at {found.where} losses or stalls lower the mean over a "
-        f"trial to {format_share(found.share)} below that, so nothing is claimed."
+        f"trial to {format_share(found.share)} below its median interval, so nothing is claimed."
     )

@@ -190,7 +190,7 @@ def _described(observed: Observations, points: Sequence[_Point], decision: Decis
         said = f"goodput is {least} to {most} {of_what} ({counted(len(points), 'point')}; {where})"
     margin = format_margin(MODEL_ERROR)
     if decision == "no practical effect":
-        return f"{said}: shown to be no more than {margin} below it, which the model may be off by."
+        return f"{said}; none is more than {margin} below it, by which the model may be off."
     if decision == "undecided":
         return f"{said}; whether one is below it by more than {margin} is undecided."
     beyond = sum(1 for point in points if quantity_of(point.rows[0], BEYOND_COMPARED))

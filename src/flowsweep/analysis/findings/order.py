@@ -41,8 +41,7 @@ class _Together:
     """Within repeats; else over the whole campaign."""
 
 
-ORDERED = "The order of the trials cannot tell this from a change over time."
-"""Said of comparisons of levels whose order went with time."""
+_WITHIN, _OVER = "within repeats", "over the campaign"
 
 
 def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -142,7 +141,7 @@ def _resemblance(grid: Design) -> float | None:
 
 def _hypothesis(observed: Observations, together: _Together, resemblance: float | None) -> Hypothesis:
     name = AXIS_NAMES[together.axis]
-    where = "within repeats" if together.within else "over the campaign"
+    where = _WITHIN if together.within else _OVER
     order = "rose" if together.correlation > 0 else "fell"
     size = format_number(abs(together.correlation))
     claim = (
@@ -152,8 +151,7 @@ def _hypothesis(observed: Observations, together: _Together, resemblance: float 
     if resemblance is not None:
         claim += (
             f" Neighbouring trials resemble each other (r = {format_number(resemblance)}, of what the fit "
-            "leaves): where intervals and p-values take trials as independent they may be too optimistic for "
-            "differences between long runs of neighbours, and too pessimistic for those between neighbours."
+            "leaves): intervals and p-values that take trials as independent are approximate."
         )
     return Hypothesis(
         "order",
@@ -165,3 +163,10 @@ def _hypothesis(observed: Observations, together: _Together, resemblance: float 
         figure="time_series",
         method=f"Spearman's rank correlation of level and start, {where}",
     )
+
+
+def what_order_leaves(order: Hypothesis) -> str:
+    """Say what else may be behind a difference between levels, given a hypothesis of `order_hypotheses`."""
+    if order.method.endswith(_WITHIN):
+        return "A change over time that began anew with each repeat would look alike."
+    return "A change over time would look alike."

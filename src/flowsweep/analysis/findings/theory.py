@@ -20,7 +20,7 @@ from flowsweep.wording import counted, format_number, some_of, with_interval
 _LINK = "link_payload_bps"
 _BEYOND_LINK = 1.005
 """Shown as more than 1."""
-_LESS_IN_THE_MEAN = 0.01
+_LESS_IN_THE_MEAN = 0.005
 """Of what a link carries: what losses cost, which median intervals do not show."""
 _BEYOND_GRANTED = 2.0
 """Times the granted send buffer in flight; 1.14 was the most where goodput was what windows allow

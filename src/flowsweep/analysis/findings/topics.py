@@ -29,7 +29,7 @@ from flowsweep.analysis.findings.late_trials import late_hypotheses, trusted
 from flowsweep.analysis.findings.model import model_hypotheses
 from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.order import ORDERED, order_hypotheses
+from flowsweep.analysis.findings.order import order_hypotheses, what_order_leaves
 from flowsweep.analysis.findings.order_in_time import apart_from_time
 from flowsweep.analysis.findings.outliers import outlier_hypotheses
 from flowsweep.analysis.findings.over_time import over_time_hypotheses
@@ -131,18 +131,22 @@ def findings(
 
 def _in_order(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
     """Say of each comparison of levels that ran in an order of time what that order cannot tell."""
-    ordered = {(one.scope.sweep, one.scope.mode, one.axis) for one in hypotheses if one.kind == "order"}
+    orders = {_levels_of(one): one for one in hypotheses if one.kind == "order"}
     return [
-        replace(one, claim=partial(_say_in_order, one))
-        if one.p_value is not None and (one.scope.sweep, one.scope.mode, one.axis) in ordered
+        replace(one, claim=partial(_say_in_order, one, order))
+        if one.p_value is not None and (order := orders.get(_levels_of(one))) is not None
         else one
         for one in hypotheses
     ]
 
 
-def _say_in_order(hypothesis: Hypothesis, decision: Decision) -> str:
+def _levels_of(hypothesis: Hypothesis) -> tuple[str, str | None, str | None]:
+    return hypothesis.scope.sweep, hypothesis.scope.mode, hypothesis.axis
+
+
+def _say_in_order(hypothesis: Hypothesis, order: Hypothesis, decision: Decision) -> str:
     said = hypothesis.say(decision)
-    return said if decision == "undecided" else f"{said} {ORDERED}"
+    return said if decision == "undecided" else f"{said} {what_order_leaves(order)}"
 
 
 def _once(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:

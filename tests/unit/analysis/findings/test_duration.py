@@ -131,7 +131,7 @@ def test_the_shortest_duration_that_tells_the_same() -> None:
     assert finding.claim == (
         "Trials of 8 s would tell the same as those of 30 s: at least 99 % of independent ones come "
         "within 3 % of the mean of those of 30 s, from which they differ by 0.5 % [0.4, 0.6] on average. "
-        "This says nothing of longer trials."
+        "This is of median intervals, and says nothing of longer trials, nor of what losses cost."
     )
 
 

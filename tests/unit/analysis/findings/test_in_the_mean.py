@@ -27,7 +27,7 @@ def test_flows_are_not_called_alike_by_the_median_alone() -> None:
     assert " These are medians of intervals: at " in claim
     assert claim.endswith(
         "number of flows 1, window sum 4 MiB losses or stalls lower the mean over a trial to 20.0 % below "
-        "that, so nothing is claimed."
+        "its median interval, so nothing is claimed."
     )
 
 
@@ -41,7 +41,7 @@ def test_what_stalls_and_medians_lose_together_counts() -> None:
 
     ((decision, claim),) = of([lower(row) for row in interrupted(1, 0.0)], "flows")
     assert decision == "undecided"
-    assert "losses or stalls lower the mean over a trial to 2.40 % below that" in claim
+    assert "losses or stalls lower the mean over a trial to 2.40 % below its median interval" in claim
 
 
 def test_what_is_not_claimed_has_no_bounds() -> None:
