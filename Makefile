@@ -103,7 +103,7 @@ wheels: python cargo $(UV) ## Build wheels of flowsweep and its engine, for x86_
 	@$(PYTHON) tools/build_wheels.py --uv $(UV)
 
 clean: ## Remove what was built and installed
-	rm -rf .venv .tools engine/target engine/fuzz/target build dist flowsweep-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .tools engine/target engine/fuzz/target build dist flowsweep-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Flowsweep needs Python 3.11 or later, and $(PYTHON) is not: install it (apt-get install python3), or name another one: make PYTHON=python3.12 …" >&2; exit 1; }

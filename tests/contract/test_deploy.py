@@ -17,7 +17,7 @@ def test_the_unit_begins_a_service_that_says_when_it_is_ready() -> None:
     unit.optionxform = str  # type: ignore[assignment]
     unit.read(DEPLOY / "flowsweep.service", encoding="utf-8")
     service = unit["Service"]
-    assert (service["Type"], service["Restart"]) == ("notify", "always")
+    assert (service["Type"], service["Restart"]) == ("notify", "on-failure")
     assert service["ExecReload"] == "/bin/kill -HUP $MAINPID"
     check(shlex.split(service["ExecStart"])[1:])
 

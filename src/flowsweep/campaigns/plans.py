@@ -7,6 +7,7 @@ from pathlib import Path
 
 from flowsweep.campaigns.folders import folder_name, is_of_one_name
 from flowsweep.errors import PlanError
+from flowsweep.lab.rootless import in_user_namespace, may_administer_networks
 from flowsweep.plan import Plan, load_plan, plan_difference
 from flowsweep.schedule import has_times
 
@@ -36,7 +37,7 @@ def load_plans(places: Iterable[Path]) -> dict[Path, Plan]:
         if not has_times(plan):
             message = "campaign.every: missing, expected times: a service runs what is due again and again"
             raise PlanError(plan.source, (message,))
-    problems = tuple(_conflicts(plans))
+    problems = (*_conflicts(plans), *_cut_off(plans))
     if problems:
         raise PlanError(", ".join(plan.source for plan in plans.values()), problems)
     return plans
@@ -70,6 +71,19 @@ def _conflicts(plans: Mapping[Path, Plan]) -> Iterable[str]:
                 f"hosts: {both} both measure at {', '.join(shared)}, and would disturb each other: put their "
                 "sweeps into one plan"
             )
+
+
+def _cut_off(plans: Mapping[Path, Plan]) -> Iterable[str]:
+    """Without root a service with emulated links is in a namespace, from where it reaches no other host."""
+    if may_administer_networks() and not in_user_namespace():
+        return
+    emulated = [plan.source for plan in plans.values() if plan.links]
+    real = [plan.source for plan in plans.values() if not plan.links]
+    if emulated and real:
+        yield (
+            f"links: {', '.join(emulated)} emulated, {', '.join(real)} not: without root emulated links are "
+            "in a network namespace, from where nothing else is reached; expected a service for each, or root"
+        )
 
 
 def _hosts(plan: Plan) -> set[str]:

@@ -11,7 +11,7 @@ import typer
 
 from flowsweep.campaigns.folders import folder_before
 from flowsweep.campaigns.live import live_told
-from flowsweep.campaigns.notify import Notifier
+from flowsweep.campaigns.notify import Notifier, hand_on_the_socket
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.campaigns.supervisor import Settings, Supervisor
 from flowsweep.cli.alarms_watch import alarms_watched
@@ -51,6 +51,7 @@ def service(
     free_bytes_min = _size(keep_free)
     known = load_plans(plans)
     if any(plan.links for plan in known.values()):
+        hand_on_the_socket()
         enter_user_namespace_if_needed(named=[*plans, archive])
     settings = Settings(plans, archive, free_bytes_min, retention_of)
     asyncio.run(_until_ended(Supervisor(settings, _tell, _listening, Notifier()), known))

@@ -17,7 +17,10 @@ PRIVILEGE = "a lab needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run as root, outside o
 REMEDIES = {
     "Operation not permitted": PRIVILEGE,
     "Permission denied": PRIVILEGE,
-    "Read-only file system": "/proc/sys is read-only, as in containers: run outside, or with --privileged",
+    "Read-only file system": (
+        "/proc/sys or /run is read-only, as in containers and services: run outside, with --privileged, or "
+        "without ProtectSystem=strict"
+    ),
     "Unknown qdisc": "this kernel has no token bucket filter: load or build the module sch_tbf",
     "qdisc kind is unknown": "this kernel has no token bucket filter: load or build the module sch_tbf",
     "Unknown device type": "this kernel has no veth devices: load or build the module veth",

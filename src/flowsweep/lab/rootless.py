@@ -92,12 +92,17 @@ def may_administer_networks() -> bool:
     return False
 
 
+def in_user_namespace() -> bool:
+    """Whether this process was put into a user namespace by `enter_user_namespace_if_needed`."""
+    return INSIDE in os.environ
+
+
 def user_namespace_refused() -> str | None:
     """Try a user namespace out; None if a lab can be made in one, else why not and what to do."""
     lacking = first_missing((NAMESPACES[0], TRIAL[0]))
     if lacking is not None:
         return lacking
-    if INSIDE in os.environ:
+    if in_user_namespace():
         return "the user namespace gave no right to administer networks: run as root"
     try:
         done = subprocess.run(

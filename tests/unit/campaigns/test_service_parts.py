@@ -1,5 +1,6 @@
 """What a service decides: which plans it takes, in which archives they go on, when it merges or stops."""
 
+import os
 import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from flowsweep.archive import open_archive_for_writing
 from flowsweep.campaigns.folders import folder_name, last_folder, open_or_begin
 from flowsweep.campaigns.housekeeping import PART_TRIALS, PART_TRIALS_OF_A_DAY, Housekeeping
-from flowsweep.campaigns.notify import Notifier
+from flowsweep.campaigns.notify import Notifier, hand_on_the_socket
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError, PlanError
@@ -284,6 +285,41 @@ def test_a_real_archive_says_what_there_is_to_merge(tmp_path: Path) -> None:
         pass
     with open_archive_for_writing(tmp_path / "mesh") as writer:
         assert (writer.loose_attempts, writer.attempts_with_data, writer.data_bytes()) == (0, 0, 0)
+
+
+def test_the_service_manager_is_told_from_where_its_socket_is_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user namespace has a /run of its own; the path leads nowhere there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(5)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.delenv("FLOWSWEEP_NOTIFY_FD", raising=False)
+        hand_on_the_socket()
+        assert os.get_inheritable(int(os.environ["FLOWSWEEP_NOTIFY_FD"]))
+        (tmp_path / "notify").unlink()
+        notifier = Notifier()
+        assert "FLOWSWEEP_NOTIFY_FD" not in os.environ
+        notifier.tell("READY=1")
+        assert manager.recv(100) == b"READY=1"
+
+
+def test_emulated_and_real_links_need_root_in_one_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emulated = (
+        '[campaign]\nname = "two"\nevery = "5min"\n[lab.links.wan]\nbetween = ["left", "right"]\n'
+        '[[sweep]]\npaths = [{ from = "left", to = "right" }]\nduration = "5s"\n'
+    )
+    both = written(tmp_path, one=text("one"), two=emulated)
+    monkeypatch.setattr("flowsweep.campaigns.plans.may_administer_networks", lambda: True)
+    assert len(load_plans(both)) == 2
+    monkeypatch.setattr("flowsweep.campaigns.plans.may_administer_networks", lambda: False)
+    with pytest.raises(PlanError, match="expected a service for each, or root"):
+        load_plans(both)
+    (tmp_path / "one.toml").unlink()
+    assert len(load_plans(both)) == 1
 
 
 def test_the_service_manager_is_told_where_there_is_one(

@@ -61,7 +61,8 @@ def test_what_the_model_may_err_by_is_no_effect() -> None:
     assert found.decision == "no practical effect"
     assert "goodput is 0.915 to 1.06 times what a model of the path predicts" in found.claim
     assert (
-        "(3 points; lowest at number of flows 8, highest at number of flows 4); none is more than 30 %" in found.claim
+        "(3 points; lowest at number of flows 8, highest at number of flows 4); none is more than 30 %"
+        in found.claim
     )
 
 
