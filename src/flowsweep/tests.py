@@ -29,7 +29,7 @@ class TestFacts:
     answer: str = ""
     """What it asks for, where it does not send for a time: it has no flows to speak of."""
     socket_windows: bool = True
-    """Its windows are those of sockets, which the kernel grants."""
+    """Its windows and its congestion control are those of sockets, which the kernel grants."""
     iperf3: bool = False
     """iperf3's servers have it."""
     quic_perf: bool = False

@@ -73,12 +73,13 @@ def _of_ends(asked: Parameters, sources: set[str], sinks: set[str], *, lab: bool
         return
     if asked.family == 6 and _bind_refused(_LOOPBACK[socket.AF_INET6]):
         yield "family: this machine has no IPv6"
-    if sources and asked.congestion_asked is not None:
+    of_kernel = facts_of(asked.test).socket_windows
+    if sources and of_kernel and asked.congestion_asked is not None:
         yield from _congestion_refused(asked.congestion_asked, lab=lab)
     if isinstance(asked, Bulk):
         for cpu in set(asked.affinity) - os.sched_getaffinity(0):
             yield f"affinity: this machine lets nothing run on CPU {cpu}"
-        if facts_of(asked.test).socket_windows and not asked.clip_allowed:
+        if of_kernel and not asked.clip_allowed:
             yield from _window_refused("send", asked.window_send_bytes if sources else None)
             yield from _window_refused("receive", asked.window_recv_bytes if sinks else None)
 

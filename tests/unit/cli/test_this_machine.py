@@ -69,6 +69,12 @@ def test_what_the_kernel_grants_is_accepted(hosts, tmp_path, monkeypatch, capsys
     assert check(tmp_path, monkeypatch, capsys, hosts, 'window = "1073741823B"\nclip = "allow"')[0] == 0
 
 
+@IN_BOTH
+def test_congestion_control_of_a_library_is_none_of_the_kernel(hosts, tmp_path, monkeypatch, capsys):
+    more = 'test = "quic"\ncongestion = "newreno"'
+    assert check(tmp_path, monkeypatch, capsys, hosts, more) == (0, "")
+
+
 def test_other_machines_are_not_asked(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(this_machine.shutil, "which", lambda _: "/bin/true")
     hosts = "".join(
