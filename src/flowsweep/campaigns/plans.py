@@ -86,6 +86,18 @@ def _cut_off(plans: Mapping[Path, Plan]) -> Iterable[str]:
         )
 
 
+def refuse_links_that_need_a_start(plans: Mapping[Path, Plan]) -> None:
+    """Refuse emulated links in a process without root that did not begin with some.
+
+    Raises:
+        PlanError: There are some: the user namespace for them is entered when a service begins, never later.
+    """
+    emulated = [plan.source for plan in plans.values() if plan.links]
+    if emulated and not may_administer_networks():
+        message = "links: expected none without root, as the service began without any: start it anew"
+        raise PlanError(", ".join(emulated), (message,))
+
+
 def _hosts(plan: Plan) -> set[str]:
     """What identifies the hosts of a plan: where peers reach them, or else what starts engines there.
 

@@ -11,7 +11,7 @@ from flowsweep.archive import open_archive_for_writing
 from flowsweep.campaigns.folders import folder_name, last_folder, open_or_begin
 from flowsweep.campaigns.housekeeping import PART_TRIALS, PART_TRIALS_OF_A_DAY, Housekeeping
 from flowsweep.campaigns.notify import Notifier, hand_on_the_socket
-from flowsweep.campaigns.plans import load_plans
+from flowsweep.campaigns.plans import load_plans, refuse_links_that_need_a_start
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan import Plan, parse_plan
@@ -319,7 +319,12 @@ def test_emulated_and_real_links_need_root_in_one_service(
     with pytest.raises(PlanError, match="expected a service for each, or root"):
         load_plans(both)
     (tmp_path / "one.toml").unlink()
-    assert len(load_plans(both)) == 1
+    plans = load_plans(both)
+    assert len(plans) == 1
+    with pytest.raises(PlanError, match="as the service began without any: start it anew"):
+        refuse_links_that_need_a_start(plans)
+    monkeypatch.setattr("flowsweep.campaigns.plans.may_administer_networks", lambda: True)
+    refuse_links_that_need_a_start(plans)
 
 
 def test_the_service_manager_is_told_where_there_is_one(
