@@ -2,6 +2,7 @@
 
 from importlib.resources import files
 from pathlib import Path
+from shutil import copymode
 
 from flowsweep.errors import ServeError
 from flowsweep.whole_file import whole_file
@@ -17,13 +18,22 @@ def write_rules(folder: Path) -> list[Path]:
     Raises:
         ServeError: They cannot be written there.
     """
-    written = []
+    path, written = folder, []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in FILES:
-            with whole_file(folder / name) as unfinished:
-                unfinished.write_bytes(files("flowsweep.serve").joinpath("prometheus", name).read_bytes())
-            written.append(folder / name)
+            path = folder / name
+            _replace(path, files("flowsweep.serve").joinpath("prometheus", name).read_bytes())
+            written.append(path)
     except OSError as error:
-        raise ServeError(f"--write-rules: {folder}: {error.strerror}") from error
+        raise ServeError(f"--write-rules: {path}: {error.strerror}") from error
     return written
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Replace a file; the one that a link names, and who may read it stays."""
+    target = path.resolve()
+    with whole_file(target) as unfinished:
+        unfinished.write_bytes(content)
+        if target.exists():
+            copymode(target, unfinished)

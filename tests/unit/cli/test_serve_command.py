@@ -90,6 +90,24 @@ def test_rules_and_dashboard_are_written(tmp_path, monkeypatch, capsys):
     )
 
 
+def test_older_rules_keep_their_link_and_mode(tmp_path, monkeypatch, capsys):
+    linked, own = tmp_path / "flowsweep-rules.yml", tmp_path / "own.yml"
+    own.write_text("old")
+    own.chmod(0o640)
+    linked.symlink_to(own)
+    assert command_line(monkeypatch, "serve", "--write-rules", str(tmp_path)) == 0
+    assert linked.is_symlink()
+    assert own.read_text() != "old"
+    assert own.stat().st_mode & 0o777 == 0o640
+    capsys.readouterr()
+
+
+def test_rules_that_cannot_be_written_are_named(tmp_path, monkeypatch, capsys):
+    (tmp_path / "flowsweep-rules.yml").mkdir()
+    assert command_line(monkeypatch, "serve", "--write-rules", str(tmp_path)) == 2
+    assert f"{tmp_path / 'flowsweep-rules.yml'}: Is a directory" in capsys.readouterr().err
+
+
 def test_notes_are_kept_and_shown(archive, monkeypatch, capsys):
     for words in (
         ["kernel  upgraded\x1b[2J"],

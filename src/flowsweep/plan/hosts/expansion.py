@@ -23,8 +23,8 @@ def mesh_pairs(
 ) -> tuple[HostPair, ...]:
     """Pair the hosts of a path that take part, in one trial or, of a mesh, in a trial each.
 
-    Each with each; of a mesh of pairs the first with the first, as far as the smaller group goes: a plan with
-    such groups of other sizes is refused.
+    Each with each; of a mesh of pairs the first with the first, as far as the smaller group goes. A plan with
+    such groups of other sizes is refused, but its trials are counted before.
     """
     sources, sinks = members(groups, src, pairs), members(groups, dst, pairs)
     return tuple(zip(sources, sinks, strict=False)) if mesh == "pairs" else host_pairs(sources, sinks)
