@@ -1,5 +1,6 @@
 """`flowsweep file`: how fast files get from disk to disk, without a plan."""
 
+import json
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Sav
 
 _FOLDER = "/var/tmp"
 """On a disk where /tmp is often memory; files have no names there, and whoever may log in may write."""
+_SET_READ = "sweep.read"
 _PARTS = '["whole", "read", "network", "write"]'
 _EXAMPLES = (
     "[bold]flowsweep file ssh:server --folder /data:/srv/data[/bold] sends from here to server, in that "
@@ -31,7 +33,13 @@ def file(
             "no names, and are gone at the end.",
         ),
     ] = _FOLDER,
-    size: Annotated[str, typer.Option(help="Of each file, as in 1GiB.")] = "256MiB",
+    read: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH", help="A file of the host that sends, or a folder, sent in place of files made."
+        ),
+    ] = None,
+    size: Annotated[str, typer.Option(help="Of each file that is made, as in 1GiB.")] = "256MiB",
     files: Annotated[int, typer.Option(help="How many.")] = 1,
     flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
     cache: Annotated[str, typer.Option(help="dropped, warm or direct.")] = "dropped",
@@ -49,10 +57,14 @@ def file(
 ) -> None:
     """Measure files from disk to disk to a host now, and what limits them. Kept only with --save."""
     here, colon, there = folder.partition(":")
+    written = options_written(context)
+    # Files that are there have a size and a number: what was not asked for is not said.
+    made = read is None and not any(one.strip().startswith(_SET_READ) for one in overrides or ())
     keys = {
         "part": _PARTS,
-        "file_size": size,
-        "files": str(files),
+        "read": None if read is None else json.dumps(read),
+        "file_size": size if made or "size" in written else None,
+        "files": str(files) if made or "files" in written else None,
         "flows": str(flows),
         "cache": cache,
         "sync": sync,
@@ -69,6 +81,6 @@ def file(
         as_json=as_json,
         save=save,
         folders={HERE: here, THERE: there if colon else here},
-        written=options_written(context),
+        written=written,
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row, measured.parts))

@@ -11,9 +11,9 @@ from flowsweep.wording import format_number, format_rate, format_share
 
 _ALONE = " alone"
 _BOUNDS = {
-    "read": f"source's storage{_ALONE}",
+    "read": f"source storage{_ALONE}",
     "network": f"network{_ALONE}",
-    "write": f"sink's storage{_ALONE}",
+    "write": f"sink storage{_ALONE}",
 }
 
 

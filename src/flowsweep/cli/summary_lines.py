@@ -21,7 +21,7 @@ def print_lines(lines: Sequence[tuple[str, object]]) -> None:
     for name, value in lines:
         if value is None:
             continue
-        lead = f"{name:<{_NAME_WIDTH}}"
+        lead = f"{name:<{_NAME_WIDTH - 1}} "
         line = f"{lead}{value}"
         say(wrapped(str(value), " " * _NAME_WIDTH, console.width, lead) if console.is_terminal else line)
 

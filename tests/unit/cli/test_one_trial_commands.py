@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner, Result
 
+from file_support import make_file_outcome
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
@@ -21,6 +22,7 @@ from flowsweep.errors import LaunchError, PlanError
 from flowsweep.run.events import EventListener, TrialProbing
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot
+from flowsweep.schedule.tests.file import FileParameters
 from path_support import Way, path_outcome
 from rtt_support import make_rtt_outcome
 
@@ -181,6 +183,8 @@ def test_json_is_one_object_with_the_columns_of_the_test(
         (["rtt", "local", "--duration", "0s"], "--duration: "),
         (["path", "local", "--duration", "x"], "--duration: "),
         (["path", "local", "--set", "sweep.flows=2"], "sweep.flows"),
+        (["file", "local", "--read", "/data", "--size", "1GiB"], "--size: found together with `read`"),
+        (["file", "local", "--read", "data"], '--read: found "data", expected an absolute path'),
         (["tcp", "local", "--duration", "50ms"], "--duration: "),
         (["tcp", "local", "--set", "sweep.duration=50ms"], "--set sweep.duration=50ms: "),
     ],
@@ -323,9 +327,37 @@ def test_quic_ends_with_what_limited_it(
 
 
 APART = (
-    "no single stage: they wait for each other, or share a CPU; the slowest part alone, the sink's storage, "
+    "no single stage: they wait for each other, or share a CPU; the slowest part alone, the sink storage, "
     "is 3.00"
 )
+
+
+@pytest.mark.parametrize(
+    ("asked", "files"),
+    [
+        (["--read", "/data/recordings"], None),
+        (["--set", 'sweep.read="/data/recordings"'], None),
+        (["--read", "/data/recordings", "--files", "3"], 3),
+    ],
+)
+def test_files_that_are_there_are_sent(
+    asked: list[str], files: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slots: list[Slot] = []
+
+    def outcome(slot: Slot) -> TrialOutcome:
+        slots.append(slot)
+        return make_file_outcome(slot.trials[0])
+
+    measuring(monkeypatch, outcome)
+    invoke("file", "local", "--set", 'sweep.part=["whole"]', *asked)
+    parameters = slots[0].trials[0].parameters
+    assert isinstance(parameters, FileParameters)
+    assert (parameters.existing, parameters.file_size_bytes, parameters.files) == (
+        "/data/recordings",
+        None,
+        files,
+    )
 
 
 @pytest.mark.parametrize(
@@ -335,7 +367,7 @@ APART = (
         (
             1e9,
             0.99,
-            "no single stage: all cores of a host were in use; the slowest part alone, the sink's storage, ",
+            "no single stage: all cores of a host were in use; the slowest part alone, the sink storage, ",
         ),
         (2.5e9, 0.5, "sink disk: receiving waited for the sink's disk to write"),
     ],
