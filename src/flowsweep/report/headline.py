@@ -159,7 +159,7 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
             meant = goodput.meant if goodput else ""
             if above_link(reached_bps, own) is not None:
                 meant = "(all that the link carries)"
-            rivals = sum(row is not best and known(row["goodput_highest_bps"]) >= reached_bps for row in rows)
+            rivals = sum(row is not best and _reads_as_much(row, reached_bps) for row in rows)
             spread = f"{_spread(best)}{_before(best, before)}"
             found.append(Highest(name, number, unit, meant, spread, place, rivals, best))
     return tuple(found)
@@ -188,6 +188,12 @@ def _before(point: CellRow, before: Sequence[TrialRow]) -> str:
         return ""
     carried = format_range(min(early), max(early))
     return f", since goodput stepped; before that {carried} in {counted(len(early), 'repeat')}"
+
+
+def _reads_as_much(point: CellRow, goodput_bps: float) -> bool:
+    """Whether a repeat of a point reads as much as some goodput, or more."""
+    most_bps = known(point["goodput_highest_bps"])
+    return most_bps >= goodput_bps or format_rate(most_bps) == format_rate(goodput_bps)
 
 
 def _least_of_highest(points: Sequence[CellRow]) -> CellRow:

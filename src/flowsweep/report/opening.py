@@ -138,7 +138,7 @@ def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]
     """What limits there, said once for directions that are alike; `are_all`: the campaign has no others."""
     by_limit = grouped(points, _limit)
     if len(points) > 1 and len(by_limit) == 1:
-        where = "In both directions" if are_all else "In these two directions"
+        where = "There, in both directions," if are_all else "There, in these two directions,"
         return [f"{where} {limit}." for limit in by_limit]
     return [
         f"{' and '.join(direction_of(own[0]) for own in alike)}: {limit}."
@@ -337,7 +337,7 @@ def _trust(
         if len(points) > 1:
             alike = len(set(map(len, points))) == 1
             rests = f"{rests} each way" if alike else f"only {rests} one way"
-        said.append(f"The highest goodput rests on {rests}, too few for a confidence interval.")
+        said.append(f"The highest goodput rests on {rests}, too few for a confidence interval of their own.")
     said += [one.claim for one in findings if one.kind == "order"]
     said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
     ended = "are imported" if _imported(trials) else "ended ok"

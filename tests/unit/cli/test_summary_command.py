@@ -92,7 +92,7 @@ def test_what_limited_trials_stands_on_a_narrow_terminal_and_what_does_not_is_na
     out = io.StringIO()
     print_table(rows, Screen(file=out, width=80))
     text = " ".join(out.getvalue().split())
-    assert text.count("congestion window: queue") == 2
+    assert text.count("the path itself") == 2
     assert "no room for coverage, usable, " in text
 
 

@@ -39,8 +39,18 @@ def test_both_ways_are_said_with_where_and_how_often() -> None:
 
 def test_few_trials_each_way_have_no_confidence_interval() -> None:
     assert lines_of(one_point(repeats=2))["Trust"] == (
-        "The highest goodput rests on 2 trials each way, too few for a confidence interval."
+        "The highest goodput rests on 2 trials each way, too few for a confidence interval of their own."
     )
+
+
+def test_points_that_read_alike_are_counted_as_such() -> None:
+    """They differed by a thousandth of a percent, and one direction had "1 other point", the other three."""
+    rows = make_rows(flows=[1, 2, 4], window_sums=(MIB,), repeats=2, change=lambda row: row)
+    alike = [
+        row | {"goodput_bps": 48e6 - 100 * row["flows"], "goodput_mean_bps": 48e6 - 100 * row["flows"]}
+        for row in rows
+    ]
+    assert "; at 2 other points a repeat reached as much or more)" in lines_of(alike)["Highest goodput"]
 
 
 def test_what_is_alike_both_ways_is_said_once() -> None:
@@ -68,8 +78,8 @@ def test_the_mean_over_the_whole_trial_stands_first_and_how_much_less_it_is() ->
 def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
     told = lines_of(one_point(verdict="congestion window: queue", link_payload_bps=48.2e6))
     assert told["Limit"] == (
-        "In both directions the path itself limits, at 99.6 % of the 48.2 Mbit/s that the link carries in "
-        "the long run."
+        "There, in both directions, the path itself limits, at 99.6 % of the 48.2 Mbit/s that the link "
+        "carries in the long run."
     )
     assert told["To do"] == (
         "At this point no window and no number of flows raises goodput: the path limits it, and more goodput "
@@ -91,7 +101,9 @@ def test_a_congestion_control_with_shorter_round_trips_is_something_to_do() -> N
 def test_what_limits_in_two_of_many_directions_is_not_said_of_all() -> None:
     rows = one_point(1, verdict="congestion window: queue", link_payload_bps=48.2e6)
     third = [row | {"src": "cern", "trial_id": row["trial_id"] + "c"} for row in rows if row["dst"] == "sara"]
-    assert lines_of([*rows, *third])["Limit"].startswith("In these two directions the path itself limits")
+    assert lines_of([*rows, *third])["Limit"].startswith(
+        "There, in these two directions, the path itself limits"
+    )
 
 
 def test_a_path_that_limits_far_below_its_link_is_left_open() -> None:
@@ -178,7 +190,7 @@ def test_what_speaks_against_the_numbers_is_said() -> None:
     assert told["Trust"] == (
         "1 of 7 trials: this machine could not keep up with the emulated path, more than 1.00 % of the "
         "packets arrived over 1 ms late. 1 of 7 trials did not end ok, and are left out. The highest "
-        "goodput rests on only 2 trials one way, too few for a confidence interval."
+        "goodput rests on only 2 trials one way, too few for a confidence interval of their own."
     )
     assert "(median of 2 repeats, " in told["Highest goodput"]
 

@@ -156,7 +156,8 @@ def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) ->
         claim += ". Sending at its rate loses less"
     elif share >= MOST:
         added_ms = _median_added_ms(rows)
-        claim = f"the emulated link's queue overflowed in {trials}: {dropped}"
+        counts = " in the time that counts" if any(row.get("omit_s") for row in rows) else ""
+        claim = f"the emulated link's queue overflowed in {trials}{counts}: {dropped}"
         if added_ms is not None:
             claim += f"; round trips then are {format_milliseconds(added_ms)} longer than the least"
     elif random >= MOST * total:

@@ -192,12 +192,24 @@ def _described(observed: Observations, points: Sequence[_Point], decision: Decis
     if decision == "no practical effect":
         return f"{said}; none is more than {margin} below it, by which the model may be off."
     if decision == "undecided":
-        return f"{said}; whether one is below it by more than {margin} is undecided."
+        return f"{said}; {_open(points, margin)}."
     beyond = sum(1 for point in points if quantity_of(point.rows[0], BEYOND_COMPARED))
     if beyond:
         where = counted(beyond, "point")
         return f"{said}; at {where} path, flows or duration are beyond what the model was compared with."
     return f"{said}; 19 of 20 predictions of emulated paths were within {margin}."
+
+
+def _open(points: Sequence[_Point], margin: str) -> str:
+    """What stays open of points of which none is shown to be far below the model, nor all not to be."""
+    if points[0].ratio < 1 - MODEL_ERROR:
+        return f"whether one is below it by more than {margin} is undecided"
+    seen = f"none is seen below it by more than {margin}, but"
+    untested = [point for point in points if point.half_width is None]
+    if untested and all(low is None or low >= 1 - MODEL_ERROR for low, _ in map(_interval, points)):
+        single = all(len(point.rows) < _LEAST_REPEATS for point in untested)
+        return f"{seen} {counted(len(untested), 'point')}{' of a single trial' * single} cannot be tested"
+    return f"{seen} the trials do not exclude it"
 
 
 def _path(row: ObservedRow) -> str:

@@ -123,7 +123,7 @@ def _hypothesis(
         f"{scope.direction}: {theory.where} ({trials}), goodput{beside} is "
         f"{with_interval(format_number, ratio.value, ratio.low, ratio.high)}"
         f"{_by_point(observed, rows, theory.column)} {theory.what}."
-        f"{_in_the_mean(observed, rows) if theory.column == _LINK else ''}"
+        f"{_in_the_mean(observed, rows, theory)}"
     )
     return Hypothesis(
         "theory",
@@ -148,9 +148,13 @@ def _by_point(observed: Observations, rows: Sequence[ObservedRow], column: str) 
     return f" ({format_number(min(means))} to {format_number(max(means))} by point)"
 
 
-def _in_the_mean(observed: Observations, rows: Sequence[ObservedRow]) -> str:
-    """What it is in the mean over a trial, where that is less; why a point is above what a link can carry."""
+def _in_the_mean(observed: Observations, rows: Sequence[ObservedRow], theory: _Theory) -> str:
+    """What it is in the mean over a trial, where that is less; why a point is above what can be carried."""
     means = [row | {"goodput_bps": row.get("goodput_mean_bps") or row["goodput_bps"]} for row in rows]
+    if theory.verdicts is WINDOWS:
+        return _more_than_a_window(observed, rows, means, theory.column)
+    if theory.column != _LINK:
+        return ""
     ratio, _ = _ratio(means, _LINK)
     if max(_mean_ratio(own, _LINK) for own in _points(observed, rows)) < _BEYOND_LINK:
         if ratio.value > _ratio(rows, _LINK)[0].value - _LESS_IN_THE_MEAN:
@@ -164,6 +168,21 @@ def _in_the_mean(observed: Observations, rows: Sequence[ObservedRow]) -> str:
         " These are medians of intervals, and no mean of what the link carried: data that waited behind a "
         "lost packet, or in a buffer, count when they are read. In the mean over a trial it is "
         f"{with_interval(format_number, ratio.value, ratio.low, ratio.high)}."
+    )
+
+
+def _more_than_a_window(
+    observed: Observations, rows: Sequence[ObservedRow], means: Sequence[ObservedRow], column: str
+) -> str:
+    """Why a point is above what windows allow: some intervals hold one more of them than others."""
+    highest, in_the_mean = (
+        max(_mean_ratio(own, column) for own in _points(observed, of)) for of in (rows, means)
+    )
+    if highest <= 1 or in_the_mean >= highest:
+        return ""
+    return (
+        " These are medians of intervals, some of which hold one window more than others; in the mean over a "
+        f"trial the highest point is at {format_number(in_the_mean)}."
     )
 
 

@@ -159,4 +159,6 @@ def _within(noise: RepeatNoise) -> str:
         for row in noise.rows
         if row["goodput_p10_bps"] is not None and row["goodput_p90_bps"] is not None
     ]
-    return f", the intervals of a trial by {format_share(float(np.median(spreads)))}" if spreads else ""
+    return (
+        f", the intervals of the median trial by {format_share(float(np.median(spreads)))}" if spreads else ""
+    )

@@ -36,7 +36,7 @@ def test_the_plateau_is_told_per_number_of_flows_where_it_differs() -> None:
     one, four = plateaus_of(campaign(flows_apart(), 1))
     assert one.claim.startswith(
         "a → b, 1 flow: 48 KiB is too small; which window sum is enough is undecided: 96 KiB looks like the "
-        "smallest, with a mean of 14."
+        "smallest, with a geometric mean of 14."
     )
     assert one.claim.endswith(" Mbit/s from there on, but none is shown to be enough.")
     linked, _ = plateaus_of([row | {"link_payload_bps": 15e6} for row in campaign(flows_apart(), 1)])
@@ -128,7 +128,21 @@ def test_a_decline_at_large_windows_is_found() -> None:
     assert told.decision == "effect"
     assert told.effect == pytest.approx(-26, abs=4)
     assert told.claim.startswith("a → b: goodput declines at large windows: −2")
-    assert " at 1 MiB against 32 KiB … 128 KiB; the highest mean is at " in told.claim
+    assert " in the mean over a trial at 1 MiB against 32 KiB … 128 KiB; the highest mean" in told.claim
+
+
+def test_a_decline_says_how_much_of_a_short_trial_counts_and_what_keeps_it_open() -> None:
+    """Its interval excluded 0, and "the trials do not exclude chance" stood beside it."""
+    rows = [row | {"duration_s": 1.4, "omit_s": 0.4} for row in campaign(falling(0.3, 2), 1)]
+    [told] = plateaus_of(rows, "decline")
+    assert " in the mean over the 1.00 s of a trial that count at 1 MiB against " in told.claim
+    [asked] = decline_hypotheses(one_sweep(campaign(falling(0.1, 2), 1)))
+    assert asked.p_value is not None
+    assert asked.p_value < 0.05
+    assert asked.say("undecided").endswith(
+        f"; by itself that is beyond chance (p = {asked.p_value:.2g}), corrected for all that was tested it "
+        "may be chance."
+    )
 
 
 def test_no_decline_is_claimed_of_a_plateau_or_a_dip() -> None:

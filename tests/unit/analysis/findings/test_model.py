@@ -69,7 +69,19 @@ def test_what_the_model_may_err_by_is_no_effect() -> None:
 def test_at_the_edge_of_its_error_nothing_is_decided() -> None:
     found = conclusion(campaign({1: 1.0, 8: 0.71}, noise=0.05))
     assert found.decision == "undecided"
-    assert found.claim.endswith("is undecided.")
+    assert found.claim.endswith(
+        "; none is seen below it by more than 30 %, but the trials do not exclude it."
+    )
+
+
+def test_a_point_of_a_single_trial_is_what_keeps_it_open() -> None:
+    tried = campaign({1: 1.0, 4: 0.98, 8: 0.95})
+    rows = [row for row in tried.rows if row["flows"] < 8 or row["repeat"] == 1]
+    found = conclusion(Observations("s", "copy", tuple(rows), ("flows",)))
+    assert found.decision == "undecided"
+    assert found.claim.endswith(
+        "; none is seen below it by more than 30 %, but 1 point of a single trial cannot be tested."
+    )
 
 
 def test_without_repeats_it_is_only_described() -> None:

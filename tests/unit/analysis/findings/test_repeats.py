@@ -64,7 +64,7 @@ def test_variation_by_hand() -> None:
     assert variation.effect == pytest.approx(100 * math.sqrt(math.exp(0.01) - 1))
     assert (variation.interval_low, variation.interval_high) == (None, None)
     assert "with too few repeats for an interval" in variation.claim
-    assert "the intervals of a trial by 7.80 %" in variation.claim  # 0.2 / 2.563
+    assert "the intervals of the median trial by 7.80 %" in variation.claim  # 0.2 / 2.563
 
 
 def test_levels_that_scatter_unlike_each_other_are_named() -> None:

@@ -16,8 +16,9 @@ from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.means import window_levels
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.wording import format_margin
+from flowsweep.wording import format_margin, format_seconds
 
+_LONG_S = 10.0
 _METHOD = (
     f"log of mean goodput over a trial, highest level against up to {LONGEST} neighbouring lower "
     "ones, {freedom} of freedom; one-sided t, a level's own noise where it is more than that of all, "
@@ -82,7 +83,7 @@ def _say(run: Run, decision: Decision) -> str:
     largest = run.at(end)
     best = run.at(int(np.argmax(run.means.means)))
     many = "with many flows" if run.means.axis == "flows" else "at large windows"
-    less = f"{run.difference} at {largest} against {run.levels}"
+    less = f"{run.difference} in the mean over {_time_that_counts(run)} at {largest} against {run.levels}"
     if decision == "effect":
         small = run.change[1] >= math.log1p(-run.margin)
         remark = (
@@ -98,4 +99,13 @@ def _say(run: Run, decision: Decision) -> str:
         return f"{where}: {what}, {largest}, {costs} no more than {most} of goodput{run.bound}."
     if not run.seen:
         return f"{where}: no decline of goodput is seen up to {largest}; a small one cannot be excluded."
-    return f"{where}: whether goodput declines {many} is undecided: {less}; the trials do not exclude chance."
+    return f"{where}: whether goodput declines {many} is undecided: {less}; {run.why_undecided}."
+
+
+def _time_that_counts(run: Run) -> str:
+    """A trial; of short ones how much of it counts, since a single loss weighs more in less time."""
+    times_s = {row["duration_s"] and row["duration_s"] - (row["omit_s"] or 0.0) for row in run.means.rows}
+    counts_s = next(iter(times_s)) if len(times_s) == 1 else None
+    if counts_s is None or counts_s >= _LONG_S:
+        return "a trial"
+    return f"the {format_seconds(counts_s)} of a trial that count"

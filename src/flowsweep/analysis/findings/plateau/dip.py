@@ -85,6 +85,6 @@ def _say(run: Run, decision: Decision) -> str:
         none = "at no window between others is goodput below that of both"
         return f"{where}: {none}; small dips cannot be excluded."
     return (
-        f"{where}: whether goodput dips at a window of {run.levels} is undecided: {run.difference} {beside} "
-        "may be chance."
+        f"{where}: whether goodput dips at a window of {run.levels} is undecided: {run.difference} {beside}; "
+        f"{run.why_undecided}."
     )

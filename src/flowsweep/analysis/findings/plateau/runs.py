@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.plateau.sentences import tried
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
+from flowsweep.defaults import SIGNIFICANCE
 from flowsweep.wording import counted, format_change, format_share
 
 LONGEST = 3
@@ -60,6 +61,16 @@ class Run:
     def difference(self) -> str:
         """The change of goodput in words."""
         return format_change(*(percent(value) for value in self.change))
+
+    @property
+    def why_undecided(self) -> str:
+        """Why nothing is claimed of it, in words: it may be chance, by itself or as one of many."""
+        if self.p_value >= SIGNIFICANCE:
+            return "it may be chance"
+        return (
+            f"by itself that is beyond chance (p = {self.p_value:.2g}), corrected for all that was tested it "
+            "may be chance"
+        )
 
 
 def run_hypotheses(

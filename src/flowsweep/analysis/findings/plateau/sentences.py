@@ -143,7 +143,7 @@ def _reached(plateau: Plateau) -> str:
         return said
     binary = all(size % SIZE_UNITS["KiB"] == 0 for size in plateau.means.levels)  # as they were asked for
     (requested,) = format_sizes(round(knee.requested), binary=binary)
-    said += f" at an estimated {requested}{_between_tested(plateau)}"
+    said += f"{_between_tested(plateau)}, perhaps near {requested}"
     if knee.usable is not None:
         said += f" (usable: {_bounded(knee.usable, knee.usable_low, knee.usable_high)})"
     return f"{said}{_theory(plateau)}"
@@ -156,14 +156,23 @@ def _not_shown(plateau: Plateau, plateau_is: str) -> str:
     first, below = _tried(plateau, found.start), excluded(found)
     if carried:
         fails = "" if below is None else f", {_tried(plateau, below)} did not suffice"
-        return f"{first} sufficed, since it has {carried}{fails}{_theory(plateau)}"
+        return f"{first} sufficed, since it has {carried}{fails}{_theory(plateau, _mean(plateau))}"
     known = "" if below is None else f"{_tried(plateau, below)} {_too_low(plateau, below)}; "
     shown = f"only the largest, {_tried(plateau, last)}, is" if found.latest == last else "none is"
     looks = "look" if _several(plateau) else "looks"
     return (
-        f"{known}which {name} is enough is undecided: {first} {looks} like the smallest, with a mean of "
-        f"{plateau_is} {_over(plateau)}, but {shown} shown to be enough{_theory(plateau)}"
+        f"{known}which {name} is enough is undecided: {first} {looks} like the smallest, with a geometric "
+        f"mean of {plateau_is} {_over(plateau)}, but {shown} shown to be enough{_theory(plateau)}"
     )
+
+
+def _mean(plateau: Plateau) -> str:
+    """Name the plateau's goodput where nothing named it before: it may be less than what a level has."""
+    highest, last = plateau.found.highest, len(plateau.means.levels) - 1
+    if len(highest) == 1:
+        return "this goodput"
+    levels = "on" if highest[-1] == last else f"up to {_tried(plateau, highest[-1])}"
+    return f"{format_rate(plateau.found.peak_bps)}, the mean from there {levels},"
 
 
 def _too_low(plateau: Plateau, level: int) -> str:
@@ -201,13 +210,13 @@ def _several(plateau: Plateau) -> bool:
     return plateau.means.axis == "flows" and plateau.means.levels[plateau.found.start] != 1
 
 
-def _theory(plateau: Plateau) -> str:
+def _theory(plateau: Plateau, goodput: str = "this goodput") -> str:
     if plateau.knee is None or plateau.rtt_ms is None or plateau.product_bytes is None:
         return ""
     round_trip = format_duration(plateau.rtt_ms * MILLISECOND_NS)
     compare = ", to compare with usable bytes," if plateau.knee.usable is not None else ""
     product = format_size(plateau.product_bytes)
-    said = f". Bandwidth × delay{compare} is {product} at this goodput and {round_trip}"
+    said = f". Bandwidth × delay{compare} is {product} at {goodput} and {round_trip}"
     if plateau.link_product_bytes is not None:
         said += f", {format_size(plateau.link_product_bytes)} at the rate of the link"
     if plateau.path_product_bytes is not None:
@@ -222,8 +231,8 @@ def _between_tested(plateau: Plateau) -> str:
     """Between which levels an estimate lies: they are what was tested, and no interval of its error."""
     below, above = excluded(plateau.found), shown_enough(plateau.means, plateau.found)
     if below is not None and above is not None:
-        return f", between the tested {_tried(plateau, below)} and {_tried(plateau, above)}"
-    return "" if above is None else f", at most the tested {_tried(plateau, above)}"
+        return f" between the tested {_tried(plateau, below)} and {_tried(plateau, above)}"
+    return "" if above is None else f" at the tested {_tried(plateau, above)} or below"
 
 
 def _bounded(size: float, low: float | None, high: float | None) -> str:
