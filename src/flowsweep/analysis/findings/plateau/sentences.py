@@ -142,7 +142,7 @@ def _reached(plateau: Plateau) -> str:
     if knee is None:
         return said
     binary = all(size % SIZE_UNITS["KiB"] == 0 for size in plateau.means.levels)  # as they were asked for
-    (requested,) = format_sizes(round(knee.requested), binary=binary)
+    (requested,) = format_sizes(_guess(knee.requested, binary=binary), binary=binary)
     said += f"{_between_tested(plateau)}, perhaps near {requested}"
     if knee.usable is not None:
         said += f" (usable: {_bounded(knee.usable, knee.usable_low, knee.usable_high)})"
@@ -237,13 +237,20 @@ def _between_tested(plateau: Plateau) -> str:
 
 def _bounded(size: float, low: float | None, high: float | None) -> str:
     """A size in bytes with the bounds that are known of it."""
-    known = [round(end) for end in (size, low, high) if end is not None]
-    middle, *ends = format_sizes(*known, binary=False)
+    known = [round(end) for end in (low, high) if end is not None]
+    middle, *ends = format_sizes(_guess(size, binary=False), *known, binary=False)
     if low is not None and high is not None:
         return f"{middle}, between {ends[0]} and {ends[1]}"
     if not ends:
         return middle
     return f"{middle}, {'at least' if high is None else 'at most'} {ends[0]}"
+
+
+def _guess(size: float, *, binary: bool) -> int:
+    """Round a size to the two digits that a guess between tested levels is worth, in its own unit."""
+    base = 1024 if binary else 1000
+    unit = base ** int(math.log(max(size, 1.0), base))
+    return round(float(f"{size / unit:.2g}") * unit)
 
 
 def _short(size: float) -> str:
