@@ -334,6 +334,12 @@ def test_an_effect_beyond_the_axis_stands_at_its_end_and_says_its_size(rows):
     assert {row["effect_percent"] for row in effects.rows} == {24.0, 712.0}
 
 
+def test_the_axis_of_effects_does_not_reach_where_goodput_would_be_negative(rows):
+    far = finding(axis="window_sum_bytes", effect=512.0, interval_low=490.0, interval_high=540.0)
+    (effects,) = of_kind(figures(rows, findings=(far,)), "effects")
+    assert tuple(effects.figure.layout.xaxis.range) == (-115.0, pytest.approx(540 * 1.15))
+
+
 def test_findings_without_an_effect_on_goodput_are_not_in_the_effects_figure(rows):
     others = (
         finding("plateau", effect_unit="bytes"),

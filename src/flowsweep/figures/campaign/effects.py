@@ -28,6 +28,8 @@ _FARTHEST_PERCENT = 100.0
 """Effects beyond it are not drawn to scale, unless all are."""
 _LEAST_PERCENT = 5.0
 """The axis shows at least this much either way."""
+_MOST_LESS_PERCENT = 115.0
+"""Goodput cannot be less by more than 100 %; beside a mark there is room for its number."""
 _LONGEST_LABEL = 30
 
 
@@ -89,7 +91,7 @@ def _figure(findings: Sequence[Finding], margin: float) -> go.Figure:
         margin={"l": 12, "r": 12, "t": 34, "b": 48},
         xaxis={
             "title": {"text": "relative change of goodput, %", "standoff": 8},
-            "range": [-end, end],
+            "range": [-min(end, _MOST_LESS_PERCENT), end],
             "zeroline": True,
             "nticks": 8,
         },
@@ -161,7 +163,7 @@ def _symbol(effect: float, end: float, shape: str) -> str:
 
 def _beside(effect: float, end: float) -> str:
     """Above the mark, and inwards where that stands near an end."""
-    if abs(effect) <= end * 0.7:
+    if abs(effect) <= (end if effect > 0 else min(end, _MOST_LESS_PERCENT)) * 0.7:
         return "top center"
     return "top left" if effect > 0 else "top right"
 
