@@ -57,10 +57,11 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
         row: Of the summary, with a verdict.
 
     Returns:
-        The verdict's own word and meaning. Where it is of the congestion window, and that was full for less
-        than a third of the time: the path or the losses by themselves, on what grounds, and what the flight
-        filled instead. Where the source was late and caught up in bursts that may be what was lost: that.
-        Where hosts counted fewer drops than lost datagrams: why it is theirs.
+        The verdict's own word and meaning; of a full path, as findings call it, the path itself. Where it is
+        of the congestion window, and that was full for less than a third of the time: the path or the losses
+        by themselves, on what grounds, and what the flight filled instead. Where the source was late and
+        caught up in bursts that may be what was lost: that. Where hosts counted fewer drops than lost
+        datagrams: why it is theirs.
     """
     verdict = known(row["verdict"])
     if verdict == HOST_DROPS and _in_pieces(row):
@@ -68,7 +69,7 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
     if verdict == PATH_LOSS and may_be_own_bursts(row):
         return verdict, f"{VERDICTS[verdict].meaning} {_own_bursts(row)}"
     if verdict not in (QUEUE, LOSS) or held_by_window(row):
-        return verdict, VERDICTS[verdict].meaning
+        return PATH_ITSELF if verdict == QUEUE else verdict, VERDICTS[verdict].meaning
     if verdict == LOSS:
         return "loss", f"Packets were lost, and congestion control slowed down for it. {_filled(row)}"
     return PATH_ITSELF, f"{THE_PATH} carried no more ({_ground(row)}). {_filled(row)}"

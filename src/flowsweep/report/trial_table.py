@@ -23,6 +23,7 @@ from flowsweep.wording import (
     format_seconds,
     format_share,
     format_size,
+    format_sizes,
     hosts_of_groups,
     lasted_words,
     window_marks,
@@ -169,6 +170,11 @@ def _omitted(row: TrialRow) -> str:
     return format_seconds(row["omit_s"]) if row.get("omit_s") else ""
 
 
+def _decimal_size(size_bytes: float) -> str:
+    """What arrived is no power of two but by chance: all of a column in units of the same kind."""
+    return format_sizes(size_bytes, binary=False)[0]
+
+
 def _limited_by(row: TrialRow) -> str:
     return limit_words(row)[0] if row.get("verdict") else ""
 
@@ -245,7 +251,7 @@ COLUMNS = (
     _label("Echo", "echo", "who answers", ASKED),
     *map(_setting, SETTINGS),
     _quantity("Coverage", "coverage", format_share, "intervals that every flow covered completely"),
-    _quantity("Bytes", "bytes", format_size),
+    _quantity("Bytes", "bytes", _decimal_size),
     _quantity("Jitter", "jitter_ms", format_milliseconds, "between arrivals, as RFC 3550 has it"),
     _quantity("Reordered", "reordered", str, "datagrams"),
     _quantity("Duplicates", "duplicates", str, "datagrams"),

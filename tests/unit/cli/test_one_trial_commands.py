@@ -240,7 +240,7 @@ UNCLEAR = (
         ({"verdict": "send window"}, "send window: the source's send buffer was full of what the sink"),
         (
             {"verdict": "congestion window: queue"},
-            "congestion window: queue: the path carried no more, as it was full, a queue stood in it",
+            "the path itself, which carried no more, as it was full, a queue stood in it",
         ),
         (
             # BBR: the share of the congestion window is next to 0.

@@ -88,11 +88,12 @@ def test_a_narrow_terminal_shows_fewer_columns_and_cuts_nothing(archive: Path, w
 
 def test_what_limited_trials_stands_on_a_narrow_terminal_and_what_does_not_is_named() -> None:
     windows = [make_trial(flows=flows) for flows in (1, 4)]
-    rows = [row | {"verdict": "congestion window: queue"} for row in summed(*map(make_outcome, windows))]
+    held = {"verdict": "congestion window: loss", "limit_cwnd_share": 0.9}
+    rows = [row | held for row in summed(*map(make_outcome, windows))]
     out = io.StringIO()
     print_table(rows, Screen(file=out, width=80))
     text = " ".join(out.getvalue().split())
-    assert text.count("the path itself") == 2
+    assert text.count("congestion window: loss") == 2
     assert "no room for coverage, usable, " in text
 
 

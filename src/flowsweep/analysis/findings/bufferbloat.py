@@ -120,9 +120,10 @@ def _hypothesis(
     shorter = "" if shared else ", or a window nearer to bandwidth × delay,"
     claim = (
         f"{direction}: where the path is full {whose_queue} {longer} to {_least_words(waits)}"
-        f"{held} in {some_of(len(rows), full, 'trial')} (at most "
+        f"{held} in {some_of(len(rows), full, 'trial')} (medians of trials, the highest "
         f"{format_milliseconds(max(one.wait_ms for one in waits))}).{without}{_unlike_words(unlike)} "
-        f"{longer_for_all}: fair queueing or CoDel at the bottleneck{shorter} shortens it."
+        f"{longer_for_all}: CoDel at the bottleneck{shorter} shortens it; with fair queueing only this "
+        "traffic waits."
     )
     method = _METHOD.format("direction" if shared else "trial") + _method_words(points)
     return _described(observed.scope(direction), claim, trial_ids(rows), added, method=method)

@@ -156,13 +156,15 @@ def _say_cut(
             f"which they differ by {change} on average. This is of median intervals, and says nothing of "
             "longer trials, nor of what losses cost."
         )
-    lead, themselves = f"No duration below {long} is shown to tell the same", ""
+    wanted = f"for which at least {format_margin(MOST_TRIALS)} of trials have to"
+    lead, themselves = f"No duration below {long} is shown to tell the same, {wanted}", ""
     if not _agrees(whole, margin):
         lead = f"No duration is shown to be long enough, not even the longest, {long}"
         themselves = f"; of those of {long} themselves {_share(whole)} do"
     return (
-        f"{lead}: {shares_in_words(estimate, f'independent trials of {short}', margin)} of the mean of those "
-        f"of {long}, from which they differ by {change} on average{themselves}."
+        f"{lead}: "
+        f"{shares_in_words(estimate, f'independent trials of {short}', margin)} of the mean of those of "
+        f"{long}, from which they differ by {change} on average{themselves}."
     )
 
 

@@ -151,7 +151,8 @@ def _hypothesis(observed: Observations, together: _Together, resemblance: float 
     if resemblance is not None:
         claim += (
             f" Neighbouring trials resemble each other (r = {format_number(resemblance)}, of what the fit "
-            "leaves): intervals and p-values that take trials as independent are approximate."
+            "leaves): intervals and p-values that take trials as independent do not hold as they stand, and "
+            "differences may look surer than they are."
         )
     return Hypothesis(
         "order",

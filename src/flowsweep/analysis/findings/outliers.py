@@ -15,11 +15,13 @@ from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE, SLOW_SHARE
-from flowsweep.wording import counted, format_margin, format_number
+from flowsweep.wording import counted, format_margin, format_number, format_rate
 
 NAMED = 3
 """Trials that a sentence names, at most."""
 _SLOW = math.log(SLOW_SHARE)
+_MEAN_APART = 0.01
+"""Between the median interval's goodput and the mean over the trial; natural logarithm."""
 _PAIR = 2
 _EVEN = 0.5
 """What may be likelier than this is said without a number."""
@@ -165,7 +167,15 @@ def _disagreeing(observed: Observations, noise: RepeatNoise, places: Sequence[in
 def _named(observed: Observations, noise: RepeatNoise, found: RobustFit, place: int) -> str:
     row, deviation = noise.rows[place], float(found.deviations[place])
     than = "its repeats, and carries what the link can" if deviation > 0 and _fills_link(row) else "expected"
-    return f"{_trial(observed, row)} has {_difference(deviation)} goodput than {than}{_special(noise, place)}"
+    less = f"{_difference(deviation)} goodput{_of_median_interval(row)}"
+    return f"{_trial(observed, row)} has {less} than {than}{_special(noise, place)}"
+
+
+def _of_median_interval(row: ObservedRow) -> str:
+    """Say that goodput is that of the median interval, of a trial whose mean is another."""
+    mean_bps = row.get("goodput_mean_bps")
+    apart = mean_bps and abs(math.log(goodput_of(row) / mean_bps)) > _MEAN_APART
+    return f" in its median interval (mean {format_rate(mean_bps)})" if mean_bps and apart else ""
 
 
 def _trial(observed: Observations, row: ObservedRow) -> str:

@@ -142,7 +142,8 @@ def test_a_duration_that_is_right_on_average_only_is_not_enough() -> None:
     finding = cut_finding(long_trials(), {10: unsteady})
     assert finding.effect == 30.0
     assert finding.claim.startswith(
-        "No duration below 30 s is shown to tell the same: fewer than 1 % of independent trials of 10 s come "
+        "No duration below 30 s is shown to tell the same, for which at least 90 % of trials have to: fewer "
+        "than 1 % of independent trials of 10 s come "
     )
 
 

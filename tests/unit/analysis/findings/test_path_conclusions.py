@@ -45,7 +45,7 @@ def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
     # 284.8 ms, 307.8 ms and their geometric mean, 296.1; 19.3 Mbit/s · 296.1 ms / 8 = 714 kB.
     assert hypothesis.estimate.effect == pytest.approx(0.29608, rel=1e-4)
     assert hypothesis.say("described").startswith("a → b: where the path is full its queue adds 296 ms [")
-    at = " to a round trip of 20.2 ms (714 KB waiting) in 3 trials (at most 308 ms)"
+    at = " to a round trip of 20.2 ms (714 KB waiting) in 3 trials (medians of trials, the highest 308 ms)"
     assert at in said([hypothesis])
 
 
@@ -54,7 +54,7 @@ def test_queues_of_both_directions_are_one_wait_and_no_bytes_of_either() -> None
     claim = said(bufferbloat_hypotheses(observed(*rows)))
     assert claim.startswith("a → b: where the path is full the queues of both directions together add 285 ms")
     assert "waiting" not in claim
-    assert " Round trips of all that shares the path are as much longer: fair queueing" in claim
+    assert " Round trips of all that shares the path are as much longer: CoDel at the " in claim
 
 
 def test_queues_of_points_that_differ_are_told_apart() -> None:
@@ -67,7 +67,7 @@ def test_queues_of_points_that_differ_are_told_apart() -> None:
     assert hypothesis.say("described").startswith(
         "a → b: where the path is full its queue adds between 8.80 ms [6.64 ms, 11.7 ms] (the least of 2 "
         "points: bbr) and 180 ms [177 ms, 182 ms] (the most: cubic) to a round trip of 20.2 ms (21.2 KB and "
-        "434 KB waiting) in 6 trials (at most 181 ms)."
+        "434 KB waiting) in 6 trials (medians of trials, the highest 181 ms)."
     )
     assert hypothesis.estimate.effect == pytest.approx(0.1798), "that of the point where it is most"
 
@@ -101,7 +101,7 @@ def test_what_a_longer_path_takes_is_no_queue() -> None:
     claim = said(bufferbloat_hypotheses(observed(*rows)))
     assert claim.startswith("a → b: where the path is full its queue adds 54.1 ms [")
     assert " to round trips of 10.2 ms to 50.4 ms, the least of each trial, as trials took paths of " in claim
-    assert " in 4 trials (at most 57.6 ms)" in claim
+    assert " in 4 trials (medians of trials, the highest 57.6 ms)" in claim
 
 
 def test_trials_whose_flows_take_paths_of_unlike_length_tell_no_queue() -> None:
@@ -229,7 +229,8 @@ def test_fewer_trials_than_the_path_limits_are_counted_against_them() -> None:
     """Beside "the path itself limits all 3 trials" a bare "2 trials" would be another count of the same."""
     rows = [trial(1), trial(2), trial(3, recoveries=0, rtt_median_ms=None)]
     assert "a full queue drops, in 2 of 3 trials: " in said(drop_hypotheses(observed(*rows), {}))
-    assert " in 2 of 3 trials (at most 285 ms)" in said(bufferbloat_hypotheses(observed(*rows)))
+    told = said(bufferbloat_hypotheses(observed(*rows)))
+    assert " in 2 of 3 trials (medians of trials, the highest 285 ms)" in told
 
 
 @pytest.mark.parametrize(

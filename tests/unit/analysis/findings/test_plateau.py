@@ -95,7 +95,7 @@ def test_a_plateau_in_words() -> None:
     assert plateau.claim.startswith(
         "a → b: 440 KB was the smallest tested window sum that sufficed, 237 KB did not; "
     )
-    assert " between the tested 237 KB and 440 KB, perhaps near " in plateau.claim
+    assert " between the tested 237 KB and 440 KB, by its shape perhaps near " in plateau.claim
     assert " KB (usable: 4" in plateau.claim
     assert "[" not in plateau.claim, "levels that were tested are no interval"
     assert "; goodput reaches its plateau of 88." in plateau.claim

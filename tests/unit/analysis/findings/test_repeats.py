@@ -125,7 +125,8 @@ def test_a_trial_that_stands_out_is_named_with_what_was_special() -> None:
     assert outliers.effect == pytest.approx(100 * math.expm1(left.resid_press[17]))
     assert outliers.effect == pytest.approx(-30, abs=3)
     assert f"1 trial stands out from the repeats: {rows[17]['trial_id']} (" in outliers.claim
-    assert "% less goodput than expected; CPU load of the busiest receiving thread 99" in outliers.claim
+    assert " than expected; CPU load of the busiest receiving thread 99" in outliers.claim
+    assert re.search(r"% less goodput in its median interval \(mean 8\d\.\d Mbit/s\) than", outliers.claim)
 
 
 def test_of_two_repeats_either_may_be_the_unusual_one() -> None:

@@ -119,7 +119,7 @@ def test_of_two_repeats_the_one_that_fills_its_link_is_not_the_unusual_one() -> 
     rows[5]["goodput_bps"] *= 0.7
     told = outliers(rows)
     assert told.claim.startswith(f"1 trial stands out from the repeats: {rows[5]['trial_id']} (")
-    assert "% less goodput than expected" in told.claim
+    assert "% less goodput in its median interval (mean 8" in told.claim
     assert "more goodput" not in told.claim
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.apart import split_by_interaction
@@ -79,11 +80,13 @@ def _most_telling(means: LevelMeans, margin: float) -> Run:
 
 
 def _say(run: Run, decision: Decision) -> str:
-    where, end = said_of(run.means), len(run.means.levels) - 1
+    where, end = f"{said_of(run.means)}{_at_windows(run)}", len(run.means.levels) - 1
     largest = run.at(end)
     best = run.at(int(np.argmax(run.means.means)))
     many = "with many flows" if run.means.axis == "flows" else "at large windows"
-    less = f"{run.difference} in the mean over {_time_that_counts(run)} at {largest} against {run.levels}"
+    longer = "" if _counts_s(run) is None else " What a longer trial loses was not measured."
+    mean = f"in the mean over {_time_that_counts(run)}"
+    less = f"{run.difference} {mean} at {largest} against {run.levels}"
     if decision == "effect":
         small = run.change[1] >= math.log1p(-run.margin)
         remark = (
@@ -91,21 +94,35 @@ def _say(run: Run, decision: Decision) -> str:
             if small
             else f"the highest mean is at {best}"
         )
-        return f"{where}: goodput declines {many}: {less}; {remark}."
+        return f"{where}: goodput declines {many}: {less}; {remark}.{longer}"
     if decision == "no practical effect":
         most = format_margin(run.margin)
         what = "the most flows" if run.means.axis == "flows" else "the largest window"
         costs = "cost" if run.means.axis == "flows" else "costs"
-        return f"{where}: {what}, {largest}, {costs} no more than {most} of goodput{run.bound}."
+        no_more = f"{what}, {largest}, {costs} no more than {most} of goodput"
+        return f"{where}: {no_more} {mean}{run.bound}.{longer}"
     if not run.seen:
         return f"{where}: no decline of goodput is seen up to {largest}; a small one cannot be excluded."
-    return f"{where}: whether goodput declines {many} is undecided: {less}; {run.why_undecided}."
+    return f"{where}: whether goodput declines {many} is undecided: {less}; {run.why_undecided}.{longer}"
+
+
+def _at_windows(run: Run) -> str:
+    """Name the windows at which numbers of flows are compared: smaller ones may hold many flows back."""
+    sums = {row.get("window_sum_bytes") for row in run.means.rows}
+    known = sorted(size for size in sums if size is not None)
+    if run.means.axis != "flows" or len(known) < len(sums):
+        return ""
+    ends = dict.fromkeys(level_words("window_sum_bytes", size) for size in (known[0], known[-1]))
+    return f", window sum {' … '.join(ends)}"
 
 
 def _time_that_counts(run: Run) -> str:
-    """A trial; of short ones how much of it counts, since a single loss weighs more in less time."""
+    counts_s = _counts_s(run)
+    return "a trial" if counts_s is None else f"the {format_seconds(counts_s)} of a trial that count"
+
+
+def _counts_s(run: Run) -> float | None:
+    """How much of each trial counts, of short ones: in less time a single loss weighs more."""
     times_s = {row["duration_s"] and row["duration_s"] - (row["omit_s"] or 0.0) for row in run.means.rows}
     counts_s = next(iter(times_s)) if len(times_s) == 1 else None
-    if counts_s is None or counts_s >= _LONG_S:
-        return "a trial"
-    return f"the {format_seconds(counts_s)} of a trial that count"
+    return None if counts_s is None or counts_s >= _LONG_S else counts_s

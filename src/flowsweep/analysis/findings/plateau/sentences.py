@@ -143,7 +143,7 @@ def _reached(plateau: Plateau) -> str:
         return said
     binary = all(size % SIZE_UNITS["KiB"] == 0 for size in plateau.means.levels)  # as they were asked for
     (requested,) = format_sizes(_guess(knee.requested, binary=binary), binary=binary)
-    said += f"{_between_tested(plateau)}, perhaps near {requested}"
+    said += f"{_between_tested(plateau)}, by its shape perhaps near {requested}"
     if knee.usable is not None:
         said += f" (usable: {_bounded(knee.usable, knee.usable_low, knee.usable_high)})"
     return f"{said}{_theory(plateau)}"
