@@ -56,13 +56,12 @@ def file(
     as_json: AsJson = False,
 ) -> None:
     """Measure files from disk to disk to a host now, and what limits them. Kept only with --save."""
-    here, colon, there = folder.partition(":")
     written = options_written(context)
-    # Files that are there have a size and a number: what was not asked for is not said.
     made = read is None and not any(one.strip().startswith(_SET_READ) for one in overrides or ())
     keys = {
         "part": _PARTS,
         "read": None if read is None else json.dumps(read),
+        # Files that are there have a size and a number: what was not asked for is not said.
         "file_size": size if made or "size" in written else None,
         "files": str(files) if made or "files" in written else None,
         "flows": str(flows),
@@ -80,7 +79,13 @@ def file(
         reverse=reverse,
         as_json=as_json,
         save=save,
-        folders={HERE: here, THERE: there if colon else here},
+        folders=_folders(folder),
         written=written,
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row, measured.parts))
+
+
+def _folders(written: str) -> dict[str, str]:
+    """Of each host, of one path for both or of two with a colon between them."""
+    here, colon, there = written.partition(":")
+    return {HERE: here, THERE: there if colon else here}

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from flowsweep.analysis.findings.finding import FigureKey, Finding
 from flowsweep.analysis.findings.methods import Methods
+from flowsweep.analysis.findings.plateau.sentences import CLOSE_LEVELS
 from flowsweep.defaults import SECOND_NS
 from flowsweep.units import SIZE_UNITS
 from flowsweep.wording import (
@@ -144,10 +145,12 @@ def _between_sizes(effect: float, low: float | None, high: float | None) -> str:
     if above:
         ends[0] -= 1
     text, *words = format_sizes(round(effect), *ends, binary=all(end % _KIB == 0 for end in ends))
+    close = low is not None and high is not None and high <= CLOSE_LEVELS * low
     if above:
         words[0] = f"above {words[0]}"
     least = words.pop(0) if low is not None else ""
-    return f"{text}, {_LEVELS_INTERVAL} {_from_to(least, words[0] if words else '')}"
+    between = f"{_LEVELS_INTERVAL} {_from_to(least, words[0] if words else '')}"
+    return f"{text}, {between}" if close or not (words or least) else between
 
 
 def _between_levels(finding: Finding) -> bool:

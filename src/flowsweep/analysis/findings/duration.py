@@ -158,13 +158,14 @@ def _say_cut(
         )
     wanted = f"for which at least {format_margin(MOST_TRIALS)} of trials have to"
     lead, themselves = f"No duration below {long} is shown to tell the same, {wanted}", ""
+    longer = f" Whether {long} are enough only longer trials tell."
     if not _agrees(whole, margin):
-        lead = f"No duration is shown to be long enough, not even the longest, {long}"
+        lead, longer = f"No duration is shown to be long enough, not even the longest, {long}", ""
         themselves = f"; of those of {long} themselves {_share(whole)} do"
     return (
         f"{lead}: "
         f"{shares_in_words(estimate, f'independent trials of {short}', margin)} of the mean of those of "
-        f"{long}, from which they differ by {change} on average{themselves}."
+        f"{long}, from which they differ by {change} on average{themselves}.{longer}"
     )
 
 

@@ -25,6 +25,8 @@ class _Interrupted:
     where: str
     share: float
     """How far the mean over a trial is below its median interval, relative; the median over repeats."""
+    stalled: bool
+    """Whether any of its trials stalled, or nobody knows; else it is losses."""
 
 
 def alike_in_the_mean(
@@ -78,7 +80,9 @@ def _interrupted(
         ]
         level = max(unlike, key=lambda level: shares[level], default=None)
         if unlike and (most is None or shares[level] > most.share):
-            most = _Interrupted(name_point(observed, levels[level][0]), shares[level])
+            own = levels[level]
+            stalled = any(row.get("stalled_share") != 0 for row in own)
+            most = _Interrupted(name_point(observed, own[0]), shares[level], stalled)
     return most
 
 
@@ -101,7 +105,8 @@ def _say(hypothesis: Hypothesis, found: _Interrupted, decision: Decision) -> str
     claim = hypothesis.say(decision)
     if decision != "undecided":
         return claim
+    causes = "losses or stalls" if found.stalled else "losses"
     return (
-        f"{claim} These are medians of intervals: at {found.where} losses or stalls lower the mean over a "
+        f"{claim} These are medians of intervals: at {found.where} {causes} lower the mean over a "
         f"trial to {format_share(found.share)} below its median interval, so nothing is claimed."
     )

@@ -83,12 +83,10 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
             f"{_difference(float(found.deviations[found.farthest]))} goodput than expected from its "
             f"{'repeats there' if noise.stepped else 'point and repeat'}.{_scattered(observed, noise, found)}"
         )
-    settled = [_settled(noise, places) for places in found.undecided]
-    outside = [*found.outside, *(place for place in settled if place is not None)]
-    outside.sort(key=lambda place: -abs(found.deviations[place]))
+    outside = sorted(standing_out(noise, found), key=lambda place: -abs(found.deviations[place]))
     slow = [place for place in outside if found.deviations[place] < _SLOW]
     others = [place for place in outside if place not in slow]
-    unknown = [places for places, place in zip(found.undecided, settled, strict=True) if place is None]
+    unknown = [places for places in found.undecided if _settled(noise, places) is None]
     sentences = []
     if slow:
         sentences.append(
@@ -136,6 +134,12 @@ def _expected(found: RobustFit) -> str:
 def _list(named: Sequence[str]) -> str:
     more = f"; and {len(named) - NAMED} more" if len(named) > NAMED else ""
     return f"{'; '.join(named[:NAMED])}{more}"
+
+
+def standing_out(noise: RepeatNoise, found: RobustFit) -> tuple[int, ...]:
+    """Return places of trials that stand out, also of two of which the other carries what the link can."""
+    settled = (_settled(noise, places) for places in found.undecided)
+    return (*found.outside, *(place for place in settled if place is not None))
 
 
 def _settled(noise: RepeatNoise, places: Sequence[int]) -> int | None:

@@ -9,6 +9,7 @@ import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.outliers import standing_out
 from flowsweep.analysis.statistics.design import Design, Level
 from flowsweep.analysis.statistics.least_squares import Fit, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
@@ -104,17 +105,18 @@ def _coefficient(variance: float) -> float | None:
 def _usual(noise: RepeatNoise) -> str:
     """Say how much the others scatter where some trials stand out: one that stalled may be most of it."""
     found = fit_of_repeats(noise)
-    if found is None or not found.outside:
+    outside = () if found is None else standing_out(noise, found)
+    if not outside:
         return ""
     kept = np.ones(len(noise.logs), dtype=np.bool_)
-    kept[list(found.outside)] = False
+    kept[list(outside)] = False
     # Least squares number what they are of from 0, without gaps.
     cells, blocks = (np.unique(codes[kept], return_inverse=True)[1] for codes in (noise.cells, noise.blocks))
     fit = Fit(noise.logs[kept], cells, blocks)
     value = _coefficient(fit.variance) if fit.freedom > 0 else None
     if value is None:
         return ""
-    which = "one that stands" if len(found.outside) == 1 else f"{len(found.outside)} that stand"
+    which = "one that stands" if len(outside) == 1 else f"{len(outside)} that stand"
     return f", {format_number(value)} % without the {which} out"
 
 

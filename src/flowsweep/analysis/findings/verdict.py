@@ -210,8 +210,17 @@ def _reached(own: Sequence[TrialRow]) -> str:
     if link_bps is None:
         return f", at {middle}{goodput}"
     if goodput == format_rate(link_bps) or median(goodputs) > link_bps:
-        return f", at the {format_rate(link_bps)} that the link carries"
+        return f", at the {format_rate(link_bps)} that the link carries{_less_in_the_mean(own, link_bps)}"
     return f", at {middle}{goodput} of {format_rate(link_bps)}"
+
+
+def _less_in_the_mean(own: Sequence[TrialRow], link_bps: float) -> str:
+    """What trials carry in the mean, where median intervals hide what losses and stalls cost some of them."""
+    means = [mean_bps for row in own if (mean_bps := row.get("goodput_mean_bps")) is not None]
+    if not means or min(means) >= (1 - EQUIVALENCE_MARGIN) * link_bps:
+        return ""
+    between = f"{format_rate(min(means))} to {format_rate(max(means))}"
+    return f" in the median interval ({between} in the mean over a trial)"
 
 
 def _alike(values: Sequence[float]) -> bool:

@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.outliers import outlier_hypotheses
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
@@ -120,6 +121,8 @@ def test_of_two_repeats_the_one_that_fills_its_link_is_not_the_unusual_one() -> 
     told = outliers(rows)
     assert told.claim.startswith(f"1 trial stands out from the repeats: {rows[5]['trial_id']} (")
     assert "% less goodput in its median interval (mean 8" in told.claim
+    [scatter] = [one.claim for one in findings(rows) if one.kind == "variation"]
+    assert " % without the one that stands out" in scatter, "it was most of what they scatter by"
     assert "more goodput" not in told.claim
 
 

@@ -133,3 +133,18 @@ def test_where_packets_wait_that_may_be_in_either_direction_is_said() -> None:
     ):
         [hypothesis] = verdict_hypotheses(observed(waiting, other))
         assert "round trips" not in hypothesis.say("described")
+
+
+def test_what_losses_cost_in_the_mean_stands_beside_a_full_link() -> None:
+    full: Row = {
+        "verdict": "congestion window: queue",
+        "goodput_bps": 96.5e6,
+        "limit_cwnd_share": 1.0,
+        "link_payload_bps": 96.53e6,
+    }
+    alike, losing = (trial(trial_id=str(mean), goodput_mean_bps=mean, **full) for mean in (96.5e6, 92e6))
+    [told] = verdict_hypotheses(observed(alike, losing))
+    said = " at the 96.5 Mbit/s that the link carries in the median interval (92.0 Mbit/s to 96.5 Mbit/s in "
+    assert said in told.say("described")
+    [told] = verdict_hypotheses(observed(alike, alike))
+    assert "median interval" not in told.say("described")

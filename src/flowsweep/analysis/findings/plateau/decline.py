@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.apart import split_by_interaction
@@ -80,12 +79,12 @@ def _most_telling(means: LevelMeans, margin: float) -> Run:
 
 
 def _say(run: Run, decision: Decision) -> str:
-    where, end = f"{said_of(run.means)}{_at_windows(run)}", len(run.means.levels) - 1
+    where, end = said_of(run.means), len(run.means.levels) - 1
     largest = run.at(end)
     best = run.at(int(np.argmax(run.means.means)))
     many = "with many flows" if run.means.axis == "flows" else "at large windows"
     longer = "" if _counts_s(run) is None else " What a longer trial loses was not measured."
-    mean = f"in the mean over {_time_that_counts(run)}"
+    mean = f"in the mean over {_time_that_counts(run)}{_over_flows(run)}"
     less = f"{run.difference} {mean} at {largest} against {run.levels}"
     if decision == "effect":
         small = run.change[1] >= math.log1p(-run.margin)
@@ -106,14 +105,13 @@ def _say(run: Run, decision: Decision) -> str:
     return f"{where}: whether goodput declines {many} is undecided: {less}; {run.why_undecided}.{longer}"
 
 
-def _at_windows(run: Run) -> str:
-    """Name the windows at which numbers of flows are compared: smaller ones may hold many flows back."""
-    sums = {row.get("window_sum_bytes") for row in run.means.rows}
-    known = sorted(size for size in sums if size is not None)
-    if run.means.axis != "flows" or len(known) < len(sums):
+def _over_flows(run: Run) -> str:
+    """Name the numbers of flows over which windows are compared: each may lose as much as it likes."""
+    counts = sorted({row["flows"] for row in run.means.rows})
+    if run.means.axis == "flows" or len(counts) == 1:
         return ""
-    ends = dict.fromkeys(level_words("window_sum_bytes", size) for size in (known[0], known[-1]))
-    return f", window sum {' … '.join(ends)}"
+    *more, last = map(str, counts)
+    return f" and on average over {', '.join(more)} and {last} flows"
 
 
 def _time_that_counts(run: Run) -> str:

@@ -1,6 +1,7 @@
 """Sentences about plateaus."""
 
 import math
+from collections.abc import Iterator
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_words
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
@@ -23,6 +24,9 @@ from flowsweep.wording import (
     format_sizes,
 )
 
+CLOSE_LEVELS = 1.5
+"""Tested windows that are farther apart bound an estimate that is little more than a guess between them."""
+
 
 def say_plateau(plateau: Plateau, decision: Decision) -> str:
     """Say what was decided of a plateau, in one or two sentences."""
@@ -37,7 +41,17 @@ def said_of(means: LevelMeans) -> str:
             parts.append(counted(level, "flow"))
         else:
             parts.append(f"{AXIS_NAMES[axis]} {level_words(axis, level)}")
-    return ", ".join(parts)
+    return ", ".join([*parts, *_at_windows(means)])
+
+
+def _at_windows(means: LevelMeans) -> Iterator[str]:
+    """Name the windows at which numbers of flows are compared: smaller ones may hold many flows back."""
+    sums = {row.get("window_sum_bytes") for row in means.rows}
+    known = sorted(size for size in sums if size is not None)
+    apart = any(axis == "window_sum_bytes" for axis, _ in means.apart)
+    if means.axis == "flows" and not apart and len(known) == len(sums):
+        ends = dict.fromkeys(level_words("window_sum_bytes", size) for size in (known[0], known[-1]))
+        yield f"window sum {' … '.join(ends)}"
 
 
 def _said(plateau: Plateau, decision: Decision) -> str:
@@ -143,9 +157,11 @@ def _reached(plateau: Plateau) -> str:
         return said
     binary = all(size % SIZE_UNITS["KiB"] == 0 for size in plateau.means.levels)  # as they were asked for
     (requested,) = format_sizes(_guess(knee.requested, binary=binary), binary=binary)
-    said += f"{_between_tested(plateau)}, by its shape perhaps near {requested}"
+    guessed = _worth_a_guess(plateau)
+    said += f"{_between_tested(plateau)}{f', by its shape perhaps near {requested}' if guessed else ''}"
     if knee.usable is not None:
-        said += f" (usable: {_bounded(knee.usable, knee.usable_low, knee.usable_high)})"
+        usable = knee.usable if guessed else None
+        said += f" (usable: {_bounded(usable, knee.usable_low, knee.usable_high)})"
     return f"{said}{_theory(plateau)}"
 
 
@@ -162,8 +178,18 @@ def _not_shown(plateau: Plateau, plateau_is: str) -> str:
     looks = "look" if _several(plateau) else "looks"
     return (
         f"{known}which {name} is enough is undecided: {first} {looks} like the smallest, with a geometric "
-        f"mean of {plateau_is} {_over(plateau)}, but {shown} shown to be enough{_theory(plateau)}"
+        f"mean of {plateau_is} {_over(plateau)}{_highest(plateau)}, but {shown} shown to be enough"
+        f"{_theory(plateau)}"
     )
+
+
+def _highest(plateau: Plateau) -> str:
+    """Name the level of the highest mean, where that is not the one that looks enough."""
+    level = int(plateau.means.means.argmax())
+    if level == plateau.found.start:
+        return ""
+    highest = format_rate(math.exp(plateau.means.means[level]))
+    return f" (the highest is {highest} at {_tried(plateau, level)})"
 
 
 def _mean(plateau: Plateau) -> str:
@@ -235,9 +261,20 @@ def _between_tested(plateau: Plateau) -> str:
     return "" if above is None else f" at the tested {_tried(plateau, above)} or below"
 
 
-def _bounded(size: float, low: float | None, high: float | None) -> str:
-    """A size in bytes with the bounds that are known of it."""
+def _worth_a_guess(plateau: Plateau) -> bool:
+    """Whether goodput's shape tells more than the tested levels around it, which are close or unknown."""
+    below, above = excluded(plateau.found), shown_enough(plateau.means, plateau.found)
+    if below is None or above is None or plateau.knee is None or plateau.knee.usable_low is None:
+        return True
+    return bool(plateau.means.levels[above] <= CLOSE_LEVELS * plateau.means.levels[below])
+
+
+def _bounded(size: float | None, low: float | None, high: float | None) -> str:
+    """A size in bytes, if it is to be said, with the bounds that are known of it."""
     known = [round(end) for end in (low, high) if end is not None]
+    if size is None:
+        bounds = format_sizes(*known, binary=False)
+        return f"between {' and '.join(bounds)}" if len(bounds) > 1 else bounds[0]
     middle, *ends = format_sizes(_guess(size, binary=False), *known, binary=False)
     if low is not None and high is not None:
         return f"{middle}, between {ends[0]} and {ends[1]}"
@@ -248,8 +285,8 @@ def _bounded(size: float, low: float | None, high: float | None) -> str:
 
 def _guess(size: float, *, binary: bool) -> int:
     """Round a size to the two digits that a guess between tested levels is worth, in its own unit."""
-    base = 1024 if binary else 1000
-    unit = base ** int(math.log(max(size, 1.0), base))
+    base = 1024.0 if binary else 1000.0
+    unit = base ** math.floor(math.log(max(size, 1.0), base))
     return round(float(f"{size / unit:.2g}") * unit)
 
 
