@@ -12,6 +12,7 @@ from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Sav
 
 _FOLDER = "/var/tmp"
 """On a disk where /tmp is often memory; files have no names there, and whoever may log in may write."""
+_READ = "A file of the host that sends, or a folder, sent in place of files that are made."
 _SET_READ = "sweep.read"
 _PARTS = '["whole", "read", "network", "write"]'
 _EXAMPLES = (
@@ -33,12 +34,7 @@ def file(
             "no names, and are gone at the end.",
         ),
     ] = _FOLDER,
-    read: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH", help="A file of the host that sends, or a folder, sent in place of files made."
-        ),
-    ] = None,
+    read: Annotated[str | None, typer.Option(metavar="PATH", help=_READ)] = None,
     size: Annotated[str, typer.Option(help="Of each file that is made, as in 1GiB.")] = "256MiB",
     files: Annotated[int, typer.Option(help="How many.")] = 1,
     flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
