@@ -25,7 +25,10 @@ from flowsweep.wording import (
 
 _KIB = SIZE_UNITS["KiB"]
 _LEVELS_INTERVAL = "bounds by tested levels, 95 % together,"
-_P_VALUE = "p: probability of data at least this extreme, were there no effect"
+_P_VALUE = "p: probability of data at least this extreme, "
+_NO_EFFECT = "were there no effect"
+_OF_KIND = {"plateau": "did goodput not rise above the lowest level"}
+"""What p-values of a kind are against, where that is not an effect."""
 MOST_AT_ONCE = 10
 """Conclusions that are shown at once; the others are behind a line that unfolds."""
 
@@ -115,7 +118,7 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
         facts.append(("Estimate", _estimate(finding).replace("-", "−")))
     # That an effect is small rests on its interval; p would be of no effect at all.
     if finding.p_value is not None and finding.decision != "no practical effect":
-        facts.append((_P_VALUE, _probability(finding)))
+        facts.append((_P_VALUE + _OF_KIND.get(finding.kind, _NO_EFFECT), _probability(finding)))
     return facts
 
 

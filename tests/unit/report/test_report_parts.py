@@ -127,6 +127,11 @@ def test_a_probability_is_told_with_its_correction_and_left_out_where_nothing_wa
         "p = 0.0120 with all that it was chosen from; p = 0.0480 over all hypotheses (Holm)"
     )
     assert name not in dict(described.facts)
+    (plateau,) = findings_list([make_finding(kind="plateau", p_value=0.012)], no_figure).shown
+    assert (
+        "p: probability of data at least this extreme, did goodput not rise above the lowest level"
+        in dict(plateau.facts)
+    )
 
 
 def test_a_method_is_said_once_and_open_questions_come_after_the_conclusions():

@@ -73,6 +73,7 @@ def _hypothesis(
         second=compared.levels[pair[1]],
         in_order=headline.comparisons == 1 and axis not in UNORDERED,
         extremes=pair == (int(np.argmin(compared.means)), int(np.argmax(compared.means))),
+        highest=compared.levels[int(np.argmax(compared.means))],
         estimate=estimate,
         margin=margin,
         uneven=uneven,

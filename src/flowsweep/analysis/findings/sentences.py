@@ -48,6 +48,8 @@ class AxisEffect:
     """These are the lowest and the highest level; else two that were chosen by their goodput, less first."""
     extremes: bool
     """These are the levels of the lowest and the highest goodput."""
+    highest: Level
+    """The level of the highest mean."""
     estimate: tuple[float, float, float]
     """Natural logarithm, and ends of its 95 % interval."""
     margin: float
@@ -84,7 +86,9 @@ def _said(effect: AxisEffect, decision: Decision) -> str:
     if decision == "effect":
         small = _small(effect)
         matters = "" if small else " matters"
-        return f"{_subject(effect)}{matters}: {_difference(effect, change)}{_where(effect)}{small}"
+        said = f"{_subject(effect)}{matters}: {_difference(effect, change)}{_where(effect)}{small}"
+        beyond = effect.in_order and effect.estimate[0] > 0 and effect.highest != effect.second
+        return said + (f"; the highest mean is at {_words(effect, effect.highest)}" if beyond else "")
     first, second = _words(effect, effect.first), _words(effect, effect.second)
     if decision == "no practical effect" and effect.in_order:
         return f"{_subject(effect)} {first} … {second} changes goodput by {change}: no practical effect"

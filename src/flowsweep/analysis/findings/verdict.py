@@ -210,17 +210,25 @@ def _reached(own: Sequence[TrialRow]) -> str:
     if link_bps is None:
         return f", at {middle}{goodput}"
     if goodput == format_rate(link_bps) or median(goodputs) > link_bps:
-        return f", at the {format_rate(link_bps)} that the link carries{_less_in_the_mean(own, link_bps)}"
+        apart = _apart(own, link_bps)
+        if apart:
+            return f", at a median of {format_rate(link_bps)}, all that the link carries ({apart})"
+        return f", at the {format_rate(link_bps)} that the link carries"
     return f", at {middle}{goodput} of {format_rate(link_bps)}"
 
 
-def _less_in_the_mean(own: Sequence[TrialRow], link_bps: float) -> str:
-    """What trials carry in the mean, where median intervals hide what losses and stalls cost some of them."""
+def _apart(own: Sequence[TrialRow], link_bps: float) -> str:
+    """Between what trials lie in median intervals and in the mean, where one is well below its link."""
+    medians = [goodput_of(row) for row in own]
     means = [mean_bps for row in own if (mean_bps := row.get("goodput_mean_bps")) is not None]
-    if not means or min(means) >= (1 - EQUIVALENCE_MARGIN) * link_bps:
+    if min(medians + means) >= (1 - EQUIVALENCE_MARGIN) * link_bps:
         return ""
-    between = f"{format_rate(min(means))} to {format_rate(max(means))}"
-    return f" in the median interval ({between} in the mean over a trial)"
+    ranges = {"in median intervals": medians, "in the mean over a trial": means}
+    return ", ".join(
+        f"{' to '.join(dict.fromkeys(map(format_rate, (min(rates), max(rates)))))} {what}"
+        for what, rates in ranges.items()
+        if rates
+    )
 
 
 def _alike(values: Sequence[float]) -> bool:

@@ -20,6 +20,7 @@ PEAK = AxisEffect(
     second=128 * KIB,
     in_order=False,
     extremes=True,
+    highest=128 * KIB,
     estimate=(math.log(7.6), math.log(7.4), math.log(7.8)),
     margin=0.03,
     uneven=False,
@@ -45,6 +46,15 @@ PEAK = AxisEffect(
 )
 def test_several_times_as_much_is_a_multiple(changes: dict[str, object], said: str) -> None:
     assert say_effect(replace(PEAK, **changes), "effect").endswith(f" matters: {said}")  # type: ignore[arg-type]
+
+
+def test_a_rise_to_the_last_level_names_a_higher_one_before_it() -> None:
+    """The gain ended at 128 KiB; "from 64 KiB to 256 KiB goodput rises" was taken for advice of 256 KiB."""
+    rising = replace(PEAK, in_order=True, second=256 * KIB)
+    assert say_effect(rising, "effect").endswith(
+        "from 64 KiB to 256 KiB goodput rises 7.60-fold [7.40, 7.80]; the highest mean is at 128 KiB."
+    )
+    assert "highest" not in say_effect(replace(rising, highest=256 * KIB), "effect")
 
 
 def test_points_of_which_nothing_is_left_are_counted() -> None:
