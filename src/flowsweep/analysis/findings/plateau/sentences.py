@@ -107,8 +107,10 @@ def _at_equal_window_sum(means: LevelMeans) -> bool:
 
 def _of_link(plateau: Plateau, level: int) -> str | None:
     """Which share of what the emulated link carries a level has, where it comes close to it."""
-    ceiling_bps = link_payload_bps(plateau.means.rows)
-    share = 0.0 if ceiling_bps is None else math.exp(float(plateau.means.means[level])) / ceiling_bps
+    ceiling_bps, means = link_payload_bps(plateau.means.rows), plateau.means
+    # As it was measured: a repeat that is off as a whole moves what levels differ by, but no link.
+    own = float(means.logs[means.level_of == level].mean())
+    share = 0.0 if ceiling_bps is None else math.exp(own) / ceiling_bps
     if ceiling_bps is None or share < 1 - plateau.margin:
         return None
     return f"{format_share(min(share, 1.0))} of the {format_rate(ceiling_bps)} that the link carries"
