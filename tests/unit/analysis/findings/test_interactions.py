@@ -46,7 +46,9 @@ def test_the_plateau_is_told_per_number_of_flows_where_it_differs() -> None:
         linked.claim,
     )
     assert four.claim.startswith("a → b, 4 flows: goodput has not reached its plateau up to 192 KiB")
-    assert "told apart by number of flows" in one.method
+    assert "told apart by number of flows; a level's noise is that over all of them where it is" in one.method
+    [declines, *_] = plateaus_of(campaign(flows_apart(), 1), "decline")
+    assert "told apart by number of flows; a level's noise" in declines.method
 
 
 def test_plateaus_of_flows_that_differ_in_height_only_are_told_apart() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.plateau.start import plateau_start
 from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.least_squares import Floats
@@ -31,6 +32,17 @@ def split_by_interaction(pooled: Iterable[LevelMeans], margin: float) -> list[Le
         points ran once, nothing tells an interaction from noise, and nothing is split.
     """
     return [part for means in pooled for part in _parts(means, margin)]
+
+
+def told_apart(means: LevelMeans) -> str:
+    """Say in a method by what levels are told apart, and whose noise counts (`LevelMeans.cautious`)."""
+    if not means.apart:
+        return ""
+    by = " and ".join(AXIS_NAMES[axis] for axis, _ in means.apart)
+    return (
+        f"; told apart by {by}; a level's noise is that over all of them where it is more, with degrees of "
+        "freedom after Welch"
+    )
 
 
 def _parts(means: LevelMeans, margin: float) -> list[LevelMeans]:

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from functools import partial
 
-from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.ceiling import link_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.findings.plateau.apart import split_by_interaction
+from flowsweep.analysis.findings.plateau.apart import split_by_interaction, told_apart
 from flowsweep.analysis.findings.plateau.dip import dip_hypotheses
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
@@ -100,6 +99,4 @@ def _method(plateau: Plateau) -> str:
             if plateau.knee.follows_window
             else "estimate: interpolated between two levels"
         )
-    if means.apart:
-        parts.append("told apart by " + " and ".join(AXIS_NAMES[axis] for axis, _ in means.apart))
-    return "; ".join(parts)
+    return "; ".join(parts) + told_apart(means)

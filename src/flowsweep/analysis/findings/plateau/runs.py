@@ -8,6 +8,7 @@ from typing import Literal
 
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.plateau.apart import told_apart
 from flowsweep.analysis.findings.plateau.sentences import tried
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
@@ -105,7 +106,8 @@ def run_hypotheses(
                 freedom=counted(means.fit.freedom, "degree"),
                 runs=counted(run.candidates, "run"),
                 tops=counted(run.candidates, "top"),
-            ),
+            )
+            + told_apart(means),
             figure="product",
         )
         for means in compared
