@@ -19,6 +19,7 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import format_margin, format_seconds
 
 _LONG_S = 10.0
+"""Of a trial that counts: in less, a single loss weighs so much that the time is said."""
 _METHOD = (
     f"log of mean goodput over a trial, highest level against up to {LONGEST} neighbouring lower "
     "ones, {freedom} of freedom; one-sided t, a level's own noise where it is more than that of all, "

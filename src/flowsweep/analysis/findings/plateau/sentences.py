@@ -276,7 +276,7 @@ def _bounded(size: float | None, low: float | None, high: float | None) -> str:
     known = [round(end) for end in (low, high) if end is not None]
     if size is None:
         bounds = format_sizes(*known, binary=False)
-        return f"between {' and '.join(bounds)}" if len(bounds) > 1 else bounds[0]
+        return f"between {' and '.join(bounds)}" if len(bounds) > 1 else f"at least {bounds[0]}"
     middle, *ends = format_sizes(_guess(size, binary=False), *known, binary=False)
     if low is not None and high is not None:
         return f"{middle}, between {ends[0]} and {ends[1]}"
