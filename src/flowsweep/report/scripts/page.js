@@ -3,13 +3,32 @@
 const drawn = new Set();
 
 function drawFlat(node) {
-  if (drawn.has(node)) return;
+  if (drawn.has(node)) return undefined;
   drawn.add(node);
-  drawFigure(node);
+  return drawFigure(node);
+}
+
+// One after the other: the first is on the screen before the next begins.
+const waiting = new Set();
+let drawing = false;
+async function drawWaiting() {
+  if (drawing) return;
+  drawing = true;
+  for (const node of waiting) {
+    waiting.delete(node);
+    try {
+      await drawFlat(node);
+    } catch (error) {
+      reportError(error);
+    }
+    await new Promise((next) => setTimeout(next));
+  }
+  drawing = false;
 }
 
 const inView = new IntersectionObserver((entries) => {
-  for (const entry of entries) if (entry.isIntersecting) drawFlat(entry.target);
+  for (const entry of entries) if (entry.isIntersecting) waiting.add(entry.target);
+  drawWaiting();
 }, { rootMargin: "600px 0px" });
 const flat = [...document.querySelectorAll('.plot[data-kind="flat"]')];
 for (const node of flat) inView.observe(node);
