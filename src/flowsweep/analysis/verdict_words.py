@@ -50,6 +50,11 @@ def congestion_held(row: TrialRow) -> float | None:
     return share if held else None
 
 
+def limit_name(row: TrialRow) -> str | None:
+    """Name what limited a trial, as `limit_words` does; None of one without a verdict."""
+    return limit_words(row)[0] if row.get("verdict") else None
+
+
 def limit_words(row: TrialRow) -> tuple[str, str]:
     """Name what limited a trial, and say what that means.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.analysis.verdict_words import limit_words
+from flowsweep.analysis.verdict_words import limit_name
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.options import TableCsvOrJson, TableFormat
@@ -112,7 +112,7 @@ _FIRST: tuple[Column, ...] = (("trial", lambda row: str(row["trial_id"])),)
 _RESULTS: tuple[Column, ...] = (
     ("mean goodput", cell("goodput_mean_bps", format_rate)),
     ("stalled", lambda row: format_share(row["stalled_share"]) if row["stalled_share"] else ""),
-    ("limited by", lambda row: limit_words(row)[0] if row["verdict"] else ""),
+    ("limited by", lambda row: limit_name(row) or ""),
     ("lost", cell("loss", format_share)),
     ("median goodput", lambda row: _goodput(row) if has_intervals(row) else ""),
     ("capacity", cell("path_capacity_bps", format_rate)),

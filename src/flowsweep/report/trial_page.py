@@ -11,7 +11,7 @@ from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, wind
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
-from flowsweep.analysis.verdict_words import limit_words
+from flowsweep.analysis.verdict_words import limit_name, limit_words
 from flowsweep.figures.trials import point_of
 from flowsweep.grouping import grouped
 from flowsweep.report.answers import result_words
@@ -84,7 +84,7 @@ def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> 
     return {
         "title": " · ".join(_title(row)),
         "lede": _lede(row),
-        "verdict": limit_words(row)[0] if row.get("verdict") else None,
+        "verdict": limit_name(row),
         "limits": [
             [key, word, round(share, 4)]
             for key, word in LIMITS.items()

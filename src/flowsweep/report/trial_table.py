@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_needed, levels_apart
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
-from flowsweep.analysis.verdict_words import limit_words
+from flowsweep.analysis.verdict_words import limit_name
 from flowsweep.axes import SETTINGS, Axis
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.report.goodput_words import has_intervals
@@ -175,10 +175,6 @@ def _decimal_size(size_bytes: float) -> str:
     return format_sizes(size_bytes, binary=False)[0]
 
 
-def _limited_by(row: TrialRow) -> str:
-    return limit_words(row)[0] if row.get("verdict") else ""
-
-
 def _limits(row: TrialRow) -> str:
     """What filled up and how often, the most frequent first: "congestion window 90 %, send buffer 10 %"."""
     shares = {word: quantity_of(row, f"limit_{key}_share") or 0.0 for key, word in LIMITS.items()}
@@ -202,7 +198,7 @@ COLUMNS = (
     ),
     Column("Median goodput", _median_goodput, _median_bps, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
-    Column("Verdict", _limited_by, note="what limited the trial"),
+    Column("Verdict", lambda row: limit_name(row) or "", note="what limited the trial"),
     _quantity("Capacity", "path_capacity_bps", format_rate, "of the path's narrowest link, by packet pairs"),
     Column("Narrowest link", narrow_hop, lambda row: row.get("path_narrow_hop"), "counted from the source"),
     Column(

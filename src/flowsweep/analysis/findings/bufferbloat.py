@@ -122,8 +122,8 @@ def _hypothesis(
         f"{direction}: where the path is full {whose_queue} {longer} to {_least_words(waits)}"
         f"{held} in {some_of(len(rows), full, 'trial')} (medians of trials, the highest "
         f"{format_milliseconds(max(one.wait_ms for one in waits))}).{without}{_unlike_words(unlike)} "
-        f"{longer_for_all}: CoDel at the bottleneck{shorter} shortens it; with fair queueing only this "
-        "traffic waits."
+        f"{longer_for_all}: CoDel at the bottleneck{shorter} shortens it; fair queueing spares what "
+        "fills no queue of its own."
     )
     method = _METHOD.format("direction" if shared else "trial") + _method_words(points)
     return _described(observed.scope(direction), claim, trial_ids(rows), added, method=method)

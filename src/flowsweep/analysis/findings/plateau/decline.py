@@ -84,7 +84,7 @@ def _say(run: Run, decision: Decision) -> str:
     largest = run.at(end)
     best = run.at(int(np.argmax(run.means.means)))
     many = "with many flows" if run.means.axis == "flows" else "at large windows"
-    longer = "" if _counts_s(run) is None else " What a longer trial loses was not measured."
+    longer = "" if _counts_s(run) is None else " These trials do not tell what a longer one loses."
     mean = f"in the mean over {_time_that_counts(run)}{_over_flows(run)}"
     less = f"{run.difference} {mean} at {largest} against {run.levels}"
     if decision == "effect":
@@ -107,7 +107,7 @@ def _say(run: Run, decision: Decision) -> str:
 
 
 def _over_flows(run: Run) -> str:
-    """Name the numbers of flows over which windows are compared: each may lose as much as it likes."""
+    """Name the numbers of flows over which windows are compared: they may lose unlike shares."""
     counts = sorted({row["flows"] for row in run.means.rows})
     if run.means.axis == "flows" or len(counts) == 1:
         return ""
