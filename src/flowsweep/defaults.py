@@ -232,11 +232,12 @@ TRIAL_OVERHEAD_NS = 150 * MILLISECOND_NS
 # An engine's part of it
 PAD_NS = 100 * MILLISECOND_NS
 PAD_OF_PAIRS_NS = SECOND_NS
-"""Where several pairs of hosts take part: a flow whose first packets are lost in the crowd begins a
-retransmission timeout or two later than the others, that is 0.2 and 0.4 s."""
+"""Where several pairs of hosts take part: flows whose first packets are lost begin 0.2 or 0.4 s later."""
 PAD_PER_DURATION = 2e-4
 """Clocks of two hosts may differ by this much in speed."""
 CONNECT_TIMEOUT_NS = 10 * SECOND_NS
+STARVED_NS = 20 * SECOND_NS
+"""How much longer an engine waits for the first bytes of a flow where others of its trial carry some."""
 SILENCE_TIMEOUT_NS = 10 * SECOND_NS
 """How long a path may be silent before its flows count as broken."""
 START_AHEAD_NS = 30 * MILLISECOND_NS

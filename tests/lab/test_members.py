@@ -18,7 +18,8 @@ Row = dict[str, Any]
 BEARS_S = 0.1
 FLOWS = 16
 """Of so many, all are on one path once in 32 768 times."""
-RATES_BPS = {"core/1": 20e6, "core/2": 10e6}
+RATES_BPS = {"core/1": 60e6, "core/2": 30e6}
+"""With a third of them the flows of the slow path keep each other's first bytes out for up to 6 s."""
 BETWEEN_US = 30_000
 """Round trips of the first path are below, those of the second above, however full its queue is."""
 PLAN = f"""
@@ -30,13 +31,13 @@ seed = 5
 between = ["left", "right"]
 
 [[lab.links.core.members]]
-rate = "20Mbit/s"
-queue = "30KB"
+rate = "60Mbit/s"
+queue = "60KB"
 forward = {{ delay = "2ms" }}
 
 [[lab.links.core.members]]
-rate = "10Mbit/s"
-queue = "30KB"
+rate = "30Mbit/s"
+queue = "60KB"
 forward = {{ delay = "40ms" }}
 
 [[sweep]]
