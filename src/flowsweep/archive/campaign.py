@@ -29,7 +29,7 @@ _FIRST, _LAST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UT
 class Campaign(BaseModel):
     """A campaign, as it was when its archive was made."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     format: int
     flowsweep_version: str

@@ -50,7 +50,7 @@ Key = tuple[str, int]
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class HostsEntry(_Entry):

@@ -32,7 +32,7 @@ class ImportedTrial(BaseModel):
     reads an archive, checks them here.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     trial_id: str = Field(max_length=NAME_MAX_CHARACTERS)
     """12 hexadecimal digits: a hash of what the file says."""

@@ -273,4 +273,4 @@ def key(
 class Table(BaseModel):
     """Base of all tables: no other keys, no conversions."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)

@@ -19,7 +19,7 @@ Status = Literal["ok", "failed", "incomplete"]
 class Failure(BaseModel):
     """Why a trial did not go as asked."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     phase: str
     """prepare, listen, connect, run, drain or report."""
@@ -36,7 +36,7 @@ class Failure(BaseModel):
 class End(BaseModel):
     """What one end of a pair of hosts had granted and how it went; all flows of an end are alike in these."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     host: str
     peer: str
@@ -69,7 +69,7 @@ class End(BaseModel):
 class BackgroundRecord(BaseModel):
     """What the two ends of traffic beside a trial had granted; none for an end whose flows never stood."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     source: End | None
@@ -83,7 +83,7 @@ HeldBy = Literal["slow_start", "too_short", "window_grows", "spread", "trend"]
 class Decided(BaseModel):
     """What the source of a trial that may end early made of it. Times count from when all flows run."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     counted_from_ns: int
     """When slow start was over, and what is omitted."""
@@ -102,7 +102,7 @@ class Decided(BaseModel):
 class TrialRecord(BaseModel):
     """One finished attempt at a trial, as the journal keeps it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     trial_id: str
     attempt: int
@@ -156,7 +156,7 @@ class FinishedTrial(NamedTuple):
 class Missed(BaseModel):
     """Times at which a sweep was due and did not run, or not to its end: in a row, and for one reason."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     sweep: str
     first: Annotated[int, Field(ge=1)]

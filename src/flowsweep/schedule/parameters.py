@@ -14,7 +14,7 @@ Family = Literal[4, 6]
 class Parameters(BaseModel):
     """What every test has. `None` means: not set, the kernel or the host decides."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     test: ClassVar[str]
     protocol: ClassVar[Literal["TCP", "UDP"]] = "UDP"

@@ -28,7 +28,7 @@ OfTest = Annotated[SerializeAsAny[Parameters], BeforeValidator(_as_its_test_has_
 class BackgroundTraffic(BaseModel):
     """Traffic of its own that runs beside a trial's, and is no part of its goodput."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     """What it is called: `probe`, or as the plan has it."""
@@ -46,7 +46,7 @@ class BackgroundTraffic(BaseModel):
 class Trial(BaseModel):
     """One run at one point of the sweep: one set of parameters, one direction, one repeat."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     sweep: str
     repeat: int
@@ -127,7 +127,7 @@ class Slot(BaseModel):
     One that is the first step of a search stands for all of them, which run one after the other in its place.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     trials: tuple[Trial, ...]
     alternatives: tuple[Trial, ...] = ()

@@ -74,6 +74,7 @@ print("loaded", *({names!r} & set(sys.modules)))
     command = [sys.executable, "-c", script, *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "leaked" not in done.stderr, "of what is not collected at the end"
     return set(done.stdout.splitlines()[-1].split()[1:])
 
 
