@@ -9,6 +9,8 @@ from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses, plateau_searches
 from flowsweep.archive import read_archive
 from flowsweep.archive.campaign import JOURNAL_FILE
+from flowsweep.defaults import SECOND_NS
+from flowsweep.schedule.search.steps import EndedEarly
 from summary_support import archive_rows
 from waiting import wait_until
 from witness import judged
@@ -40,6 +42,15 @@ at_most = { trials = 30 }
 duration = "2s"
 omit = "800ms"
 interval = "400ms"
+"""
+
+UNTIL = """
+find = "plateau"
+window = { from = "24KiB", to = "1MiB" }
+precision = "14%"
+at_most = { trials = 40 }
+duration = { until = "2%", at_least = "800ms", at_most = "8s" }
+interval = "100ms"
 """
 
 # With the largest of these windows three flows fill the path, as above; together they need what one does.
@@ -77,6 +88,27 @@ def test_a_search_finds_the_window_goes_on_after_a_kill_and_is_over_then(tmp_pat
     assert search.belief.plateau_bps == pytest.approx(50e6 * 1448 / 1500, rel=0.03)
 
     flowsweep_here("run", plan, "--archive", archive, "--resume")
+    assert archive_rows(read_archive(archive)) == rows
+
+
+def test_a_search_of_trials_that_end_when_they_know_finds_the_same_in_less_time(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    flowsweep_here("run", write_plan(tmp_path, link=LINK, sweep=UNTIL, repeats=1), "--archive", archive)
+    rows = archive_rows(read_archive(archive))
+    assert {row["status"] for row in rows} == {"ok"}
+    assert sum(row["lasted_s"] for row in rows) < 0.6 * sum(row["duration_s"] for row in rows)
+    told = {record.trial_id: record.learned for record in read_archive(archive).state.records.values()}
+    for row in rows:
+        gave = told[row["trial_id"]]
+        assert isinstance(gave, EndedEarly)
+        assert gave.goodput_bps == pytest.approx(row["goodput_mean_bps"], rel=0.01)
+        assert gave.lasted_ns / SECOND_NS == pytest.approx(row["lasted_s"])
+    (search,) = plateau_searches(rows)
+    assert search.end == "precise"
+    assert search.belief is not None
+    assert ENOUGH_BYTES[0] <= search.belief.enough <= ENOUGH_BYTES[1]
+
+    flowsweep_here("run", tmp_path / "plan.toml", "--archive", archive, "--resume")
     assert archive_rows(read_archive(archive)) == rows
 
 

@@ -3,8 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.schedule import Learned, Slot, followed, schedule
 from flowsweep.schedule.search.plateau import decide
+from flowsweep.schedule.search.steps import EndedEarly
 from plan_support import plan_of
 
 TRIALS = 20
@@ -15,8 +17,8 @@ PLAN = plan_of(
     congestion = "cubic"
     flows = [1, 4]
     window_sum = {{ from = "64KiB", to = "16MiB" }}
-    duration = "4s"
-    at_most = {{ trials = {TRIALS} }}
+    duration = {{ until = "2%", at_least = "1s", at_most = "4s" }}
+    at_most = {{ trials = {TRIALS}, duration = "50s" }}
     """,
     "seed = 3\nrepeats = 3",
 )
@@ -49,6 +51,8 @@ def test_a_search_goes_the_same_way_from_wherever_it_was_broken_off(
     way = _way(slot, learned, noise, failing, enough_bytes)
     assert len(way) <= TRIALS
     assert len(set(way)) == len(way)
+    took_ns = [_took_ns(slot, learned[one]) for one in way]
+    assert sum(took_ns) + TRIAL_OVERHEAD_NS * len(way) <= 50 * SECOND_NS
     for at in sorted(at for at in broken_off if at < len(way)):
         decide.cache_clear()  # of a controller that is started again nothing is left but the journal
         done, step = followed(slot, {name: learned[name] for name in way[:at]})
@@ -73,6 +77,11 @@ def _way(
         assert 64 << 10 <= window <= 16 << 20
         assert window % trial.total_flows == 0
         rate_bps = 1e9 * min(1.0, window / enough_bytes) * (1 + noise[len(way)])
-        learned[trial.trial_id] = 0.0 if len(way) in failing else rate_bps
+        early = EndedEarly(rate_bps, trial.parameters.duration_ns // (1 + len(way) % 4))
+        learned[trial.trial_id] = 0.0 if len(way) in failing else early
         way.append(trial.trial_id)
     return way
+
+
+def _took_ns(slot: Slot, gave: Learned) -> int:
+    return gave.lasted_ns if isinstance(gave, EndedEarly) else slot.trials[0].parameters.duration_ns

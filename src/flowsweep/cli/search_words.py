@@ -128,7 +128,7 @@ def search_rows(sweep: Sweep, points: int) -> list[tuple[str, str]]:
         return [("search", _plateau_search_words(sweep.plateau_search, sweep.duration_ns[0]))]
     if sweep.best_search is not None:
         settings = points // (len(sweep.paths) * len(sweep.pairs) * len(sweep.duration_ns))
-        return [("search", _best_search_words(sweep.best_search, settings, sweep.duration_ns[0]))]
+        return [("search", _best_search_words(sweep, sweep.best_search, settings))]
     return []
 
 
@@ -177,11 +177,13 @@ def _wanted(search: SearchInRounds) -> str:
     return f"to {format_share(search.precision)} with {format_margin(search.confidence)} confidence"
 
 
-def _best_search_words(search: BestSearch, settings: int, trial_ns: int) -> str:
+def _best_search_words(sweep: Sweep, search: BestSearch, settings: int) -> str:
     """Say among how many settings, how precisely, what that may take, and what it probably will."""
     from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed_best
 
-    most = counted(search.trials_within(trial_ns + TRIAL_OVERHEAD_NS), "trial")
+    trial_ns = sweep.duration_ns[0]
+    shortest_ns = trial_ns if sweep.until is None else sweep.until.at_least_ns
+    most = counted(search.trials_within(shortest_ns + TRIAL_OVERHEAD_NS), "trial")
     took = rehearsed_best(search, settings, trial_ns)
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     return (

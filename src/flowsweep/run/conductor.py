@@ -204,7 +204,7 @@ class _Conductor:
         for slot in slots:
             done, step = self._resume.next_step(slot)
             if step is not None:
-                lasts_ns = (slot.steps - done) * slot_duration_ns(slot)
+                lasts_ns = max(slot.whole_steps - done, 1) * slot_duration_ns(slot)
                 jobs.append(Job(slot, self._sharing.needs(slot), lasts_ns))
         return jobs
 
@@ -216,13 +216,17 @@ class _Conductor:
         """Run what is left of a slot, step by step."""
         slot = job.slot
         done, step = self._resume.next_step(slot)
+        left_ns = job.lasts_ns
         for _ in range(done, slot.steps):
             if step is not None:
                 step = await self._run_step(slot, step, self._packing.left_ns(), ask_clock=ask_clock)
             else:
                 # A search that could not go on leaves the numbers of its other steps out.
                 self._number += len(slot.trials)
-            self._packing.progressed(job, slot_duration_ns(slot))
+            # Steps that end early may be more than its time would hold whole ones.
+            took_ns = min(slot_duration_ns(slot), left_ns)
+            left_ns -= took_ns
+            self._packing.progressed(job, took_ns)
 
     async def _run_step(self, slot: Slot, step: Slot, left_ns: int, *, ask_clock: bool) -> Slot | None:
         """Run what is next in the place of a slot; returns what is to follow in it, if anything can."""

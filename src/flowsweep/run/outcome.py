@@ -10,7 +10,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowsweep.run.tables import COUNTERS_SCHEMA, LINKS_SCHEMA
-from flowsweep.schedule.search.steps import Learned
+from flowsweep.schedule.search.steps import EndedEarly, Learned
 from flowsweep.schedule.trial import Trial
 
 Status = Literal["ok", "failed", "incomplete"]
@@ -136,7 +136,10 @@ class TrialRecord(BaseModel):
     @property
     def learned(self) -> Learned | None:
         """What its search is told of it; None of a trial that is no step of one, or tells nothing."""
-        return self.carried if self.searched_bps is None else self.searched_bps
+        if self.searched_bps is None:
+            return self.carried
+        decided = self.decided
+        return self.searched_bps if decided is None else EndedEarly(self.searched_bps, decided.ended_ns)
 
 
 class FinishedTrial(NamedTuple):

@@ -47,7 +47,7 @@ def outcome_of(
     of_background = [one.pair for one in background]
     data = data_of(pairs, of_background)
     record = _record(attempt, status, failure, pairs, of_background)
-    told = _told(attempt.trial, data, status)
+    told = _told(record, data, status)
     return TrialOutcome(
         record.model_copy(update=told),
         samples=data.samples,
@@ -58,10 +58,12 @@ def outcome_of(
     )
 
 
-def _told(trial: Trial, data: Data, status: Status) -> dict[str, object]:
+def _told(record: TrialRecord, data: Data, status: Status) -> dict[str, object]:
     """What a step of a search tells."""
+    trial = record.trial
     if isinstance(trial.search, SearchInRounds):
-        return {"searched_bps": searched_bps(trial, data.samples) if status == "ok" else 0.0}
+        goodput_bps = searched_bps(trial, data.samples, record.decided) if status == "ok" else 0.0
+        return {"searched_bps": goodput_bps}
     return {
         "carried": carried(trial, data.flows, data.of_tests.get("histograms")) if status == "ok" else None
     }

@@ -4,16 +4,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
+from flowsweep.run.outcome import Decided
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.trial import Trial
 
 
-def searched_bps(trial: Trial, samples: pa.Table) -> float:
+def searched_bps(trial: Trial, samples: pa.Table, decided: Decided | None = None) -> float:
     """Return the mean goodput of all flows after what is omitted, in bit/s.
 
     Args:
         trial: That was whole.
         samples: Of its ends (schema/samples.json), flows of background traffic among them.
+        decided: What its source made of a trial that may end early; then what that counted.
 
     Returns:
         The sum over the trial's own flows, each from when the last of them had its first byte; bytes of a
@@ -29,8 +31,12 @@ def searched_bps(trial: Trial, samples: pa.Table) -> float:
     if own.num_rows == 0:
         return 0.0
     firsts = own.group_by("flow").aggregate([("start_ns", "min")])["start_ns_min"]
-    begin_ns = pc.max(firsts).as_py() + parameters.omit_ns
-    length_ns = parameters.expected_bins * parameters.interval_ns
+    omit_ns, bins = parameters.omit_ns, parameters.expected_bins
+    if decided is not None:
+        omit_ns = decided.counted_from_ns
+        bins = (decided.ended_ns - omit_ns) // parameters.interval_ns
+    begin_ns = pc.max(firsts).as_py() + omit_ns
+    length_ns = bins * parameters.interval_ns
     starts = pc.max_element_wise(own["start_ns"], pa.scalar(begin_ns))
     ends = pc.min_element_wise(own["end_ns"], pa.scalar(begin_ns + length_ns))
     inside_ns = pc.max_element_wise(pc.subtract(ends, starts), pa.scalar(0))

@@ -30,12 +30,12 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
     trials = duration_ns = total_bytes = unbounded = 0
     for slot in slots:
         trials += slot.trial_count
-        duration_ns += slot_duration_ns(slot) * slot.steps
+        duration_ns += slot_duration_ns(slot) * slot.whole_steps
         for trial in slot.trials:
             bounds = [bytes_at_most(one, links) for one in (trial, *slot.alternatives)]
             known = [bound for bound in bounds if bound is not None]
             unbounded += slot.steps if len(known) < len(bounds) else 0
-            total_bytes += max(known, default=0) * slot.steps
+            total_bytes += max(known, default=0) * slot.whole_steps
     return Estimate(trials, duration_ns, None if unbounded else total_bytes, unbounded)
 
 

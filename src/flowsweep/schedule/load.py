@@ -93,9 +93,9 @@ def _add_run(load: Load, slots: Sequence[Slot], plan: Plan, sharing: Sharing) ->
     for slot in slots:
         for need in sharing.needs(slot):
             if need.kind == "host":
-                load.busy_ns[need.name] += slot_duration_ns(slot) * slot.steps
+                load.busy_ns[need.name] += slot_duration_ns(slot) * slot.whole_steps
         for trial in slot.trials:
-            _add_bytes(load, trial, slot.steps, plan)
+            _add_bytes(load, trial, slot.whole_steps, plan)
 
 
 def _add_bytes(load: Load, trial: Trial, steps: int, plan: Plan) -> None:

@@ -64,6 +64,11 @@ class Parameters(BaseModel):
         return facts_of(self.test).ends_early
 
     @property
+    def shortest_ns(self) -> int:
+        """How long it lasts at least."""
+        return self.duration_ns
+
+    @property
     def window_bytes(self) -> int | None:
         """Window per flow, where both ends ask for the same."""
         return None

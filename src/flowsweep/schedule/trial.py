@@ -146,9 +146,18 @@ class Slot(BaseModel):
     @property
     def steps(self) -> int:
         """How often something runs in its place, at most."""
+        return self._within(self.trials[0].parameters.shortest_ns)
+
+    @property
+    def whole_steps(self) -> int:
+        """How often, if all last as long as they may: what is planned for it holds those that end early."""
+        return self._within(self.trials[0].parameters.duration_ns)
+
+    def _within(self, trial_ns: int) -> int:
+        """How often something runs in its place, at most, if it lasts so long."""
         search = self.search
         if isinstance(search, SearchInRounds):
-            return search.trials_within(self.trials[0].parameters.duration_ns + defaults.TRIAL_OVERHEAD_NS)
+            return search.trials_within(trial_ns + defaults.TRIAL_OVERHEAD_NS)
         return 1 if search is None else search.trials
 
     @property

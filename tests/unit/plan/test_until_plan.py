@@ -64,10 +64,6 @@ def test_what_is_expected_is_what_it_takes_at_most() -> None:
         (UNTIL + 'directions = "simultaneous"\n', "one direction would go on without the other"),
         (UNTIL + 'probe = "rtt"\n', "what runs beside a trial lasts as long as"),
         (UNTIL + '[[sweep.background]]\nname = "bulk"\n', "what runs beside a trial lasts as long as"),
-        (
-            UNTIL + 'find = "plateau"\nwindow = { from = "64KiB", to = "64MiB" }\n',
-            "a search weighs all trials alike",
-        ),
     ],
 )
 def test_where_it_makes_no_sense_it_is_refused(sweep: str, problem: str) -> None:

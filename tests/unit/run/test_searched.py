@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from flowsweep.defaults import SECOND_NS
+from flowsweep.run.outcome import Decided
 from flowsweep.run.searched import searched_bps
 from flowsweep.schedule import Trial, schedule
 from plan_support import plan_of
@@ -52,3 +53,16 @@ def test_sources_and_traffic_beside_do_not_count() -> None:
 def test_a_trial_without_samples_tells_nothing() -> None:
     assert searched_bps(TRIAL, pa.table({})) == 0.0
     assert searched_bps(TRIAL, samples(("source", 0, 0.0, 1.0, 1))) == 0.0
+
+
+def test_of_one_that_ended_when_it_knew_counts_what_its_source_counted() -> None:
+    """From 2.5 s on, and whole intervals: until 4.5 s, although it lasted for 4.7 s."""
+    rows = [
+        ("sink", flow, at / 2, at / 2 + 0.5, 1 if at in (5, 6, 7, 8) else 9)
+        for flow in (0, 1)
+        for at in range(10)
+    ]
+    decided = Decided(
+        counted_from_ns=5 * SECOND_NS // 2, ended_ns=47 * SECOND_NS // 10, half_width_share=0.01, held_by=None
+    )
+    assert searched_bps(TRIAL, samples(*rows), decided) == pytest.approx(32)

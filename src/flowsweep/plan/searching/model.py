@@ -48,7 +48,7 @@ class SearchInRounds(Frozen):
     """Of what is said after all rounds."""
     trials_max: int
     duration_max_ns: int | None = Field(default=None, exclude_if=lambda most: most is None)
-    """What its trials may take one after the other, with what each needs beside its duration."""
+    """What its trials may take one after the other, with what each needs beside how long it lasts."""
     bytes_max: int | None = Field(default=None, exclude_if=lambda most: most is None)
     """Application bytes that it may send: no round begins that would send more than is left, with the highest
     goodput so far. Before the first round nothing is known, and it is not bounded. What failed trials sent
@@ -60,11 +60,20 @@ class SearchInRounds(Frozen):
             return self.trials_max
         return min(self.trials_max, self.duration_max_ns // trial_ns)
 
-    def left(self, trials: int, trial_ns: int, sent_bytes: float) -> Left:
-        """What is left after some trials that took so long each, and sent so much together."""
+    def left(self, trials: int, trial_ns: int, spent_ns: int, sent_bytes: float) -> Left:
+        """What is left after some trials.
+
+        Args:
+            trials: How many.
+            trial_ns: What the next one may take, with what it needs beside how long it lasts.
+            spent_ns: What those took together, likewise.
+            sent_bytes: What they sent together.
+        """
+        left_ns = None if self.duration_max_ns is None else self.duration_max_ns - spent_ns
+        left_trials = self.trials_max - trials
         return Left(
-            trials=self.trials_within(trial_ns) - trials,
-            duration_ns=None if self.duration_max_ns is None else self.duration_max_ns - trials * trial_ns,
+            trials=left_trials if left_ns is None else min(left_trials, left_ns // trial_ns),
+            duration_ns=left_ns,
             bytes=None if self.bytes_max is None else max(0, self.bytes_max - round(sent_bytes)),
         )
 

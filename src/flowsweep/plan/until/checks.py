@@ -33,9 +33,6 @@ def until_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
             'other; or write directions = "both"'
         )
         yield Problem(here, message, about=((*at, "directions"),))
-    if sweep.find is not None:
-        message = "found a duration that may end early, expected a time: a search weighs all trials alike"
-        yield Problem(here, message, about=((*at, "find"),))
     beside = [(*at, key) for key in ("probe", "background") if getattr(sweep, key)]
     if beside:
         message = (

@@ -29,7 +29,7 @@ class Job:
 
 def jobs_of(slots: Iterable[Slot], sharing: Sharing) -> list[Job]:
     """Make jobs of whole slots."""
-    return [Job(slot, sharing.needs(slot), slot_duration_ns(slot) * slot.steps) for slot in slots]
+    return [Job(slot, sharing.needs(slot), slot_duration_ns(slot) * slot.whole_steps) for slot in slots]
 
 
 class Packing:

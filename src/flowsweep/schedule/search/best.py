@@ -15,7 +15,6 @@ from flowsweep.defaults import (
     BEST_ROUND_MAX,
     BEST_TRIES_MIN,
     FEWEST_FOR_INTERVAL,
-    TRIAL_OVERHEAD_NS,
 )
 from flowsweep.moderated_variances import moderated
 from flowsweep.plan.searching.model import BestSearch, Left
@@ -28,7 +27,7 @@ from flowsweep.schedule.search.levels import (
     in_agreement,
     levels_of,
 )
-from flowsweep.schedule.search.tried import Tried, most_bytes, sent_bytes
+from flowsweep.schedule.search.tried import Tried, left_of, most_bytes
 
 BestEnd = Literal["precise", "budget", "failures"]
 """precise: no other setting can be better by more than was asked. budget: no trial is left. failures: fewer
@@ -102,7 +101,7 @@ def decide_best(
 
     Args:
         search: What is wanted.
-        trial_ns: How long a trial sends.
+        trial_ns: How long a trial sends, at most.
         settings: How many there are; their numbers begin at 0.
         tried: All trials so far that were whole.
         failed: Numbers of the settings of those that were not.
@@ -114,7 +113,7 @@ def decide_best(
         trials failed is out, whatever its others gave.
     """
     trials = len(tried) + len(failed)
-    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes(tried, trial_ns))
+    left = left_of(search, trial_ns, tried, failed)
     trial_bytes = most_bytes(tried, trial_ns)
     given_up = _given_up(failed)
     taking_part = [setting for setting in range(settings) if setting not in given_up]

@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from flowsweep.defaults import FEWEST_FOR_INTERVAL, TRIAL_OVERHEAD_NS
+from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Left, OfPlateau
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
-from flowsweep.schedule.search.tried import Tried, bounds_of, most_bytes, sent_bytes, too_many_failed
+from flowsweep.schedule.search.tried import Tried, bounds_of, left_of, most_bytes, too_many_failed
 
 End = Literal["precise", "level", "rising", "budget", "failures"]
 """precise: as was asked. level: the smallest window that worked is enough. rising: the largest is not.
@@ -120,7 +120,7 @@ def decide(
 
     Args:
         search: What is wanted.
-        trial_ns: How long a trial sends.
+        trial_ns: How long a trial sends, at most.
         tried: All trials so far that were whole.
         failed: Levels of those that were not.
 
@@ -130,7 +130,7 @@ def decide(
         response that is believed. So each round is a block.
     """
     trials = len(tried) + len(failed)
-    left = search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, sent_bytes(tried, trial_ns))
+    left = left_of(search, trial_ns, tried, failed)
     bounds = bounds_of(tried, failed, search.low, search.high)
     if not trials:
         return Decision(_spread(search), None, None, left, bounds)

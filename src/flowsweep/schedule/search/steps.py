@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, RateSearch, WindowSearch
@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from flowsweep.schedule.search.best import BestDecision
     from flowsweep.schedule.search.plateau import Decision
 
-Learned = bool | float
+
+class EndedEarly(NamedTuple):
+    """What a step of a search in rounds gave that ended when its mean was known."""
+
+    goodput_bps: float
+    lasted_ns: int
+
+
+Learned = bool | float | EndedEarly
 """What a step of a search gave: whether its rate was carried; of one in rounds goodput in bit/s, 0 of a trial
 that failed."""
 
@@ -89,8 +97,8 @@ def _levels(
     least, most = decision.bounds
     flows = most if decision.end == "rising" else min(max(fewest, least), most)
     next_first = at_flows(first, search, flows, first.repeat).model_copy(update={"search": then})
-    trials, duration_ns, size = left = decision.left
-    within = {"trials_max": trials, "duration_max_ns": duration_ns, "bytes_max": size}
+    _, duration_ns, size = left = decision.left
+    within = {"trials_max": search.trials_max - steps, "duration_max_ns": duration_ns, "bytes_max": size}
     carried_bytes = decision.belief.plateau_bps * first.parameters.duration_ns / (8 * SECOND_NS)
     more, following, decision = _of_one(next_first, then, then.model_copy(update=within), learned)
     if more == 0 and not left.holds(len(decision.levels), carried_bytes):
@@ -157,10 +165,11 @@ def _in_rounds(
         levels = levels_of(decision)
         for level in _in_order(first, levels, round_):
             step = at_level(level, round_)
-            if (goodput_bps := learned.get(step.trial_id)) is None:
+            if (gave := learned.get(step.trial_id)) is None:
                 return len(tried) + len(failed), Slot(trials=(step,)), decision
+            goodput_bps, lasted_ns = gave if isinstance(gave, EndedEarly) else (gave, None)
             if goodput_bps > 0:
-                tried.append(Tried(level, round_, math.log(goodput_bps)))
+                tried.append(Tried(level, round_, math.log(goodput_bps), lasted_ns))
             else:
                 failed.append(level)
         if not levels:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.plan.searching.model import Left, SearchInRounds
 
 
 class Tried(NamedTuple):
@@ -15,6 +16,8 @@ class Tried(NamedTuple):
     round: int
     log_goodput: float
     """Natural logarithm of bit/s."""
+    lasted_ns: int | None = None
+    """None: its whole duration."""
 
 
 _FAILURES_MAX = 3
@@ -47,14 +50,31 @@ def too_many_failed(tried: Sequence[Tried], failed: Sequence[int]) -> bool:
     return sum(level <= largest for level in failed) >= _FAILURES_MAX
 
 
-def sent_bytes(tried: Sequence[Tried], trial_ns: int) -> float:
-    """What trials sent together that took so long each."""
-    return sum(math.exp(one.log_goodput) for one in tried) * _bytes_per_bps(trial_ns)
+def left_of(search: SearchInRounds, trial_ns: int, tried: Sequence[Tried], failed: Sequence[int]) -> Left:
+    """What a search may still spend.
+
+    Args:
+        search: What is wanted.
+        trial_ns: How long a trial sends, at most. One that failed counts as if it had.
+        tried: All trials so far that were whole.
+        failed: Levels of those that were not.
+    """
+    trials = len(tried) + len(failed)
+    lasted = [_lasted_ns(one, trial_ns) for one in tried]
+    spent_ns = sum(lasted) + len(failed) * trial_ns + trials * TRIAL_OVERHEAD_NS
+    sent = sum(
+        math.exp(one.log_goodput) * _bytes_per_bps(took) for one, took in zip(tried, lasted, strict=True)
+    )
+    return search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, spent_ns, sent)
 
 
 def most_bytes(tried: Sequence[Tried], trial_ns: int) -> float:
-    """What a trial sends with the highest goodput so far; 0 before the first."""
+    """What a whole trial sends with the highest goodput so far; 0 before the first."""
     return max((math.exp(one.log_goodput) for one in tried), default=0.0) * _bytes_per_bps(trial_ns)
+
+
+def _lasted_ns(one: Tried, trial_ns: int) -> int:
+    return trial_ns if one.lasted_ns is None else one.lasted_ns
 
 
 def _bytes_per_bps(trial_ns: int) -> float:

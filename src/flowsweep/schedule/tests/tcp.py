@@ -50,6 +50,11 @@ class TcpParameters(Streams):
         """Whether it may be over before its duration is: once its mean is known."""
         return self.until is not None
 
+    @property
+    def shortest_ns(self) -> int:
+        """How long it lasts at least."""
+        return self.duration_ns if self.until is None else self.until.at_least_ns
+
     def plain(self) -> Self:
         """One flow, with the host's windows and congestion control."""
         return super().plain().model_copy(update={"congestion": None})

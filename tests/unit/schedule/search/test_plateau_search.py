@@ -266,3 +266,15 @@ def test_what_is_left_of_a_budget_is_said() -> None:
     trial_ns = SECOND_NS + TRIAL_OVERHEAD_NS
     assert left == (30 - 5, 60 * SECOND_NS - 5 * trial_ns, 10**9 - 4 * 125_000_000)
     assert decide(asked(trials=30), SECOND_NS, tried).left == (26, None, None)
+
+
+def test_what_trials_that_end_early_leave_of_a_budget_is_for_others() -> None:
+    search = asked(trials=30).model_copy(update={"duration_max_ns": 20 * SECOND_NS, "bytes_max": 10**10})
+    trial_ns = 4 * SECOND_NS
+    whole = tuple(Tried(window << 16, 1, math.log(1e9)) for window in (1, 4, 16, 64))
+    early = tuple(one._replace(lasted_ns=SECOND_NS) for one in whole)
+    each_ns = trial_ns + TRIAL_OVERHEAD_NS
+    left = decide(search, trial_ns, whole).left
+    assert left == (0, 20 * SECOND_NS - 4 * each_ns, 10**10 - 4 * 500_000_000)
+    left_ns = 16 * SECOND_NS - 4 * TRIAL_OVERHEAD_NS
+    assert decide(search, trial_ns, early).left == (left_ns // each_ns, left_ns, 10**10 - 4 * 125_000_000)

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import FlowsSearch
 from flowsweep.schedule import Learned, Trial, followed, plateau_states, schedule
 from flowsweep.schedule.search import steps as search_steps
 from flowsweep.schedule.search.plateau import Decision
-from flowsweep.schedule.search.steps import largest_step
+from flowsweep.schedule.search.steps import EndedEarly, largest_step
 from plan_support import plan_of
 
 WHOLE = 'find = "plateau"\nflows = { from = 1, to = 16 }\nduration = "4s"\n'
@@ -162,3 +163,26 @@ def test_where_goodput_still_rises_the_window_is_searched_with_the_most_flows(
     assert (flows_known.end, flows_known.belief.in_whole[0]) == ("rising", 3)
     assert second.parameters.flows == 16
     assert {trial.parameters.flows for trial in found if trial.search == second.search} == {16}
+
+
+def test_steps_that_end_early_are_as_many_as_the_time_of_a_search_holds() -> None:
+    """Of 8 s at most, 1 s at least: 13 whole ones, or four times as many."""
+    keys = (
+        'find = "plateau"\nwindow = { from = "64KiB", to = "64MiB" }\n'
+        'duration = { until = "2%", at_least = "1s", at_most = "8s" }\n'
+        'at_most = { trials = 40, duration = "107s" }\n'
+    )
+    (slot,) = schedule(plan_of(keys), 1)
+    assert (slot.whole_steps, slot.steps) == (13, 40)
+    ways = []
+    for lasted_ns in (8 * SECOND_NS, 2 * SECOND_NS):
+        learned: dict[str, Learned] = {}
+        while (step := followed(slot, learned)[1]) is not None:
+            (trial,) = step.trials
+            window = trial.window_sum_bytes
+            assert window is not None
+            # Noise of 10 %, so that it goes on for as long as it may.
+            goodput_bps = 1e9 * min(1.0, window / 1e6) * (1 + 0.1 * (-1) ** len(learned))
+            learned[trial.trial_id] = EndedEarly(goodput_bps, lasted_ns)
+        ways.append(len(learned))
+    assert ways[0] <= 13 < ways[1] <= 40
