@@ -5,7 +5,7 @@ use std::time::Duration;
 use wire::{
     MptcpSettings, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test,
     UdpSettings,
-    defaults::{HOP_TRIES, START_TIMEOUT, STARVED, STREAM_TRIES, TRAIN_PACKETS_MAX},
+    defaults::{HOP_TRIES, START_TIMEOUT, STREAM_TRIES, TRAIN_PACKETS_MAX},
 };
 
 use crate::{
@@ -131,7 +131,7 @@ impl Demand {
     /// How long it has this host, at most, once it may begin.
     #[must_use]
     pub fn longest_us(&self) -> u64 {
-        self.duration_us.saturating_add(self.beyond_us).saturating_add(micros(START_TIMEOUT + STARVED))
+        self.duration_us.saturating_add(self.beyond_us).saturating_add(micros(START_TIMEOUT))
     }
 
     /// How long it goes on, at most, once it runs.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use wire::defaults::{START_TIMEOUT, STARVED};
+use wire::defaults::START_TIMEOUT;
 
 use crate::{
     check::Held,
@@ -37,7 +37,7 @@ impl Seat {
     /// # Errors
     /// Others cannot be told.
     pub fn take(locked: &Locked<'_>, who: &Who, longest: Duration, now: Moment) -> Result<Self, String> {
-        let no_later = now.after(longest + OVERHEAD_MAX + START_TIMEOUT + STARVED);
+        let no_later = now.after(longest + OVERHEAD_MAX + START_TIMEOUT);
         let turn = Turn {
             who: who.clone(),
             tests: Vec::new(),

@@ -5,9 +5,6 @@ use std::time::Duration;
 
 /// How long a prepared trial waits for its start.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// How much longer a flow may carry nothing where others of its trial carry bytes: their packets may keep its first ones
-/// out of a short queue, and TCP sends those again after 0.2, 0.4, 0.8 … s (RFC 6298, 5.5).
-pub const STARVED: Duration = Duration::from_secs(20);
 /// Probes sent in place of one without an answer, itself included.
 pub const HOP_TRIES: u32 = 3;
 /// Most packets of a train or of a stream; what trains that show too little grow to.

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from flowsweep.defaults import STARVED_NS
 from flowsweep.run.attempt import Attempt
 from flowsweep.schedule.parameters import Parameters
 
@@ -31,8 +30,7 @@ class Traffic:
     def longest_run_ns(self) -> int:
         """What an engine allows itself: the duration counts from when bytes of all flows have arrived."""
         parameters = self.parameters
-        starved_ns = STARVED_NS if parameters.flows > 1 else 0
-        begins_ns = parameters.connect_ns + parameters.first_datagrams_ns + starved_ns
+        begins_ns = parameters.connect_ns + parameters.first_datagrams_ns
         return begins_ns + parameters.duration_ns + self.pad_ns + parameters.wait_ns
 
 

@@ -1,9 +1,6 @@
 //! The loop with flows that carry nothing, and a procedure that does as little as one can.
 
-use wire::{
-    CpuTime, Event, RendezvousRole, Role, Token,
-    defaults::{START_TIMEOUT, STARVED},
-};
+use wire::{CpuTime, Event, RendezvousRole, Role, Token};
 
 use super::*;
 use crate::{
@@ -161,29 +158,4 @@ fn a_trial_that_is_stopped_ends() {
     let (incomplete, ends, ..) = ran([&[Does::GoesOn], &[Does::GoesOn]], &control);
     assert!(matches!(incomplete, Some(TrialError::Stopped)), "{incomplete:?}");
     assert_eq!(ends.len(), 2);
-}
-
-#[test]
-fn a_flow_that_others_starve_is_waited_for_longer_than_flows_none_of_which_carries_anything() {
-    const CONNECT: Duration = Duration::from_secs(10);
-    let rest = Duration::ZERO;
-    let times = Times { connect: CONNECT, duration: rest, least_duration: rest, pad: rest, drain: rest };
-    let rendezvous = RendezvousRole::Listen { bind: None, ports: None };
-    let token = Token([0; 16]);
-    for (role, patience) in [(Role::Source, CONNECT), (Role::Sink, START_TIMEOUT + CONNECT)] {
-        let task = Task { trial: "t", role, token, answer: token, rendezvous: &rendezvous, settings: &() };
-        let flows = Flows::new((0..).zip([Does::Obeys; 2]), Origin::now());
-        let sides = [Side::begin(&task, &flows, Samples(0), CONNECT, Counters::read(), &Silent)];
-        let mut procedure = TwoEngines::<Samples>::new(role, times, 2, |flow| flow.bytes() > 0);
-        let waits_for = |procedure: &mut TwoEngines<Samples>, flow, patience: Duration| {
-            assert_eq!(procedure.first_not_running(&sides), Some(flow));
-            let just_before = patience.mul_f64(0.999);
-            assert!(procedure.wait_on(&sides, flow, just_before).is_ok());
-            let late = procedure.wait_on(&sides, flow, patience);
-            assert!(matches!(late, Err(TrialError::NotRunning { timeout, .. }) if timeout == patience), "{late:?}");
-        };
-        waits_for(&mut procedure, 0, patience);
-        flows.all[0].passed(1, flows.origin());
-        waits_for(&mut procedure, 1, patience + STARVED);
-    }
 }

@@ -3,10 +3,7 @@
 
 use std::{marker::PhantomData, time::Duration};
 
-use wire::{
-    Decided, Role,
-    defaults::{START_TIMEOUT, STARVED},
-};
+use wire::{Decided, Role, defaults::START_TIMEOUT};
 
 use super::{Coordinator, Procedure, Running, Sampling, Side, Sides};
 use crate::{TrialError, defaults::SINK_SLACK, flow::Flow, known::Rule, time::nanoseconds};
@@ -93,11 +90,10 @@ impl<S: Sampling> Procedure for TwoEngines<S> {
         sides.iter().find_map(|side| self.running.first_missing(side.flows, |_| true, runs))
     }
 
-    /// A sink is connected before the source may start; it waits longer. So do both for a flow that others starve.
+    /// A sink is connected before the source may start; it waits longer.
     fn wait_on(&mut self, _: &Sides<'_, Self>, flow: u32, waited: Duration) -> Result<(), TrialError> {
         let connect = self.times.connect;
         let timeout = if self.role == Role::Sink { START_TIMEOUT + connect } else { connect };
-        let timeout = if self.running.is_none() { timeout } else { timeout + STARVED };
         if waited < timeout { Ok(()) } else { Err(TrialError::NotRunning { flow, timeout }) }
     }
 
