@@ -211,7 +211,8 @@ def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
     slots = schedule(plan, seed)
     duration_ns = expected_packed(plan, slots).lasts_ns
     trials = sum(slot.trial_count for slot in slots)
-    lasts = f"{counted(trials, 'trial')}, about {format_duration(duration_ns)}"
+    about = "at most " if any(slot.steps != slot.whole_steps for slot in slots) else "about "
+    lasts = f"{counted(trials, 'trial')}, {about}{format_duration(duration_ns)}"
     each_time = f" {EACH_TIME}" if has_times(plan) else ""
     known = [row for row in rows if row["predicted_bytes"] is not None]
     if not known:

@@ -125,11 +125,16 @@ def search_rows(sweep: Sweep, points: int) -> list[tuple[str, str]]:
     if sweep.rate_search is not None:
         return [("rate search", _rate_search_words(sweep.rate_search))]
     if sweep.plateau_search is not None:
-        return [("search", _plateau_search_words(sweep.plateau_search, sweep.duration_ns[0]))]
+        return [("search", _plateau_search_words(sweep.plateau_search, _shortest_ns(sweep)))]
     if sweep.best_search is not None:
         settings = points // (len(sweep.paths) * len(sweep.pairs) * len(sweep.duration_ns))
-        return [("search", _best_search_words(sweep, sweep.best_search, settings))]
+        return [("search", _best_search_words(sweep.best_search, settings, _shortest_ns(sweep)))]
     return []
+
+
+def _shortest_ns(sweep: Sweep) -> int:
+    """How long a trial lasts at least: how many there are depends on what those that end early leave."""
+    return sweep.duration_ns[0] if sweep.until is None else sweep.until.at_least_ns
 
 
 def _rate_search_words(search: RateSearch) -> str:
@@ -177,13 +182,11 @@ def _wanted(search: SearchInRounds) -> str:
     return f"to {format_share(search.precision)} with {format_margin(search.confidence)} confidence"
 
 
-def _best_search_words(sweep: Sweep, search: BestSearch, settings: int) -> str:
+def _best_search_words(search: BestSearch, settings: int, trial_ns: int) -> str:
     """Say among how many settings, how precisely, what that may take, and what it probably will."""
     from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed_best
 
-    trial_ns = sweep.duration_ns[0]
-    shortest_ns = trial_ns if sweep.until is None else sweep.until.at_least_ns
-    most = counted(search.trials_within(shortest_ns + TRIAL_OVERHEAD_NS), "trial")
+    most = counted(search.trials_within(trial_ns + TRIAL_OVERHEAD_NS), "trial")
     took = rehearsed_best(search, settings, trial_ns)
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     return (

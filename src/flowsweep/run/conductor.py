@@ -41,7 +41,7 @@ from flowsweep.run.timetable import SlotWatch, Timekeeper, Timetable
 from flowsweep.run.trial import ProgressListener, run_trial
 from flowsweep.run.trial_end import POINT_BUSY
 from flowsweep.run.unforeseen import ENDS_A_CAMPAIGN, unforeseen
-from flowsweep.schedule import Slot, Trial, followed, slot_duration_ns
+from flowsweep.schedule import Slot, Trial, followed, slot_duration_ns, steps_left
 from flowsweep.schedule.packing import ONE_AT_A_TIME, Batch, Job, Need, Packing, Sharing, packed
 from flowsweep.tests import facts_of
 
@@ -204,7 +204,7 @@ class _Conductor:
         for slot in slots:
             done, step = self._resume.next_step(slot)
             if step is not None:
-                lasts_ns = max(slot.whole_steps - done, 1) * slot_duration_ns(slot)
+                lasts_ns = steps_left(slot, done, self._resume.learned) * slot_duration_ns(slot)
                 jobs.append(Job(slot, self._sharing.needs(slot), lasts_ns))
         return jobs
 
@@ -223,10 +223,10 @@ class _Conductor:
             else:
                 # A search that could not go on leaves the numbers of its other steps out.
                 self._number += len(slot.trials)
-            # Steps that end early may be more than its time would hold whole ones.
-            took_ns = min(slot_duration_ns(slot), left_ns)
-            left_ns -= took_ns
-            self._packing.progressed(job, took_ns)
+            done += 1
+            still_ns = min(left_ns, steps_left(slot, done, self._learned) * slot_duration_ns(slot))
+            self._packing.progressed(job, left_ns - still_ns)
+            left_ns = still_ns
 
     async def _run_step(self, slot: Slot, step: Slot, left_ns: int, *, ask_clock: bool) -> Slot | None:
         """Run what is next in the place of a slot; returns what is to follow in it, if anything can."""

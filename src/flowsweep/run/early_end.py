@@ -46,5 +46,6 @@ def _is_possible(pair: Pair, told: Decided) -> bool:
     parameters = pair.traffic.parameters
     if not isinstance(parameters, Bulk) or not _ends_when_known(parameters):
         return False
-    least_ns = told.counted_from_ns + MINIMUM_BINS * parameters.interval_ns
+    counted_ns = told.counted_from_ns + MINIMUM_BINS * parameters.interval_ns
+    least_ns = max(counted_ns, parameters.shortest_ns)
     return parameters.omit_ns <= told.counted_from_ns and least_ns <= told.ended_ns <= parameters.duration_ns

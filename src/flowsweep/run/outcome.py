@@ -138,8 +138,9 @@ class TrialRecord(BaseModel):
         """What its search is told of it; None of a trial that is no step of one, or tells nothing."""
         if self.searched_bps is None:
             return self.carried
-        decided = self.decided
-        return self.searched_bps if decided is None else EndedEarly(self.searched_bps, decided.ended_ns)
+        if self.decided is None:
+            return self.searched_bps
+        return EndedEarly(self.searched_bps, self.decided.ended_ns + self.trial.pad_ns)
 
 
 class FinishedTrial(NamedTuple):

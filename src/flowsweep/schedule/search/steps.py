@@ -23,6 +23,7 @@ class EndedEarly(NamedTuple):
 
     goodput_bps: float
     lasted_ns: int
+    """Its pad included, in which it sends, too."""
 
 
 Learned = bool | float | EndedEarly
@@ -45,6 +46,21 @@ def followed(slot: Slot, learned: Mapping[str, Learned]) -> tuple[int, Slot | No
     if isinstance(first.search, BestSearch):
         return _settings(slot, first.search, learned)[:2]
     raise TypeError(f"trial {first.trial_id} is no step of a search")
+
+
+def steps_left(slot: Slot, done: int, learned: Mapping[str, Learned]) -> int:
+    """How many steps of a slot may follow those that are done, if each lasts as long as it may.
+
+    Of those that end early more may follow than its time holds whole ones; what these left of it is known
+    after each whole round.
+    """
+    left = slot.steps - done
+    if slot.steps == slot.whole_steps:
+        return left
+    best = best_state(slot, learned)
+    states = [decision.left for _, decision in plateau_states(slot, learned)]
+    within = states[-1] if best is None else best.left
+    return max(0, min(left, within.trials))
 
 
 def largest_step(trial: Trial) -> Trial:
