@@ -195,12 +195,14 @@ PROBE_SIZE_LEAST_IPV6_BYTES = 1232
 """Smaller ones are quoted whole: answers have 1280 bytes at most, 48 of them headers (RFC 4443, 2.4 (c))."""
 PROBE_SIZE_MAX_BYTES = 65_535
 PROBE_SIZES_MIN = 3
+PROBE_SIZES_TELL = 4
+STREAM_PACKETS_TELL = 25
+"""Fewer sizes with an answer tell no capacity of a hop, fewer packets that arrive nothing of delays."""
 PROBE_SIZES_MAX = 64
 PROBES_MAX = 1_000
 TRAINS_MAX = 1_000
 TRAIN_PACKETS_MIN = 10
 TRAIN_PACKETS_MAX = 4_096
-"""What engines send in one train."""
 TRAIN_MIN_BYTES = 100
 LINK_DELAY_MAX_NS = 60 * SECOND_NS
 ICMP_INTERVAL_MAX_NS = 60 * SECOND_NS
@@ -236,8 +238,6 @@ PAD_OF_PAIRS_NS = SECOND_NS
 PAD_PER_DURATION = 2e-4
 """Clocks of two hosts may differ by this much in speed."""
 CONNECT_TIMEOUT_NS = 10 * SECOND_NS
-STARVED_NS = 20 * SECOND_NS
-"""How much longer an engine waits for the first bytes of a flow where others of its trial carry some."""
 SILENCE_TIMEOUT_NS = 10 * SECOND_NS
 """How long a path may be silent before its flows count as broken."""
 START_AHEAD_NS = 30 * MILLISECOND_NS

@@ -92,10 +92,9 @@ def _with_interval(capacity_bps: float, row: TrialRow) -> str:
 
 def _available(row: TrialRow) -> str:
     low, high = row["path_available_low_bps"], row["path_available_high_bps"]
-    if low is None or high is None:
+    if low is None:
         return f"{_UNDECIDED}: no rate is known at which delays grow or do not"
-    if row["path_capacity_bps"] is None:
-        # The upper end is only a bound where the capacity is known.
+    if high is None:
         return (
             f"at least {format_rate(low)}"
             if low

@@ -120,7 +120,8 @@ def _read_probe_sizes(value: object) -> object:
     few, many = defaults.PROBE_SIZES_MIN, defaults.PROBE_SIZES_MAX
     sizes = [_PROBE_SIZE.read(size) for size in value] if isinstance(value, list) else []
     if not few <= len(sizes) <= many or len(set(sizes)) < len(sizes):
-        raise wrong(value, f'a list of {few} to {many} different sizes such as ["600B", "1000B", "1400B"]')
+        example = '["600B", "900B", "1200B", "1400B"]'
+        raise wrong(value, f"a list of {few} to {many} different sizes such as {example}")
     return tuple(sizes)
 
 

@@ -135,8 +135,9 @@ def test_a_capacity_without_trains_is_that_of_the_narrow_hop(monkeypatch: pytest
     [
         (10 * MBIT, 4 * MBIT, 6 * MBIT, "4.00 Mbit/s to 6.00 Mbit/s while it was measured"),
         (10 * MBIT, 10 * MBIT, 10 * MBIT, "all of it, 10.0 Mbit/s: delays did not grow up to that rate"),
-        (None, 4 * MBIT, 6 * MBIT, "at least 4.00 Mbit/s"),
-        (None, 0.0, 6 * MBIT, "undecided: not even of the lowest rate it is known"),
+        (None, 4 * MBIT, 6 * MBIT, "4.00 Mbit/s to 6.00 Mbit/s while it was measured"),
+        (None, 4 * MBIT, None, "at least 4.00 Mbit/s"),
+        (None, 0.0, None, "undecided: not even of the lowest rate it is known"),
         (10 * MBIT, None, None, "undecided: no rate is known at which delays grow or do not"),
     ],
 )

@@ -52,18 +52,18 @@ pub fn probe_hops(
         }
         receive(run, secrets, &mut prober, log);
     }
-    // Whatever else is sent to the sink has to get there.
-    let failed = |source| TrialError::Socket { what: format!("cannot set a hop limit of {PATH_HOP_LIMIT}"), source };
-    run.line.set_hop_limit(PATH_HOP_LIMIT).map_err(failed)
+    Ok(())
 }
 
-/// How many hops the sink is away: it reports what was left of a probe's time to live. Absent if it does not answer, or
-/// its kernel does not know.
+/// How many hops the sink is away: it reports what was left of a probe's time to live. Absent if it does not answer, its
+/// kernel does not know, or something on the path set another one.
 fn distance(run: &mut Run<'_>, secrets: Secrets) -> Result<Option<u8>, TrialError> {
     let is_due = |response| matches!(response, Response::Probe { .. });
     for _ in 0..DISTANCE_TRIES {
         let request = Request::Probe { sequence: u32::MAX };
-        if let Some(Response::Probe { hop_limit: left @ 1.., .. }) = request_once(run, secrets, request, is_due)? {
+        if let Some(Response::Probe { hop_limit: left @ 1..=PATH_HOP_LIMIT, .. }) =
+            request_once(run, secrets, request, is_due)?
+        {
             return Ok(Some(PATH_HOP_LIMIT.saturating_sub(left).saturating_add(1)));
         }
     }

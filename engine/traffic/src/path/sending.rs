@@ -41,7 +41,9 @@ pub fn send_trains(run: &mut Run<'_>, secrets: Secrets, until: Instant) -> Resul
         && Instant::now() < until
     {
         for sequence in 0..count {
-            packets.send(run, train, sequence, None);
+            if !packets.send(run, train, sequence, None) && is_over(run, until)? {
+                break;
+            }
         }
         // Of a train of which nothing came the sink knows as little as one that does not answer.
         let seen = dispersion_at_sink(run, secrets, train)?.filter(|seen| *seen != Dispersion::default());
@@ -72,7 +74,7 @@ pub fn send_streams(run: &mut Run<'_>, secrets: Secrets, sent: Sent, until: Inst
             if Instant::now() + lasts >= until {
                 break;
             }
-            let even = send_stream(run, &mut packets, train, rate_bps, attempt == STREAM_TRIES)?;
+            let even = send_stream(run, &mut packets, (train, rate_bps), attempt == STREAM_TRIES, until)?;
             if !even {
                 withdraw(run, secrets, train)?;
             }
@@ -91,9 +93,9 @@ pub fn send_streams(run: &mut Run<'_>, secrets: Secrets, sent: Sent, until: Inst
 fn send_stream(
     run: &mut Run<'_>,
     packets: &mut Packets,
-    train: u32,
-    rate_bps: u64,
+    (train, rate_bps): (u32, u64),
     must_be_kept: bool,
+    until: Instant,
 ) -> Result<bool, TrialError> {
     let gap = Gap::at_rate(packets.size_bytes.into(), rate_bps);
     let mut begin = Instant::now();
@@ -107,9 +109,18 @@ fn send_stream(
             }
             begin += late;
         }
-        packets.send(run, train, sequence, Some(rate_bps));
+        if !packets.send(run, train, sequence, Some(rate_bps)) && is_over(run, until)? {
+            return Ok(false);
+        }
     }
     Ok(true)
+}
+
+/// Whether there is no more time, or the trial was stopped: asked where a packet was refused, for which a device that
+/// stands still takes a while each time.
+fn is_over(run: &mut Run<'_>, until: Instant) -> Result<bool, TrialError> {
+    run.look()?;
+    Ok(Instant::now() >= until)
 }
 
 /// Has the sink drop what it received of a stream.
@@ -170,14 +181,19 @@ impl Packets {
         }
     }
 
-    fn send(&mut self, run: &mut Run<'_>, train: u32, sequence: u32, rate_bps: Option<u64>) {
+    /// Says whether it went out.
+    fn send(&mut self, run: &mut Run<'_>, train: u32, sequence: u32, rate_bps: Option<u64>) -> bool {
         let packet = Packet { train, sequence, rate_bps, sent_ns: run.now_ns() };
         Request::Packet(packet).write(self.secrets.source, &mut self.payload);
         // One that does not go out is missing at the sink, like one that is lost.
         match run.line.send(&self.payload) {
             Ok(()) => run.bytes += self.payload.len() as u64,
-            Err(error) => self.too_large |= error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error()),
+            Err(error) => {
+                self.too_large |= error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error());
+                return false;
+            }
         }
+        true
     }
 
     /// Makes packets that fit where a router within the path has reported a smaller MTU since; says whether it did.

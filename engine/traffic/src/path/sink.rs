@@ -58,6 +58,8 @@ impl Intake<'_> {
         let token = self.secrets.source;
         let mut buffer = vec![0; PACKET_MOST_BYTES as usize];
         loop {
+            // As long as one waits that says of an answer why it did not get there, a poll returns at once.
+            let _ = (0..DATAGRAMS_AT_ONCE).take_while(|_| run.receive_error(&mut buffer).is_some()).count();
             for _ in 0..DATAGRAMS_AT_ONCE {
                 let Some((request, datagram)) = run.receive(&mut buffer, |bytes| Request::read(bytes, token)) else {
                     break;

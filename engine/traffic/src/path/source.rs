@@ -11,7 +11,11 @@ use super::{
     sending,
     sink::Secrets,
 };
-use crate::{TrialError, defaults::TEARDOWN, samples::Log};
+use crate::{
+    TrialError,
+    defaults::{PATH_HOP_LIMIT, TEARDOWN},
+    samples::Log,
+};
 
 /// Measures what the settings request, as far as there is time. The rows so far are there in any case.
 pub fn measure(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Result<(), TrialError> {
@@ -33,6 +37,8 @@ pub fn measure(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Re
 
 /// Repeats the teardown until the sink has acknowledged it; sends it once if the trial was stopped.
 fn send_teardown(run: &mut Run<'_>, secrets: Secrets) {
+    // The last probe of a hop may have had less to go.
+    let _ = run.line.set_hop_limit(PATH_HOP_LIMIT);
     let deadline = Instant::now() + TEARDOWN;
     while Instant::now() < deadline {
         match request_once(run, secrets, Request::Teardown, |response| response == Response::Teardown) {

@@ -88,7 +88,7 @@ fn report(
         origin_unix_ns: seen.origin.unix_ns,
         flows: vec![flow],
         rejected_connections: rendezvous.rejected,
-        remarks: ran.remark.into_iter().collect(),
+        remarks: ran.remarks,
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(observed)
     })));

@@ -69,7 +69,7 @@ pub fn respond(
             deadline = Instant::now() + END_LINGER;
         }
     }
-    Ran { bytes: responder.bytes, echoes: Log::new(), remark: None, incomplete }
+    Ran { bytes: responder.bytes, echoes: Log::new(), remarks: Vec::new(), incomplete }
 }
 
 struct Responder<'a> {

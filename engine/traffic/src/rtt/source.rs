@@ -38,6 +38,7 @@ pub fn probe(
         schedule: ProbeSchedule::new(task.settings),
         outstanding: OutstandingProbes::new(chosen.echo, timeout),
         bytes: 0,
+        refused: 0,
         refusal: None,
     };
     let mut reporter = ProgressReporter::new(task.trial, task.role, outbox);
@@ -50,8 +51,12 @@ pub fn probe(
         }
         probing.wait(pause);
     }
-    let Probing { prober, outstanding, bytes, refusal, .. } = probing;
-    let remark = prober.steps().and_then(|steps| steps.remark("have the time at which the engine saw them"));
+    let Probing { prober, outstanding, bytes, refused, refusal, .. } = probing;
+    let of_clock = prober.steps().and_then(|steps| steps.remark("have the time at which the engine saw them"));
+    let of_refused = refusal.as_ref().map(|error| {
+        format!("{refused} probes were not sent, and count as lost: {error}; the path did not lose these")
+    });
+    let remarks = of_clock.into_iter().chain(of_refused).collect();
     // What its connections and sockets still hold must not be answered any more.
     drop(prober);
     say_end(task, rendezvous);
@@ -60,7 +65,7 @@ pub fn probe(
         let reason = refusal.map(|error| error.to_string());
         incomplete = incomplete.or(Some(TrialError::NoAnswer { probes, reason }));
     }
-    Ran { bytes, echoes: outstanding.into_log(), remark, incomplete }
+    Ran { bytes, echoes: outstanding.into_log(), remarks, incomplete }
 }
 
 struct Probing<'a> {
@@ -70,7 +75,9 @@ struct Probing<'a> {
     schedule: ProbeSchedule,
     outstanding: OutstandingProbes,
     bytes: u64,
-    /// The error for the first probe that the kernel did not send.
+    /// Probes that the kernel did not send.
+    refused: u64,
+    /// The error for the first of them.
     refusal: Option<io::Error>,
 }
 
@@ -102,7 +109,10 @@ impl Probing<'_> {
         // A probe that was not sent is not answered, and counts as lost.
         match self.prober.send(sequence, size_bytes) {
             Ok(()) => self.bytes += u64::from(size_bytes),
-            Err(error) => self.refusal = self.refusal.take().or(Some(error)),
+            Err(error) => {
+                self.refused += 1;
+                self.refusal = self.refusal.take().or(Some(error));
+            }
         }
     }
 

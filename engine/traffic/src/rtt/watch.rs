@@ -17,8 +17,8 @@ pub struct Ran {
     pub bytes: u64,
     /// What became of each probe.
     pub echoes: Log<EchoRow>,
-    /// A remark for the report.
-    pub remark: Option<String>,
+    /// Remarks for the report.
+    pub remarks: Vec<String>,
     /// Why the trial is not whole at this end.
     pub incomplete: Option<TrialError>,
 }

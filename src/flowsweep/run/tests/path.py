@@ -3,14 +3,10 @@
 from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS
 from flowsweep.hosts.messages import PathTest
 from flowsweep.run.requests import EndRole
-from flowsweep.schedule.tests.path import PathParameters
+from flowsweep.schedule.tests.path import HOP_TRIES, PathParameters
 
 _HOP_BYTES = 192
-_HOP_TRIES = 3
 _TRAIN_BYTES = 96
-_TRAIN_GROWS_TO_PACKETS = 4096
-_TRAINS_FACTOR = 2
-_STREAM_TRIES = 4
 
 
 def path_settings(parameters: PathParameters, _: EndRole, __: int) -> PathTest:
@@ -36,9 +32,6 @@ def path_settings(parameters: PathParameters, _: EndRole, __: int) -> PathTest:
 
 def path_table_bytes(parameters: PathParameters, _: float, __: int) -> float:
     """What all tries of probes, trains and streams take."""
-    probes = parameters.ttl_max * parameters.probes * len(parameters.sizes_bytes) * _HOP_TRIES
-    longest_train = max(parameters.train_packets, _TRAIN_GROWS_TO_PACKETS)
-    trains = parameters.trains * _TRAINS_FACTOR * longest_train
-    streams = parameters.streams * parameters.stream_rates * _STREAM_TRIES
-    packets = trains + streams * parameters.stream_packets
+    probes = parameters.ttl_max * parameters.probes * len(parameters.sizes_bytes) * HOP_TRIES
+    packets = parameters.trains_packets_most + parameters.streams_packets_most
     return probes * _HOP_BYTES + packets * _TRAIN_BYTES

@@ -49,6 +49,8 @@ class Dispersion:
     """At which the same packets were sent."""
     first: int
     """Packet that the rate counts from: those before passed a token bucket at once."""
+    bucket_bytes: float
+    """What they were more than came at that rate meanwhile; 0 where none passed at once."""
 
     @property
     def is_spread(self) -> bool:
@@ -92,6 +94,11 @@ def dispersion_rate(trains: Sequence[Dispersion]) -> RateEstimate | None:
     return RateEstimate(float(np.median(rates)), low, high, len(rates))
 
 
+def bucket_bytes_of(trains: Sequence[Dispersion]) -> float:
+    """What a token bucket on the path lets pass at once: the median over trains; 0 where most show none."""
+    return float(np.median([train.bucket_bytes for train in trains])) if trains else 0.0
+
+
 def dispersion(train: Train) -> Dispersion | None:
     """Find the rate at which a train arrived, by least squares; of one that slows down, of its later part.
 
@@ -109,10 +116,11 @@ def dispersion(train: Train) -> Dispersion | None:
     slope_ns = _line(arrived[first:], times[first:]).slope
     if slope_ns <= 0:
         return None
+    at_once = float(arrived[first] - arrived[0] - (times[first] - times[0]) / slope_ns)
     sent = train.sent_ns[by_arrival][first:]
     took_ns = max(float(sent[-1] - sent[0]), 1.0)
     source_bps = 8 * SECOND_NS * float(arrived[-1] - arrived[first]) / took_ns
-    return Dispersion(train.number, 8 * SECOND_NS / slope_ns, source_bps, first)
+    return Dispersion(train.number, 8 * SECOND_NS / slope_ns, source_bps, first, max(0.0, at_once))
 
 
 def _slows_down_at(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> int:

@@ -8,7 +8,13 @@ import pyarrow as pa
 
 from flowsweep.analysis.row_schema import schema_of
 from flowsweep.analysis.tests.path.columns import PathColumns
-from flowsweep.analysis.tests.path.dispersion import Dispersion, RateEstimate, dispersion_rate, dispersions
+from flowsweep.analysis.tests.path.dispersion import (
+    Dispersion,
+    RateEstimate,
+    bucket_bytes_of,
+    dispersion_rate,
+    dispersions,
+)
 from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.tests.path.hop_times import hop_times
 from flowsweep.analysis.tests.path.pairs import pair_capacity
@@ -43,7 +49,7 @@ class PathFacts:
     dispersion_rate: RateEstimate | None
     """At which trains arrived: between what of the path is free and its capacity."""
     capacity: RateEstimate | None
-    """By packet pairs."""
+    """By packet pairs, or by trains that nothing held up."""
     available: Available | None
 
     @property
@@ -54,6 +60,8 @@ class PathFacts:
     @property
     def narrow_hop(self) -> int | None:
         """The hop that limits the path; None where another one could be it."""
+        if self.arrived and len(self.hops) == 1:
+            return self.hops[0].times.ttl
         known = [hop for hop in self.hops if hop.about_bps is not None]
         if not known:
             return None
@@ -108,7 +116,8 @@ def _facts(trial_id: str, hops: list[Hop], trains: Sequence[Train]) -> PathFacts
     of_pairs = pair_capacity(trains, spread, rate)
     facts = PathFacts(trial_id, hops, spread, trial_streams, rate, of_pairs, available=None)
     whole = facts.whole
-    return replace(facts, available=available(trial_streams, None if whole is None else whole.bps))
+    free = available(trial_streams, None if whole is None else whole.bps, bucket_bytes_of(spread))
+    return replace(facts, available=free)
 
 
 def _row(facts: PathFacts) -> FactsRow:

@@ -15,6 +15,8 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path.routes import route_hypotheses
 from flowsweep.wording import counted, direction, format_rate, with_interval
 
+_WAYS = "packet pairs, trains that nothing held up, or probes of the narrow hop"
+"""What tells a capacity, the first of them that does."""
 _REPEATS_NEEDED = 3
 """For an interval over repeats; with fewer, that of the first trial stands."""
 
@@ -76,12 +78,12 @@ def _over_repeats(rows: Sequence[TrialRow]) -> tuple[float, float | None, float 
     if len(rows) < _REPEATS_NEEDED:
         first = rows[0]
         ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
-        method = "packet pairs, or trains that nothing held up; interval over trains"
+        method = f"{_WAYS}; interval over trains or probes"
         return capacities[0], *ends, method
     mean = geometric_mean(capacities)
     low, high = _no_narrower(mean.low, mean.high, rows)
     method = (
-        f"geometric mean over {counted(len(rows), 'trial')}, each by packet pairs; t interval, no "
+        f"geometric mean over {counted(len(rows), 'trial')}, each by {_WAYS}; t interval, no "
         "narrower than the median ends of the trials' own, as repeats may share an error"
     )
     return mean.value, low, high, method

@@ -1,5 +1,7 @@
 """Measurements of paths, out of the tables of an archive."""
 
+import functools
+import operator
 from collections.abc import Iterable
 
 import ibis
@@ -11,13 +13,19 @@ from flowsweep.analysis.tests.path.facts import PathFacts, facts_rows, path_fact
 from flowsweep.analysis.tests.path.rows import HOPS_SCHEMA, hop_rows
 from flowsweep.archive import Tables, keep_with
 
-UNANSWERED = "the other end answered no probe, and no packets of trains tell the capacity"
+UNANSWERED = "the other end answered no probe of a hop, and trains and streams tell nothing"
 """Why a measurement of a path says nothing."""
 
 
 def unanswered(rows: ir.Table) -> ir.BooleanValue:
-    """Whether a trial measured a path, and found neither a hop nor a capacity."""
-    return (rows.test == "path") & rows.path_capacity_bps.isnull() & rows.path_hops.isnull()
+    """Whether a trial measured a path, and found nothing."""
+    found = (
+        rows.path_capacity_bps,
+        rows.path_hops,
+        rows.path_dispersion_rate_bps,
+        rows.path_available_low_bps,
+    )
+    return functools.reduce(operator.and_, (column.isnull() for column in found), rows.test == "path")
 
 
 def path_facts(tables: Tables) -> ir.Table:

@@ -10,11 +10,10 @@ import scipy
 
 from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.tests.path.hop_times import HopTimes
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import PROBE_SIZES_TELL, SECOND_NS
 
 HopNote = Literal["no answer", "too few answers", "between", "above", "behind a silent hop", "not clear"]
 
-_SIZES_NEEDED = 4
 """Below, a line through times leaves no idea of its own error."""
 _CAPACITY_ERROR_MAX = 0.1
 """Half the interval of a slope, as a share of it; beyond, its two ends are reported and no capacity."""
@@ -91,7 +90,7 @@ def hop_capacities(path: Sequence[HopTimes]) -> list[Hop]:
 
 
 def _line(times: HopTimes) -> Line | None:
-    if len(times.quartile_ns) < _SIZES_NEEDED:
+    if len(times.quartile_ns) < PROBE_SIZES_TELL:
         return None
     sizes = np.array(list(times.quartile_ns), dtype=np.float64)
     took_ns = np.array(list(times.quartile_ns.values()), dtype=np.float64)

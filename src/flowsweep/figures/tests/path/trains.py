@@ -49,7 +49,7 @@ def _trains(group: PathGroup[TrainRow], rows: Sequence[TrainRow]) -> Drawn:
     return group.drawn(
         "trains",
         "The rate at which each train of packets arrived, unless the source was slower. Their median is the "
-        "dispersion rate, between what is available and the capacity, which packet pairs tell (line).",
+        "dispersion rate, between what is available and the capacity (line).",
         traces,
         [group.shown(row, _TRAIN_COLUMNS) for row in rows],
         shapes=[_capacity(row, scale) for row in group.trials if row["path_capacity_bps"] is not None],

@@ -11,11 +11,11 @@ class PathKeys(ProbeKeys):
 
     ttl_max: fields.HopLimit = key("Hops to look for; 0: none.", defaults.PATH_TTL_MAX)
     sizes: fields.ProbeSizes = key(
-        "Probe sizes at each hop, at least three: capacity follows from the additional time per byte. "
-        "Over IPv6, sizes below 1232 B are left out.",
+        "Probe sizes at each hop, at least three. Four tell a capacity: it follows from the additional time "
+        "per byte. Over IPv6, sizes below 1232 B are left out.",
         defaults.PATH_SIZES_BYTES,
         written=[units.write_size(size) for size in defaults.PATH_SIZES_BYTES],
-        examples=[["600B", "1000B", "1400B"]],
+        examples=[["600B", "900B", "1200B", "1400B"]],
     )
     probes: fields.Probes = key("Probes of each size at each hop.", defaults.PATH_PROBES)
     trains: fields.Trains = key(

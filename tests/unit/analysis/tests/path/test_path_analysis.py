@@ -136,14 +136,18 @@ def test_what_a_token_bucket_lets_pass_at_once_is_left_out() -> None:
     way = Way([100e6])
     rows = way.train_rows(bucket_bytes=50_000, jitter_ns=2_000)
     assert told([], rows)["path_capacity_bps"] == pytest.approx(100e6, rel=0.03)
-    # No hop limits a single packet to that rate: which link it is cannot be told.
-    found = told(Way([900e6]).hop_rows(), way.train_rows(bucket_bytes=50_000))
+    # No hop limits a single packet to that rate: which link it is cannot be told, unless there is but one.
+    found = told(Way([900e6, 900e6]).hop_rows(), way.train_rows(bucket_bytes=50_000))
     assert found["path_narrow_hop"] is None
+    found = told(Way([900e6]).hop_rows(), way.train_rows(bucket_bytes=50_000))
+    assert found["path_narrow_hop"] == 1
 
 
 def of_rates(*rates: tuple[float, float]) -> list[Dispersion]:
     """Trains by the rates at which they arrived and were sent, in Mbit/s."""
-    return [Dispersion(number, arrived * 1e6, sent * 1e6, 0) for number, (arrived, sent) in enumerate(rates)]
+    return [
+        Dispersion(number, arrived * 1e6, sent * 1e6, 0, 0.0) for number, (arrived, sent) in enumerate(rates)
+    ]
 
 
 def test_trains_of_a_busy_source_do_not_lower_the_dispersion_rate() -> None:
@@ -185,6 +189,36 @@ def test_streams_below_the_narrow_hop_leave_the_upper_end_at_its_capacity() -> N
     assert found["path_capacity_bps"] == pytest.approx(10e6, rel=0.05)
     assert found["path_available_low_bps"] <= 5.5e6
     assert found["path_available_high_bps"] == found["path_capacity_bps"]
+
+
+def test_clocks_of_which_one_is_faster_show_no_growth() -> None:
+    way = Way([100e6, 5e6])
+    streams = way.stream_rows(5e6, jitter_ns=2_000)
+    for row in streams:
+        row["received_ns"] += round(5e-5 * row["sent_ns"])
+    found = told([], way.train_rows() + streams)
+    assert found["path_available_low_bps"] >= 4e6
+
+
+def test_streams_that_a_bucket_lets_pass_do_not_show_that_all_is_free() -> None:
+    """Of 100 Mbit/s half are taken: no stream of 144 KB empties the bucket, and none is delayed."""
+    deep = {"bucket_bytes": 125_000, "jitter_ns": 2_000}
+    trains = Way([100e6]).train_rows(packets=400, **deep)
+    found = told([], trains + Way([50e6]).stream_rows(110e6, **deep))
+    assert found["path_capacity_bps"] == pytest.approx(100e6, rel=0.03)
+    assert found["path_available_low_bps"] <= 50e6
+    assert found["path_available_high_bps"] == pytest.approx(100e6, rel=0.03)
+
+
+def test_without_a_capacity_the_fastest_stream_is_no_upper_end() -> None:
+    found = told([], Way([1e9]).stream_rows(300e6))
+    assert found["path_available_low_bps"] == pytest.approx(300e6, rel=0.02)
+    assert found["path_available_high_bps"] is found["path_capacity_bps"] is None
+
+
+def test_what_trains_and_streams_tell_is_a_result_without_hops() -> None:
+    found = summed([], Way([1e9]).stream_rows(300e6))
+    assert (found["status"], found["path_hops"], found["path_capacity_bps"]) == ("ok", None, None)
 
 
 def test_streams_that_lose_packets_are_too_fast() -> None:
