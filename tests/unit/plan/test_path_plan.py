@@ -1,9 +1,11 @@
 """A sweep that measures paths: what it asks for if nothing is said, and what it may cost."""
 
+import pytest
+
 from flowsweep.plan import parse_plan
 from flowsweep.plan.difference import plan_difference
 from flowsweep.run.tests.registry import settings_of
-from flowsweep.schedule import estimate, expand, schedule
+from flowsweep.schedule import estimate, expand, remarks, schedule
 from flowsweep.schedule.tests.path import PathParameters
 
 LAB = """
@@ -86,3 +88,18 @@ def test_an_edit_of_hops_or_probes_is_told_by_the_key_of_the_plan() -> None:
         "lab.links.wan.hops.2.backward.rate: 2Mbit/s then, 3Mbit/s now",
         "sweep.sweep-1.probes: 64 then, 4 now",
     )
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ('sizes = ["600B", "900B", "1400B"]\n', "no hop's capacity will be known"),
+        ("stream_packets = 24\n", "what is available will not be known"),
+        ("", None),
+    ],
+)
+def test_what_tells_nothing_is_said_before(keys: str, told: str | None) -> None:
+    plan = parse_plan(LAB + keys, "plan.toml")
+    said = remarks(plan, expand(plan))
+    assert len(said) == (told is not None)
+    assert told is None or told in said[0]

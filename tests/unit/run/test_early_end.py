@@ -48,6 +48,8 @@ def test_what_is_possible_is_taken() -> None:
         TOLD | {"counted_from_us": 999_999},
         TOLD | {"counted_from_us": 2_500_001},
         TOLD | {"counted_from_us": 6_000_000},
+        # Less than it lasts at least.
+        TOLD | {"counted_from_us": 1_000_000, "ended_us": 2_999_999},
     ],
 )
 def test_what_cannot_be_makes_the_trial_incomplete(told: dict[str, Any] | None) -> None:

@@ -264,3 +264,10 @@ def test_why_a_search_ended_is_said_beside_its_steps() -> None:
     (broken_off,) = drawn_searches(FigureData(trials=noisy, cells=()))
     assert "its budget was used up" in broken_off.caption
     assert ("Shaded" in broken_off.caption) == (plateau_searches(noisy)[0].interval is not None)
+
+
+def test_trials_whose_mean_was_not_known_when_they_ended_are_counted() -> None:
+    found = steps(lambda window: 1e9 * min(1.0, window / BDP_BYTES))
+    found[0]["ended_by"], found[1]["ended_by"], found[2]["ended_by"] = "at_most", "known", "at_most"
+    [hypothesis] = plateau_search_hypotheses(found)
+    assert f"in {len(found)} trials, of 2 of which the mean was not known" in hypothesis.say("described")

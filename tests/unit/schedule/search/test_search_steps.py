@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.plan.searching.model import FlowsSearch
 from flowsweep.schedule import Learned, Trial, followed, plateau_states, schedule
 from flowsweep.schedule.search import steps as search_steps
 from flowsweep.schedule.search.plateau import Decision
-from flowsweep.schedule.search.steps import EndedEarly, largest_step
+from flowsweep.schedule.search.steps import EndedEarly, largest_step, steps_left
 from plan_support import plan_of
 
 WHOLE = 'find = "plateau"\nflows = { from = 1, to = 16 }\nduration = "4s"\n'
@@ -184,5 +184,10 @@ def test_steps_that_end_early_are_as_many_as_the_time_of_a_search_holds() -> Non
             # Noise of 10 %, so that it goes on for as long as it may.
             goodput_bps = 1e9 * min(1.0, window / 1e6) * (1 + 0.1 * (-1) ** len(learned))
             learned[trial.trial_id] = EndedEarly(goodput_bps, lasted_ns)
+            left = steps_left(slot, len(learned), learned)
+            # As many whole ones as the time that is left holds, or at the beginning of their round did.
+            left_ns = 107 * SECOND_NS - len(learned) * (lasted_ns + TRIAL_OVERHEAD_NS)
+            whole = left_ns // (8 * SECOND_NS + TRIAL_OVERHEAD_NS)
+            assert min(40 - len(learned), whole) <= left <= min(40 - len(learned), whole + 8)
         ways.append(len(learned))
     assert ways[0] <= 13 < ways[1] <= 40
