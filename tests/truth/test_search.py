@@ -1,4 +1,9 @@
-"""Searches on emulated paths of known bandwidth × delay: within 15 %, for a fraction of a grid's cost."""
+"""Searches on emulated paths beside dense grids of windows: within 15 %, for a fraction of a grid's cost.
+
+The truth of a path is where goodput of a dense grid comes within 3 % of its plateau, interpolated between two
+windows. Where it dips again, as with a short queue, that is anywhere from where it first is until it remains
+there. No response is fitted to it, and no analysis of the product takes part.
+"""
 
 import math
 import tomllib
@@ -8,35 +13,55 @@ from typing import Any
 import numpy as np
 from truth_support import NOTES, PLANS, fill_table, run_side_by_side, table, write_result
 
+from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.plateau.searched import PlateauSearched, plateau_searches
 from flowsweep.archive import read_archive
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS
 from flowsweep.units import parse_duration, write_size
 from flowsweep.wording import format_size
-from plateau_support import COUNTED, USABLE_PER_REQUESTED, Setting, bandwidth_delay_bytes, write_link_plan
+from plateau_support import (
+    COUNTED,
+    USABLE_PER_REQUESTED,
+    Setting,
+    bandwidth_delay_bytes,
+    write_link_plan,
+    write_windows_plan,
+)
 from summary_support import archive_rows
 
-WHAT = "searches for the plateau on the emulated paths of plateau.toml"
-SETTINGS = tomllib.loads((PLANS / "plateau.toml").read_text(encoding="utf-8"))["setting"]
+WHAT = "searches for the plateau on the emulated paths of plateau.toml and search.toml"
+SETTINGS = [
+    setting
+    for name in ("plateau", "search")
+    for setting in tomllib.loads((PLANS / f"{name}.toml").read_text(encoding="utf-8"))["setting"]
+]
 RANGE = (1 / 12, 5.0)
 """That is searched, in bandwidth × delay of usable windows."""
+DENSE = (*np.geomspace(0.55, 1.8, 12), 2.6, 3.6, 5.0)
+"""Windows of the grid that tells the truth, likewise; the last three are on the plateau."""
+ON_PLATEAU = 3
 WITHIN = 0.15
 SHARE_FOUND = 23 / 24
+SHARE_HELD = 0.92
 GRID_WINDOWS, GRID_OTHERS = 10, 9
 """Of a full grid, with three numbers of flows and three repeats."""
 
 
-def test_searches_find_bandwidth_times_delay_for_a_fraction_of_a_grid(tmp_path: Path) -> None:
-    archives = [tmp_path / f"{place}" / "archive" for place in range(len(SETTINGS))]
+def test_searches_find_what_a_dense_grid_shows_for_a_fraction_of_its_cost(tmp_path: Path) -> None:
+    searches = [tmp_path / f"{place}" / "archive" for place in range(len(SETTINGS))]
+    grids = [tmp_path / f"{place}-grid" / "archive" for place in range(len(SETTINGS))]
+    both = list(zip(SETTINGS, searches, grids, strict=True))
+    run_side_by_side((_plan(archive.parent, setting), (), archive) for setting, archive, _ in both)
     run_side_by_side(
-        (_plan(archive.parent, setting), (), archive)
-        for setting, archive in zip(SETTINGS, archives, strict=True)
+        (write_windows_plan(archive.parent, setting, shares=DENSE, repeats=1), (), archive)
+        for setting, _, archive in both
     )
-    results = [_result(setting, archive) for setting, archive in zip(SETTINGS, archives, strict=True)]
-    write_result("search", WHAT, {"settings": results})
-    fill_table(NOTES / "search.md", "emulated", table(_COLUMNS, map(_cells, results)))
+    results = [result_of(setting, archive, enough_of(grid)) for setting, archive, grid in both]
+    keep(results)
+
     found = [result for result in results if result["error"] is not None and abs(result["error"]) <= WITHIN]
     assert len(found) >= math.floor(SHARE_FOUND * len(SETTINGS)), results
+    assert sum(result["held"] for result in results) >= SHARE_HELD * len(SETTINGS), results
     for kind in ("seconds_of_grid", "bytes_of_grid"):
         shares = [result[kind] for result in results]
         assert np.median(shares) <= 0.15, kind
@@ -46,33 +71,56 @@ def test_searches_find_bandwidth_times_delay_for_a_fraction_of_a_grid(tmp_path: 
 def _plan(folder: Path, setting: Setting) -> Path:
     product_bytes = bandwidth_delay_bytes(setting) / USABLE_PER_REQUESTED
     low, high = (write_size(round(share * product_bytes)) for share in RANGE)
-    duration_ns = parse_duration(setting["omit"]) + parse_duration(COUNTED)
     sweep = f"""
         find = "plateau"
         flows = {setting["flows"]}
         window_sum = {{ from = "{low}", to = "{high}" }}
         length = "8KB"
-        duration = "{duration_ns / SECOND_NS:g}s"
-        omit = "{setting["omit"]}"
-        interval = "500ms"
+        duration = {{ until = "2%", at_least = "1s", at_most = "{_whole_s(setting):g}s" }}
+        interval = "200ms"
         """
     return write_link_plan(folder, setting, sweep)
 
 
-def _result(setting: Setting, archive: Path) -> dict[str, Any]:
+def enough_of(grid: Path) -> tuple[float, float]:
+    """The window sums, as requested, at which a dense grid is first enough, and from which on it is."""
+    rows = sorted(trusted(archive_rows(read_archive(grid))), key=lambda row: row["window_sum_bytes"])
+    rows = [row for row in rows if row["status"] == "ok"]
+    sizes, rates = (np.log([row[key] for row in rows]) for key in ("window_sum_bytes", "goodput_mean_bps"))
+    enough = float(np.median(rates[-ON_PLATEAU:])) + math.log1p(-EQUIVALENCE_MARGIN)
+    below = np.flatnonzero(rates < enough)
+    assert 0 in below, "the smallest window of the grid is enough"
+
+    def crossed(above: int) -> float:
+        part = (enough - rates[above - 1]) / (rates[above] - rates[above - 1])
+        return math.exp(sizes[above - 1] + part * (sizes[above] - sizes[above - 1]))
+
+    return crossed(int(np.argmax(rates >= enough))), crossed(int(below[-1]) + 1)
+
+
+def keep(results: list[dict[str, Any]]) -> None:
+    """Write them down, and a table."""
+    write_result("search", WHAT, {"settings": results})
+    fill_table(NOTES / "search.md", "emulated", table(_COLUMNS, map(_cells, results)))
+
+
+def result_of(setting: Setting, archive: Path, true_bytes: tuple[float, float]) -> dict[str, Any]:
+    """What a search came to, beside the truth."""
     rows = archive_rows(read_archive(archive))
     (search,) = plateau_searches(rows)
     product_bytes = bandwidth_delay_bytes(setting)
     belief = search.belief
     usable = None if belief is None else belief.enough * _usable_per_requested(search)
-    seconds = len(rows) / (GRID_WINDOWS * GRID_OTHERS)
+    seconds = sum(row["lasted_s"] for row in rows) / (GRID_WINDOWS * GRID_OTHERS * _whole_s(setting))
     return {
         **setting,
         "product_bytes": product_bytes,
         "requested_bytes": None if belief is None else belief.enough,
         "interval_bytes": None if belief is None else [belief.low, belief.high],
         "usable_bytes": usable,
-        "error": None if usable is None else usable / product_bytes - 1,
+        "true_bytes": true_bytes,
+        "error": None if belief is None else _off(belief.enough, true_bytes),
+        "held": _holds(search, true_bytes),
         "end": search.end,
         "trials": len(rows),
         "ok": sum(row["status"] == "ok" for row in rows),
@@ -80,6 +128,21 @@ def _result(setting: Setting, archive: Path) -> dict[str, Any]:
         "seconds_of_grid": seconds,
         "bytes_of_grid": sum(row["bytes"] or 0 for row in rows) / _grid_bytes(setting, search),
     }
+
+
+def _off(found_bytes: float, true_bytes: tuple[float, float]) -> float:
+    first, last = true_bytes
+    return found_bytes / min(max(found_bytes, first), last) - 1
+
+
+def _holds(search: PlateauSearched, true_bytes: tuple[float, float]) -> bool:
+    belief, (first, last) = search.belief, true_bytes
+    return belief is not None and (belief.low or 0.0) <= last and first <= (belief.high or math.inf)
+
+
+def _whole_s(setting: Setting) -> float:
+    """How long a trial of the grid lasts, and one of a search at most."""
+    return (parse_duration(setting["omit"]) + parse_duration(COUNTED)) / SECOND_NS
 
 
 def _usable_per_requested(search: PlateauSearched) -> float:
@@ -107,8 +170,9 @@ def _grid_bytes(setting: Setting, search: PlateauSearched) -> float:
 
 
 _COLUMNS = (
-    "rate", "delay", "queue", "loss", "congestion", "flows", "bandwidth × delay", "enough, usable", "error",
-    "enough, requested", "trials", "end", "seconds / grid's", "bytes / grid's",
+    "rate", "delay", "queue", "loss", "congestion", "flows", "bandwidth × delay", "found, usable",
+    "dense grid, requested", "found, requested", "error", "held", "trials", "end", "seconds / grid's",
+    "bytes / grid's",
 )  # fmt: skip
 
 
@@ -124,8 +188,10 @@ def _cells(result: dict[str, Any]) -> tuple[object, ...]:
         result["flows"],
         format_size(result["product_bytes"]),
         "none" if result["usable_bytes"] is None else format_size(result["usable_bytes"]),
-        "none" if result["error"] is None else f"{result['error']:+.1%}",
+        " to ".join(dict.fromkeys(map(format_size, result["true_bytes"]))),
         "none" if result["requested_bytes"] is None else f"{format_size(result['requested_bytes'])} [{ends}]",
+        "none" if result["error"] is None else f"{result['error']:+.1%}",
+        "yes" if result["held"] else "no",
         result["trials"],
         result["end"],
         f"{result['seconds_of_grid']:.2f}",

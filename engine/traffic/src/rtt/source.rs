@@ -53,9 +53,9 @@ pub fn probe(
     }
     let Probing { prober, outstanding, bytes, refused, refusal, .. } = probing;
     let of_clock = prober.steps().and_then(|steps| steps.remark("have the time at which the engine saw them"));
-    let of_refused = refusal.as_ref().map(|error| {
-        format!("{refused} probes were not sent, and count as lost: {error}; the path did not lose these")
-    });
+    let of_refused = refusal
+        .as_ref()
+        .map(|error| format!("probes that were not sent count as lost, though not by the path: {refused} ({error})"));
     let remarks = of_clock.into_iter().chain(of_refused).collect();
     // What its connections and sockets still hold must not be answered any more.
     drop(prober);
