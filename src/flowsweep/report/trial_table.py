@@ -199,7 +199,9 @@ COLUMNS = (
     Column("Median goodput", _median_goodput, _median_bps, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
     Column("Verdict", lambda row: limit_name(row) or "", note="what limited the trial"),
-    _quantity("Capacity", "path_capacity_bps", format_rate, "of the path's narrowest link, by packet pairs, trains or hops"),
+    _quantity(
+        "Capacity", "path_capacity_bps", format_rate, "of the narrowest link, by packet pairs, trains or hops"
+    ),
     Column("Narrowest link", narrow_hop, lambda row: row.get("path_narrow_hop"), "counted from the source"),
     Column(
         "Available", _available, lambda row: row.get("path_available_low_bps"), "what other traffic leaves"
