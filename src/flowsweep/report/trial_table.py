@@ -163,7 +163,9 @@ def _stalled(row: TrialRow) -> str:
 
 def _available(row: TrialRow) -> str:
     low, high = row.get("path_available_low_bps"), row.get("path_available_high_bps")
-    return "" if low is None or high is None else format_range(low, high)
+    if low is None:
+        return ""
+    return format_range(low, high) if high is not None else f"at least {format_rate(low)}" if low else ""
 
 
 def _omitted(row: TrialRow) -> str:

@@ -140,7 +140,7 @@ class TrialRecord(BaseModel):
             return self.carried
         if self.decided is None:
             return self.searched_bps
-        return EndedEarly(self.searched_bps, self.decided.ended_ns + self.trial.pad_ns)
+        return EndedEarly(self.searched_bps, self.decided.ended_ns)
 
 
 class FinishedTrial(NamedTuple):

@@ -150,8 +150,12 @@ class Slot(BaseModel):
 
     @property
     def whole_steps(self) -> int:
-        """How often, if all last as long as they may: what is planned for it holds those that end early."""
-        return self._within(self.trials[0].parameters.duration_ns)
+        """How often, if all last as long as they may: what is planned for it holds those that end early.
+
+        These may use up the rest of its time, too, in which no whole one would be over.
+        """
+        whole = self._within(self.trials[0].parameters.duration_ns)
+        return min(whole + 1, self.steps)
 
     def _within(self, trial_ns: int) -> int:
         """How often something runs in its place, at most, if it lasts so long."""

@@ -23,7 +23,6 @@ class EndedEarly(NamedTuple):
 
     goodput_bps: float
     lasted_ns: int
-    """Its pad included, in which it sends, too."""
 
 
 Learned = bool | float | EndedEarly

@@ -270,4 +270,5 @@ def test_trials_whose_mean_was_not_known_when_they_ended_are_counted() -> None:
     found = steps(lambda window: 1e9 * min(1.0, window / BDP_BYTES))
     found[0]["ended_by"], found[1]["ended_by"], found[2]["ended_by"] = "at_most", "known", "at_most"
     [hypothesis] = plateau_search_hypotheses(found)
-    assert f"in {len(found)} trials, of 2 of which the mean was not known" in hypothesis.say("described")
+    said = f"in {len(found)} trials (in 2 of them the mean was not known at the end)."
+    assert said in hypothesis.say("described")

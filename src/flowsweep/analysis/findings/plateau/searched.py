@@ -181,7 +181,7 @@ def trials_words(steps: Sequence[TrialRow], confidence: float) -> str:
     """Say how many trials a search took, and how sure it was to be where that is not what all are."""
     sure = "" if confidence == CONFIDENCE else f" with {format_margin(confidence)} confidence"
     open_ones = sum(row.get("ended_by") == "at_most" for row in steps)
-    known = f", of {open_ones} of which the mean was not known when they ended" if open_ones else ""
+    known = f" (in {open_ones} of them the mean was not known at the end)" if open_ones else ""
     return f"{counted(len(steps), 'trial')}{sure}{known}"
 
 

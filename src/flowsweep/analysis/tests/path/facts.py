@@ -60,8 +60,8 @@ class PathFacts:
     @property
     def narrow_hop(self) -> int | None:
         """The hop that limits the path; None where another one could be it."""
-        if self.arrived and len(self.hops) == 1:
-            return self.hops[0].times.ttl
+        if self.arrived and self.hops[-1].times.ttl == 1:
+            return 1
         known = [hop for hop in self.hops if hop.about_bps is not None]
         if not known:
             return None

@@ -79,7 +79,8 @@ def _streams(group: PathGroup[TrainRow], rows: Sequence[TrainRow]) -> Drawn:
     return group.drawn(
         "streams",
         "Each stream by its rate, and how much of all changes of its delay is growth (PDT): near 1 where "
-        "packets queue up. Shaded: what is free, between the rates where delays stay and where they grow.",
+        "packets queue up, or a clock runs faster. Shaded, where both ends are known: what is free, between "
+        "the rates where delays stay and where they grow.",
         traces,
         [group.shown(row, _STREAM_COLUMNS) for row in rows],
         shapes=[_free(row, scale) for row in group.trials if row["path_available_high_bps"] is not None],
