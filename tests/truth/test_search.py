@@ -2,7 +2,7 @@
 
 The truth of a path is where goodput of a dense grid comes within 3 % of its plateau, interpolated between two
 windows. Where it dips again, as with a short queue, that is anywhere from where it first is until it remains
-there. No response is fitted to it, and no analysis of the product takes part.
+there. No response is fitted to it, and no analysis of plateaus takes part.
 """
 
 import math
@@ -92,6 +92,8 @@ def enough_of(grid: Path) -> tuple[float, float]:
     assert 0 in below, "the smallest window of the grid is enough"
 
     def crossed(above: int) -> float:
+        if above == len(sizes):
+            return math.exp(sizes[-1])
         part = (enough - rates[above - 1]) / (rates[above] - rates[above - 1])
         return math.exp(sizes[above - 1] + part * (sizes[above] - sizes[above - 1]))
 
@@ -161,10 +163,10 @@ def _usable_per_requested(search: PlateauSearched) -> float:
 
 
 def _grid_bytes(setting: Setting, search: PlateauSearched) -> float:
-    """Of a grid over the same range: each window gives its share of the plateau."""
+    """Of a grid over the same range, whose trials are whole: each window gives its share of the plateau."""
     if search.belief is None:
         return math.inf
-    plateau_bytes = max(float(row["bytes"] or 0) for row in search.whole)
+    plateau_bytes = search.belief.plateau_bps * _whole_s(setting) / 8
     shares = [min(1.0, share) for share in np.geomspace(*RANGE, GRID_WINDOWS)]
     return GRID_OTHERS * plateau_bytes * sum(shares)
 
