@@ -128,9 +128,13 @@ def test_a_probe_sees_the_queue_fill_and_drain(tmp_path: Path) -> None:
         # A machine that is held up leaves probes out, but does not change when the others are due.
         assert median(later - one for one, later in pairwise(sent_s)) == pytest.approx(0.01, abs=0.0005)
         assert 80 <= sum(one < 0 for one in sent_s) <= 101
-        assert sent_s[0] == pytest.approx(-1, abs=0.05)
+        assert not began_apart(echoes)
         assert median(times_ms(echoes, -1, 0)) < 5
         assert nearest_rank(times_ms(echoes, 2, 7), 0.9) == pytest.approx(2 + 88, rel=0.1)
         assert median(times_ms(echoes, 8)) < 5
 
-    judged(measure, check, bears_s=PROBES_BEAR_S)
+    def began_apart(echoes: list[Echo]) -> bool:
+        """Two engines' threads begin at agreed times: one that waits for its turn is late, not each time."""
+        return abs(echoes[0][0] + 1) > 0.05
+
+    judged(measure, check, bears_s=PROBES_BEAR_S, busy=began_apart)
