@@ -197,7 +197,7 @@ PROBE_SIZE_MAX_BYTES = 65_535
 PROBE_SIZES_MIN = 3
 PROBE_SIZES_TELL = 4
 STREAM_PACKETS_TELL = 25
-"""Fewer sizes with an answer tell no capacity of a hop, fewer packets that arrive nothing of delays."""
+"""Fewer sizes leave a line no idea of its error, fewer packets that arrive tell no trend of delays."""
 PROBE_SIZES_MAX = 64
 PROBES_MAX = 1_000
 TRAINS_MAX = 1_000

@@ -59,7 +59,7 @@ class PathFacts:
 
     @property
     def narrow_hop(self) -> int | None:
-        """The hop that limits the path; None where another one could be it."""
+        """The hop that limits the path; None where another one could be it. Of one hop it is that."""
         if self.arrived and self.hops[-1].times.ttl == 1:
             return 1
         known = [hop for hop in self.hops if hop.about_bps is not None]

@@ -14,7 +14,6 @@ from flowsweep.defaults import PROBE_SIZES_TELL, SECOND_NS
 
 HopNote = Literal["no answer", "too few answers", "between", "above", "behind a silent hop", "not clear"]
 
-"""Below, a line through times leaves no idea of its own error."""
 _CAPACITY_ERROR_MAX = 0.1
 """Half the interval of a slope, as a share of it; beyond, its two ends are reported and no capacity."""
 _ERROR_MAX = 0.3
