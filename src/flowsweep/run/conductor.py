@@ -262,13 +262,14 @@ class _Conductor:
     async def _sessions_of(
         self, slot: Slot, *, ask_clock: bool
     ) -> dict[str, HostSession] | LaunchError | SessionError:
-        """Sessions with all hosts of a slot, or why one is missing; a common start needs clocks.
+        """Sessions with all hosts of a slot, or why one is missing; traffic at the same time needs clocks.
 
         After a long wait clocks may have been set, and a session may be lost without having said so: asking
         for the clock shows both.
         """
         hosts = list(dict.fromkeys(host for trial in slot.trials for host in trial.hosts))
-        together = ask_clock or any(len(trial.pairs) > 1 or trial.background for trial in slot.trials)
+        several = any(len(trial.pairs) > 1 or trial.background for trial in slot.trials)
+        together = ask_clock or several or len(slot.trials) > 1
         sessions = await asyncio.gather(
             *(self._sessions.session_with(host, ask_clock=together) for host in hosts), return_exceptions=True
         )

@@ -16,6 +16,7 @@ from flowsweep.run.early_end import decided_of
 from flowsweep.run.failure_cause import cause_of, shortfall
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
+from flowsweep.run.overlap import background_apart, ran_alone
 from flowsweep.run.pair import Pair
 from flowsweep.run.searched import searched_bps
 from flowsweep.run.tables import FLOWS_SCHEMA
@@ -37,15 +38,16 @@ def outcome_of(
         background: what ran beside it, all over; one that is not whole makes the trial incomplete.
         failure: what kept the trial from its reports, if anything did.
     """
+    of_background = [one.pair for one in background]
+    data = data_of(pairs, of_background)
     reported = all(end.result is not None for pair in pairs for end in pair.ends)
     if failure is None and reported:
         fallen_short = (shortfall(pairs), *(one.failure for one in background))
         failure = next((found for found in fallen_short if found is not None), None)
+        failure = failure or background_apart(attempt.trial, data.flows)
         status: Status = "ok" if failure is None else "incomplete"
     else:
         failure, status = cause_of(failure, pairs), "failed"
-    of_background = [one.pair for one in background]
-    data = data_of(pairs, of_background)
     record = _record(attempt, status, failure, pairs, of_background)
     told = _told(record, data, status)
     return TrialOutcome(
@@ -88,9 +90,14 @@ def simultaneous(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:
         outcomes: of trials that were to run at the same time; a single one stays as it is.
     """
     broken = next((outcome.record for outcome in outcomes if outcome.record.failure is not None), None)
+    if broken is None:
+        found = [ran_alone(outcome, outcomes) for outcome in outcomes]
+    else:
+        left = _left_alone(broken)
+        found = [left if outcome.record.failure is None else None for outcome in outcomes]
     return [
-        outcome if broken is None or outcome.record.failure is not None else _left_alone(outcome, broken)
-        for outcome in outcomes
+        outcome if failure is None else _incomplete(outcome, failure)
+        for outcome, failure in zip(outcomes, found, strict=True)
     ]
 
 
@@ -147,13 +154,15 @@ def _in_time(delay_max_ns: int | None, trial: Trial, histograms: pa.Table | None
     return False
 
 
-def _left_alone(outcome: TrialOutcome, broken: TrialRecord) -> TrialOutcome:
+def _left_alone(broken: TrialRecord) -> Failure:
     src, dst, failure = broken.trial.src, broken.trial.dst, broken.failure
     reason = f"the trial from {src} to {dst}, at the same time, is {broken.status}: {failure}"
-    alone = Failure(phase="run", host=src, kind="not_simultaneous", message=reason)
-    return replace(
-        outcome, record=outcome.record.model_copy(update={"status": "incomplete", "failure": alone})
-    )
+    return Failure(phase="run", host=src, kind="not_simultaneous", message=reason)
+
+
+def _incomplete(outcome: TrialOutcome, failure: Failure) -> TrialOutcome:
+    update = {"status": "incomplete", "failure": failure}
+    return replace(outcome, record=outcome.record.model_copy(update=update))
 
 
 def _record(
