@@ -63,8 +63,8 @@ def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
         losses: tuple[str, ...] = ()
         for number in part_numbers(opened) if part is None else (part,):
             own = opened_part(opened, number)
-            state, lost = _settled(own)
-            parts.append(ReadPart(number, own, state))
+            state, journal_bytes, lost = _settled(own)
+            parts.append(ReadPart(number, own, state, journal_bytes))
             losses += lost
     whole = (
         parts[0].state
@@ -74,8 +74,8 @@ def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
     return Archive(opened, campaign, whole, losses, hold, parts)
 
 
-def _settled(folder: Folder) -> tuple[State, tuple[str, ...]]:
-    """What the journal says, and what is lost.
+def _settled(folder: Folder) -> tuple[State, int, tuple[str, ...]]:
+    """What the journal says, where the last record that it says it by ends, and what is lost.
 
     Read again for a moment while a record is being written: where a process has the archive open for writing,
     for some seconds, since a busy machine may hold it up between an attempt's data and its record.
@@ -95,7 +95,7 @@ def _settled(folder: Folder) -> tuple[State, tuple[str, ...]]:
     losses = recover(folder, state, content, roll_forward=False, checked_bytes_max=CHECKED_BYTES_MAX).losses
     if unnamed := not_understood(there, state):
         losses += (f"{folder.path}: no record names {unnamed[0]}{_and_others(unnamed)}; it is left out",)
-    return state, losses
+    return state, content.whole_bytes, losses
 
 
 def _and_others(names: Sequence[str]) -> str:
@@ -109,6 +109,8 @@ class ReadPart(NamedTuple):
     folder: Folder
     state: State
     """What its own journal's records add up to."""
+    journal_bytes: int
+    """Where the last of them ends in the journal."""
 
 
 class Archive:
@@ -130,7 +132,7 @@ class Archive:
         self.opened = opened
         self.state = state
         """What the records of all parts' journals add up to."""
-        self.parts = tuple(parts) or (ReadPart(1, opened, state),)
+        self.parts = tuple(parts)
         """In their order."""
         self._hold = hold
 

@@ -81,7 +81,8 @@ def recover(
         ArchiveError: A file of data is missing, and there is no summary that was kept; or it is no file of
             the archive's own.
     """
-    losses = _losses(folder, content, is_over=state.continued_in is not None)
+    is_over = state.continued_in is not None
+    losses = _losses(folder, content, is_over=is_over)
     missing = missing_files(folder, state)
     found = _unnamed_generation(folder, state, missing) if missing or roll_forward else None
     if found is not None:
@@ -95,7 +96,7 @@ def recover(
         missing = missing_files(folder, state)
     elif content.damaged and state.merged is not None:
         state.leave_out(_orphans(_rows_of(folder, state.merged.files), state.keys))
-    if missing and (retired := _unnamed_summary(folder, state)) is not None:
+    if missing and is_over and (retired := _unnamed_summary(folder, state)) is not None:
         state.apply(retired)
         where = f"{folder.path}: {missing[0]}, which its journal names, is missing"
         losses += (f"{where}; of its trials there is the summary that was kept ({retired.file})",)

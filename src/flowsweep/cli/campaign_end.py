@@ -6,7 +6,7 @@ from shlex import quote
 
 from flowsweep.archive import read_archive
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
-from flowsweep.cli.summary_rows import rows_of_archive
+from flowsweep.cli.summary_rows import rows_at_end
 from flowsweep.cli.terminal import say
 from flowsweep.report.answers import answers
 from flowsweep.report.headline import emulation_marks, highest_goodputs, missed_mark
@@ -19,7 +19,7 @@ _REASONS_SHOWN = 5
 def print_end(folder: Path) -> int:
     """Say in a few lines what a campaign came to; returns the exit code."""
     archive = read_archive(folder)
-    rows = rows_of_archive(archive)
+    rows = rows_at_end(archive)
     statuses = Counter(row["status"] for row in rows)
     counts = ", ".join(
         f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]

@@ -1,12 +1,13 @@
 """Rows of summaries: by the prepared statement if it is for these trials, else by Ibis."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.registry import COLUMNS_OF_TESTS
-from flowsweep.prepared.summary import summary_of_outcomes
+from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialOutcome
 
 if TYPE_CHECKING:
@@ -32,6 +33,21 @@ def rows_of_archive(archive: "Archive") -> list[TrialRow]:
     return cast("list[TrialRow]", summary_table(archive).to_pylist())
 
 
+def rows_at_end(archive: "Archive") -> list[TrialRow]:
+    """The same of a campaign that is over; they are kept in the archive for whoever reads it next.
+
+    Raises:
+        ArchiveError: A file of data cannot be read; says which.
+    """
+    from flowsweep.prepared.recorded import keep_at_end
+    from flowsweep.prepared.whole_summary import summary_table
+
+    table = summary_table(archive)
+    with suppress(ArchiveError):  # Without it the next reader sums up: all that is lost is time.
+        keep_at_end(archive, table)
+    return cast("list[TrialRow]", table.to_pylist())
+
+
 def whole_trials(archive: "Archive") -> frozenset[str]:
     """The trials that need not run again, by trial_id.
 
@@ -49,6 +65,8 @@ def row_of_outcomes(outcomes: Sequence[TrialOutcome]) -> TrialRow:
 
 def rows_of_outcomes(outcomes: Sequence[TrialOutcome]) -> list[TrialRow]:
     """One row per trial, of trials that need not be in an archive."""
+    from flowsweep.prepared.summary import summary_of_outcomes
+
     table = summary_of_outcomes(outcomes)
     if table is None:
         from flowsweep.analysis.summarising.summary import summary

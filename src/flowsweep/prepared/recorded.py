@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import open_folder
-from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, parse
-from flowsweep.archive.kept_summary import RECORDED_SCHEMA, about, kept_rows, summary_alone
+from flowsweep.archive.kept_summary import RECORDED_SCHEMA, about, keep_summary, kept_rows, summary_alone
 from flowsweep.archive.part_folders import opened_part, part_numbers
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.readers import ReadersLock
@@ -66,10 +65,27 @@ def summary_to_keep(archive: Archive) -> pa.Table:
     if part.state.continued_in is None or part.state.retired is not None or archive.losses:
         said = archive.losses[0] if archive.losses else "it is no part that is over and has its samples"
         raise ArchiveError(f"{part.folder.path}: its summary is not kept: {said}")
-    journal = part.folder.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX)
-    journal_bytes = parse(journal, str(part.folder.path / JOURNAL_FILE)).whole_bytes
-    table = with_recorded(computed_summary(archive), archive.records)
-    return table.replace_schema_metadata(about(__version__, analysis_id(), journal_bytes))
+    return _to_keep(archive, computed_summary(archive))
+
+
+def keep_at_end(archive: Archive, summary: pa.Table) -> None:
+    """Keep the summary of a campaign that is over for now, so that nobody sums its trials up again.
+
+    Args:
+        archive: Of one part, or nothing is kept.
+        summary: Of all its trials.
+
+    Raises:
+        ArchiveError: The disk does not take it.
+    """
+    if len(archive.parts) == 1 and archive.parts[0].state.retired is None and not archive.losses:
+        keep_summary(archive.parts[0].folder, _to_keep(archive, summary))
+
+
+def _to_keep(archive: Archive, summary: pa.Table) -> pa.Table:
+    (part,) = archive.parts
+    table = with_recorded(summary, archive.records)
+    return table.replace_schema_metadata(about(__version__, analysis_id(), part.journal_bytes))
 
 
 def write_to_keep(archive: Path, part: int, stream: BinaryIO) -> None:

@@ -1,13 +1,12 @@
-"""The summary of an archive, in which parts that are over are read from the summary that was kept of them."""
+"""The summary of an archive, in which parts are read from the summary that was kept of them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from flowsweep.archive.kept_summary import kept_rows, summary_alone
+from flowsweep.archive.kept_summary import RECORDED_SCHEMA, kept_rows, summary_alone
 from flowsweep.prepared.statement import analysis_id
-from flowsweep.prepared.summary import summary_of_archive
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -24,9 +23,9 @@ def summary_table(
 ) -> pa.Table:
     """One row per trial, as `flowsweep.analysis.summarised` has them.
 
-    Parts that are over are summed up once: from then on their rows are read, unless the analysis has changed
-    since. Where samples were retired there is nothing else: columns that the analysis of that time had not
-    are null.
+    Parts of which a summary was kept are not summed up again: their rows are read, unless something was
+    recorded, or the analysis has changed, since. Where samples were retired there is nothing else: columns
+    that the analysis of that time had not are null.
 
     Args:
         archive: What to sum up.
@@ -38,11 +37,21 @@ def summary_table(
     Raises:
         ArchiveError: A file of data cannot be read, or has changed since it was written; says which.
     """
-    kept = {one.number: rows for one in archive.parts if (rows := _rows_kept(one, backend)) is not None}
+    kept = {
+        part.number: rows
+        for part in archive.parts
+        if (rows := _rows_kept(part, backend, damaged=bool(archive.losses))) is not None
+    }
     if not kept:
         return computed_summary(archive, backend, paths=paths)
-    rest = archive.of_parts([one for one in archive.parts if one.number not in kept])
-    return _joined(computed_summary(rest, backend), kept.values(), archive.state.attempts)
+    rest = [part for part in archive.parts if part.number not in kept]
+    if rest or archive.state.retired_at:
+        table = computed_summary(archive.of_parts(rest), backend)
+    else:
+        archive.check_small_files()
+        rows = next(iter(kept.values()))
+        table = rows.slice(0, 0).drop_columns(RECORDED_SCHEMA.names).replace_schema_metadata(None)
+    return _joined(table, kept.values(), archive.state.attempts)
 
 
 def computed_summary(
@@ -52,6 +61,8 @@ def computed_summary(
     paths: "Callable[[], ir.Table] | None" = None,
 ) -> pa.Table:
     """The same, from samples alone."""
+    from flowsweep.prepared.summary import summary_of_archive
+
     with archive.damage_named():
         table = summary_of_archive(archive) if backend is None else None
         if table is None:
@@ -62,12 +73,11 @@ def computed_summary(
     return table
 
 
-def _rows_kept(part: "ReadPart", backend: "Backend | None") -> pa.Table | None:
+def _rows_kept(part: "ReadPart", backend: "Backend | None", *, damaged: bool) -> pa.Table | None:
     """The rows that were kept of a part, if they stand for it."""
-    state = part.state
-    if state.retired is not None:
-        return kept_rows(part.folder, state.retired.file)
-    if backend is not None or state.continued_in is None:
+    if part.state.retired is not None:
+        return kept_rows(part.folder, part.state.retired.file)
+    if backend is not None or (damaged and part.state.continued_in is None):
         return None
     kept = summary_alone(part.folder, analysis_id())
     return None if kept is None else kept_rows(part.folder, kept.file)

@@ -214,7 +214,7 @@ def test_a_part_is_summed_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert writer.parts_over.over_before(datetime.now(UTC) + timedelta(days=1), analysis_id()) == 1
     looked: list[int] = []
     monkeypatch.setattr(
-        "flowsweep.prepared.whole_summary.summary_of_archive",
+        "flowsweep.prepared.summary.summary_of_archive",
         lambda archive: looked.append(len(archive.records)) or real(archive),
     )
     assert rows_of(folder) == before
@@ -293,4 +293,4 @@ def carried_out(folder: Path, tables: dict[int, pa.Table]) -> bool:
     return True
 
 
-real: Callable = __import__("flowsweep.prepared.whole_summary", fromlist=["x"]).summary_of_archive
+real: Callable = __import__("flowsweep.prepared.summary", fromlist=["x"]).summary_of_archive

@@ -1,0 +1,105 @@
+"""The summary that `run` leaves in an archive: the next reader has the same rows, or sums up again."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis_support import make_campaign, make_outcome, make_trial, write_archive
+from flowsweep.archive import open_archive_for_writing, read_archive
+from flowsweep.cli.summary_rows import rows_at_end, rows_of_archive
+from flowsweep.errors import ArchiveError
+from flowsweep.prepared import whole_summary
+
+CAMPAIGN = make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 19))
+
+
+@pytest.fixture
+def summed_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many trials were summed up, each time that some were."""
+    counts: list[int] = []
+    compute = whole_summary.computed_summary
+
+    def counted(*args, **keywords):
+        table = compute(*args, **keywords)
+        counts.append(table.num_rows)
+        return table
+
+    monkeypatch.setattr(whole_summary, "computed_summary", counted)
+    return counts
+
+
+def kept_files(folder: Path) -> list[Path]:
+    return list(folder.glob("summary.*.parquet"))
+
+
+def record_one_more(folder: Path) -> None:
+    with open_archive_for_writing(folder) as writer:
+        later = make_outcome(make_trial(repeat=9))
+        writer.started(later.record.trial_id, 1, later.record.started_at)
+        writer.finished(later)
+
+
+def test_the_next_reader_has_the_same_rows_without_summing_up(tmp_path: Path, summed_up: list[int]) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    rows = rows_at_end(read_archive(folder))
+    assert len(kept_files(folder)) == 1
+    assert rows_of_archive(read_archive(folder)) == rows
+    assert rows_at_end(read_archive(folder)) == rows
+    assert summed_up == [len(CAMPAIGN)]
+    kept_files(folder)[0].unlink()
+    assert rows_of_archive(read_archive(folder)) == rows
+
+
+def test_a_trial_that_was_recorded_since_is_summed_up_with_the_others(
+    tmp_path: Path, summed_up: list[int]
+) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    rows_at_end(read_archive(folder))
+    record_one_more(folder)
+    rows = rows_of_archive(read_archive(folder))
+    assert [row["repeat"] for row in rows].count(9) == 1
+    assert summed_up == [len(CAMPAIGN), len(CAMPAIGN) + 1]
+    assert rows_at_end(read_archive(folder)) == rows
+    assert len(kept_files(folder)) == 1
+    assert rows_of_archive(read_archive(folder)) == rows
+    assert len(summed_up) == 3
+
+
+def test_rows_of_another_analysis_do_not_count(
+    tmp_path: Path, summed_up: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    rows_at_end(read_archive(folder))
+    monkeypatch.setattr(whole_summary, "analysis_id", lambda: "another")
+    rows_of_archive(read_archive(folder))
+    assert len(summed_up) == 2
+
+
+@pytest.mark.parametrize("change", [lambda file: file.unlink(), lambda file: file.write_bytes(b"changed")])
+def test_damage_is_found_as_if_nothing_were_kept(tmp_path: Path, change) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    rows_at_end(read_archive(folder))
+    change(next(folder.glob("merged/*/samples-*.parquet")))
+    with pytest.raises(ArchiveError, match=r"samples-0000\.parquet"):
+        rows_of_archive(read_archive(folder))
+
+
+def test_an_attempt_whose_files_have_changed_does_not_count(tmp_path: Path) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    record_one_more(folder)
+    before = rows_at_end(read_archive(folder))
+    next(folder.glob("trials/*/samples.parquet")).write_bytes(b"changed")
+    with read_archive(folder) as damaged:
+        assert damaged.losses
+        assert len(rows_of_archive(damaged)) == len(before) - 1
+
+
+def test_a_disk_that_takes_no_more_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+
+    def full(*_args):
+        raise ArchiveError("no space left")
+
+    monkeypatch.setattr("flowsweep.prepared.recorded.keep_summary", full)
+    assert len(rows_at_end(read_archive(folder))) == len(CAMPAIGN)
+    assert not kept_files(folder)
