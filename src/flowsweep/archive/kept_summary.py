@@ -1,8 +1,9 @@
-"""The summary of a part that is over, kept beside its journal: one row per trial, made once.
+"""The summary of a part, kept beside its journal: one row per trial, made once.
 
-Nothing in such a part changes any more, so that whoever sums up an archive need not sum up that part again.
-As long as the part has its samples the file is no record: one that is missing, of another analysis or does
-not fit costs time, since the part is summed up anew. Once samples are retired it is what is left of them, and
+It is kept of parts that are over, in which nothing changes any more, and at the end of `run`: whoever sums up
+an archive need not sum up that part again, unless something was recorded since. As long as the part has its
+samples the file is no record: one that is missing, of another analysis or does not fit costs time, since the
+part is summed up anew. Once samples are retired it is what is left of them, and
 a record of the journal names it. Its name ends in the first 128 bits of its SHA-256.
 """
 
@@ -61,7 +62,7 @@ def keep_summary(part: Folder, table: pa.Table) -> KeptSummary:
     """Write the file, on disk on return; files of other analyses go.
 
     Args:
-        part: Folder of the part, which is over.
+        part: Folder of the part.
         table: The summary's rows, with RECORDED_SCHEMA, and `about` in its schema.
 
     Raises:
@@ -118,10 +119,10 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
 
 
 def summary_alone(part: Folder, analysis: str) -> KeptSummary | None:
-    """The file of a part that is over, if it can stand for the part without a look at the rest.
+    """The file of a part, if it can stand for the part without a look at the rest.
 
     Args:
-        part: Folder of the part, which is over.
+        part: Folder of the part.
         analysis: Which one is wanted as long as samples are there; without them any has to do.
 
     Raises:

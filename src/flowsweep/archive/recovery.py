@@ -72,8 +72,9 @@ def recover(
         folder: The archive's.
         state: Of the journal's whole records; what is found is added.
         content: Of the journal.
-        roll_forward: Look for merged files that no record names although nothing seems to be lost: what a
-            process leaves that is killed just before it writes the record.
+        roll_forward: For a process that goes on with the archive: look for merged files that no record names
+            although nothing seems to be lost, which one leaves that is killed just before it writes the
+            record. A summary that was kept does not take the place of data then, unless the part is over.
         checked_bytes_max: Files that are not merged yet are compared with their hash if all data together are
             no longer than this.
 
@@ -96,7 +97,8 @@ def recover(
         missing = missing_files(folder, state)
     elif content.damaged and state.merged is not None:
         state.leave_out(_orphans(_rows_of(folder, state.merged.files), state.keys))
-    if missing and is_over and (retired := _unnamed_summary(folder, state)) is not None:
+    may_stand = is_over or not roll_forward
+    if missing and may_stand and (retired := _unnamed_summary(folder, state)) is not None:
         state.apply(retired)
         where = f"{folder.path}: {missing[0]}, which its journal names, is missing"
         losses += (f"{where}; of its trials there is the summary that was kept ({retired.file})",)

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from flowsweep.version import __version__
+
 FILE = "summary.sql"
 SOURCES = (
     "analysis/expressions.py",
@@ -31,6 +33,17 @@ SOURCES = (
     "tests.py",
 )
 """What the statement is made of, from the package's folder."""
+_TRIALS_FROM = (
+    "archive/background_rows.py",
+    "archive/format_2.py",
+    "archive/imported.py",
+    "archive/tables.py",
+    "archive/trials.py",
+    "prepared/*.py",
+    "schedule/*.py",
+    "schedule/tests/*.py",
+)
+"""What, beside them, makes the tables that it starts from, and fills them."""
 _OF_ROWS = (
     "__init__.py", "findings.py", "paths.py", "carried.py", "loss.py", "own_bursts.py", "rate_search.py",
     "reordering.py", "routes.py",
@@ -90,8 +103,10 @@ def digest_of_sources() -> str:
 @cache
 def analysis_id() -> str:
     """What sums up trials, in short: rows that another analysis made may say something else."""
-    digest = hashlib.sha256(digest_of_sources().encode())
-    digest.update((Path(__file__).parents[1] / "archive" / "trials.py").read_bytes())
+    digest = hashlib.sha256(f"{__version__} {digest_of_sources()}".encode())
+    package = Path(__file__).parents[1]
+    for path in sorted(path for pattern in _TRIALS_FROM for path in package.glob(pattern)):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from flowsweep.analysis.row_schema import schema_of
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive.kept_summary import RECORDED_SCHEMA, kept_rows, summary_alone
+from flowsweep.errors import ArchiveError
 from flowsweep.prepared.statement import analysis_id
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ def summary_table(
     kept = {
         part.number: rows
         for part in archive.parts
-        if (rows := _rows_kept(part, backend, damaged=bool(archive.losses))) is not None
+        if (rows := _rows_kept(archive, part, backend)) is not None
     }
     if not kept:
         return computed_summary(archive, backend, paths=paths)
@@ -48,10 +51,10 @@ def summary_table(
     if rest or archive.state.retired_at:
         table = computed_summary(archive.of_parts(rest), backend)
     else:
-        archive.check_small_files()
+        archive.of_parts(archive.parts[-1:]).check_small_files()
         rows = next(iter(kept.values()))
-        table = rows.slice(0, 0).drop_columns(RECORDED_SCHEMA.names).replace_schema_metadata(None)
-    return _joined(table, kept.values(), archive.state.attempts)
+        table = rows.slice(0, 0).select(list(schema_of(TrialRow).names))
+    return _joined(table.replace_schema_metadata(None), kept.values(), archive.state.attempts)
 
 
 def computed_summary(
@@ -73,14 +76,35 @@ def computed_summary(
     return table
 
 
-def _rows_kept(part: "ReadPart", backend: "Backend | None", *, damaged: bool) -> pa.Table | None:
-    """The rows that were kept of a part, if they stand for it."""
+def _rows_kept(archive: "Archive", part: "ReadPart", backend: "Backend | None") -> pa.Table | None:
+    """The rows that were kept of a part, if they stand for it as it was when it was read."""
     if part.state.retired is not None:
         return kept_rows(part.folder, part.state.retired.file)
-    if backend is not None or (damaged and part.state.continued_in is None):
+    is_over = part.state.continued_in is not None
+    if backend is not None or (archive.losses and not is_over):
         return None
-    kept = summary_alone(part.folder, analysis_id())
-    return None if kept is None else kept_rows(part.folder, kept.file)
+    try:
+        kept = summary_alone(part.folder, analysis_id())
+        if kept is None or not (is_over or kept.journal_bytes == part.journal_bytes):
+            return None
+        rows = kept_rows(part.folder, kept.file)
+    except ArchiveError:
+        return None  # Samples are there, and are summed up.
+    return rows if _fits(rows, part) else None
+
+
+def _fits(rows: pa.Table, part: "ReadPart") -> bool:
+    """Whether these are a row for each trial of a part, with the columns of a summary."""
+    schema = schema_of(TrialRow)
+    if not {*schema.names, *RECORDED_SCHEMA.names} <= set(rows.column_names):
+        return False
+    try:
+        conforming(rows, schema)
+    except pa.ArrowException:
+        return False
+    trials = rows["trial_id"].to_pylist()
+    state = part.state
+    return len(trials) == len(set(trials)) and set(trials) == state.done.keys() | state.imported.keys()
 
 
 def _joined(table: pa.Table, kept: Iterable[pa.Table], attempts: Mapping[str, int]) -> pa.Table:

@@ -5,15 +5,20 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.run.outcome import Failure, TrialOutcome
-from flowsweep.schedule.parameters import Bulk
+from flowsweep.schedule.parameters import Bulk, Parameters
 from flowsweep.schedule.trial import BackgroundTraffic, Trial
-from flowsweep.wording import all_of, format_duration
+from flowsweep.wording import format_duration
 
 _SHARE_MIN = 0.9
 """Of the time for which it was to run beside what counts. Where first packets are lost again and again, the
 last flow may begin seconds after the others; then a good part of what counts is not what was asked for."""
-_COLUMNS = ("role", "background", "host", "peer", "origin_ns", "first_byte_ns", "clock_bound_ns")
+_MISSING_NS = SECOND_NS // 2
+"""Less than this may always be missing: flows of which one packet is lost begin 0.2 or 0.4 s later."""
+_COLUMNS = (
+    "role", "background", "host", "peer", "origin_ns", "first_byte_ns", "end_ns", "clock_bound_ns",
+)  # fmt: skip
 
 
 class _Span(NamedTuple):
@@ -28,10 +33,10 @@ class _Span(NamedTuple):
         return _Span(self.from_ns + by_ns, self.to_ns + by_ns)
 
 
-class _Begun(NamedTuple):
-    """When the last of some flows had its first byte, and how far the clocks behind it may be wrong."""
+class _Ran(NamedTuple):
+    """When all flows of some traffic ran, as their sinks saw it, and how far that may be wrong."""
 
-    at_ns: int
+    span: _Span
     bound_ns: int
 
 
@@ -48,10 +53,9 @@ def ran_alone(outcome: TrialOutcome, of_slot: Sequence[TrialOutcome]) -> Failure
     trial = outcome.record.trial
     for beside in of_slot if len(of_slot) > 1 else ():
         other = beside.record.trial
-        apart = _fell_short(_counted(trial), _begun(outcome), _sends(other), _begun(beside))
+        apart = _fell_short(_counted(trial), _ran(outcome), _sends(other.parameters), _ran(beside))
         if apart is not None:
-            whose = f"the trial from {other.src} to {other.dst}, at the same time,"
-            return _failure(trial, f"{all_of(other.total_flows, 'flow')} of {whose} {apart}")
+            return _failure(trial, f"the trial from {other.src} to {other.dst}, at the same time: {apart}")
     return None
 
 
@@ -66,29 +70,37 @@ def background_apart(trial: Trial, flows: pa.Table) -> Failure | None:
         Nothing for traffic with pauses: its shares are those of the intervals in which it ran.
     """
     rows = flows.select(_COLUMNS).to_pylist() if trial.background else []
-    begun = _begun_of(rows, background=None)
+    own = _ran_of(rows, trial.parameters, background=None)
     for traffic in trial.background:
-        asked = _background_sends(trial, traffic)
-        other = _begun_of(rows, background=traffic.name, host=traffic.dst, peer=traffic.src)
-        moved = None if other is None else other._replace(at_ns=other.at_ns - traffic.start_ns)
-        apart = _fell_short(_counted(trial), begun, asked, moved)
+        asked, parameters = _asked_beside(traffic), traffic.parameters
+        ran = _ran_of(rows, parameters, background=traffic.name, host=traffic.dst, peer=traffic.src)
+        apart = _fell_short(_counted(trial), own, asked, ran)
         if apart is not None:
             whose = f"background traffic {traffic.name} from {traffic.src} to {traffic.dst}"
-            return _failure(trial, f"{all_of(traffic.parameters.flows, 'flow')} of {whose} {apart}")
+            return _failure(trial, f"{whose}: {apart}")
     return None
 
 
 def _fell_short(
-    counts: _Span | None, begun: _Begun | None, sends: _Span | None, other: _Begun | None
+    counts: _Span | None, own: _Ran | None, asked: _Span | None, other: _Ran | None
 ) -> str | None:
-    """Say for how long at most something ran beside what counts; absent if it was long enough, or unknown."""
-    if counts is None or begun is None or sends is None or other is None:
+    """Say for how long at most something ran beside what counts; absent if long enough, or unknown.
+
+    Args:
+        counts: Of the trial, from when all its flows ran.
+        own: When these ran.
+        asked: When the other traffic was to run, as `counts` counts.
+        other: When it did.
+    """
+    if counts is None or own is None or asked is None or other is None:
         return None
-    asked_ns = counts.shared_with(sends)
-    shared_ns = counts.shared_with(sends.later(other.at_ns - begun.at_ns)) + begun.bound_ns + other.bound_ns
-    if shared_ns >= _SHARE_MIN * asked_ns:
+    asked_ns = counts.shared_with(asked)
+    ran_ns = counts.later(own.span.from_ns).shared_with(other.span)
+    at_most_ns = min(asked_ns, ran_ns + own.bound_ns + other.bound_ns)
+    if asked_ns - at_most_ns <= max((1 - _SHARE_MIN) * asked_ns, _MISSING_NS):
         return None
-    return f"ran beside this trial for at most {format_duration(shared_ns)} of {format_duration(asked_ns)}"
+    whole, at_most = format_duration(asked_ns), format_duration(at_most_ns)
+    return f"all its flows ran beside what counts of this trial for at most {at_most} of {whole}"
 
 
 def _failure(trial: Trial, message: str) -> Failure:
@@ -97,38 +109,48 @@ def _failure(trial: Trial, message: str) -> Failure:
 
 def _counted(trial: Trial) -> _Span | None:
     """What counts of a trial that sends for a time, from when all its flows run."""
-    parameters = trial.parameters
-    if not isinstance(parameters, Bulk) or parameters.pad_ns == 0:
-        return None
-    return _Span(parameters.omit_ns, parameters.duration_ns)
+    sends = _sends(trial.parameters)
+    return None if sends is None else sends._replace(from_ns=getattr(trial.parameters, "omit_ns", 0))
 
 
-def _sends(trial: Trial) -> _Span | None:
-    """For how long all its flows send, likewise."""
-    return None if _counted(trial) is None else _Span(0, trial.parameters.duration_ns + trial.pad_ns)
+def _sends(parameters: Parameters) -> _Span | None:
+    """For how long such traffic sends, likewise."""
+    sends_for_a_time = isinstance(parameters, Bulk) and parameters.pad_ns > 0
+    return _Span(0, parameters.duration_ns) if sends_for_a_time else None
 
 
-def _background_sends(trial: Trial, traffic: BackgroundTraffic) -> _Span | None:
-    """When all flows of background traffic were to send, from when all flows of the trial run."""
-    parameters = traffic.parameters
-    if traffic.burst is not None or not isinstance(parameters, Bulk) or parameters.pad_ns == 0:
-        return None
-    return _Span(0, parameters.duration_ns + trial.pad_ns).later(traffic.start_ns)
+def _asked_beside(traffic: BackgroundTraffic) -> _Span | None:
+    """When background traffic was to run, from when all flows of the trial do."""
+    sends = _sends(traffic.parameters)
+    return None if sends is None or traffic.burst is not None else sends.later(traffic.start_ns)
 
 
-def _begun(outcome: TrialOutcome) -> _Begun | None:
+def _ran(outcome: TrialOutcome) -> _Ran | None:
     """When all flows of a trial ran, by the controller's clock."""
-    sinks, flows = outcome.record.sinks, outcome.flows
+    sinks = outcome.record.sinks
     origins = [end.origin_unix_ns - end.clock_offset_ns for end in sinks if end.origin_unix_ns is not None]
-    begun = _begun_of(flows.select(_COLUMNS).to_pylist(), background=None)
-    return None if begun is None or not origins else begun._replace(at_ns=begun.at_ns + min(origins))
+    rows = outcome.flows.select(_COLUMNS).to_pylist()
+    ran = _ran_of(rows, outcome.record.trial.parameters, background=None)
+    return None if ran is None or not origins else ran._replace(span=ran.span.later(min(origins)))
 
 
-def _begun_of(rows: Sequence[Mapping[str, Any]], **values: str | None) -> _Begun | None:
-    """When all flows with these values ran, on the trial's axis; absent if none had a byte."""
+def _ran_of(rows: Sequence[Mapping[str, Any]], parameters: Parameters, **values: str | None) -> _Ran | None:
+    """When all flows with these values ran, on the trial's axis; absent where that is not known of one.
+
+    Of flows with a rate the first byte may be late by the time between two blocks or datagrams.
+    """
     wanted = {"role": "sink"} | values
-    own = [row for row in rows if row["first_byte_ns"] is not None and wanted.items() <= row.items()]
-    if not own:
+    own = [row for row in rows if wanted.items() <= row.items()]
+    if not own or any(row["first_byte_ns"] is None for row in own):
         return None
-    at_ns = max(row["first_byte_ns"] + row["origin_ns"] for row in own)
-    return _Begun(at_ns, max(row["clock_bound_ns"] or 0 for row in own))
+    span = _Span(
+        max(row["first_byte_ns"] + row["origin_ns"] for row in own),
+        min(row["end_ns"] + row["origin_ns"] for row in own),
+    )
+    return _Ran(span, max(row["clock_bound_ns"] or 0 for row in own) + _gap_ns(parameters))
+
+
+def _gap_ns(parameters: Parameters) -> int:
+    if not isinstance(parameters, Bulk) or not parameters.rate_bps:
+        return 0
+    return parameters.length_bytes * BITS_PER_BYTE * SECOND_NS // parameters.rate_bps

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from analysis_support import make_campaign, make_outcome, make_trial, write_archive
 from flowsweep.archive import open_archive_for_writing, read_archive
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.kept_summary import keep_summary
 from flowsweep.cli.summary_rows import rows_at_end, rows_of_archive
 from flowsweep.errors import ArchiveError
 from flowsweep.prepared import whole_summary
@@ -75,13 +78,53 @@ def test_rows_of_another_analysis_do_not_count(
     assert len(summed_up) == 2
 
 
-@pytest.mark.parametrize("change", [lambda file: file.unlink(), lambda file: file.write_bytes(b"changed")])
-def test_damage_is_found_as_if_nothing_were_kept(tmp_path: Path, change) -> None:
+def test_data_that_have_changed_are_found_as_if_nothing_were_kept(tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive", CAMPAIGN)
     rows_at_end(read_archive(folder))
-    change(next(folder.glob("merged/*/samples-*.parquet")))
+    next(folder.glob("merged/*/samples-*.parquet")).write_bytes(b"changed")
     with pytest.raises(ArchiveError, match=r"samples-0000\.parquet"):
         rows_of_archive(read_archive(folder))
+
+
+def test_of_data_that_are_gone_the_rows_are_left_for_readers_alone(tmp_path: Path) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    rows = rows_at_end(read_archive(folder))
+    next(folder.glob("merged/*/samples-*.parquet")).unlink()
+    with read_archive(folder) as archive:
+        assert "is missing; of its trials there is the summary that was kept" in archive.losses[0]
+        assert rows_of_archive(archive) == rows
+    with pytest.raises(ArchiveError, match="not a whole archive"), open_archive_for_writing(folder):
+        pass
+
+
+@pytest.mark.parametrize("damage", ["changed", "gone", "without_a_column", "without_a_row"])
+def test_kept_rows_that_do_not_fit_are_summed_up(
+    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    rows = rows_at_end(read_archive(folder))
+    (kept,) = kept_files(folder)
+    table = pq.read_table(kept)
+    if damage == "changed":
+        kept.write_bytes(kept.read_bytes()[::-1])
+    elif damage == "gone":
+        monkeypatch.setattr(whole_summary, "kept_rows", raise_changed)
+    else:
+        less = table.drop_columns(["verdict"]) if damage == "without_a_column" else table.slice(1)
+        keep_summary(Folder(folder), less)
+    assert rows_of_archive(read_archive(folder)) == rows
+
+
+def raise_changed(*_args: object) -> None:
+    raise ArchiveError("removed by another process")
+
+
+def test_a_reader_has_no_rows_of_trials_that_ended_after_it_began(tmp_path: Path) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    early = read_archive(folder)
+    record_one_more(folder)
+    rows_at_end(read_archive(folder))
+    assert len(rows_of_archive(early)) == len(CAMPAIGN)
 
 
 def test_an_attempt_whose_files_have_changed_does_not_count(tmp_path: Path) -> None:

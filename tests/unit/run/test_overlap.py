@@ -1,5 +1,6 @@
 """Traffic that was to run beside a trial, and began so early or late that it ran beside part of it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,13 +15,23 @@ from flowsweep.schedule import RttParameters, Trial
 from flowsweep.schedule.trial import BackgroundTraffic
 
 TEN = {"duration_ns": 10 * SECOND_NS, "omit_ns": 0}
+PAD_S = 0.1
 ORIGIN_NS = 1_000 * SECOND_NS
 
 
 def direction(
-    src: str, dst: str, *begun_s: float, clock_s: float = 0, bound_s: float = 0, **parameters: Any
+    src: str,
+    dst: str,
+    *begun_s: float,
+    end_s: float | None = None,
+    clock_s: float = 0,
+    bound_s: float = 0,
+    **parameters: Any,
 ) -> TrialOutcome:
-    """A trial of which a flow each begins at these times, by the controller's clock."""
+    """A trial of which a flow each begins at these times, by the controller's clock.
+
+    Its source counts the duration from `end_s` on: from when it knew that all its flows ran.
+    """
     trial = make_trial(src=src, dst=dst, simultaneous=True, flows=len(begun_s), **(TEN | parameters))
     clock_ns = round(clock_s * SECOND_NS)
     sink = make_end(
@@ -31,6 +42,8 @@ def direction(
         {
             "role": role, "flow": flow, "bytes": 1, "first_byte_ns": round(begun * SECOND_NS),
             "clock_bound_ns": round(bound_s * SECOND_NS),
+            "end_ns": round(((max(begun_s) if end_s is None else end_s) + PAD_S) * SECOND_NS)
+            + trial.parameters.duration_ns,
         }
         for flow, begun in enumerate(begun_s)
         for role in ("source", "sink")
@@ -54,10 +67,21 @@ def test_directions_may_begin_a_little_apart(apart_s: float) -> None:
 
 def test_a_direction_whose_last_flow_began_late_leaves_both_incomplete() -> None:
     there, back = words(direction("a", "b", 0), direction("b", "a", 0, 3))
-    beside = "at the same time, ran beside this trial for at most"
-    assert there == f"both flows of the trial from b to a, {beside} 7 s of 10 s"
-    # The first direction sends a tenth of a second, and a bit for clocks, longer than its duration.
-    assert back == f"the only flow of the trial from a to b, {beside} 7.10 s of 10 s"
+    beside = "at the same time: all its flows ran beside what counts of this trial for at most"
+    assert there == f"the trial from b to a, {beside} 7 s of 10 s"
+    assert back == f"the trial from a to b, {beside} 7.10 s of 10 s"
+
+
+def test_a_direction_that_sent_for_longer_since_it_was_told_late_counts_for_longer() -> None:
+    there, back = words(direction("a", "b", 0, end_s=3), direction("b", "a", 3))
+    assert there is not None
+    assert back is None
+
+
+def test_a_short_trial_is_not_judged_by_one_lost_packet() -> None:
+    second = {"duration_ns": SECOND_NS}
+    assert words(direction("a", "b", 0, **second), direction("b", "a", 0.4, **second)) == [None, None]
+    assert None not in words(direction("a", "b", 0, **second), direction("b", "a", 0.8, **second))
 
 
 def test_what_is_omitted_may_be_alone() -> None:
@@ -101,6 +125,7 @@ def background_words(traffic: BackgroundTraffic, begun_s: float, own_begun_s: fl
             {
                 "role": "sink", "flow": 1 + flow, "bytes": 1, "background": "cross", "host": "b", "peer": "c",
                 "first_byte_ns": round(begun * SECOND_NS),
+                "end_ns": round((begun_s + PAD_S) * SECOND_NS) + traffic.parameters.duration_ns,
             }
             for flow, begun in enumerate([0, begun_s])
         ),
@@ -111,9 +136,8 @@ def background_words(traffic: BackgroundTraffic, begun_s: float, own_begun_s: fl
 
 def test_background_traffic_that_began_late_ran_beside_part_of_the_trial() -> None:
     assert background_words(cross(0, 10), 0.9) is None
-    expected = (
-        "both flows of background traffic cross from c to b ran beside this trial for at most 6 s of 10 s"
-    )
+    ran = "all its flows ran beside what counts of this trial for at most 6 s of 10 s"
+    expected = f"background traffic cross from c to b: {ran}"
     assert background_words(cross(0, 10), 4) == expected
 
 
@@ -125,7 +149,22 @@ def test_background_traffic_that_ended_before_the_trial_did() -> None:
 def test_background_traffic_of_a_part_of_the_trial_may_come_later() -> None:
     assert background_words(cross(2, 3), 2) is None
     assert background_words(cross(2, 3), 5) is None
-    assert "1.50 s of 3.10 s" in (background_words(cross(2, 3), 8.5) or "")
+    assert "1.50 s of 3 s" in (background_words(cross(2, 3), 8.5) or "")
+
+
+def test_a_rate_that_sends_seldom_begins_when_its_first_block_is_due() -> None:
+    seldom = cross(0, 10)
+    slow = seldom.model_copy(update={"parameters": seldom.parameters.model_copy(update={"rate_bps": 20_000})})
+    assert background_words(seldom, 2) is not None
+    assert background_words(slow, 2) is None
+
+
+def test_a_flow_without_a_first_byte_leaves_it_open() -> None:
+    late = direction("b", "a", 3)
+    unknown = late.flows.set_column(
+        late.flows.schema.get_field_index("first_byte_ns"), "first_byte_ns", pa.nulls(2, pa.int64())
+    )
+    assert words(direction("a", "b", 0), replace(late, flows=unknown)) == [None, None]
 
 
 def test_bursts_and_probes_are_not_asked() -> None:
