@@ -1,4 +1,4 @@
-"""Whether what was to run beside a trial did so in the time that counts, once all its flows ran."""
+"""Whether what was to run beside a trial did so in the time that counts, from when all its flows ran."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,8 +12,8 @@ from flowsweep.schedule.trial import BackgroundTraffic, Trial
 from flowsweep.wording import format_duration
 
 _SHARE_MIN = 0.9
-"""Of the time for which it was to run beside what counts. Where first packets are lost again and again, the
-last flow may begin seconds after the others; then a good part of what counts is not what was asked for."""
+"""Of the time for which it was to run beside what counts, a mean over its flows. Where first packets are lost
+again and again, a flow may begin seconds late; then a good part of what counts is not what was asked for."""
 _MISSING_NS = SECOND_NS // 2
 """Less than this may always be missing: flows of which one packet is lost begin 0.2 or 0.4 s later."""
 _COLUMNS = (
@@ -34,10 +34,19 @@ class _Span(NamedTuple):
 
 
 class _Ran(NamedTuple):
-    """When all flows of some traffic ran, as their sinks saw it, and how far that may be wrong."""
+    """When each flow of some traffic ran, as its sink saw it, and how far that may be wrong."""
 
-    span: _Span
+    flows: tuple[_Span, ...]
     bound_ns: int
+
+    @property
+    def all_from_ns(self) -> int:
+        """From when on all of them did."""
+        return max(flow.from_ns for flow in self.flows)
+
+    def shared_with(self, span: _Span) -> int:
+        """For how long one of them ran within a time, on average."""
+        return sum(flow.shared_with(span) for flow in self.flows) // len(self.flows)
 
 
 def ran_alone(outcome: TrialOutcome, of_slot: Sequence[TrialOutcome]) -> Failure | None:
@@ -88,19 +97,21 @@ def _fell_short(
 
     Args:
         counts: Of the trial, from when all its flows ran.
-        own: When these ran.
+        own: Its flows.
         asked: When the other traffic was to run, as `counts` counts.
-        other: When it did.
+        other: Its flows.
     """
     if counts is None or own is None or asked is None or other is None:
         return None
     asked_ns = counts.shared_with(asked)
-    ran_ns = counts.later(own.span.from_ns).shared_with(other.span)
+    ran_ns = other.shared_with(counts.later(own.all_from_ns))
     at_most_ns = min(asked_ns, ran_ns + own.bound_ns + other.bound_ns)
     if asked_ns - at_most_ns <= max((1 - _SHARE_MIN) * asked_ns, _MISSING_NS):
         return None
     whole, at_most = format_duration(asked_ns), format_duration(at_most_ns)
-    return f"all its flows ran beside what counts of this trial for at most {at_most} of {whole}"
+    on_average = " on average" if len(other.flows) > 1 else ""
+    flows = "its flows" if on_average else "its flow"
+    return f"{flows} ran beside what counts of this trial for at most {at_most} of {whole}{on_average}"
 
 
 def _failure(trial: Trial, message: str) -> Failure:
@@ -126,16 +137,18 @@ def _asked_beside(traffic: BackgroundTraffic) -> _Span | None:
 
 
 def _ran(outcome: TrialOutcome) -> _Ran | None:
-    """When all flows of a trial ran, by the controller's clock."""
+    """When the flows of a trial ran, by the controller's clock."""
     sinks = outcome.record.sinks
     origins = [end.origin_unix_ns - end.clock_offset_ns for end in sinks if end.origin_unix_ns is not None]
     rows = outcome.flows.select(_COLUMNS).to_pylist()
     ran = _ran_of(rows, outcome.record.trial.parameters, background=None)
-    return None if ran is None or not origins else ran._replace(span=ran.span.later(min(origins)))
+    if ran is None or not origins:
+        return None
+    return ran._replace(flows=tuple(flow.later(min(origins)) for flow in ran.flows))
 
 
 def _ran_of(rows: Sequence[Mapping[str, Any]], parameters: Parameters, **values: str | None) -> _Ran | None:
-    """When all flows with these values ran, on the trial's axis; absent where that is not known of one.
+    """When flows with these values ran, on the trial's axis; absent where that is not known of one.
 
     Of flows with a rate the first byte may be late by the time between two blocks or datagrams.
     """
@@ -143,11 +156,8 @@ def _ran_of(rows: Sequence[Mapping[str, Any]], parameters: Parameters, **values:
     own = [row for row in rows if wanted.items() <= row.items()]
     if not own or any(row["first_byte_ns"] is None for row in own):
         return None
-    span = _Span(
-        max(row["first_byte_ns"] + row["origin_ns"] for row in own),
-        min(row["end_ns"] + row["origin_ns"] for row in own),
-    )
-    return _Ran(span, max(row["clock_bound_ns"] or 0 for row in own) + _gap_ns(parameters))
+    flows = tuple(_Span(row["first_byte_ns"], row["end_ns"]).later(row["origin_ns"]) for row in own)
+    return _Ran(flows, max(row["clock_bound_ns"] or 0 for row in own) + _gap_ns(parameters))
 
 
 def _gap_ns(parameters: Parameters) -> int:
