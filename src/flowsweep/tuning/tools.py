@@ -72,9 +72,20 @@ _TOOLS = (
     _Tool(
         "Globus",
         "{options}",
-        {"flows": "parallelism {flows} in the collection's network use, which its administrator sets"},
+        {
+            "flows": "at least {flows} flows in all (concurrency × parallelism) in the endpoint's network "
+            "use, which its administrator sets: leave it where it is more"
+        },
     ),
-    _Tool("XRootD", "xrdcp {options} SOURCE DESTINATION", {"flows": "--streams {further}"}),
+    # Data streams are beside the control stream, and carry what is read only (XrdClXRootDTransport.cc). Files
+    # of one xrdcp share the connections to a server, whatever --parallel says (XrdClPostMaster.cc).
+    _Tool("XRootD", "xrdcp {options} SOURCE DESTINATION", {"flows": "--streams {flows}"}, way=Way.back),
+    _Tool(
+        "XRootD",
+        "{options}",
+        {"flows": "{flows} xrdcp at a time, each with a part of the files"},
+        way=Way.out,
+    ),
     # With HTTP/2 curl would put all transfers on one connection.
     _Tool(
         "curl",
@@ -102,7 +113,6 @@ def tools(setting: Setting, way: Way) -> tuple[ToolAdvice, ...]:
     """
     values = {
         "flows": setting.flows,
-        "further": setting.flows - 1,
         "window": setting.window_bytes,
         "congestion": setting.congestion,
         "pacing": setting.pacing_bps,
