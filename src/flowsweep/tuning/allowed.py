@@ -3,9 +3,8 @@
 Whether a congestion control that is loaded is allowed to everybody, too, a trial with it shows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from flowsweep.analysis.findings.advice import AUTOTUNING_FACTOR, SETTINGS, HostFacts, recorded
 
@@ -24,7 +23,7 @@ class Allowed:
     congestion_default: str | None
     """The sender's; absent if it was not recorded."""
     congestions: tuple[str, ...]
-    """Others that both hosts have loaded, the most promising first, two at most."""
+    """Others that the sender has loaded, most promising first, two at most (the receiver's are no matter)."""
     window_most_bytes: int | None
     """What both grant in full; absent if one of them did not tell."""
     autotuned_bytes: float | None
@@ -39,7 +38,7 @@ def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
         src: The one that sends.
         dst: The one that receives.
     """
-    sender, receiver = hosts.get(src, {}), hosts.get(dst, {})
+    sender = hosts.get(src, {})
     (_, asked_send, tuned_send, _), (_, asked_receive, tuned_receive, _) = (
         SETTINGS["send"],
         SETTINGS["receive"],
@@ -47,15 +46,20 @@ def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
     tuned = _least(_last(hosts, src, tuned_send), _last(hosts, dst, tuned_receive))
     return Allowed(
         sender.get("congestion_default"),
-        _congestions(sender, receiver),
+        _congestions(sender.get("congestion_default"), sender.get("congestion_available", ())),
         _least(_last(hosts, src, asked_send), _last(hosts, dst, asked_receive)),
         None if tuned is None else tuned / AUTOTUNING_FACTOR,
     )
 
 
-def _congestions(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> tuple[str, ...]:
-    both = set(sender.get("congestion_available", ())) & set(receiver.get("congestion_available", ()))
-    others = [name for name in _TRIED if name in both and name != sender.get("congestion_default")]
+def not_loaded(hosts: HostFacts, src: str) -> str | None:
+    """Name the most promising congestion control where a sender told of others only."""
+    available = hosts.get(src, {}).get("congestion_available", ())
+    return _TRIED[0] if available and _TRIED[0] not in available else None
+
+
+def _congestions(default: str | None, available: Sequence[str]) -> tuple[str, ...]:
+    others = [name for name in _TRIED if name in available and name != default]
     promising = [name for name in others if name != _SAME_AS_CUBIC] or others
     return tuple(promising[:_MOST_TRIED])
 

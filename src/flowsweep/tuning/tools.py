@@ -4,11 +4,12 @@ Only options that these tools have (iperf3(1), rsync(1), globus-url-copy's and x
 nginx's ngx_http_core_module); what a tool cannot set is said.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from flowsweep.tuning.settings import Setting, Way
 
+_IPERF3 = "iperf3"
 _THINGS = {
     "flows": "parallel flows",
     "window": "windows",
@@ -27,6 +28,17 @@ class ToolAdvice:
     """What to type; absent if the tool can set none of it."""
     cannot: tuple[str, ...]
     """What of the setting it cannot set."""
+    notes: tuple[str, ...] = ()
+    """What else to know, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Of the direction that a setting is for."""
+
+    receiver: str = ""
+    receiver_congestions: tuple[str, ...] = ()
+    """That it has loaded; empty: not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +56,7 @@ class _Tool:
 
 _TOOLS = (
     _Tool(
-        "iperf3",
+        _IPERF3,
         "iperf3 -c SERVER {options}",
         {
             "flows": "-P {flows}",
@@ -104,12 +116,13 @@ _TOOLS = (
 )
 
 
-def tools(setting: Setting, way: Way) -> tuple[ToolAdvice, ...]:
+def tools(setting: Setting, way: Way, known: Known = Known()) -> tuple[ToolAdvice, ...]:
     """Say what to type for a setting.
 
     Args:
         setting: Not today's.
         way: Who sends: in `back` a client that asks the far host to.
+        known: Of that direction.
     """
     values = {
         "flows": setting.flows,
@@ -118,7 +131,18 @@ def tools(setting: Setting, way: Way) -> tuple[ToolAdvice, ...]:
         "pacing": setting.pacing_bps,
     }
     asked = [name for name in _THINGS if values[name] and (name, values[name]) != ("flows", 1)]
-    return tuple(_of_tool(tool, asked, values, way) for tool in _TOOLS if tool.way in (None, way))
+    found = (_of_tool(tool, asked, values, way) for tool in _TOOLS if tool.way in (None, way))
+    return tuple(replace(one, notes=tuple(_notes(one, setting, way, known))) for one in found)
+
+
+def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterator[str]:
+    available = known.receiver_congestions
+    # A server of iperf3 that lacks it only warns (iperf_server_api.c).
+    if one.tool == _IPERF3 and way == Way.back and available and setting.congestion not in (None, *available):
+        yield (
+            f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
+            f"(`modprobe tcp_{setting.congestion}` as root there)"
+        )
 
 
 def _of_tool(tool: _Tool, asked: list[str], values: Mapping[str, object], way: Way) -> ToolAdvice:

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from flowsweep.tuning.settings import Setting, Way
-from flowsweep.tuning.tools import tools
+from flowsweep.tuning.tools import Known, tools
 
 ALL = Setting(4, 524_288, "bbr", 20_000_000)
 
@@ -54,6 +54,23 @@ def test_what_a_tool_cannot_set_is_said(setting: Setting, able: set[str]) -> Non
     for one in tools(setting, Way.out):
         assert (one.write is not None) == (one.tool in able)
         assert bool(one.cannot) == (one.tool not in able)
+
+
+@pytest.mark.parametrize(
+    ("way", "loaded", "noted"),
+    [
+        (Way.back, ("reno", "cubic"), True),
+        (Way.back, ("reno", "bbr"), False),
+        (Way.back, (), False),
+        (Way.out, ("reno", "cubic"), False),
+    ],
+)
+def test_a_client_of_iperf3_needs_the_congestion_control_that_its_server_is_to_use(
+    way: Way, loaded: tuple[str, ...], *, noted: bool
+) -> None:
+    one = next(one for one in tools(ALL, way, Known("b", loaded)) if one.tool == "iperf3")
+    said = "-C needs bbr at the client, too, and it is not loaded on b (`modprobe tcp_bbr` as root there)"
+    assert one.notes == ((said,) if noted else ())
 
 
 @pytest.mark.parametrize(
