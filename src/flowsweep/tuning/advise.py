@@ -14,7 +14,7 @@ from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.wording import format_percent, format_rate, format_size
+from flowsweep.wording import counted, format_percent, format_rate, format_size
 
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-flowsweep.conf"
 """Files of that folder are read in the order of their names, and by `sysctl --system` /etc/sysctl.conf after
@@ -28,7 +28,7 @@ _BY_COMMAND = (
     "of this machine keeps"
 )
 _CONGESTION = "net.ipv4.tcp_congestion_control"
-_NOT_MEASURED = "not measured, since Flowsweep changes no setting of a system"
+_HEAD = "# Advised by flowsweep tune. Each line says whether it was measured."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SystemSetting:
     now: str
     """What was recorded."""
     reason: str
-    """What it is for, and what it gains."""
+    """Sentences: whether it was measured, what it is for, and what it gains."""
 
 
 def system_settings(
@@ -93,8 +93,8 @@ def how_to_set(
     found = {host: (places or {}).get(host, Place(host)) for host in (one.host for one in settings)}
     for setting in settings:
         place = found[setting.host]
-        own = lines.setdefault(setting.host, ["# Measured by flowsweep tune."])
-        own.append(f"# {setting.reason}; it is {setting.now} now.")
+        own = lines.setdefault(setting.host, [_HEAD])
+        own.append(f"# {setting.reason} Before: {setting.now}.")
         own.append(f"{setting.name} = {setting.value}" if place.has_file else _command(setting, place))
     return tuple(
         HowToSet(host, place, _IN_FILE if place.has_file else _BY_COMMAND, "\n".join(lines[host]) + "\n")
@@ -115,7 +115,8 @@ def _of_direction(
     held = [row for row in rows if row["verdict"] in WINDOWS and row["goodput_bps"] is not None]
     if len(held) > len(rows) / 2:
         finals = (one for one in tried if one.stage == "finals")
-        yield from _windows(min(held, key=goodput_of), max(goodput_bps(finals).values()), hosts)
+        most_bps = max(goodput_bps(finals).values())
+        yield from _windows(min(held, key=goodput_of), most_bps, hosts, decision.chosen.setting)
     congestion = decision.chosen.setting.congestion
     now = hosts.get(ends[0], {}).get("congestion_default")
     alone = next((gain for gain in decision.gains if gain.setting == Setting(congestion=congestion)), None)
@@ -125,12 +126,16 @@ def _of_direction(
     is_chosen = alone.setting == decision.chosen.setting
     if alone.shown and not alone.fails and (is_chosen or not of_way(tried, decision.way, "verification")):
         gain = format_percent(alone.percent)
-        reason = f"{alone.setting.words} gained {gain}; this is the default of all connections"
+        reason = f"Measured: {alone.setting.words} gained {gain}. It is the default of all connections."
         yield SystemSetting(ends[0], _CONGESTION, congestion, now, reason)
 
 
-def _windows(row: TrialRow, most_bps: float, hosts: HostFacts) -> Iterator[SystemSetting]:
+def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) -> Iterator[SystemSetting]:
     """Both ends: what is raised at one shows the bound of the other."""
+    others = [counted(chosen.flows, "flow")] if chosen.flows > 1 else []
+    if chosen.window_bytes is not None:
+        others.append(f"{format_size(chosen.window_bytes)} windows")
+    instead = f" It is an alternative to {' and '.join(others)}: not both are needed." if others else ""
     for side in SETTINGS:
         advice = window_advice(
             cast("TrialRow", {**row, "verdict": f"{side} window"}), path_bps=most_bps, hosts=hosts
@@ -138,8 +143,8 @@ def _windows(row: TrialRow, most_bps: float, hosts: HostFacts) -> Iterator[Syste
         if advice is None or advice.numbers is None:
             continue
         reason = (
-            f"one flow could have {format_size(advice.window_bytes)} in flight, for {format_rate(most_bps)}: "
-            f"{_NOT_MEASURED}"
+            f"Computed, not tried: it should let about {format_size(advice.window_bytes)} of one flow be in "
+            f"flight, for {format_rate(most_bps)}.{instead}"
         )
         now = str(hosts[advice.host]["sysctls"][advice.name])
         yield SystemSetting(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -12,6 +13,9 @@ from flowsweep.tuning.places import Place
 from flowsweep.tuning.rounds import Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from tuned_paths import ENDS, VirtualPath, tried
+
+if TYPE_CHECKING:
+    from flowsweep.analysis.summarising.trial_row import TrialRow
 
 PATH = VirtualPath("any", loss=1e-3)
 HOSTS = {host: {"congestion_default": "cubic", "sysctls": {}} for host in "ab"}
@@ -85,11 +89,49 @@ def test_a_default_is_named_after_a_verification_if_it_was_what_was_verified(
 def test_a_file_is_named_only_where_a_machine_keeps_its_settings(
     launch: str, *, has_file: bool, said: str
 ) -> None:
-    settings = [SystemSetting("a", CONGESTION, "bbr", "cubic", "it gained")]
+    settings = [SystemSetting("a", CONGESTION, "bbr", "cubic", "It gained.")]
     (one,) = how_to_set(settings, {"a": Place("what was typed", tuple(launch.split()))})
     assert (one.place.name, one.place.has_file) == ("what was typed", has_file)
     assert ("/etc/sysctl.d" in one.how) is has_file
-    assert one.text.splitlines()[2:] == [said]
+    assert one.text.splitlines() == [
+        "# Advised by flowsweep tune. Each line says whether it was measured.",
+        "# It gained. Before: cubic.",
+        said,
+    ]
+
+
+def held_by_windows(
+    ratios: dict[Setting, Sequence[float]], hosts: dict[str, dict[str, Any]]
+) -> list[SystemSetting]:
+    """What is advised where a receive window holds one flow at 100 Mbit/s over 20 ms."""
+    made = [replace(one, row=cast("TrialRow", {**one.row, "verdict": "receive window"}))
+            for one in finals(ratios)]  # fmt: skip
+    return list(system_settings({Way.out: decide(Way.out, made)}, made, hosts, ENDS))
+
+
+def limits(**sysctls: str) -> dict[str, Any]:
+    """A host's facts, with names of net.ipv4 without that."""
+    return {"sysctls": {f"net.ipv4.{name}": value for name, value in sysctls.items()}}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "more"),
+    [
+        (Setting(8), " It is an alternative to 8 flows: not both are needed."),
+        (Setting(window_bytes=1 << 20), " It is an alternative to 1 MiB windows: not both are needed."),
+        (BBR, ""),
+    ],
+)
+def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen: Setting, more: str) -> None:
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000")}
+    (one,) = held_by_windows({chosen: (4.0, 4.0, 4.0)}, hosts)
+    # 400 Mbit/s × 20 ms are 1 MB, in whole 64 KiB.
+    assert (one.name, one.value) == ("net.ipv4.tcp_rmem", "4096 131072 2097152")
+    assert one.reason == (
+        "Computed, not tried: it should let about 1 MiB of one flow be in flight, for 400 Mbit/s." + more
+    )
+    (how,) = how_to_set([one])
+    assert f"{one.reason} Before: 4096 131072 500000." in how.text
 
 
 @pytest.mark.parametrize("is_loopback", [False, True])
