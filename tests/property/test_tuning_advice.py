@@ -76,6 +76,7 @@ def test_advice_lowers_nothing_and_is_given_only_for_a_gain(hosts: dict[str, Any
     for one in advised:
         if one.name == "net.ipv4.tcp_congestion_control":
             assert one.now == hosts[one.host]["congestion_default"]
+            assert one.value != one.now, "what is there already is not advised"
             continue
         before = [int(word) for word in hosts[one.host]["sysctls"][one.name].split()]
         after = [int(word) for word in one.value.split()]

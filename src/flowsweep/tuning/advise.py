@@ -9,7 +9,7 @@ from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, window_advic
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.hosts.ssh import launched
-from flowsweep.tuning.decide import Decision, goodput_bps
+from flowsweep.tuning.decide import Decision, Gain, goodput_bps
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
@@ -60,8 +60,9 @@ def system_settings(
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
         Where a window held today's flow back in most of its trials: the bounds of autotuning at both ends, so
         that one flow could carry the most that the finals saw (`window_advice`). Where another congestion
-        control was chosen, and gains without more flows, too: the sender's default, which counts for all of
-        its connections. Of several needs for one setting the largest.
+        control is part of what was chosen: the sender's default, which counts for all of its connections,
+        since most tools cannot ask for one; but not where it alone failed or lost. Of several needs for one
+        setting the largest.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
@@ -117,17 +118,33 @@ def _of_direction(
         finals = (one for one in tried if one.stage == "finals")
         most_bps = max(goodput_bps(finals).values())
         yield from _windows(min(held, key=goodput_of), most_bps, hosts, decision.chosen.setting)
-    congestion = decision.chosen.setting.congestion
-    now = hosts.get(ends[0], {}).get("congestion_default")
-    alone = next((gain for gain in decision.gains if gain.setting == Setting(congestion=congestion)), None)
-    if congestion is None or now is None or alone is None:
+    yield from _congestion(decision, ends[0], hosts)
+
+
+def _congestion(decision: Decision, src: str, hosts: HostFacts) -> Iterator[SystemSetting]:
+    """The sender's default, where a congestion control is part of what is to be set."""
+    chosen = TODAY if decision.chosen is None else decision.chosen.setting
+    name, now = chosen.congestion, hosts.get(src, {}).get("congestion_default")
+    alone = next((one for one in decision.gains if one.setting == Setting(congestion=name)), None)
+    if name is None or now in (None, name) or (alone is not None and _harms(alone)):
         return
-    # What was measured once more is what was chosen, and nothing else.
-    is_chosen = alone.setting == decision.chosen.setting
-    if alone.shown and not alone.fails and (is_chosen or not of_way(tried, decision.way, "verification")):
-        gain = format_percent(alone.percent)
-        reason = f"Measured: {alone.setting.words} gained {gain}. It is the default of all connections."
-        yield SystemSetting(ends[0], _CONGESTION, congestion, now, reason)
+    if alone is None:
+        reason = f"{_needed(chosen)} That alone was not measured."
+    elif alone.setting == chosen:
+        reason = f"Measured: {chosen.words} gained {format_percent(alone.percent)}."
+    else:
+        change = format_percent(alone.percent)
+        reason = f"{_needed(chosen)} That alone was measured: a change of {change}."
+    yield SystemSetting(src, _CONGESTION, name, now, f"{reason} It is the default of all connections.")
+
+
+def _harms(alone: Gain) -> bool:
+    """Whether a congestion control by itself fails or loses."""
+    return alone.fails or (alone.high_percent is not None and alone.high_percent < 0)
+
+
+def _needed(chosen: Setting) -> str:
+    return f"Needed for {chosen.words} with tools that cannot ask for {chosen.congestion}."
 
 
 def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) -> Iterator[SystemSetting]:

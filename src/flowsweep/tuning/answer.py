@@ -170,12 +170,14 @@ def _direction(
     verdict, limited = Counter(row["verdict"] or NOT_CLEAR for row in today).most_common(1)[0]
     own = [row for row in today if row["verdict"] == verdict]
     chosen = None if decision.chosen is None else decision.chosen.setting
-    known = Known(ends[1], tuple(hosts.get(ends[1], {}).get("congestion_available", ())))
+    congestion = next((one.row["congestion"] for one in tried if one.setting == TODAY), None)
+    loaded = tuple(hosts.get(ends[1], {}).get("congestion_available", ()))
+    known = Known(means, congestion, ends[1], loaded)
     return Direction(
         *ends,
         decision,
         means[TODAY],
-        next((one.row["congestion"] for one in tried if one.setting == TODAY), None),
+        congestion,
         max(goodput_bps(finals).values(), default=means[TODAY]),
         verdict,
         "" if verdict == NOT_CLEAR else limiting_words(verdict, own),

@@ -4,10 +4,11 @@ Only options that these tools have (iperf3(1), rsync(1), globus-url-copy's and x
 nginx's ngx_http_core_module); what a tool cannot set is said.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from flowsweep.tuning.settings import Setting, Way
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from flowsweep.wording import format_rate
 
 _IPERF3 = "iperf3"
 _THINGS = {
@@ -17,6 +18,7 @@ _THINGS = {
     "pacing": "pacing",
 }
 """What a setting may hold, in words."""
+_FIELDS = {"flows": "flows", "window": "window_bytes", "congestion": "congestion", "pacing": "pacing_bps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,10 @@ class ToolAdvice:
 class Known:
     """Of the direction that a setting is for."""
 
+    carried_bps: Mapping[Setting, float] = field(default_factory=dict)
+    """Mean goodput of all settings that were tried."""
+    congestion: str | None = None
+    """That a transfer has which asks for none."""
     receiver: str = ""
     receiver_congestions: tuple[str, ...] = ()
     """That it has loaded; empty: not recorded."""
@@ -54,6 +60,7 @@ class _Tool:
     """The only direction in which what it does goes."""
 
 
+_NOTHING_KNOWN = Known()
 _TOOLS = (
     _Tool(
         _IPERF3,
@@ -116,7 +123,7 @@ _TOOLS = (
 )
 
 
-def tools(setting: Setting, way: Way, known: Known = Known()) -> tuple[ToolAdvice, ...]:
+def tools(setting: Setting, way: Way, known: Known = _NOTHING_KNOWN) -> tuple[ToolAdvice, ...]:
     """Say what to type for a setting.
 
     Args:
@@ -136,6 +143,10 @@ def tools(setting: Setting, way: Way, known: Known = Known()) -> tuple[ToolAdvic
 
 
 def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterator[str]:
+    part = _part(setting, one.cannot)
+    if one.write is not None and one.cannot and part in known.carried_bps:
+        words = (part if part.congestion else replace(part, congestion=known.congestion)).words
+        yield f"{words} carried {format_rate(known.carried_bps[part])}"
     available = known.receiver_congestions
     # A server of iperf3 that lacks it only warns (iperf_server_api.c).
     if one.tool == _IPERF3 and way == Way.back and available and setting.congestion not in (None, *available):
@@ -143,6 +154,12 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
             f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
             f"(`modprobe tcp_{setting.congestion}` as root there)"
         )
+
+
+def _part(setting: Setting, cannot: Sequence[str]) -> Setting:
+    """What is left of a setting without what a tool cannot set."""
+    left_out = {_FIELDS[name]: getattr(TODAY, _FIELDS[name]) for name in _THINGS if _THINGS[name] in cannot}
+    return replace(setting, **left_out)
 
 
 def _of_tool(tool: _Tool, asked: list[str], values: Mapping[str, object], way: Way) -> ToolAdvice:

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from flowsweep.tuning.settings import Setting, Way
+from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.tools import Known, tools
 
 ALL = Setting(4, 524_288, "bbr", 20_000_000)
@@ -56,6 +56,16 @@ def test_what_a_tool_cannot_set_is_said(setting: Setting, able: set[str]) -> Non
         assert bool(one.cannot) == (one.tool not in able)
 
 
+def test_what_the_rest_carried_is_said_of_a_tool_that_can_set_a_part() -> None:
+    carried = {Setting(8): 41e6, Setting(8, congestion="bbr"): 93e6, TODAY: 8.7e6}
+    known = Known(carried, "cubic")
+    notes = {one.tool: one.notes for one in tools(Setting(8, congestion="bbr"), Way.back, known)}
+    assert notes.pop("iperf3") == notes.pop("nginx") == ()
+    assert set(notes.values()) == {("8 flows, cubic carried 41.0 Mbit/s",)}
+    notes = {one.tool: one.notes for one in tools(Setting(4, congestion="bbr"), Way.back, known)}
+    assert not any(notes.values()), "that was not tried"
+
+
 @pytest.mark.parametrize(
     ("way", "loaded", "noted"),
     [
@@ -68,7 +78,11 @@ def test_what_a_tool_cannot_set_is_said(setting: Setting, able: set[str]) -> Non
 def test_a_client_of_iperf3_needs_the_congestion_control_that_its_server_is_to_use(
     way: Way, loaded: tuple[str, ...], *, noted: bool
 ) -> None:
-    one = next(one for one in tools(ALL, way, Known("b", loaded)) if one.tool == "iperf3")
+    one = next(
+        one
+        for one in tools(ALL, way, Known(receiver="b", receiver_congestions=loaded))
+        if one.tool == "iperf3"
+    )
     said = "-C needs bbr at the client, too, and it is not loaded on b (`modprobe tcp_bbr` as root there)"
     assert one.notes == ((said,) if noted else ())
 
