@@ -105,7 +105,7 @@ def answer(
         rtt_ms,
         tuple(
             replace(
-                _direction(decisions[way], of_way(tried, way), _asked(rounds, way), ends[way], hosts),
+                _direction(decisions[way], of_way(tried, way), _asked(rounds, way), ends[way], hosts, rtt_ms),
                 verified=again[way][1],
                 withdrawn=None if decisions[way].chosen else first[way].chosen,
             )
@@ -162,6 +162,7 @@ def _direction(
     asked: Mapping[Setting, int],
     ends: tuple[str, str],
     hosts: HostFacts,
+    rtt_ms: float,
 ) -> Direction:
     finals = [one for one in tried if one.stage == "finals"]
     means = goodput_bps(one for one in tried if one.stage != "verification")
@@ -172,7 +173,7 @@ def _direction(
     chosen = None if decision.chosen is None else decision.chosen.setting
     congestion = next((one.row["congestion"] for one in tried if one.setting == TODAY), None)
     loaded = tuple(hosts.get(ends[1], {}).get("congestion_available", ()))
-    known = Known(means, congestion, ends[1], loaded)
+    known = Known(means, congestion, rtt_ms, ends[1], loaded)
     return Direction(
         *ends,
         decision,

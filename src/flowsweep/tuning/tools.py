@@ -4,13 +4,17 @@ Only options that these tools have (iperf3(1), rsync(1), globus-url-copy's and x
 nginx's ngx_http_core_module); what a tool cannot set is said.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from flowsweep.analysis.theory import window_bps
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.wording import format_rate
 
-_IPERF3 = "iperf3"
+_IPERF3, _SSH = "iperf3", "rsync, scp over ssh"
+_SSH_BYTES = 2 << 20
+"""OpenSSH's window of a session, whatever TCP's is: CHAN_SES_WINDOW_DEFAULT, 64 packets of 32 KiB."""
 _THINGS = {
     "flows": "parallel flows",
     "window": "windows",
@@ -42,6 +46,8 @@ class Known:
     """Mean goodput of all settings that were tried."""
     congestion: str | None = None
     """That a transfer has which asks for none."""
+    rtt_ms: float = 0.0
+    """Of the idle path."""
     receiver: str = ""
     receiver_congestions: tuple[str, ...] = ()
     """That it has loaded; empty: not recorded."""
@@ -73,7 +79,7 @@ _TOOLS = (
         },
         back="-R",
     ),
-    _Tool("rsync, scp over ssh", "{options}", {"flows": "{flows} at a time, each with a part of the files"}),
+    _Tool(_SSH, "{options}", {"flows": "{flows} at a time, each with a part of the files"}),
     _Tool(
         "rsync to a daemon",
         "{options}",
@@ -147,6 +153,9 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
     if one.write is not None and one.cannot and part in known.carried_bps:
         words = (part if part.congestion else replace(part, congestion=known.congestion)).words
         yield f"{words} carried {format_rate(known.carried_bps[part])}"
+    ssh_bps = window_bps(_SSH_BYTES, known.rtt_ms / 1_000) if known.rtt_ms else math.inf
+    if one.tool == _SSH and ssh_bps < known.carried_bps.get(setting, 0.0) / setting.flows:
+        yield f"each ssh carries at most 2 MiB per round trip: {format_rate(ssh_bps)} here"
     available = known.receiver_congestions
     # A server of iperf3 that lacks it only warns (iperf_server_api.c).
     if one.tool == _IPERF3 and way == Way.back and available and setting.congestion not in (None, *available):

@@ -115,9 +115,9 @@ def tried_lines(one: Direction) -> Iterator[tuple[str, str, str]]:
 def tool_lines(listed: Sequence[ToolAdvice]) -> Iterator[tuple[str, str, str]]:
     """List what to type, tool by tool, and what cannot be set; tools that can set nothing share a line."""
     for tool in listed:
-        if tool.write is not None:
-            yield tool.tool, tool.write, _beside(tool)
-    without = [tool for tool in listed if tool.write is None]
+        if tool.write is not None or tool.notes:
+            yield tool.tool, tool.write or "", _beside(tool)
+    without = [tool for tool in listed if tool.write is None and not tool.notes]
     if without:
         yield ", ".join(tool.tool for tool in without), "", _cannot(without[0].cannot)
 

@@ -8,6 +8,7 @@ import pytest
 
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.tools import Known, tools
+from flowsweep.tuning.words import tool_lines
 
 ALL = Setting(4, 524_288, "bbr", 20_000_000)
 
@@ -64,6 +65,26 @@ def test_what_the_rest_carried_is_said_of_a_tool_that_can_set_a_part() -> None:
     assert set(notes.values()) == {("8 flows, cubic carried 41.0 Mbit/s",)}
     notes = {one.tool: one.notes for one in tools(Setting(4, congestion="bbr"), Way.back, known)}
     assert not any(notes.values()), "that was not tried"
+
+
+@pytest.mark.parametrize(
+    ("setting", "goodput_bps", "noted"),
+    [
+        (Setting(4), 800e6, True),
+        (Setting(4), 600e6, False),
+        (Setting(window_bytes=1 << 24), 800e6, True),
+        (Setting(window_bytes=1 << 24), 160e6, False),
+    ],
+)
+def test_what_ssh_keeps_in_flight_is_said_where_it_is_too_little(
+    setting: Setting, goodput_bps: float, *, noted: bool
+) -> None:
+    listed = tools(setting, Way.out, Known({setting: goodput_bps}, rtt_ms=100.0))
+    said = "each ssh carries at most 2 MiB per round trip: 168 Mbit/s here"
+    assert [one.tool for one in listed if said in one.notes] == ["rsync, scp over ssh"] * noted
+    lines = [beside for tool, _, beside in tool_lines(listed) if tool == "rsync, scp over ssh"]
+    cannot = "cannot set windows; " if setting.window_bytes else ""
+    assert lines == ([cannot + said] if noted else [""] if setting.flows > 1 else [])
 
 
 @pytest.mark.parametrize(
