@@ -38,6 +38,9 @@ def facts(draw: st.DrawFn) -> dict[str, Any]:
             sysctls[f"net.ipv4.tcp_{side}mem"] = "\t".join(map(str, draw(TRIPLES)))
     if draw(st.booleans()):
         sysctls[draw(st.sampled_from(["net.core.rmem_max", "net.ipv4.tcp_wmem"]))] = draw(st.text(max_size=9))
+    for name in ("moderate_rcvbuf", "window_scaling"):
+        if draw(st.booleans()):
+            sysctls[f"net.ipv4.tcp_{name}"] = draw(st.sampled_from(["0", "1"]))
     return {
         "sysctls": sysctls,
         "congestion_default": draw(st.none() | CONGESTIONS),

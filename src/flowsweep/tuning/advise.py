@@ -5,7 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, window_advice
+from flowsweep.analysis.findings.advice import (
+    SETTINGS,
+    USELESS_WITHOUT,
+    HostFacts,
+    HostSetting,
+    WindowAdvice,
+    window_advice,
+)
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.hosts.ssh import launched
@@ -157,16 +164,22 @@ def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) 
         advice = window_advice(
             cast("TrialRow", {**row, "verdict": f"{side} window"}), path_bps=most_bps, hosts=hosts
         )
-        if advice is None or advice.numbers is None:
+        if advice is None:
             continue
-        reason = (
-            f"Computed, not tried: it should let about {format_size(advice.window_bytes)} of one flow be in "
-            f"flight, for {format_rate(most_bps)}.{instead}"
-        )
-        now = str(hosts[advice.host]["sysctls"][advice.name])
-        yield SystemSetting(
-            advice.host, advice.name, " ".join(map(str, advice.numbers)), " ".join(now.split()), reason
-        )
+        for one in advice.settings:
+            reason = _window_reason(one, advice, most_bps) + ("" if one.name in USELESS_WITHOUT else instead)
+            now = " ".join(str(hosts[one.host]["sysctls"][one.name]).split())
+            yield SystemSetting(one.host, one.name, " ".join(map(str, one.numbers)), now, reason)
+
+
+def _window_reason(one: HostSetting, advice: WindowAdvice, most_bps: float) -> str:
+    if one.name in USELESS_WITHOUT:
+        return f"Not tried: without it {USELESS_WITHOUT[one.name]}."
+    size = format_size(advice.window_bytes)
+    return (
+        f"Computed, not tried: it should let about {size} of one flow be in flight, for "
+        f"{format_rate(most_bps)}."
+    )
 
 
 def _last(setting: SystemSetting) -> int:

@@ -145,6 +145,24 @@ def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen:
     assert f"{one.reason} Before: 4096 131072 500000." in how.text
 
 
+def test_all_that_is_in_the_way_is_named_with_the_limits_that_are_raised() -> None:
+    off = {"tcp_window_scaling": "0", "tcp_moderate_rcvbuf": "0"}
+    hosts = {
+        "a": limits(tcp_wmem="4096 16384 4194304", **off),
+        "b": limits(tcp_rmem="4096 131072 500000", **off),
+    }
+    found = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, hosts)
+    assert {(one.host, one.name.removeprefix("net.ipv4."), one.value) for one in found} == {
+        ("a", "tcp_window_scaling", "1"),
+        ("b", "tcp_window_scaling", "1"),
+        ("b", "tcp_moderate_rcvbuf", "1"),
+        ("b", "tcp_rmem", "4096 131072 2097152"),
+    }
+    reasons = {one.name.removeprefix("net.ipv4."): one.reason for one in found}
+    assert reasons["tcp_moderate_rcvbuf"] == "Not tried: without it a window stays at its first size."
+    assert reasons["tcp_window_scaling"] == "Not tried: without it no window exceeds 65 535 B."
+
+
 @pytest.mark.parametrize("is_loopback", [False, True])
 def test_nothing_of_a_system_follows_from_loopback(*, is_loopback: bool) -> None:
     ends = {Way.out: ENDS[Way.out]}

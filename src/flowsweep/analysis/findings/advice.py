@@ -1,7 +1,7 @@
 """What to set, and on which host, where a window limits."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +18,11 @@ WINDOW_MAX_BYTES = _UNSCALED_BYTES << 14
 _SYSCTL_MAX = 2**31 - 1
 _TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
 _SCALING = "net.ipv4.tcp_window_scaling"
+USELESS_WITHOUT = {
+    _SCALING: "no window exceeds 65 535 B",
+    _TUNES_RECEIVE: "a window stays at its first size",
+}
+"""Settings without which no larger buffer helps, and what is so as long as one is 0."""
 
 _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
@@ -35,6 +40,23 @@ SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
 """The plan's key, the bound of what may be asked for, the bounds of autotuning (least, first and most), and
 the kernel's own least and first."""
 
+
+class HostSetting(NamedTuple):
+    """A setting of a host's kernel."""
+
+    host: str
+    name: str
+    numbers: tuple[int, ...]
+    """What it must be, none of them below what it is."""
+
+    @property
+    def command(self) -> str:
+        """The line that sets it, as root on that host."""
+        written = " ".join(map(str, self.numbers))
+        value = written if len(self.numbers) == 1 else f'"{written}"'
+        return f"sysctl -w {self.name}={value}"
+
+
 HostFacts = Mapping[str, Mapping[str, Any]]
 """By host name what its engine said of it (`HostFacts` in schema/messages.json), as far as it is known."""
 
@@ -45,24 +67,17 @@ class WindowAdvice:
 
     side: Side
     host: str
-    """Where to set it: the source for a send window, the sink for a receive window."""
+    """That has too small a window: the source for a send window, the sink for a receive window."""
     needed_bytes: int
     """What one flow must be able to have in flight."""
     window_bytes: int
     """What to ask for, per flow."""
     asked: bool
     """Whether the plan asks for windows; else the kernel's autotuning is held back."""
-    name: str
-    """The kernel's setting that bounds it."""
-    numbers: tuple[int, ...] | None
-    """What it must be on that host, none of them below what it is; absent where the host was seen to allow it
-    already, and where what it allows was not recorded."""
+    settings: tuple[HostSetting, ...]
+    """What must be set, all of it together: first what makes every larger window useless, at both ends, then
+    what bounds the window. Without what hosts were seen to allow already, and what they did not tell."""
     sentence: str
-
-    @property
-    def sysctl(self) -> str | None:
-        """The line that sets it, as root on that host."""
-        return None if self.numbers is None else _command(self.name, self.numbers)
 
 
 def window_advice(
@@ -78,8 +93,8 @@ def window_advice(
     Returns:
         None for another verdict, where the path's rate or round trip is not known, where the trial came to
         97 % of the path's rate, and where it asked for as much, or its host allows autotuning as much,
-        already: then nothing is gained. Where a host does not scale or tune windows at all, that is what to
-        set; what no window can be is said.
+        already: then nothing is gained. Where a host does not scale or tune windows at all, that is to be
+        set, too; what no window can be is said.
 
     Method:
         All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
@@ -107,14 +122,25 @@ def window_advice(
     asked = in_force is not None
     if in_force is not None and in_force >= window:
         return None
-    ends = (row["src"], row["dst"])
-    remedy = _in_the_way(needed, row["flows"], ends, hosts, tuned=side == "receive" and not asked)
-    remedy = remedy or _raising(side, host, window, hosts, key=_key_of_plan(row, side) if asked else None)
-    if remedy is None:
+    if needed > WINDOW_MAX_BYTES:
+        more = math.ceil(needed * row["flows"] / WINDOW_MAX_BYTES)
+        remedies = [
+            _Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")
+        ]
+    else:
+        ends = (row["src"], row["dst"])
+        remedies = list(_in_the_way(needed, ends, hosts, tuned=side == "receive" and not asked))
+        where = (
+            "there" if {one.host for each in remedies for one in each.settings} <= {host} else f"at {host}"
+        )
+        key = _key_of_plan(row, side) if asked else None
+        remedies += _raising(side, host, window, hosts, key=key, where=where)
+    if not remedies:
         return None
-    lead = _lead(row, side, host, needed)
+    words = ", and ".join(one.words for one in remedies)
+    settings = tuple(one for each in remedies for one in each.settings)
     return WindowAdvice(
-        side, remedy.host, needed, window, asked, remedy.name, remedy.numbers, f"{lead}: {remedy.words}."
+        side, host, needed, window, asked, settings, f"{_lead(row, side, host, needed)}: {words}."
     )
 
 
@@ -150,38 +176,35 @@ def _key_of_plan(row: TrialRow, side: Side) -> str:
 
 
 class _Remedy(NamedTuple):
-    """What to set."""
+    """What to set, and the words for it."""
 
-    host: str
-    name: str
-    numbers: tuple[int, ...] | None
+    settings: tuple[HostSetting, ...]
     words: str
 
 
 def _in_the_way(
-    needed_bytes: int, flows: int, ends: tuple[str, str], hosts: HostFacts | None, *, tuned: bool
-) -> _Remedy | None:
+    needed_bytes: int, ends: tuple[str, str], hosts: HostFacts | None, *, tuned: bool
+) -> Iterator[_Remedy]:
     """What makes every larger buffer useless; `tuned`: the receiver's kernel chooses the window."""
-    if needed_bytes > WINDOW_MAX_BYTES:
-        more = math.ceil(needed_bytes * flows / WINDOW_MAX_BYTES)
-        words = f"more than any TCP connection can have (RFC 7323), so it takes {more} flows"
-        return _Remedy(ends[0], _SCALING, None, words)
-    for end in ends if needed_bytes > _UNSCALED_BYTES else ():
-        if recorded(hosts, end, _SCALING) == (0,):
-            words = f"`{_command(_SCALING, (1,))}` at {end}, without which no window exceeds 65 535 B"
-            return _Remedy(end, _SCALING, (1,), words)
+    unscaled = [end for end in ends if recorded(hosts, end, _SCALING) == (0,)]
+    if needed_bytes > _UNSCALED_BYTES and unscaled:
+        scaling = tuple(HostSetting(end, _SCALING, (1,)) for end in unscaled)
+        where = " and at ".join(unscaled)
+        words = f"`{scaling[0].command}` at {where}, without which {USELESS_WITHOUT[_SCALING]}"
+        yield _Remedy(scaling, words)
     if tuned and recorded(hosts, ends[1], _TUNES_RECEIVE) == (0,):
-        words = f"`{_command(_TUNES_RECEIVE, (1,))}` there, without which a window stays at its first size"
-        return _Remedy(ends[1], _TUNES_RECEIVE, (1,), words)
-    return None
+        tuning = HostSetting(ends[1], _TUNES_RECEIVE, (1,))
+        where = "there" if set(unscaled) <= {ends[1]} else f"at {ends[1]}"
+        words = f"`{tuning.command}` {where}, without which {USELESS_WITHOUT[_TUNES_RECEIVE]}"
+        yield _Remedy((tuning,), words)
 
 
 def _raising(
-    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, key: str | None
-) -> _Remedy | None:
-    """The setting that bounds the window; None where it allows autotuning as much already.
+    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, key: str | None, where: str
+) -> Iterator[_Remedy]:
+    """The setting that bounds the window; nothing where it allows autotuning as much already.
 
-    `key`: of the plan, where it asks for windows.
+    `key`: of the plan, where it asks for windows; `where`: the host, in words.
     """
     _, bound, autotuning, first = SETTINGS[side]
     asked = key is not None
@@ -191,19 +214,16 @@ def _raising(
     known = in_force is not None and len(in_force) == len(wanted)
     numbers = _raised(wanted, in_force) if in_force is not None and known else None
     if known and numbers is None and not asked:
-        return None
-    setting = _setting(name, wanted[-1], numbers, known=known)
-    words = setting if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and {setting}"
-    return _Remedy(host, name, numbers, words)
-
-
-def _setting(name: str, wanted: int, numbers: tuple[int, ...] | None, *, known: bool) -> str:
-    """What to do about the kernel's setting on the host."""
-    if numbers is not None:
-        return f"`{_command(name, numbers)}` there"
-    if known:
-        return f"{name} there allows it already"
-    return f"{name} there, which was not recorded, has to be {wanted} or more"
+        return
+    settings = () if numbers is None else (HostSetting(host, name, numbers),)
+    if settings:
+        words = f"`{settings[0].command}` {where}"
+    elif known:
+        words = f"{name} {where} allows it already"
+    else:
+        words = f"{name} {where}, which was not recorded, has to be {wanted[-1]} or more"
+    asking = "" if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and "
+    yield _Remedy(settings, f"{asking}{words}")
 
 
 def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
@@ -216,12 +236,6 @@ def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] |
 def _raised(wanted: Sequence[int], recorded: Sequence[int]) -> tuple[int, ...] | None:
     """Raise the last number of a setting, and lower none; None if it is that high already."""
     return None if recorded[-1] >= wanted[-1] else (*recorded[:-1], wanted[-1])
-
-
-def _command(name: str, numbers: Sequence[int]) -> str:
-    """The line that sets it, as root."""
-    written = " ".join(map(str, numbers))
-    return f"sysctl -w {name}={written}" if len(numbers) == 1 else f'sysctl -w {name}="{written}"'
 
 
 def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:

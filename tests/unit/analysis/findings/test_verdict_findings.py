@@ -38,7 +38,7 @@ def test_the_window_to_ask_for_is_the_product_of_bandwidth_and_delay() -> None:
     advice = window_advice(trial(), path_bps=96.53e6)
     assert advice is not None
     assert (advice.side, advice.host, advice.needed_bytes) == ("receive", "in2p3", 2_111_594)
-    assert advice.sysctl is None
+    assert advice.settings == ()
     assert advice.sentence == (
         'To fill the path, in2p3 needs a receive window of at least 2.11 MB: `window = "2112KiB"` in the '
         "plan, or as much for each flow in `window_sum`, and net.core.rmem_max there, which was not "
@@ -50,7 +50,7 @@ def test_a_command_is_named_where_what_it_changes_is_recorded() -> None:
     hosts = {"in2p3": {"sysctls": {"net.core.rmem_max": "212992"}}}
     advice = window_advice(trial(), path_bps=96.53e6, hosts=hosts)
     assert advice is not None
-    assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
+    assert [one.command for one in advice.settings] == ["sysctl -w net.core.rmem_max=2162688"]
     assert advice.sentence.endswith(
         '`window = "2112KiB"` in the plan, or as much for each flow in `window_sum`, and '
         "`sysctl -w net.core.rmem_max=2162688` there."
@@ -63,7 +63,7 @@ def test_flows_share_the_product_and_the_sender_has_its_own_limit() -> None:
     advice = window_advice(row, path_bps=96.53e6, hosts=hosts)
     assert advice is not None
     assert (advice.side, advice.host, advice.needed_bytes) == ("send", "slac", 527_899)
-    assert advice.sysctl == "sysctl -w net.core.wmem_max=589824"
+    assert [one.command for one in advice.settings] == ["sysctl -w net.core.wmem_max=589824"]
 
 
 def test_where_one_window_is_asked_for_the_plan_has_a_key_of_its_own() -> None:
@@ -79,7 +79,7 @@ def test_a_window_that_the_kernel_clipped_is_what_it_made_of_it() -> None:
     clipped = asked | {"window_clipped": True}
     advice = window_advice(clipped, path_bps=96.53e6, hosts=hosts)
     assert advice is not None
-    assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
+    assert [one.command for one in advice.settings] == ["sysctl -w net.core.rmem_max=2162688"]
 
 
 def test_hosts_of_a_group_are_not_advised_as_if_they_were_one() -> None:
@@ -90,7 +90,7 @@ def test_autotuning_has_other_limits() -> None:
     hosts = {"in2p3": {"sysctls": {"net.ipv4.tcp_rmem": "4096\t131072\t2097152"}}}
     advice = window_advice(trial(window_recv_bytes=None), path_bps=96.53e6, hosts=hosts)
     assert advice is not None
-    assert advice.sysctl == 'sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"'
+    assert [one.command for one in advice.settings] == ['sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"']
     assert "in the plan" not in advice.sentence
 
 
