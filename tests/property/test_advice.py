@@ -34,6 +34,9 @@ def recorded(draw: st.DrawFn) -> dict[str, str]:
             limits[f"net.ipv4.tcp_{side}mem"] = "\t".join(map(str, draw(TRIPLES)))
     if draw(st.booleans()):
         limits[draw(st.sampled_from(["net.core.rmem_max", "net.ipv4.tcp_wmem"]))] = draw(st.text(max_size=9))
+    if draw(st.booleans()):
+        limits["net.ipv4.tcp_mem"] = " ".join(map(str, draw(TRIPLES)))
+    limits["net.ipv4.tcp_adv_win_scale"] = draw(st.integers(-40, 40).map(str) | st.text(max_size=4))
     for name in ("moderate_rcvbuf", "window_scaling"):
         limits[f"net.ipv4.tcp_{name}"] = draw(st.sampled_from(["0", "1"]))
     return limits
@@ -73,6 +76,7 @@ def raises_only(sentence: str, limits: dict[str, dict[str, str]], host: str) -> 
 @settings(deadline=None)
 @given(
     limits=st.fixed_dictionaries({"a": recorded(), "b": recorded()}),
+    kernel=st.sampled_from(["4.18.0-553.el8", "6.5", "6.8.0-45-generic", "", "of my own"]),
     verdict=st.sampled_from(WINDOWS),
     asked=st.none() | BYTES,
     flows=st.integers(1, 1024),
@@ -82,6 +86,7 @@ def raises_only(sentence: str, limits: dict[str, dict[str, str]], host: str) -> 
 )
 def test_no_advice_lowers_a_limit(
     limits: dict[str, dict[str, str]],
+    kernel: str,
     verdict: str,
     asked: int | None,
     flows: int,
@@ -93,7 +98,9 @@ def test_no_advice_lowers_a_limit(
         "test": "tcp", "verdict": verdict, "src": "a", "dst": "b", "flows": flows, "rtt_min_ms": rtt_ms,
         "window_send_bytes": asked, "window_recv_bytes": asked, "goodput_bps": reached * path_bps,
     }  # fmt: skip
-    advice = window_advice(row, path_bps=path_bps, hosts={host: {"sysctls": limits[host]} for host in "ab"})
+    advice = window_advice(
+        row, path_bps=path_bps, hosts={host: {"kernel": kernel, "sysctls": limits[host]} for host in "ab"}
+    )
     if advice is None:
         return
     assert row["goodput_bps"] < NOTHING_GAINED * path_bps

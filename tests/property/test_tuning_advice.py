@@ -38,11 +38,15 @@ def facts(draw: st.DrawFn) -> dict[str, Any]:
             sysctls[f"net.ipv4.tcp_{side}mem"] = "\t".join(map(str, draw(TRIPLES)))
     if draw(st.booleans()):
         sysctls[draw(st.sampled_from(["net.core.rmem_max", "net.ipv4.tcp_wmem"]))] = draw(st.text(max_size=9))
+    if draw(st.booleans()):
+        sysctls["net.ipv4.tcp_mem"] = " ".join(map(str, draw(TRIPLES)))
+    sysctls["net.ipv4.tcp_adv_win_scale"] = draw(st.integers(-40, 40).map(str) | st.text(max_size=4))
     for name in ("moderate_rcvbuf", "window_scaling"):
         if draw(st.booleans()):
             sysctls[f"net.ipv4.tcp_{name}"] = draw(st.sampled_from(["0", "1"]))
     return {
         "sysctls": sysctls,
+        "kernel": draw(st.sampled_from(["4.18.0-553.el8", "6.5", "6.8.0-45-generic", "", "of my own"])),
         "congestion_default": draw(st.none() | CONGESTIONS),
         "congestion_available": draw(st.lists(CONGESTIONS)),
     }
@@ -86,6 +90,9 @@ def test_advice_lowers_nothing_and_is_given_only_for_a_gain(hosts: dict[str, Any
         assert len(after) == len(before)
         assert all(new >= old for new, old in zip(after, before, strict=True))
         assert after[-1] > before[-1], "what is there already is not advised"
+        if one.name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
+            pages = hosts[one.host]["sysctls"].get("net.ipv4.tcp_mem", "").split()
+            assert not pages or after[-1] <= 1024 * int(pages[-1]), "a quarter of what TCP may have"
     for host, text in ((one.host, one.text) for one in how_to_set(advised)):
         lines = [line for line in text.splitlines() if not line.startswith("#")]
         assert lines == [f"{one.name} = {one.value}" for one in advised if one.host == host]

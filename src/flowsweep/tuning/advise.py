@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.advice import (
     HostFacts,
     HostSetting,
     WindowAdvice,
+    capped,
     window_advice,
 )
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
@@ -175,6 +176,9 @@ def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) 
 def _window_reason(one: HostSetting, advice: WindowAdvice, most_bps: float) -> str:
     if one.name in USELESS_WITHOUT:
         return f"Not tried: without it {USELESS_WITHOUT[one.name]}."
+    if advice.capped_bytes is not None:
+        needed = f"{format_size(advice.needed_bytes)} would be needed for {format_rate(most_bps)}"
+        return f"Computed, not tried: it {capped(advice.capped_bytes)}. {needed}."
     size = format_size(advice.window_bytes)
     return (
         f"Computed, not tried: it should let about {size} of one flow be in flight, for "

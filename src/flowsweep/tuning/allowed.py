@@ -6,7 +6,7 @@ Whether a congestion control that is loaded is allowed to everybody, too, a tria
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep.analysis.findings.advice import AUTOTUNING_FACTOR, SETTINGS, HostFacts, recorded
+from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, Side, recorded, tuned_share
 
 _SAME_AS_CUBIC = "reno"
 """Where cubic has no more to offer it does as Reno does (RFC 9438, section 4.3): worth a trial only alone."""
@@ -39,16 +39,11 @@ def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
         dst: The one that receives.
     """
     sender = hosts.get(src, {})
-    (_, asked_send, tuned_send, _), (_, asked_receive, tuned_receive, _) = (
-        SETTINGS["send"],
-        SETTINGS["receive"],
-    )
-    tuned = _least(_last(hosts, src, tuned_send), _last(hosts, dst, tuned_receive))
     return Allowed(
         sender.get("congestion_default"),
         _congestions(sender.get("congestion_default"), sender.get("congestion_available", ())),
-        _least(_last(hosts, src, asked_send), _last(hosts, dst, asked_receive)),
-        None if tuned is None else tuned / AUTOTUNING_FACTOR,
+        _least(_last(hosts, src, SETTINGS["send"][1]), _last(hosts, dst, SETTINGS["receive"][1])),
+        _least(_in_flight(hosts, "send", src), _in_flight(hosts, "receive", dst)),
     )
 
 
@@ -67,6 +62,12 @@ def _congestions(default: str | None, available: Sequence[str]) -> tuple[str, ..
 def _last(hosts: HostFacts, host: str, name: str) -> int | None:
     found = recorded(hosts, host, name)
     return None if found is None else found[-1]
+
+
+def _in_flight(hosts: HostFacts, side: Side, host: str) -> int | None:
+    """What autotuning lets be in flight at one end."""
+    most = _last(hosts, host, SETTINGS[side][2])
+    return None if most is None else int(most * tuned_share(side, hosts, host))
 
 
 def _least(send: int | None, receive: int | None) -> int | None:

@@ -97,6 +97,15 @@ def test_reno_is_tried_only_where_there_is_nothing_else() -> None:
     assert allowed(hosts, "a", "b").congestions == ("reno",)
 
 
+def test_what_autotuning_lets_be_in_flight_is_what_an_old_kernel_makes_of_it() -> None:
+    old = {
+        "kernel": "5.4.0",
+        **facts("cubic", "cubic", ipv4__tcp_rmem="1 2 6000000", ipv4__tcp_adv_win_scale="-2"),
+    }
+    hosts = {"a": facts("cubic", "cubic", ipv4__tcp_wmem="1 2 8000000"), "b": old}
+    assert allowed(hosts, "a", "b").autotuned_bytes == 1_500_000
+
+
 def test_what_a_sender_has_not_loaded_is_named_and_what_it_did_not_tell_is_not() -> None:
     hosts = {"a": facts("cubic", "reno cubic"), "b": facts("bbr", "reno cubic bbr"), "c": facts("cubic", "")}
     assert [not_loaded(hosts, host) for host in "abcd"] == ["bbr", None, None, None]

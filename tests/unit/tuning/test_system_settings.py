@@ -145,6 +145,16 @@ def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen:
     assert f"{one.reason} Before: 4096 131072 500000." in how.text
 
 
+def test_a_limit_that_memory_bounds_says_so() -> None:
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="500 700 1000")}
+    (one,) = held_by_windows({BBR: (4.0, 4.0, 4.0)}, hosts)
+    assert one.value == "4096 131072 1024000"
+    assert one.reason == (
+        "Computed, not tried: it should let about 500 KiB be in flight: more would be over a quarter of what "
+        "net.ipv4.tcp_mem lets all connections have. 1 MB would be needed for 400 Mbit/s."
+    )
+
+
 def test_all_that_is_in_the_way_is_named_with_the_limits_that_are_raised() -> None:
     off = {"tcp_window_scaling": "0", "tcp_moderate_rcvbuf": "0"}
     hosts = {

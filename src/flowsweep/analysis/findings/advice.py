@@ -1,6 +1,7 @@
 """What to set, and on which host, where a window limits."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -30,9 +31,17 @@ _SMALL_STEP_BYTES = 16 * 1024
 """Those of less than one step in steps of this: far more than is needed would only fill a queue."""
 NOTHING_GAINED = 0.97
 """Goodput at this share of what the path carries leaves nothing to gain."""
-AUTOTUNING_FACTOR = 2
+_USUAL_SHARE = 0.5
 """Autotuning counts memory: of a receive buffer about half is window, and a send buffer also holds what was
 not sent yet (docs/explanation/windows.md)."""
+_RATIO_SINCE = (6, 6)
+"""The first Linux whose tcp_adv_win_scale has no effect."""
+_SCALE_MOST = 31
+"""What tcp_adv_win_scale may be, and its negative."""
+_SCALE = "net.ipv4.tcp_adv_win_scale"
+_MEMORY, _PAGE_BYTES = "net.ipv4.tcp_mem", 4096
+_SHARE_OF_MEMORY = 0.25
+"""Of what TCP may have on a host, for one connection at most: Linux drops packets once all of it is used."""
 SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
     "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
     "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
@@ -77,6 +86,8 @@ class WindowAdvice:
     settings: tuple[HostSetting, ...]
     """What must be set, all of it together: first what makes every larger window useless, at both ends, then
     what bounds the window. Without what hosts were seen to allow already, and what they did not tell."""
+    capped_bytes: int | None
+    """What they let be in flight, about, where TCP has too little memory on that host for what is needed."""
     sentence: str
 
 
@@ -102,8 +113,9 @@ def window_advice(
         receive window and 1.6 of a send window that were asked for is usable
         (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;
         `rmem_max` and `wmem_max` bound what may be asked for (socket(7), tcp(7)). Autotuned buffers get twice
-        of it, since they count memory. A command is named only where the value in force is recorded: it could
-        lower another.
+        of it, or what `tuned_share` says, since they count memory, and no more than a quarter of what tcp_mem
+        lets all connections have. A command is named only where the value in force is recorded: it could lower
+        another.
     """
     sides: dict[str, Side] = {SEND_WINDOW: "send", RECEIVE_WINDOW: "receive"}
     # No setting of a host is in the way of windows that are none of its sockets.
@@ -139,9 +151,8 @@ def window_advice(
         return None
     words = ", and ".join(one.words for one in remedies)
     settings = tuple(one for each in remedies for one in each.settings)
-    return WindowAdvice(
-        side, host, needed, window, asked, settings, f"{_lead(row, side, host, needed)}: {words}."
-    )
+    sentence = f"{_lead(row, side, host, needed)}: {words}."
+    return WindowAdvice(side, host, needed, window, asked, settings, remedies[-1].capped_bytes, sentence)
 
 
 def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
@@ -180,6 +191,7 @@ class _Remedy(NamedTuple):
 
     settings: tuple[HostSetting, ...]
     words: str
+    capped_bytes: int | None = None
 
 
 def _in_the_way(
@@ -207,23 +219,61 @@ def _raising(
     `key`: of the plan, where it asks for windows; `where`: the host, in words.
     """
     _, bound, autotuning, first = SETTINGS[side]
-    asked = key is not None
-    tuned = (*first, min(window_bytes * AUTOTUNING_FACTOR, _SYSCTL_MAX))
-    name, wanted = (bound, (window_bytes,)) if asked else (autotuning, tuned)
+    share = tuned_share(side, hosts, host)
+    tuned = min(math.ceil(window_bytes / share), _SYSCTL_MAX)
+    name, wanted = (autotuning, (*first, tuned)) if key is None else (bound, (window_bytes,))
     in_force = recorded(hosts, host, name)
-    known = in_force is not None and len(in_force) == len(wanted)
-    numbers = _raised(wanted, in_force) if in_force is not None and known else None
-    if known and numbers is None and not asked:
-        return
-    settings = () if numbers is None else (HostSetting(host, name, numbers),)
-    if settings:
-        words = f"`{settings[0].command}` {where}"
-    elif known:
-        words = f"{name} {where} allows it already"
-    else:
+    if in_force is None or len(in_force) != len(wanted):
         words = f"{name} {where}, which was not recorded, has to be {wanted[-1]} or more"
-    asking = "" if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and "
-    yield _Remedy(settings, f"{asking}{words}")
+        yield _Remedy((), _asking(key, window_bytes) + words)
+        return
+    most = _most_tuned(hosts, host) if key is None else None
+    capped_bytes = None
+    if most is not None and most < tuned:
+        wanted, capped_bytes = (*first, most), int(most * share)
+    numbers = _raised(wanted, in_force)
+    if numbers is not None:
+        setting = HostSetting(host, name, numbers)
+        less = "" if capped_bytes is None else f", which {capped(capped_bytes)}"
+        words = f"{_asking(key, window_bytes)}`{setting.command}` {where}{less}"
+        yield _Remedy((setting,), words, capped_bytes)
+    elif key is not None:
+        yield _Remedy((), f"{_asking(key, window_bytes)}{name} {where} allows it already")
+
+
+def _asking(key: str | None, window_bytes: int) -> str:
+    return "" if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and "
+
+
+def tuned_share(side: Side, hosts: HostFacts | None, host: str) -> float:
+    """Say how much of the memory that autotuning bounds can be in flight, as a rule.
+
+    Returns:
+        A half; before Linux 6.6 what the receiver's tcp_adv_win_scale makes of it (`tcp_win_from_space`).
+    """
+    facts = (hosts or {}).get(host, {})
+    release = re.match(r"(\d{1,4})\.(\d{1,4})", str(facts.get("kernel") or ""))
+    scale = re.fullmatch(r"-?\d{1,2}", str((facts.get("sysctls") or {}).get(_SCALE, "")))
+    if side == "send" or release is None or scale is None:
+        return _USUAL_SHARE
+    if (int(release[1]), int(release[2])) >= _RATIO_SINCE or abs(int(scale[0])) > _SCALE_MOST:
+        return _USUAL_SHARE
+    power = 2.0 ** -abs(int(scale[0]))
+    return 1 - power if int(scale[0]) > 0 else power
+
+
+def _most_tuned(hosts: HostFacts | None, host: str) -> int | None:
+    """How much memory one connection may have at most, for others to have some, too."""
+    memory = recorded(hosts, host, _MEMORY)
+    return None if memory is None else int(memory[-1] * _PAGE_BYTES * _SHARE_OF_MEMORY)
+
+
+def capped(in_flight_bytes: int) -> str:
+    """Say of a bound why it is lower than needed: "should let about 23 MB be in flight: more would be …"."""
+    return (
+        f"should let about {format_size(in_flight_bytes)} be in flight: more would be over a quarter "
+        f"of what {_MEMORY} lets all connections have"
+    )
 
 
 def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
