@@ -31,10 +31,8 @@ _IN_FILE = (
     f"add to {SYSCTL_FILE} as root, in place of lines of the same names; then `sysctl -p {SYSCTL_FILE}`. "
     "What /etc/sysctl.conf says of the same names may count after it (`sysctl --system`): take it out there"
 )
-_BY_COMMAND = (
-    "run as root here: a network namespace, or whatever else it is, has settings of its own, which no file "
-    "of this machine keeps"
-)
+_BY_COMMAND = "reached by `{}`: run this here; it has to be root there. It is lost at the next restart"
+_OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
 _HEAD = "# Advised by flowsweep tune. Each line says whether it was measured."
 
@@ -106,9 +104,14 @@ def how_to_set(
         own.append(f"# {setting.reason} Before: {setting.now}.")
         own.append(f"{setting.name} = {setting.value}" if place.has_file else _command(setting, place))
     return tuple(
-        HowToSet(host, place, _IN_FILE if place.has_file else _BY_COMMAND, "\n".join(lines[host]) + "\n")
-        for host, place in found.items()
+        HowToSet(host, place, _how(place), "\n".join(lines[host]) + "\n") for host, place in found.items()
     )
+
+
+def _how(place: Place) -> str:
+    if place.has_file:
+        return _IN_FILE
+    return _BY_COMMAND.format(shlex.join(place.launch)) + (_OF_NAMESPACE if place.is_namespace else "")
 
 
 def _command(setting: SystemSetting, place: Place) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PATH = VirtualPath("any", loss=1e-3)
 HOSTS = {host: {"congestion_default": "cubic", "sysctls": {}} for host in "ab"}
 CONGESTION = "net.ipv4.tcp_congestion_control"
+NESTED = f"""ssh gate ssh far -- ''"'"'sysctl -w {CONGESTION}=bbr'"'"''"""
 NEEDED = "Needed for 8 flows, bbr with tools that cannot ask for bbr."
 BBR, MANY_BBR = Setting(congestion="bbr"), Setting(8, congestion="bbr")
 
@@ -95,6 +96,7 @@ def test_a_default_is_named_after_a_verification_of_what_it_is_part_of(
         ("ip netns exec b", False, f"ip netns exec b sysctl -w {CONGESTION}=bbr"),
         ("docker exec -i box", False, f"docker exec -i box sysctl -w {CONGESTION}=bbr"),
         ("ssh server ip netns exec b", False, f"ssh server ip netns exec b 'sysctl -w {CONGESTION}=bbr'"),
+        ("ssh gate ssh far --", False, NESTED),
     ],
 )
 def test_a_file_is_named_only_where_a_machine_keeps_its_settings(
@@ -104,6 +106,9 @@ def test_a_file_is_named_only_where_a_machine_keeps_its_settings(
     (one,) = how_to_set(settings, {"a": Place("what was typed", tuple(launch.split()))})
     assert (one.place.name, one.place.has_file) == ("what was typed", has_file)
     assert ("/etc/sysctl.d" in one.how) is has_file
+    assert ("network namespace" in one.how) is ("netns" in launch)
+    reached = f"reached by `{launch}`: run this here; it has to be root there. It is lost at the next restart"
+    assert one.how.startswith(reached) is not has_file
     assert one.text.splitlines() == [
         "# Advised by flowsweep tune. Each line says whether it was measured.",
         "# It gained. Before: cubic.",

@@ -114,8 +114,8 @@ def window_advice(
         (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;
         `rmem_max` and `wmem_max` bound what may be asked for (socket(7), tcp(7)). Autotuned buffers get twice
         of it, or what `tuned_share` says, since they count memory, and no more than a quarter of what tcp_mem
-        lets all connections have. A command is named only where the value in force is recorded: it could lower
-        another.
+        lets all connections have. A command is named only where the value in force is recorded: it could
+        lower another.
     """
     sides: dict[str, Side] = {SEND_WINDOW: "send", RECEIVE_WINDOW: "receive"}
     # No setting of a host is in the way of windows that are none of its sockets.

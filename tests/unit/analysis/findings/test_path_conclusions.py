@@ -152,6 +152,10 @@ def test_a_ceiling_of_autotuning_below_bandwidth_times_delay_is_told() -> None:
     both = autotuning_hypotheses(observed(far), hosts(rmem=2 << 20, wmem=1 << 20))
     assert [hypothesis.estimate.effect for hypothesis in both] == [pytest.approx(0.4967, rel=1e-3)] * 2
     assert "of a ends at 1048576 B, all of which may be in flight: at most 47.9 Mbit/s." in said(both[:1])
+    scale = {"net.ipv4.tcp_rmem": f"4096 131072 {2 << 20}", "net.ipv4.tcp_adv_win_scale": "-2"}
+    old = {"b": {"kernel": "5.4.0-26-generic", "sysctls": scale}}
+    claim = said(autotuning_hypotheses(observed(far), old))
+    assert claim.endswith("of which about 25 % becomes a receive window: about 24.0 Mbit/s.")
 
 
 def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -> None:
