@@ -140,12 +140,11 @@ def _congestion(decision: Decision, src: str, hosts: HostFacts) -> Iterator[Syst
     if name is None or now in (None, name) or (alone is not None and _harms(alone)):
         return
     if alone is None:
-        reason = f"{_needed(chosen)} That alone was not measured."
+        reason = f"{_needed(chosen)} What that gains alone was not measured."
     elif alone.setting == chosen:
         reason = f"Measured: {chosen.words} gained {format_percent(alone.percent)}."
     else:
-        change = format_percent(alone.percent)
-        reason = f"{_needed(chosen)} That alone was measured: a change of {change}."
+        reason = f"{_needed(chosen)} What that gains alone was measured: {format_percent(alone.percent)}."
     yield SystemSetting(src, _CONGESTION, name, now, f"{reason} It is the default of all connections.")
 
 
@@ -171,12 +170,12 @@ def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) 
         if advice is None:
             continue
         for one in advice.settings:
-            reason = _window_reason(one, advice, most_bps) + ("" if one.name in USELESS_WITHOUT else instead)
+            reason = _window_reason(one, advice, most_bps, instead)
             now = " ".join(str(hosts[one.host]["sysctls"][one.name]).split())
             yield SystemSetting(one.host, one.name, " ".join(map(str, one.numbers)), now, reason)
 
 
-def _window_reason(one: HostSetting, advice: WindowAdvice, most_bps: float) -> str:
+def _window_reason(one: HostSetting, advice: WindowAdvice, most_bps: float, instead: str) -> str:
     if one.name in USELESS_WITHOUT:
         return f"Not tried: without it {USELESS_WITHOUT[one.name]}."
     if advice.capped_bytes is not None:
@@ -185,7 +184,7 @@ def _window_reason(one: HostSetting, advice: WindowAdvice, most_bps: float) -> s
     size = format_size(advice.window_bytes)
     return (
         f"Computed, not tried: it should let about {size} of one flow be in flight, for "
-        f"{format_rate(most_bps)}."
+        f"{format_rate(most_bps)}.{instead}"
     )
 
 

@@ -39,14 +39,14 @@ def finals(ratios: dict[Setting, Sequence[float]]) -> list[Tried]:
     ("ratios", "said"),
     [
         ({BBR: (2.0, 2.1, 2.0)}, "Measured: 1 flow, bbr gained 103 %."),
-        ({MANY_BBR: (2.0, 2.1, 2.0)}, f"{NEEDED} That alone was not measured."),
+        ({MANY_BBR: (2.0, 2.1, 2.0)}, f"{NEEDED} What that gains alone was not measured."),
         (
             {MANY_BBR: (3.0, 3.1, 3.0), BBR: (1.0, 1.01, 1.0)},
-            f"{NEEDED} That alone was measured: a change of 0.3 %.",
+            f"{NEEDED} What that gains alone was measured: 0.3 %.",
         ),
         (
             {MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)},
-            f"{NEEDED} That alone was measured: a change of 103 %.",
+            f"{NEEDED} What that gains alone was measured: 103 %.",
         ),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen:
 
 def test_a_limit_that_memory_bounds_says_so() -> None:
     hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="500 700 1000")}
-    (one,) = held_by_windows({BBR: (4.0, 4.0, 4.0)}, hosts)
+    (one,) = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, hosts)
     assert one.value == "4096 131072 1024000"
     assert one.reason == (
         "Computed, not tried: it should let about 500 KiB be in flight: more would be over a quarter of what "
