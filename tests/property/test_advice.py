@@ -12,7 +12,9 @@ from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from synthetic_campaigns import Grid, campaign
 
-SETTING = re.compile(r'sysctl -w (?P<name>[a-z0-9_.]+)="?(?P<numbers>[0-9 ]+)"?')
+SETTING = re.compile(
+    r'sysctl -w (?P<name>[a-z0-9_.]+)="?(?P<numbers>[0-9 ]+)"?(?:` at (?P<hosts>\w(?: and at \w)*))?'
+)
 WINDOW = re.compile(r'window_(?P<side>send|recv) = "(?P<kib>\d+)KiB"')
 BYTES = st.integers(1, 1 << 31)
 TRIPLES = st.tuples(BYTES, BYTES, BYTES)
@@ -32,6 +34,11 @@ def recorded(draw: st.DrawFn) -> dict[str, str]:
             limits[f"net.ipv4.tcp_{side}mem"] = "\t".join(map(str, draw(TRIPLES)))
     if draw(st.booleans()):
         limits[draw(st.sampled_from(["net.core.rmem_max", "net.ipv4.tcp_wmem"]))] = draw(st.text(max_size=9))
+    if draw(st.booleans()):
+        limits["net.ipv4.tcp_mem"] = " ".join(map(str, draw(TRIPLES)))
+    limits["net.ipv4.tcp_adv_win_scale"] = draw(st.integers(-40, 40).map(str) | st.text(max_size=4))
+    for name in ("moderate_rcvbuf", "window_scaling"):
+        limits[f"net.ipv4.tcp_{name}"] = draw(st.sampled_from(["0", "1"]))
     return limits
 
 
@@ -52,19 +59,24 @@ def trials(draw: st.DrawFn) -> tuple[dict[str, Any], ...]:
     return tuple(rows)
 
 
-def raises_only(sentence: str, limits: dict[str, str]) -> None:
-    """A command names a setting that is recorded, keeps all numbers but the last, and raises that."""
+def raises_only(sentence: str, limits: dict[str, dict[str, str]], host: str) -> None:
+    """A command names a setting that is recorded, keeps all numbers but the last, and raises that.
+
+    `host`: on which it is where none is named.
+    """
     for found in SETTING.finditer(sentence):
-        numbers, before = found["numbers"].split(), limits.get(found["name"], "").split()
-        assert len(before) == len(numbers)
-        assert all(word.isdecimal() for word in before)
-        assert int(numbers[-1]) > int(before[-1])
-        assert numbers[:-1] == before[:-1]
+        for end in (found["hosts"] or host).split(" and at "):
+            numbers, before = found["numbers"].split(), limits[end].get(found["name"], "").split()
+            assert len(before) == len(numbers)
+            assert all(word.isdecimal() for word in before)
+            assert int(numbers[-1]) > int(before[-1])
+            assert numbers[:-1] == before[:-1]
 
 
 @settings(deadline=None)
 @given(
-    limits=recorded(),
+    limits=st.fixed_dictionaries({"a": recorded(), "b": recorded()}),
+    kernel=st.sampled_from(["4.18.0-553.el8", "6.5", "6.8.0-45-generic", "", "of my own"]),
     verdict=st.sampled_from(WINDOWS),
     asked=st.none() | BYTES,
     flows=st.integers(1, 1024),
@@ -73,7 +85,8 @@ def raises_only(sentence: str, limits: dict[str, str]) -> None:
     reached=st.floats(0.001, 1.2),
 )
 def test_no_advice_lowers_a_limit(
-    limits: dict[str, str],
+    limits: dict[str, dict[str, str]],
+    kernel: str,
     verdict: str,
     asked: int | None,
     flows: int,
@@ -85,20 +98,26 @@ def test_no_advice_lowers_a_limit(
         "test": "tcp", "verdict": verdict, "src": "a", "dst": "b", "flows": flows, "rtt_min_ms": rtt_ms,
         "window_send_bytes": asked, "window_recv_bytes": asked, "goodput_bps": reached * path_bps,
     }  # fmt: skip
-    advice = window_advice(row, path_bps=path_bps, hosts={host: {"sysctls": limits} for host in "ab"})
+    advice = window_advice(
+        row, path_bps=path_bps, hosts={host: {"kernel": kernel, "sysctls": limits[host]} for host in "ab"}
+    )
     if advice is None:
         return
     assert row["goodput_bps"] < NOTHING_GAINED * path_bps
-    raises_only(advice.sentence, limits)
+    raises_only(advice.sentence, limits, advice.host)
+    for one in advice.settings:
+        before = [int(word) for word in limits[one.host][one.name].split()]
+        assert all(new >= old for new, old in zip(one.numbers, before, strict=True))
+        assert one.numbers[-1] > before[-1]
     windows = list(WINDOW.finditer(advice.sentence))
     for found in windows:
         assert asked is not None
         assert int(found["kib"]) * 1024 > asked
-    assert (advice.sysctl is not None) == (SETTING.search(advice.sentence) is not None)
+    assert bool(advice.settings) == (SETTING.search(advice.sentence) is not None)
     if advice.needed_bytes > WINDOW_MAX_BYTES:
         assert "more than any TCP connection can have" in advice.sentence
         return
-    assert windows or advice.sysctl is not None or "was not recorded" in advice.sentence
+    assert windows or advice.settings or "was not recorded" in advice.sentence
 
 
 @settings(deadline=None)
@@ -121,7 +140,7 @@ def test_a_host_is_advised_once_and_only_where_something_is_gained(
     for (hypothesis, claim), own in zip(told, needs, strict=True):
         assert hypothesis.estimate.effect is not None
         assert hypothesis.estimate.effect > 1 / NOTHING_GAINED
-        raises_only(claim, hosts[own[0][0]]["sysctls"])
+        raises_only(claim, {name: host["sysctls"] for name, host in hosts.items()}, own[0][0])
     if all(row["verdict"] not in WINDOWS for rows in sweeps for row in rows):
         assert told == []
 
@@ -134,7 +153,7 @@ def test_a_host_that_allows_enough_is_not_told_to_set_anything() -> None:
     hosts = {"b": {"sysctls": {"net.core.rmem_max": "4194304", "net.ipv4.tcp_rmem": "4096 131072 6291456"}}}
     advice = window_advice(row, path_bps=100e6, hosts=hosts)
     assert advice is not None
-    assert advice.sysctl is None
+    assert advice.settings == ()
     assert advice.sentence == (
         'To fill the path, b needs a receive window of at least 12.5 KB: `window_recv = "16KiB"` in the '
         "plan, and net.core.rmem_max there allows it already."

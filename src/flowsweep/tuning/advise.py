@@ -5,16 +5,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, window_advice
+from flowsweep.analysis.findings.advice import (
+    SETTINGS,
+    USELESS_WITHOUT,
+    HostFacts,
+    HostSetting,
+    WindowAdvice,
+    capped,
+    window_advice,
+)
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.hosts.ssh import launched
-from flowsweep.tuning.decide import Decision, goodput_bps
+from flowsweep.tuning.decide import Decision, Gain, goodput_bps
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.wording import format_percent, format_rate, format_size
+from flowsweep.wording import counted, format_percent, format_rate, format_size
 
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-flowsweep.conf"
 """Files of that folder are read in the order of their names, and by `sysctl --system` /etc/sysctl.conf after
@@ -23,12 +31,10 @@ _IN_FILE = (
     f"add to {SYSCTL_FILE} as root, in place of lines of the same names; then `sysctl -p {SYSCTL_FILE}`. "
     "What /etc/sysctl.conf says of the same names may count after it (`sysctl --system`): take it out there"
 )
-_BY_COMMAND = (
-    "run as root here: a network namespace, or whatever else it is, has settings of its own, which no file "
-    "of this machine keeps"
-)
+_BY_COMMAND = "reached by `{}`: run this here; it has to be root there. It is lost at the next restart"
+_OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
-_NOT_MEASURED = "not measured, since Flowsweep changes no setting of a system"
+_HEAD = "# Advised by flowsweep tune. Each line says whether it was measured."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class SystemSetting:
     now: str
     """What was recorded."""
     reason: str
-    """What it is for, and what it gains."""
+    """Sentences: whether it was measured, what it is for, and what it gains."""
 
 
 def system_settings(
@@ -60,8 +66,9 @@ def system_settings(
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
         Where a window held today's flow back in most of its trials: the bounds of autotuning at both ends, so
         that one flow could carry the most that the finals saw (`window_advice`). Where another congestion
-        control was chosen, and gains without more flows, too: the sender's default, which counts for all of
-        its connections. Of several needs for one setting the largest.
+        control is part of what was chosen: the sender's default, which counts for all of its connections,
+        since most tools cannot ask for one; but not where it alone failed or lost. Of several needs for one
+        setting the largest.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
@@ -93,13 +100,18 @@ def how_to_set(
     found = {host: (places or {}).get(host, Place(host)) for host in (one.host for one in settings)}
     for setting in settings:
         place = found[setting.host]
-        own = lines.setdefault(setting.host, ["# Measured by flowsweep tune."])
-        own.append(f"# {setting.reason}; it is {setting.now} now.")
+        own = lines.setdefault(setting.host, [_HEAD])
+        own.append(f"# {setting.reason} Before: {setting.now}.")
         own.append(f"{setting.name} = {setting.value}" if place.has_file else _command(setting, place))
     return tuple(
-        HowToSet(host, place, _IN_FILE if place.has_file else _BY_COMMAND, "\n".join(lines[host]) + "\n")
-        for host, place in found.items()
+        HowToSet(host, place, _how(place), "\n".join(lines[host]) + "\n") for host, place in found.items()
     )
+
+
+def _how(place: Place) -> str:
+    if place.has_file:
+        return _IN_FILE
+    return _BY_COMMAND.format(shlex.join(place.launch)) + (_OF_NAMESPACE if place.is_namespace else "")
 
 
 def _command(setting: SystemSetting, place: Place) -> str:
@@ -115,36 +127,65 @@ def _of_direction(
     held = [row for row in rows if row["verdict"] in WINDOWS and row["goodput_bps"] is not None]
     if len(held) > len(rows) / 2:
         finals = (one for one in tried if one.stage == "finals")
-        yield from _windows(min(held, key=goodput_of), max(goodput_bps(finals).values()), hosts)
-    congestion = decision.chosen.setting.congestion
-    now = hosts.get(ends[0], {}).get("congestion_default")
-    alone = next((gain for gain in decision.gains if gain.setting == Setting(congestion=congestion)), None)
-    if congestion is None or now is None or alone is None:
+        most_bps = max(goodput_bps(finals).values())
+        yield from _windows(min(held, key=goodput_of), most_bps, hosts, decision.chosen.setting)
+    yield from _congestion(decision, ends[0], hosts)
+
+
+def _congestion(decision: Decision, src: str, hosts: HostFacts) -> Iterator[SystemSetting]:
+    """The sender's default, where a congestion control is part of what is to be set."""
+    chosen = TODAY if decision.chosen is None else decision.chosen.setting
+    name, now = chosen.congestion, hosts.get(src, {}).get("congestion_default")
+    alone = next((one for one in decision.gains if one.setting == Setting(congestion=name)), None)
+    if name is None or now in (None, name) or (alone is not None and _harms(alone)):
         return
-    # What was measured once more is what was chosen, and nothing else.
-    is_chosen = alone.setting == decision.chosen.setting
-    if alone.shown and not alone.fails and (is_chosen or not of_way(tried, decision.way, "verification")):
-        gain = format_percent(alone.percent)
-        reason = f"{alone.setting.words} gained {gain}; this is the default of all connections"
-        yield SystemSetting(ends[0], _CONGESTION, congestion, now, reason)
+    if alone is None:
+        reason = f"{_needed(chosen)} What that gains alone was not measured."
+    elif alone.setting == chosen:
+        reason = f"Measured: {chosen.words} gained {format_percent(alone.percent)}."
+    else:
+        reason = f"{_needed(chosen)} What that gains alone was measured: {format_percent(alone.percent)}."
+    yield SystemSetting(src, _CONGESTION, name, now, f"{reason} It is the default of all connections.")
 
 
-def _windows(row: TrialRow, most_bps: float, hosts: HostFacts) -> Iterator[SystemSetting]:
+def _harms(alone: Gain) -> bool:
+    """Whether a congestion control by itself fails or loses."""
+    return alone.fails or (alone.high_percent is not None and alone.high_percent < 0)
+
+
+def _needed(chosen: Setting) -> str:
+    return f"Needed for {chosen.words} with tools that cannot ask for {chosen.congestion}."
+
+
+def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) -> Iterator[SystemSetting]:
     """Both ends: what is raised at one shows the bound of the other."""
+    others = [counted(chosen.flows, "flow")] if chosen.flows > 1 else []
+    if chosen.window_bytes is not None:
+        others.append(f"{format_size(chosen.window_bytes)} windows")
+    instead = f" It is an alternative to {' and '.join(others)}: not both are needed." if others else ""
     for side in SETTINGS:
         advice = window_advice(
             cast("TrialRow", {**row, "verdict": f"{side} window"}), path_bps=most_bps, hosts=hosts
         )
-        if advice is None or advice.numbers is None:
+        if advice is None:
             continue
-        reason = (
-            f"one flow could have {format_size(advice.window_bytes)} in flight, for {format_rate(most_bps)}: "
-            f"{_NOT_MEASURED}"
-        )
-        now = str(hosts[advice.host]["sysctls"][advice.name])
-        yield SystemSetting(
-            advice.host, advice.name, " ".join(map(str, advice.numbers)), " ".join(now.split()), reason
-        )
+        for one in advice.settings:
+            reason = _window_reason(one, advice, most_bps, instead)
+            now = " ".join(str(hosts[one.host]["sysctls"][one.name]).split())
+            yield SystemSetting(one.host, one.name, " ".join(map(str, one.numbers)), now, reason)
+
+
+def _window_reason(one: HostSetting, advice: WindowAdvice, most_bps: float, instead: str) -> str:
+    if one.name in USELESS_WITHOUT:
+        return f"Not tried: without it {USELESS_WITHOUT[one.name]}."
+    if advice.capped_bytes is not None:
+        needed = f"{format_size(advice.needed_bytes)} would be needed for {format_rate(most_bps)}"
+        return f"Computed, not tried: it {capped(advice.capped_bytes)}. {needed}."
+    size = format_size(advice.window_bytes)
+    return (
+        f"Computed, not tried: it should let about {size} of one flow be in flight, for "
+        f"{format_rate(most_bps)}.{instead}"
+    )
 
 
 def _last(setting: SystemSetting) -> int:

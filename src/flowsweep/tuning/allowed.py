@@ -3,11 +3,10 @@
 Whether a congestion control that is loaded is allowed to everybody, too, a trial with it shows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from flowsweep.analysis.findings.advice import AUTOTUNING_FACTOR, SETTINGS, HostFacts, recorded
+from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, Side, recorded, tuned_share
 
 _SAME_AS_CUBIC = "reno"
 """Where cubic has no more to offer it does as Reno does (RFC 9438, section 4.3): worth a trial only alone."""
@@ -24,7 +23,7 @@ class Allowed:
     congestion_default: str | None
     """The sender's; absent if it was not recorded."""
     congestions: tuple[str, ...]
-    """Others that both hosts have loaded, the most promising first, two at most."""
+    """Others that the sender has loaded, most promising first, two at most (the receiver's are no matter)."""
     window_most_bytes: int | None
     """What both grant in full; absent if one of them did not tell."""
     autotuned_bytes: float | None
@@ -39,23 +38,23 @@ def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
         src: The one that sends.
         dst: The one that receives.
     """
-    sender, receiver = hosts.get(src, {}), hosts.get(dst, {})
-    (_, asked_send, tuned_send, _), (_, asked_receive, tuned_receive, _) = (
-        SETTINGS["send"],
-        SETTINGS["receive"],
-    )
-    tuned = _least(_last(hosts, src, tuned_send), _last(hosts, dst, tuned_receive))
+    sender = hosts.get(src, {})
     return Allowed(
         sender.get("congestion_default"),
-        _congestions(sender, receiver),
-        _least(_last(hosts, src, asked_send), _last(hosts, dst, asked_receive)),
-        None if tuned is None else tuned / AUTOTUNING_FACTOR,
+        _congestions(sender.get("congestion_default"), sender.get("congestion_available", ())),
+        _least(_last(hosts, src, SETTINGS["send"][1]), _last(hosts, dst, SETTINGS["receive"][1])),
+        _least(_in_flight(hosts, "send", src), _in_flight(hosts, "receive", dst)),
     )
 
 
-def _congestions(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> tuple[str, ...]:
-    both = set(sender.get("congestion_available", ())) & set(receiver.get("congestion_available", ()))
-    others = [name for name in _TRIED if name in both and name != sender.get("congestion_default")]
+def not_loaded(hosts: HostFacts, src: str) -> str | None:
+    """Name the most promising congestion control where a sender told of others only."""
+    available = hosts.get(src, {}).get("congestion_available", ())
+    return _TRIED[0] if available and _TRIED[0] not in available else None
+
+
+def _congestions(default: str | None, available: Sequence[str]) -> tuple[str, ...]:
+    others = [name for name in _TRIED if name in available and name != default]
     promising = [name for name in others if name != _SAME_AS_CUBIC] or others
     return tuple(promising[:_MOST_TRIED])
 
@@ -63,6 +62,12 @@ def _congestions(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> tupl
 def _last(hosts: HostFacts, host: str, name: str) -> int | None:
     found = recorded(hosts, host, name)
     return None if found is None else found[-1]
+
+
+def _in_flight(hosts: HostFacts, side: Side, host: str) -> int | None:
+    """What autotuning lets be in flight at one end."""
+    most = _last(hosts, host, SETTINGS[side][2])
+    return None if most is None else int(most * tuned_share(side, hosts, host))
 
 
 def _least(send: int | None, receive: int | None) -> int | None:

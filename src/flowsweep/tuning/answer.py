@@ -9,12 +9,13 @@ from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.verdicts import NOT_CLEAR
 from flowsweep.tuning.advise import HowToSet, SystemSetting, how_to_set, system_settings
+from flowsweep.tuning.allowed import not_loaded
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends, recommended_plan
 from flowsweep.tuning.rounds import Round, Stage, Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.tuning.tools import ToolAdvice, tools
+from flowsweep.tuning.tools import Known, ToolAdvice, tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Direction:
     """Measured once more, after the choice; absent, too, where none of its trials ended well then."""
     withdrawn: Gain | None = None
     """What was chosen, where that was measured once more and did not gain."""
+    not_loaded: str | None = None
+    """The most promising congestion control, where the sender has it not loaded: it was not tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ def answer(
         rtt_ms,
         tuple(
             replace(
-                _direction(decisions[way], of_way(tried, way), _asked(rounds, way), ends[way]),
+                _direction(decisions[way], of_way(tried, way), _asked(rounds, way), ends[way], hosts, rtt_ms),
                 verified=again[way][1],
                 withdrawn=None if decisions[way].chosen else first[way].chosen,
             )
@@ -154,7 +157,12 @@ def as_json(found: Answer) -> dict[str, Any]:
 
 
 def _direction(
-    decision: Decision, tried: Sequence[Tried], asked: Mapping[Setting, int], ends: tuple[str, str]
+    decision: Decision,
+    tried: Sequence[Tried],
+    asked: Mapping[Setting, int],
+    ends: tuple[str, str],
+    hosts: HostFacts,
+    rtt_ms: float,
 ) -> Direction:
     finals = [one for one in tried if one.stage == "finals"]
     means = goodput_bps(one for one in tried if one.stage != "verification")
@@ -163,11 +171,14 @@ def _direction(
     verdict, limited = Counter(row["verdict"] or NOT_CLEAR for row in today).most_common(1)[0]
     own = [row for row in today if row["verdict"] == verdict]
     chosen = None if decision.chosen is None else decision.chosen.setting
+    congestion = next((one.row["congestion"] for one in tried if one.setting == TODAY), None)
+    loaded = tuple(hosts.get(ends[1], {}).get("congestion_available", ()))
+    known = Known(means, congestion, rtt_ms, ends[1], loaded)
     return Direction(
         *ends,
         decision,
         means[TODAY],
-        next((one.row["congestion"] for one in tried if one.setting == TODAY), None),
+        congestion,
         max(goodput_bps(finals).values(), default=means[TODAY]),
         verdict,
         "" if verdict == NOT_CLEAR else limiting_words(verdict, own),
@@ -180,7 +191,8 @@ def _direction(
             for setting in sorted(means, key=means.__getitem__, reverse=True)
         },
         {setting: trials - counts[setting] for setting, trials in asked.items() if trials > counts[setting]},
-        () if chosen is None else tools(chosen, decision.way),
+        () if chosen is None else tools(chosen, decision.way, known),
+        not_loaded=not_loaded(hosts, ends[0]),
     )
 
 
@@ -223,6 +235,7 @@ def _direction_json(one: Direction) -> dict[str, Any]:
         "tools": [asdict(tool) for tool in one.tools],
         "verified": None if one.verified is None else _gain_json(one.verified),
         "withdrawn": None if one.withdrawn is None else _gain_json(one.withdrawn),
+        "not_loaded": one.not_loaded,
     }
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from flowsweep.hosts.ssh import ssh_call
 
+_NETNS = ("ip", "netns", "exec")
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -16,9 +18,14 @@ class Place:
 
     @property
     def has_file(self) -> bool:
-        """Whether the settings of its kernel are those of a machine, which a file of that machine keeps.
+        """Whether what is reached is known to be a machine, a file of which keeps the settings of its kernel.
 
         A network namespace has settings of its own, and what else a launcher leads to is not known.
         """
         call = ssh_call(self.launch)
         return not self.launch or (call is not None and not call.command)
+
+    @property
+    def is_namespace(self) -> bool:
+        """Whether its launcher says that it is a network namespace, here or behind an ssh."""
+        return any(self.launch[first : first + len(_NETNS)] == _NETNS for first in range(len(self.launch)))

@@ -4,11 +4,17 @@ Only options that these tools have (iperf3(1), rsync(1), globus-url-copy's and x
 nginx's ngx_http_core_module); what a tool cannot set is said.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from flowsweep.tuning.settings import Setting, Way
+from flowsweep.analysis.theory import window_bps
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from flowsweep.wording import format_rate
 
+_IPERF3, _SSH = "iperf3", "rsync, scp over ssh"
+_SSH_BYTES = 2 << 20
+"""OpenSSH's window of a session, whatever TCP's is: CHAN_SES_WINDOW_DEFAULT, 64 packets of 32 KiB."""
 _THINGS = {
     "flows": "parallel flows",
     "window": "windows",
@@ -16,6 +22,7 @@ _THINGS = {
     "pacing": "pacing",
 }
 """What a setting may hold, in words."""
+_FIELDS = {"flows": "flows", "window": "window_bytes", "congestion": "congestion", "pacing": "pacing_bps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,23 @@ class ToolAdvice:
     """What to type; absent if the tool can set none of it."""
     cannot: tuple[str, ...]
     """What of the setting it cannot set."""
+    notes: tuple[str, ...] = ()
+    """What else to know, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Of the direction that a setting is for."""
+
+    carried_bps: Mapping[Setting, float] = field(default_factory=dict)
+    """Mean goodput of all settings that were tried."""
+    congestion: str | None = None
+    """That a transfer has which asks for none."""
+    rtt_ms: float = 0.0
+    """Of the idle path."""
+    receiver: str = ""
+    receiver_congestions: tuple[str, ...] = ()
+    """That it has loaded; empty: not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +66,10 @@ class _Tool:
     """The only direction in which what it does goes."""
 
 
+_NOTHING_KNOWN = Known()
 _TOOLS = (
     _Tool(
-        "iperf3",
+        _IPERF3,
         "iperf3 -c SERVER {options}",
         {
             "flows": "-P {flows}",
@@ -54,7 +79,7 @@ _TOOLS = (
         },
         back="-R",
     ),
-    _Tool("rsync, scp over ssh", "{options}", {"flows": "{flows} at a time, each with a part of the files"}),
+    _Tool(_SSH, "{options}", {"flows": "{flows} at a time, each with a part of the files"}),
     _Tool(
         "rsync to a daemon",
         "{options}",
@@ -72,9 +97,20 @@ _TOOLS = (
     _Tool(
         "Globus",
         "{options}",
-        {"flows": "parallelism {flows} in the collection's network use, which its administrator sets"},
+        {
+            "flows": "at least {flows} flows in all (concurrency × parallelism) in the endpoint's network "
+            "use, which its administrator sets: leave it where it is more"
+        },
     ),
-    _Tool("XRootD", "xrdcp {options} SOURCE DESTINATION", {"flows": "--streams {further}"}),
+    # Data streams are beside the control stream, and carry what is read only (XrdClXRootDTransport.cc). Files
+    # of one xrdcp share the connections to a server, whatever --parallel says (XrdClPostMaster.cc).
+    _Tool("XRootD", "xrdcp {options} SOURCE DESTINATION", {"flows": "--streams {flows}"}, way=Way.back),
+    _Tool(
+        "XRootD",
+        "{options}",
+        {"flows": "{flows} xrdcp at a time, each with a part of the files"},
+        way=Way.out,
+    ),
     # With HTTP/2 curl would put all transfers on one connection.
     _Tool(
         "curl",
@@ -93,22 +129,46 @@ _TOOLS = (
 )
 
 
-def tools(setting: Setting, way: Way) -> tuple[ToolAdvice, ...]:
+def tools(setting: Setting, way: Way, known: Known = _NOTHING_KNOWN) -> tuple[ToolAdvice, ...]:
     """Say what to type for a setting.
 
     Args:
         setting: Not today's.
         way: Who sends: in `back` a client that asks the far host to.
+        known: Of that direction.
     """
     values = {
         "flows": setting.flows,
-        "further": setting.flows - 1,
         "window": setting.window_bytes,
         "congestion": setting.congestion,
         "pacing": setting.pacing_bps,
     }
     asked = [name for name in _THINGS if values[name] and (name, values[name]) != ("flows", 1)]
-    return tuple(_of_tool(tool, asked, values, way) for tool in _TOOLS if tool.way in (None, way))
+    found = (_of_tool(tool, asked, values, way) for tool in _TOOLS if tool.way in (None, way))
+    return tuple(replace(one, notes=tuple(_notes(one, setting, way, known))) for one in found)
+
+
+def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterator[str]:
+    part = _part(setting, one.cannot)
+    if one.write is not None and one.cannot and part in known.carried_bps:
+        words = (part if part.congestion else replace(part, congestion=known.congestion)).words
+        yield f"{words} carried {format_rate(known.carried_bps[part])}"
+    ssh_bps = window_bps(_SSH_BYTES, known.rtt_ms / 1_000) if known.rtt_ms else math.inf
+    if one.tool == _SSH and ssh_bps < known.carried_bps.get(setting, 0.0) / setting.flows:
+        yield f"each ssh carries at most 2 MiB per round trip: {format_rate(ssh_bps)} here"
+    available = known.receiver_congestions
+    # A server of iperf3 that lacks it only warns (iperf_server_api.c).
+    if one.tool == _IPERF3 and way == Way.back and available and setting.congestion not in (None, *available):
+        yield (
+            f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
+            f"(`modprobe tcp_{setting.congestion}` as root there)"
+        )
+
+
+def _part(setting: Setting, cannot: Sequence[str]) -> Setting:
+    """What is left of a setting without what a tool cannot set."""
+    left_out = {_FIELDS[name]: getattr(TODAY, _FIELDS[name]) for name in _THINGS if _THINGS[name] in cannot}
+    return replace(setting, **left_out)
 
 
 def _of_tool(tool: _Tool, asked: list[str], values: Mapping[str, object], way: Way) -> ToolAdvice:

@@ -36,11 +36,13 @@ def title(one: Direction) -> str:
 
 
 def sentences(one: Direction) -> Iterator[str]:
-    """Say what limits a direction now, what to set, and what came of that when it was measured again."""
+    """Say what limits a direction now, what to set, what came of that once more, and what was not tried."""
     yield now_sentence(one)
     yield from set_sentences(one)
     if (again := verified_sentence(one)) is not None:
         yield again
+    if (name := one.not_loaded) is not None:
+        yield f"{name} was not tried: it is not loaded on {one.src} (`modprobe tcp_{name}` as root there)."
 
 
 def now_sentence(one: Direction) -> str:
@@ -113,11 +115,16 @@ def tried_lines(one: Direction) -> Iterator[tuple[str, str, str]]:
 def tool_lines(listed: Sequence[ToolAdvice]) -> Iterator[tuple[str, str, str]]:
     """List what to type, tool by tool, and what cannot be set; tools that can set nothing share a line."""
     for tool in listed:
-        if tool.write is not None:
-            yield tool.tool, tool.write, _cannot(tool.cannot)
-    without = [tool for tool in listed if tool.write is None]
+        if tool.write is not None or tool.notes:
+            yield tool.tool, tool.write or "", _beside(tool)
+    without = [tool for tool in listed if tool.write is None and not tool.notes]
     if without:
         yield ", ".join(tool.tool for tool in without), "", _cannot(without[0].cannot)
+
+
+def _beside(tool: ToolAdvice) -> str:
+    """What a tool cannot set, and what else to know of it."""
+    return "; ".join(filter(None, (_cannot(tool.cannot), *tool.notes)))
 
 
 def _cannot(things: Sequence[str]) -> str:

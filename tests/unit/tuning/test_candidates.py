@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from flowsweep.tuning.allowed import Allowed, allowed
+from flowsweep.tuning.allowed import Allowed, allowed, not_loaded
 from flowsweep.tuning.candidates import candidates, first_look
 from flowsweep.tuning.rounds import Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
@@ -79,14 +79,14 @@ def facts(default: str, available: str, **sysctls: str) -> dict[str, object]:
     }
 
 
-def test_what_is_allowed_is_what_both_hosts_allow() -> None:
+def test_windows_are_what_both_hosts_allow_and_congestion_control_is_the_senders() -> None:
     hosts = {
         "a": facts(
             "cubic", "reno cubic bbr htcp dctcp", core__wmem_max="1000000", ipv4__tcp_wmem="1 2 8000000"
         ),
         "b": facts("bbr", "reno cubic bbr dctcp", core__rmem_max="500000", ipv4__tcp_rmem="1\t2\t6000000"),
     }
-    assert allowed(hosts, "a", "b") == Allowed("cubic", ("bbr",), 500_000, 3_000_000)
+    assert allowed(hosts, "a", "b") == Allowed("cubic", ("bbr", "htcp"), 500_000, 3_000_000)
     back = allowed(hosts, "b", "a")
     assert (back.congestion_default, back.congestions) == ("bbr", ("cubic",))
     assert (back.window_most_bytes, back.autotuned_bytes) == (None, None), "nobody told"
@@ -95,6 +95,20 @@ def test_what_is_allowed_is_what_both_hosts_allow() -> None:
 def test_reno_is_tried_only_where_there_is_nothing_else() -> None:
     hosts = {name: facts("bbr", "reno bbr") for name in "ab"}
     assert allowed(hosts, "a", "b").congestions == ("reno",)
+
+
+def test_what_autotuning_lets_be_in_flight_is_what_an_old_kernel_makes_of_it() -> None:
+    old = {
+        "kernel": "5.4.0",
+        **facts("cubic", "cubic", ipv4__tcp_rmem="1 2 6000000", ipv4__tcp_adv_win_scale="-2"),
+    }
+    hosts = {"a": facts("cubic", "cubic", ipv4__tcp_wmem="1 2 8000000"), "b": old}
+    assert allowed(hosts, "a", "b").autotuned_bytes == 1_500_000
+
+
+def test_what_a_sender_has_not_loaded_is_named_and_what_it_did_not_tell_is_not() -> None:
+    hosts = {"a": facts("cubic", "reno cubic"), "b": facts("bbr", "reno cubic bbr"), "c": facts("cubic", "")}
+    assert [not_loaded(hosts, host) for host in "abcd"] == ["bbr", None, None, None]
 
 
 def test_what_is_not_known_of_a_host_is_not_allowed() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -13,9 +14,14 @@ from flowsweep.tuning.rounds import Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from tuned_paths import ENDS, VirtualPath, tried
 
+if TYPE_CHECKING:
+    from flowsweep.analysis.summarising.trial_row import TrialRow
+
 PATH = VirtualPath("any", loss=1e-3)
 HOSTS = {host: {"congestion_default": "cubic", "sysctls": {}} for host in "ab"}
 CONGESTION = "net.ipv4.tcp_congestion_control"
+NESTED = f"""ssh gate ssh far -- ''"'"'sysctl -w {CONGESTION}=bbr'"'"''"""
+NEEDED = "Needed for 8 flows, bbr with tools that cannot ask for bbr."
 BBR, MANY_BBR = Setting(congestion="bbr"), Setting(8, congestion="bbr")
 
 
@@ -30,21 +36,34 @@ def finals(ratios: dict[Setting, Sequence[float]]) -> list[Tried]:
 
 
 @pytest.mark.parametrize(
-    ("ratios", "names"),
+    ("ratios", "said"),
     [
-        ({BBR: (2.0, 2.1, 2.0)}, [CONGESTION]),
-        ({MANY_BBR: (2.0, 2.1, 2.0)}, []),
-        ({MANY_BBR: (3.0, 3.1, 3.0), BBR: (1.0, 1.01, 1.0)}, []),
-        ({MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)}, [CONGESTION]),
+        ({BBR: (2.0, 2.1, 2.0)}, "Measured: 1 flow, bbr gained 103 %."),
+        ({MANY_BBR: (2.0, 2.1, 2.0)}, f"{NEEDED} What that gains alone was not measured."),
+        (
+            {MANY_BBR: (3.0, 3.1, 3.0), BBR: (1.0, 1.01, 1.0)},
+            f"{NEEDED} What that gains alone was measured: 0.3 %.",
+        ),
+        (
+            {MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)},
+            f"{NEEDED} What that gains alone was measured: 103 %.",
+        ),
     ],
 )
-def test_a_default_is_named_where_it_gains_by_itself(
-    ratios: dict[Setting, Sequence[float]], names: list[str]
+def test_a_default_is_named_where_it_is_part_of_what_is_to_be_set(
+    ratios: dict[Setting, Sequence[float]], said: str
 ) -> None:
     made = finals(ratios)
     decision = decide(Way.out, made)
     assert decision.chosen is not None
-    assert [one.name for one in system_settings({Way.out: decision}, made, HOSTS, ENDS)] == names
+    (one,) = system_settings({Way.out: decision}, made, HOSTS, ENDS)
+    assert (one.host, one.name, one.value, one.now) == ("a", CONGESTION, "bbr", "cubic")
+    assert one.reason == f"{said} It is the default of all connections."
+
+
+def test_no_default_is_named_that_alone_loses() -> None:
+    made = finals({MANY_BBR: (3.0, 3.1, 3.0), BBR: (0.8, 0.81, 0.8)})
+    assert not system_settings({Way.out: decide(Way.out, made)}, made, HOSTS, ENDS)
 
 
 def test_no_default_is_named_that_fails_too_often() -> None:
@@ -56,20 +75,17 @@ def test_no_default_is_named_that_fails_too_often() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratios", "names"),
-    [
-        ({BBR: (2.0, 2.1, 2.0)}, [CONGESTION]),
-        ({MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)}, []),
-    ],
+    "ratios",
+    [{BBR: (2.0, 2.1, 2.0)}, {MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)}],
 )
-def test_a_default_is_named_after_a_verification_if_it_was_what_was_verified(
-    ratios: dict[Setting, Sequence[float]], names: list[str]
+def test_a_default_is_named_after_a_verification_of_what_it_is_part_of(
+    ratios: dict[Setting, Sequence[float]],
 ) -> None:
     made = finals(ratios)
     decision = decide(Way.out, made)
     again = [replace(one, stage="verification") for one in made if one.setting in (TODAY, next(iter(ratios)))]
     found = system_settings({Way.out: decision}, [*made, *again], HOSTS, ENDS)
-    assert [one.name for one in found] == names
+    assert [one.name for one in found] == [CONGESTION]
 
 
 @pytest.mark.parametrize(
@@ -80,16 +96,86 @@ def test_a_default_is_named_after_a_verification_if_it_was_what_was_verified(
         ("ip netns exec b", False, f"ip netns exec b sysctl -w {CONGESTION}=bbr"),
         ("docker exec -i box", False, f"docker exec -i box sysctl -w {CONGESTION}=bbr"),
         ("ssh server ip netns exec b", False, f"ssh server ip netns exec b 'sysctl -w {CONGESTION}=bbr'"),
+        ("ssh gate ssh far --", False, NESTED),
     ],
 )
 def test_a_file_is_named_only_where_a_machine_keeps_its_settings(
     launch: str, *, has_file: bool, said: str
 ) -> None:
-    settings = [SystemSetting("a", CONGESTION, "bbr", "cubic", "it gained")]
+    settings = [SystemSetting("a", CONGESTION, "bbr", "cubic", "It gained.")]
     (one,) = how_to_set(settings, {"a": Place("what was typed", tuple(launch.split()))})
     assert (one.place.name, one.place.has_file) == ("what was typed", has_file)
     assert ("/etc/sysctl.d" in one.how) is has_file
-    assert one.text.splitlines()[2:] == [said]
+    assert ("network namespace" in one.how) is ("netns" in launch)
+    reached = f"reached by `{launch}`: run this here; it has to be root there. It is lost at the next restart"
+    assert one.how.startswith(reached) is not has_file
+    assert one.text.splitlines() == [
+        "# Advised by flowsweep tune. Each line says whether it was measured.",
+        "# It gained. Before: cubic.",
+        said,
+    ]
+
+
+def held_by_windows(
+    ratios: dict[Setting, Sequence[float]], hosts: dict[str, dict[str, Any]]
+) -> list[SystemSetting]:
+    """What is advised where a receive window holds one flow at 100 Mbit/s over 20 ms."""
+    made = [replace(one, row=cast("TrialRow", {**one.row, "verdict": "receive window"}))
+            for one in finals(ratios)]  # fmt: skip
+    return list(system_settings({Way.out: decide(Way.out, made)}, made, hosts, ENDS))
+
+
+def limits(**sysctls: str) -> dict[str, Any]:
+    """A host's facts, with names of net.ipv4 without that."""
+    return {"sysctls": {f"net.ipv4.{name}": value for name, value in sysctls.items()}}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "more"),
+    [
+        (Setting(8), " It is an alternative to 8 flows: not both are needed."),
+        (Setting(window_bytes=1 << 20), " It is an alternative to 1 MiB windows: not both are needed."),
+        (BBR, ""),
+    ],
+)
+def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen: Setting, more: str) -> None:
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000")}
+    (one,) = held_by_windows({chosen: (4.0, 4.0, 4.0)}, hosts)
+    # 400 Mbit/s × 20 ms are 1 MB, in whole 64 KiB.
+    assert (one.name, one.value) == ("net.ipv4.tcp_rmem", "4096 131072 2097152")
+    assert one.reason == (
+        "Computed, not tried: it should let about 1 MiB of one flow be in flight, for 400 Mbit/s." + more
+    )
+    (how,) = how_to_set([one])
+    assert f"{one.reason} Before: 4096 131072 500000." in how.text
+
+
+def test_a_limit_that_memory_bounds_says_so() -> None:
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="500 700 1000")}
+    (one,) = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, hosts)
+    assert one.value == "4096 131072 1024000"
+    assert one.reason == (
+        "Computed, not tried: it should let about 500 KiB be in flight: more would be over a quarter of what "
+        "net.ipv4.tcp_mem lets all connections have. 1 MB would be needed for 400 Mbit/s."
+    )
+
+
+def test_all_that_is_in_the_way_is_named_with_the_limits_that_are_raised() -> None:
+    off = {"tcp_window_scaling": "0", "tcp_moderate_rcvbuf": "0"}
+    hosts = {
+        "a": limits(tcp_wmem="4096 16384 4194304", **off),
+        "b": limits(tcp_rmem="4096 131072 500000", **off),
+    }
+    found = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, hosts)
+    assert {(one.host, one.name.removeprefix("net.ipv4."), one.value) for one in found} == {
+        ("a", "tcp_window_scaling", "1"),
+        ("b", "tcp_window_scaling", "1"),
+        ("b", "tcp_moderate_rcvbuf", "1"),
+        ("b", "tcp_rmem", "4096 131072 2097152"),
+    }
+    reasons = {one.name.removeprefix("net.ipv4."): one.reason for one in found}
+    assert reasons["tcp_moderate_rcvbuf"] == "Not tried: without it a window stays at its first size."
+    assert reasons["tcp_window_scaling"] == "Not tried: without it no window exceeds 65 535 B."
 
 
 @pytest.mark.parametrize("is_loopback", [False, True])

@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 
-from flowsweep.tuning.settings import Setting, Way
-from flowsweep.tuning.tools import tools
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from flowsweep.tuning.tools import Known, tools
+from flowsweep.tuning.words import tool_lines
 
 ALL = Setting(4, 524_288, "bbr", 20_000_000)
 
@@ -24,8 +25,9 @@ def test_everything_that_a_tool_can_set_is_typed() -> None:
         "rsync --sockopts=SO_SNDBUF=524288,SO_RCVBUF=524288 …, and in rsyncd.conf socket options = "
         "SO_SNDBUF=524288,SO_RCVBUF=524288",
         "GridFTP": "globus-url-copy -p 4 -tcp-bs 524288 SOURCE DESTINATION",
-        "Globus": "parallelism 4 in the collection's network use, which its administrator sets",
-        "XRootD": "xrdcp --streams 3 SOURCE DESTINATION",
+        "Globus": "at least 4 flows in all (concurrency × parallelism) in the endpoint's network use, which "
+        "its administrator sets: leave it where it is more",
+        "XRootD": "4 xrdcp at a time, each with a part of the files",
         "nginx": "sndbuf=524288 rcvbuf=524288 added to its listen line: for all its clients, which then have "
         "no autotuning; the other end needs it, too",
     }
@@ -33,6 +35,9 @@ def test_everything_that_a_tool_can_set_is_typed() -> None:
 
 def test_the_other_direction_is_an_option_of_iperf3_and_that_of_downloads() -> None:
     there, back = typed(ALL), typed(ALL, Way.back)
+    # Beside the control stream; what a client writes goes over that one only.
+    assert back.pop("XRootD") == "xrdcp --streams 4 SOURCE DESTINATION"
+    del there["XRootD"]
     assert back["iperf3"] == f"{there['iperf3']} -R"
     assert back.pop("curl") == "curl --remote-name-all --http1.1 --parallel --parallel-max 4 URL URL …"
     assert {**back, "iperf3": there["iperf3"]} == there
@@ -50,6 +55,57 @@ def test_what_a_tool_cannot_set_is_said(setting: Setting, able: set[str]) -> Non
     for one in tools(setting, Way.out):
         assert (one.write is not None) == (one.tool in able)
         assert bool(one.cannot) == (one.tool not in able)
+
+
+def test_what_the_rest_carried_is_said_of_a_tool_that_can_set_a_part() -> None:
+    carried = {Setting(8): 41e6, Setting(8, congestion="bbr"): 93e6, TODAY: 8.7e6}
+    known = Known(carried, "cubic")
+    notes = {one.tool: one.notes for one in tools(Setting(8, congestion="bbr"), Way.back, known)}
+    assert notes.pop("iperf3") == notes.pop("nginx") == ()
+    assert set(notes.values()) == {("8 flows, cubic carried 41.0 Mbit/s",)}
+    notes = {one.tool: one.notes for one in tools(Setting(4, congestion="bbr"), Way.back, known)}
+    assert not any(notes.values()), "that was not tried"
+
+
+@pytest.mark.parametrize(
+    ("setting", "goodput_bps", "noted"),
+    [
+        (Setting(4), 800e6, True),
+        (Setting(4), 600e6, False),
+        (Setting(window_bytes=1 << 24), 800e6, True),
+        (Setting(window_bytes=1 << 24), 160e6, False),
+    ],
+)
+def test_what_ssh_keeps_in_flight_is_said_where_it_is_too_little(
+    setting: Setting, goodput_bps: float, *, noted: bool
+) -> None:
+    listed = tools(setting, Way.out, Known({setting: goodput_bps}, rtt_ms=100.0))
+    said = "each ssh carries at most 2 MiB per round trip: 168 Mbit/s here"
+    assert [one.tool for one in listed if said in one.notes] == ["rsync, scp over ssh"] * noted
+    lines = [beside for tool, _, beside in tool_lines(listed) if tool == "rsync, scp over ssh"]
+    cannot = "cannot set windows; " if setting.window_bytes else ""
+    assert lines == ([cannot + said] if noted else [""] if setting.flows > 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("way", "loaded", "noted"),
+    [
+        (Way.back, ("reno", "cubic"), True),
+        (Way.back, ("reno", "bbr"), False),
+        (Way.back, (), False),
+        (Way.out, ("reno", "cubic"), False),
+    ],
+)
+def test_a_client_of_iperf3_needs_the_congestion_control_that_its_server_is_to_use(
+    way: Way, loaded: tuple[str, ...], *, noted: bool
+) -> None:
+    one = next(
+        one
+        for one in tools(ALL, way, Known(receiver="b", receiver_congestions=loaded))
+        if one.tool == "iperf3"
+    )
+    said = "-C needs bbr at the client, too, and it is not loaded on b (`modprobe tcp_bbr` as root there)"
+    assert one.notes == ((said,) if noted else ())
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,17 @@ def test_nothing_to_gain_is_said_of_what_was_tried() -> None:
     )
 
 
+def test_a_sender_that_has_no_bbr_loaded_is_told_that_it_was_not_tried() -> None:
+    made = [trial(way, setting, 1e8, block=block) for way in Way for block in range(3)
+            for setting in (TODAY, Setting(2))]  # fmt: skip
+    hosts = {"a": {"congestion_available": ["reno", "cubic"]}, "b": {"congestion_available": ["bbr"]}}
+    found = answer(made, rtt_ms=20.0, hosts=hosts, ends=ENDS, hosts_text="", spent=(1.0, 1))
+    there, back = found.directions
+    said = "bbr was not tried: it is not loaded on a (`modprobe tcp_bbr` as root there)."
+    assert [list(sentences(one))[-1] == said for one in (there, back)] == [True, False]
+    assert [one["not_loaded"] for one in as_json(found)["directions"]] == ["bbr", None]
+
+
 def test_what_does_not_limit_all_trials_is_said_of_those_that_it_does() -> None:
     told = now_sentence(direction("receive window", "receive window", NOT_CLEAR))
     assert told.endswith("; the receive window limits it in 2 of 3 trials.")

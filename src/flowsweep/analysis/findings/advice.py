@@ -1,7 +1,8 @@
 """What to set, and on which host, where a window limits."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +19,11 @@ WINDOW_MAX_BYTES = _UNSCALED_BYTES << 14
 _SYSCTL_MAX = 2**31 - 1
 _TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
 _SCALING = "net.ipv4.tcp_window_scaling"
+USELESS_WITHOUT = {
+    _SCALING: "no window exceeds 65 535 B",
+    _TUNES_RECEIVE: "a window stays at its first size",
+}
+"""Settings without which no larger buffer helps, and what is so as long as one is 0."""
 
 _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
@@ -25,15 +31,40 @@ _SMALL_STEP_BYTES = 16 * 1024
 """Those of less than one step in steps of this: far more than is needed would only fill a queue."""
 NOTHING_GAINED = 0.97
 """Goodput at this share of what the path carries leaves nothing to gain."""
-AUTOTUNING_FACTOR = 2
+_USUAL_SHARE = 0.5
 """Autotuning counts memory: of a receive buffer about half is window, and a send buffer also holds what was
 not sent yet (docs/explanation/windows.md)."""
+_RATIO_SINCE = (6, 6)
+"""The first Linux whose tcp_adv_win_scale has no effect."""
+_SCALE_MOST = 31
+"""What tcp_adv_win_scale may be, and its negative."""
+_SCALE = "net.ipv4.tcp_adv_win_scale"
+_MEMORY, _PAGE_BYTES = "net.ipv4.tcp_mem", 4096
+_SHARE_OF_MEMORY = 0.25
+"""Of what TCP may have on a host, for one connection at most: Linux drops packets once all of it is used."""
 SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
     "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
     "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
 }
 """The plan's key, the bound of what may be asked for, the bounds of autotuning (least, first and most), and
 the kernel's own least and first."""
+
+
+class HostSetting(NamedTuple):
+    """A setting of a host's kernel."""
+
+    host: str
+    name: str
+    numbers: tuple[int, ...]
+    """What it must be, none of them below what it is."""
+
+    @property
+    def command(self) -> str:
+        """The line that sets it, as root on that host."""
+        written = " ".join(map(str, self.numbers))
+        value = written if len(self.numbers) == 1 else f'"{written}"'
+        return f"sysctl -w {self.name}={value}"
+
 
 HostFacts = Mapping[str, Mapping[str, Any]]
 """By host name what its engine said of it (`HostFacts` in schema/messages.json), as far as it is known."""
@@ -45,24 +76,19 @@ class WindowAdvice:
 
     side: Side
     host: str
-    """Where to set it: the source for a send window, the sink for a receive window."""
+    """That has too small a window: the source for a send window, the sink for a receive window."""
     needed_bytes: int
     """What one flow must be able to have in flight."""
     window_bytes: int
     """What to ask for, per flow."""
     asked: bool
     """Whether the plan asks for windows; else the kernel's autotuning is held back."""
-    name: str
-    """The kernel's setting that bounds it."""
-    numbers: tuple[int, ...] | None
-    """What it must be on that host, none of them below what it is; absent where the host was seen to allow it
-    already, and where what it allows was not recorded."""
+    settings: tuple[HostSetting, ...]
+    """What must be set, all of it together: first what makes every larger window useless, at both ends, then
+    what bounds the window. Without what hosts were seen to allow already, and what they did not tell."""
+    capped_bytes: int | None
+    """What they let be in flight, about, where TCP has too little memory on that host for what is needed."""
     sentence: str
-
-    @property
-    def sysctl(self) -> str | None:
-        """The line that sets it, as root on that host."""
-        return None if self.numbers is None else _command(self.name, self.numbers)
 
 
 def window_advice(
@@ -78,8 +104,8 @@ def window_advice(
     Returns:
         None for another verdict, where the path's rate or round trip is not known, where the trial came to
         97 % of the path's rate, and where it asked for as much, or its host allows autotuning as much,
-        already: then nothing is gained. Where a host does not scale or tune windows at all, that is what to
-        set; what no window can be is said.
+        already: then nothing is gained. Where a host does not scale or tune windows at all, that is to be
+        set, too; what no window can be is said.
 
     Method:
         All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
@@ -87,7 +113,8 @@ def window_advice(
         receive window and 1.6 of a send window that were asked for is usable
         (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;
         `rmem_max` and `wmem_max` bound what may be asked for (socket(7), tcp(7)). Autotuned buffers get twice
-        of it, since they count memory. A command is named only where the value in force is recorded: it could
+        of it, or what `tuned_share` says, since they count memory, and no more than a quarter of what tcp_mem
+        lets all connections have. A command is named only where the value in force is recorded: it could
         lower another.
     """
     sides: dict[str, Side] = {SEND_WINDOW: "send", RECEIVE_WINDOW: "receive"}
@@ -107,15 +134,25 @@ def window_advice(
     asked = in_force is not None
     if in_force is not None and in_force >= window:
         return None
-    ends = (row["src"], row["dst"])
-    remedy = _in_the_way(needed, row["flows"], ends, hosts, tuned=side == "receive" and not asked)
-    remedy = remedy or _raising(side, host, window, hosts, key=_key_of_plan(row, side) if asked else None)
-    if remedy is None:
+    if needed > WINDOW_MAX_BYTES:
+        more = math.ceil(needed * row["flows"] / WINDOW_MAX_BYTES)
+        remedies = [
+            _Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")
+        ]
+    else:
+        ends = (row["src"], row["dst"])
+        remedies = list(_in_the_way(needed, ends, hosts, tuned=side == "receive" and not asked))
+        where = (
+            "there" if {one.host for each in remedies for one in each.settings} <= {host} else f"at {host}"
+        )
+        key = _key_of_plan(row, side) if asked else None
+        remedies += _raising(side, host, window, hosts, key=key, where=where)
+    if not remedies:
         return None
-    lead = _lead(row, side, host, needed)
-    return WindowAdvice(
-        side, remedy.host, needed, window, asked, remedy.name, remedy.numbers, f"{lead}: {remedy.words}."
-    )
+    words = ", and ".join(one.words for one in remedies)
+    settings = tuple(one for each in remedies for one in each.settings)
+    sentence = f"{_lead(row, side, host, needed)}: {words}."
+    return WindowAdvice(side, host, needed, window, asked, settings, remedies[-1].capped_bytes, sentence)
 
 
 def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
@@ -150,60 +187,93 @@ def _key_of_plan(row: TrialRow, side: Side) -> str:
 
 
 class _Remedy(NamedTuple):
-    """What to set."""
+    """What to set, and the words for it."""
 
-    host: str
-    name: str
-    numbers: tuple[int, ...] | None
+    settings: tuple[HostSetting, ...]
     words: str
+    capped_bytes: int | None = None
 
 
 def _in_the_way(
-    needed_bytes: int, flows: int, ends: tuple[str, str], hosts: HostFacts | None, *, tuned: bool
-) -> _Remedy | None:
+    needed_bytes: int, ends: tuple[str, str], hosts: HostFacts | None, *, tuned: bool
+) -> Iterator[_Remedy]:
     """What makes every larger buffer useless; `tuned`: the receiver's kernel chooses the window."""
-    if needed_bytes > WINDOW_MAX_BYTES:
-        more = math.ceil(needed_bytes * flows / WINDOW_MAX_BYTES)
-        words = f"more than any TCP connection can have (RFC 7323), so it takes {more} flows"
-        return _Remedy(ends[0], _SCALING, None, words)
-    for end in ends if needed_bytes > _UNSCALED_BYTES else ():
-        if recorded(hosts, end, _SCALING) == (0,):
-            words = f"`{_command(_SCALING, (1,))}` at {end}, without which no window exceeds 65 535 B"
-            return _Remedy(end, _SCALING, (1,), words)
+    unscaled = [end for end in ends if recorded(hosts, end, _SCALING) == (0,)]
+    if needed_bytes > _UNSCALED_BYTES and unscaled:
+        scaling = tuple(HostSetting(end, _SCALING, (1,)) for end in unscaled)
+        where = " and at ".join(unscaled)
+        words = f"`{scaling[0].command}` at {where}, without which {USELESS_WITHOUT[_SCALING]}"
+        yield _Remedy(scaling, words)
     if tuned and recorded(hosts, ends[1], _TUNES_RECEIVE) == (0,):
-        words = f"`{_command(_TUNES_RECEIVE, (1,))}` there, without which a window stays at its first size"
-        return _Remedy(ends[1], _TUNES_RECEIVE, (1,), words)
-    return None
+        tuning = HostSetting(ends[1], _TUNES_RECEIVE, (1,))
+        where = "there" if set(unscaled) <= {ends[1]} else f"at {ends[1]}"
+        words = f"`{tuning.command}` {where}, without which {USELESS_WITHOUT[_TUNES_RECEIVE]}"
+        yield _Remedy((tuning,), words)
 
 
 def _raising(
-    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, key: str | None
-) -> _Remedy | None:
-    """The setting that bounds the window; None where it allows autotuning as much already.
+    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, key: str | None, where: str
+) -> Iterator[_Remedy]:
+    """The setting that bounds the window; nothing where it allows autotuning as much already.
 
-    `key`: of the plan, where it asks for windows.
+    `key`: of the plan, where it asks for windows; `where`: the host, in words.
     """
     _, bound, autotuning, first = SETTINGS[side]
-    asked = key is not None
-    tuned = (*first, min(window_bytes * AUTOTUNING_FACTOR, _SYSCTL_MAX))
-    name, wanted = (bound, (window_bytes,)) if asked else (autotuning, tuned)
+    share = tuned_share(side, hosts, host)
+    tuned = min(math.ceil(window_bytes / share), _SYSCTL_MAX)
+    name, wanted = (autotuning, (*first, tuned)) if key is None else (bound, (window_bytes,))
     in_force = recorded(hosts, host, name)
-    known = in_force is not None and len(in_force) == len(wanted)
-    numbers = _raised(wanted, in_force) if in_force is not None and known else None
-    if known and numbers is None and not asked:
-        return None
-    setting = _setting(name, wanted[-1], numbers, known=known)
-    words = setting if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and {setting}"
-    return _Remedy(host, name, numbers, words)
-
-
-def _setting(name: str, wanted: int, numbers: tuple[int, ...] | None, *, known: bool) -> str:
-    """What to do about the kernel's setting on the host."""
+    if in_force is None or len(in_force) != len(wanted):
+        words = f"{name} {where}, which was not recorded, has to be {wanted[-1]} or more"
+        yield _Remedy((), _asking(key, window_bytes) + words)
+        return
+    most = _most_tuned(hosts, host) if key is None else None
+    capped_bytes = None
+    if most is not None and most < tuned:
+        wanted, capped_bytes = (*first, most), int(most * share)
+    numbers = _raised(wanted, in_force)
     if numbers is not None:
-        return f"`{_command(name, numbers)}` there"
-    if known:
-        return f"{name} there allows it already"
-    return f"{name} there, which was not recorded, has to be {wanted} or more"
+        setting = HostSetting(host, name, numbers)
+        less = "" if capped_bytes is None else f", which {capped(capped_bytes)}"
+        words = f"{_asking(key, window_bytes)}`{setting.command}` {where}{less}"
+        yield _Remedy((setting,), words, capped_bytes)
+    elif key is not None:
+        yield _Remedy((), f"{_asking(key, window_bytes)}{name} {where} allows it already")
+
+
+def _asking(key: str | None, window_bytes: int) -> str:
+    return "" if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and "
+
+
+def tuned_share(side: Side, hosts: HostFacts | None, host: str) -> float:
+    """Say how much of the memory that autotuning bounds can be in flight, as a rule.
+
+    Returns:
+        A half; before Linux 6.6 what the receiver's tcp_adv_win_scale makes of it (`tcp_win_from_space`).
+    """
+    facts = (hosts or {}).get(host, {})
+    release = re.match(r"(\d{1,4})\.(\d{1,4})", str(facts.get("kernel") or ""))
+    scale = re.fullmatch(r"-?\d{1,2}", str((facts.get("sysctls") or {}).get(_SCALE, "")))
+    if side == "send" or release is None or scale is None:
+        return _USUAL_SHARE
+    if (int(release[1]), int(release[2])) >= _RATIO_SINCE or abs(int(scale[0])) > _SCALE_MOST:
+        return _USUAL_SHARE
+    power = 2.0 ** -abs(int(scale[0]))
+    return 1 - power if int(scale[0]) > 0 else power
+
+
+def _most_tuned(hosts: HostFacts | None, host: str) -> int | None:
+    """How much memory one connection may have at most, for others to have some, too."""
+    memory = recorded(hosts, host, _MEMORY)
+    return None if memory is None else int(memory[-1] * _PAGE_BYTES * _SHARE_OF_MEMORY)
+
+
+def capped(in_flight_bytes: int) -> str:
+    """Say of a bound why it is lower than needed: "should let about 23 MB be in flight: more would be …"."""
+    return (
+        f"should let about {format_size(in_flight_bytes)} be in flight: more would be over a quarter "
+        f"of what {_MEMORY} lets all connections have"
+    )
 
 
 def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
@@ -216,12 +286,6 @@ def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] |
 def _raised(wanted: Sequence[int], recorded: Sequence[int]) -> tuple[int, ...] | None:
     """Raise the last number of a setting, and lower none; None if it is that high already."""
     return None if recorded[-1] >= wanted[-1] else (*recorded[:-1], wanted[-1])
-
-
-def _command(name: str, numbers: Sequence[int]) -> str:
-    """The line that sets it, as root."""
-    written = " ".join(map(str, numbers))
-    return f"sysctl -w {name}={written}" if len(numbers) == 1 else f'sysctl -w {name}="{written}"'
 
 
 def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:

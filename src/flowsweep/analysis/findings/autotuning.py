@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from flowsweep.analysis.findings.advice import (
-    AUTOTUNING_FACTOR,
     NOTHING_GAINED,
     SETTINGS,
     HostFacts,
     Side,
     path_payload_bps,
     recorded,
+    tuned_share,
 )
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
@@ -22,11 +22,6 @@ _METHOD = (
     "bandwidth × delay for each flow (RFC 6349, section 3.3.1) against the last number of tcp_wmem, or half "
     "of that of tcp_rmem, since buffers count memory"
 )
-_IN_FLIGHT: dict[Side, tuple[float, str]] = {
-    "send": (1.0, "all of which may be in flight: at most"),
-    "receive": (1 / AUTOTUNING_FACTOR, "of which about half becomes a receive window: about"),
-}
-"""Of a buffer, how much can be in flight at most, or as a rule: docs/explanation/windows.md."""
 _described = partial(Hypothesis, "autotuning", method=_METHOD, figure="limits")
 
 
@@ -54,6 +49,15 @@ def _certainty(need_bytes: float, buffer_bytes: int) -> str:
     return "cannot" if need_bytes > buffer_bytes else "may not"
 
 
+def _in_flight(side: Side, hosts: HostFacts | None, host: str) -> tuple[float, str]:
+    """Of a buffer, how much can be in flight at most, or as a rule: docs/explanation/windows.md."""
+    if side == "send":
+        return 1.0, "all of which may be in flight: at most"
+    share = tuned_share(side, hosts, host)
+    part = "half" if share == 0.5 else f"{100 * share:.3g} %"
+    return share, f"of which about {part} becomes a receive window: about"
+
+
 def _of_direction(scope: Scope, rows: Sequence[ObservedRow], hosts: HostFacts | None) -> Iterator[Hypothesis]:
     path_bps = path_payload_bps(rows)
     least_ms = min((rtt_ms for row in rows if (rtt_ms := row.get("rtt_min_ms"))), default=None)
@@ -69,7 +73,7 @@ def _of_direction(scope: Scope, rows: Sequence[ObservedRow], hosts: HostFacts | 
         need = bandwidth_delay_bytes(path_bps, least_ms / 1_000) / flows
         own = [row for row in tuned if row["flows"] == flows]
         best_bps = max(map(goodput_of, own))
-        share, becomes = _IN_FLIGHT[side]
+        share, becomes = _in_flight(side, hosts, host)
         if limits is None or limits[-1] * share >= need:
             continue
         ceiling = limits[-1] * share

@@ -152,6 +152,10 @@ def test_a_ceiling_of_autotuning_below_bandwidth_times_delay_is_told() -> None:
     both = autotuning_hypotheses(observed(far), hosts(rmem=2 << 20, wmem=1 << 20))
     assert [hypothesis.estimate.effect for hypothesis in both] == [pytest.approx(0.4967, rel=1e-3)] * 2
     assert "of a ends at 1048576 B, all of which may be in flight: at most 47.9 Mbit/s." in said(both[:1])
+    scale = {"net.ipv4.tcp_rmem": f"4096 131072 {2 << 20}", "net.ipv4.tcp_adv_win_scale": "-2"}
+    old = {"b": {"kernel": "5.4.0-26-generic", "sysctls": scale}}
+    claim = said(autotuning_hypotheses(observed(far), old))
+    assert claim.endswith("of which about 25 % becomes a receive window: about 24.0 Mbit/s.")
 
 
 def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -> None:
@@ -269,26 +273,50 @@ def test_trials_without_losses_say_nothing_of_drops() -> None:
 FAR: Row = {"test": "tcp", "verdict": "receive window", "window_send_bytes": None, "window_recv_bytes": None}
 
 
+TUNES, SCALING = "net.ipv4.tcp_moderate_rcvbuf", "net.ipv4.tcp_window_scaling"
+AT_FIRST = f"`sysctl -w {TUNES}=1` there, without which a window stays at its first size"
+RAISED = '`sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"`'
+
+
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("off", "allows", "said"),
     [
         (
-            {"net.ipv4.tcp_moderate_rcvbuf": "0"},
-            "`sysctl -w net.ipv4.tcp_moderate_rcvbuf=1` there, without which",
+            {"ab": TUNES},
+            1_000_000,
+            f"{AT_FIRST}, and {RAISED} there.",
         ),
         (
-            {"net.ipv4.tcp_window_scaling": "0"},
-            "`sysctl -w net.ipv4.tcp_window_scaling=1` at a, without which no window",
+            {"a": SCALING},
+            1_000_000,
+            f"`sysctl -w {SCALING}=1` at a, without which no window exceeds 65 535 B, and {RAISED} at b.",
+        ),
+        (
+            {"ab": SCALING},
+            8_000_000,
+            f"`sysctl -w {SCALING}=1` at a and at b, without which no window exceeds 65 535 B.",
         ),
     ],
 )
-def test_what_makes_a_larger_window_useless_is_what_to_set(settings: dict[str, str], said: str) -> None:
+def test_what_makes_a_larger_window_useless_is_to_be_set_beside_what_bounds_it(
+    off: dict[str, str], allows: int, said: str
+) -> None:
     row = trial(1, **FAR, rtt_min_ms=175.0, goodput_bps=9e6)
-    known = {name: {"sysctls": {"net.ipv4.tcp_rmem": "4096 131072 1000000", **settings}} for name in "ab"}
+    known = {
+        name: {"sysctls": {"net.ipv4.tcp_rmem": f"4096 131072 {allows}", **{
+            setting: "0" for ends, setting in off.items() if name in ends
+        }}}
+        for name in "ab"
+    }  # fmt: skip
     advice = window_advice(row, path_bps=96.5e6, hosts=known)
     assert advice is not None
-    assert said in advice.sentence
-    assert advice.numbers == (1,)
+    assert advice.sentence.endswith(said)
+    assert [one.command for one in advice.settings if len(one.numbers) == 1] == [
+        f"sysctl -w {setting}=1"
+        for ends, setting in off.items()
+        for end in ends
+        if end == "b" or setting == SCALING
+    ]
 
 
 def test_scaling_is_no_matter_of_windows_that_need_none() -> None:
@@ -314,5 +342,5 @@ def test_no_window_is_advised_that_tcp_cannot_have() -> None:
     row = trial(1, **FAR, rtt_min_ms=100.0, goodput_bps=9e9)
     advice = window_advice(row, path_bps=95e9, hosts=hosts(rmem=2 << 20))
     assert advice is not None
-    assert (advice.numbers, advice.sysctl) == (None, None)
+    assert advice.settings == ()
     assert advice.sentence.endswith("more than any TCP connection can have (RFC 7323), so it takes 2 flows.")

@@ -1,11 +1,12 @@
 """What is said of verdicts, of windows to set, and of theory beside the measurement."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from flowsweep.analysis.findings.advice import path_payload_bps, window_advice
+from flowsweep.analysis.findings.advice import path_payload_bps, tuned_share, window_advice
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
@@ -38,7 +39,7 @@ def test_the_window_to_ask_for_is_the_product_of_bandwidth_and_delay() -> None:
     advice = window_advice(trial(), path_bps=96.53e6)
     assert advice is not None
     assert (advice.side, advice.host, advice.needed_bytes) == ("receive", "in2p3", 2_111_594)
-    assert advice.sysctl is None
+    assert advice.settings == ()
     assert advice.sentence == (
         'To fill the path, in2p3 needs a receive window of at least 2.11 MB: `window = "2112KiB"` in the '
         "plan, or as much for each flow in `window_sum`, and net.core.rmem_max there, which was not "
@@ -50,7 +51,7 @@ def test_a_command_is_named_where_what_it_changes_is_recorded() -> None:
     hosts = {"in2p3": {"sysctls": {"net.core.rmem_max": "212992"}}}
     advice = window_advice(trial(), path_bps=96.53e6, hosts=hosts)
     assert advice is not None
-    assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
+    assert [one.command for one in advice.settings] == ["sysctl -w net.core.rmem_max=2162688"]
     assert advice.sentence.endswith(
         '`window = "2112KiB"` in the plan, or as much for each flow in `window_sum`, and '
         "`sysctl -w net.core.rmem_max=2162688` there."
@@ -63,7 +64,7 @@ def test_flows_share_the_product_and_the_sender_has_its_own_limit() -> None:
     advice = window_advice(row, path_bps=96.53e6, hosts=hosts)
     assert advice is not None
     assert (advice.side, advice.host, advice.needed_bytes) == ("send", "slac", 527_899)
-    assert advice.sysctl == "sysctl -w net.core.wmem_max=589824"
+    assert [one.command for one in advice.settings] == ["sysctl -w net.core.wmem_max=589824"]
 
 
 def test_where_one_window_is_asked_for_the_plan_has_a_key_of_its_own() -> None:
@@ -79,7 +80,48 @@ def test_a_window_that_the_kernel_clipped_is_what_it_made_of_it() -> None:
     clipped = asked | {"window_clipped": True}
     advice = window_advice(clipped, path_bps=96.53e6, hosts=hosts)
     assert advice is not None
-    assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
+    assert [one.command for one in advice.settings] == ["sysctl -w net.core.rmem_max=2162688"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "scale", "share"),
+    [
+        ("5.15.0-113-generic", "1", 1 / 2),
+        ("5.15.0-113-generic", "2", 3 / 4),
+        ("4.18.0", "-2", 1 / 4),
+        ("4.18.0", "0", 1),
+        ("6.6.1", "-2", 1 / 2),
+        ("6.5", "32", 1 / 2),
+        ("of my own", "-2", 1 / 2),
+        ("5.15.0", "", 1 / 2),
+    ],
+)
+def test_of_an_autotuned_buffer_old_kernels_say_how_much_is_window(
+    kernel: str, scale: str, share: float
+) -> None:
+    sysctls = {"net.ipv4.tcp_rmem": "4096 131072 2000000", "net.ipv4.tcp_adv_win_scale": scale}
+    hosts = {"in2p3": {"kernel": kernel, "sysctls": sysctls}}
+    advice = window_advice(trial(window_recv_bytes=None), path_bps=96.53e6, hosts=hosts)
+    assert advice is not None
+    [setting] = advice.settings
+    assert setting.numbers == (4096, 131_072, math.ceil(2_162_688 / share))
+    assert tuned_share("send", hosts, "in2p3") == 1 / 2
+
+
+def test_no_buffer_is_advised_that_tcp_has_no_memory_for() -> None:
+    """Of 4000 pages a quarter are 4 096 000 B, of which half is window."""
+    row = trial(window_recv_bytes=None)
+    sysctls = {"net.ipv4.tcp_rmem": "4096 131072 2000000", "net.ipv4.tcp_mem": "2000 3000 4000"}
+    advice = window_advice(row, path_bps=96.53e6, hosts={"in2p3": {"sysctls": sysctls}})
+    assert advice is not None
+    assert advice.capped_bytes == 2_048_000
+    assert advice.sentence == (
+        "To fill the path, in2p3 needs a receive window of at least 2.11 MB: "
+        '`sysctl -w net.ipv4.tcp_rmem="4096 131072 4096000"` there, which should let about 2000 KiB be in '
+        "flight: more would be over a quarter of what net.ipv4.tcp_mem lets all connections have."
+    )
+    sysctls["net.ipv4.tcp_rmem"] = "4096 131072 4200000"
+    assert window_advice(row, path_bps=96.53e6, hosts={"in2p3": {"sysctls": sysctls}}) is None
 
 
 def test_hosts_of_a_group_are_not_advised_as_if_they_were_one() -> None:
@@ -90,7 +132,7 @@ def test_autotuning_has_other_limits() -> None:
     hosts = {"in2p3": {"sysctls": {"net.ipv4.tcp_rmem": "4096\t131072\t2097152"}}}
     advice = window_advice(trial(window_recv_bytes=None), path_bps=96.53e6, hosts=hosts)
     assert advice is not None
-    assert advice.sysctl == 'sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"'
+    assert [one.command for one in advice.settings] == ['sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"']
     assert "in the plan" not in advice.sentence
 
 
