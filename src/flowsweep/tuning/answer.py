@@ -132,8 +132,8 @@ def _verified(first: Decision, tried: Sequence[Tried], rounds: Sequence[Round]) 
 
 
 def _held(first: Decision, *, measured_again: bool, again: Gain | None) -> Decision:
-    """What is decided once it was measured again: nothing is chosen that is not above 0 then."""
-    if not measured_again or (again is not None and (again.low_percent or 0.0) > 0):
+    """What is decided once it was measured again: nothing is chosen that then is not above 0, or fails."""
+    if not measured_again or (again is not None and (again.low_percent or 0.0) > 0 and not again.fails):
         return first
     return replace(first, outcome="not held", chosen=None)
 

@@ -17,7 +17,7 @@ from flowsweep.tuning.settings import TODAY, Setting, Way
 Outcome = Literal["gain", "nothing", "not shown", "failing", "not held"]
 """`nothing`: a gain beyond the margin is ruled out; `not shown`: it is not, and none was seen for sure;
 `failing`: only settings gained whose trials failed too often; `not held`: what gained was not shown to once
-it was measured again."""
+it was measured again, or then failed too often."""
 WORTH = EQUIVALENCE_MARGIN
 """A smaller gain is not worth its trouble, and settings that are no further apart are equally good."""
 _FAILED_SHARE = 0.1

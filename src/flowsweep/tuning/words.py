@@ -88,7 +88,9 @@ def verified_sentence(one: Direction) -> str | None:
         return None if one.withdrawn is None else "Measured again: not decided, since all its trials failed."
     if gain.low_percent is None or gain.high_percent is None:
         return f"Measured again: not decided, since trials failed ({gain_words(gain)})."
-    if gain.shown:
+    if gain.low_percent > 0 and gain.fails:
+        said = "it gains, but fails too often"
+    elif gain.shown:
         said = "the gain is real"
     elif gain.low_percent > 0:
         said = "there is a gain, but it may be smaller than it seemed"
@@ -130,7 +132,9 @@ def _nothing(one: Direction) -> str:
     tried = counted(others, "other setting")
     if one.withdrawn is not None:
         gained = f"{one.withdrawn.setting.words} had {gain_words(one.withdrawn)}"
-        return f"Nothing to set: {gained}, but it was not shown to gain when it was measured again."
+        failed = one.verified is not None and (one.verified.low_percent or 0.0) > 0
+        but = "it failed too often" if failed else "it was not shown to gain"
+        return f"Nothing to set: {gained}, but {but} when it was measured again."
     if one.decision.outcome == "failing":
         gain = next(gain for gain in one.decision.gains if gain.shown)
         return (

@@ -92,6 +92,7 @@ def once_more(again: Sequence[float], **more: Any) -> Answer:
         ((0.9, 0.91, 0.89), "it is a loss, a change of −10", False),
         ((2.0, 2.0, 0.0), "not decided, since trials failed (100.0 % in 2 blocks", False),
         ((0.0, 0.0, 0.0), "not decided, since all its trials failed.", False),
+        ((1.05, 1.06, 1.07, 1.09, *[0.0] * 4), "it gains, but fails too often, a gain of 6", False),
     ],
 )
 def test_what_did_not_gain_when_it_was_measured_again_is_not_advised(
@@ -110,6 +111,13 @@ def test_what_did_not_gain_when_it_was_measured_again_is_not_advised(
     )
     told = as_json(found)["directions"][0]
     assert (told["set"] is not None, told["withdrawn"] is None) == (holds, holds)
+
+
+def test_what_gains_but_fails_when_it_is_measured_again_is_withdrawn_for_that() -> None:
+    (one, _) = once_more((1.05, 1.06, 1.07, 1.09, *[0.0] * 4)).directions
+    _, nothing, again = sentences(one)
+    assert nothing.endswith(", but it failed too often when it was measured again.")
+    assert again.endswith("; it failed in 4 of 8.")
 
 
 def test_failures_are_named_with_what_they_are_of() -> None:
