@@ -32,7 +32,8 @@ def tried_of(
     found = []
     for outcome in outcomes:
         trial, row = outcome.record.trial, rows[outcome.record.trial_id]
-        goodput_bps = arrived_bps(outcome.samples, asked.timing) or row["goodput_mean_bps"]
+        arrived = arrived_bps(outcome.samples, asked.timing)
+        goodput_bps = row["goodput_mean_bps"] if arrived is None else arrived
         if row["status"] == "ok" and goodput_bps is not None:
             way, setting = names[trial.sweep]
             median_ms, p95_ms = round_trips_ms(outcome.samples, asked.timing.omit_ns)

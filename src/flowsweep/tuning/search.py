@@ -105,7 +105,7 @@ def _check_look(known: Known) -> None:
         TuningError: It is not so.
     """
     for way in known.may:
-        if not any(one.setting == TODAY for one in of_way(known.tried, way)):
+        if not any(one.setting == TODAY and one.goodput_bps > 0 for one in of_way(known.tried, way)):
             raise TuningError(f"a transfer as it is today could not be measured in one direction ({way})")
     held_bps = known.done[-1].cap_bps
     if held_bps and max(one.goodput_bps for one in known.tried) >= RATE_REACHED * held_bps:

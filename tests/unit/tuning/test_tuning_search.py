@@ -99,8 +99,10 @@ def test_a_direction_without_todays_setting_ends_the_search() -> None:
     look = next_round(Known({Way.out: path.may}, 20, TWO_MINUTES))
     assert look is not None
     others = tuple(tried(Way.out, Setting(8), 1e8, path, "first look") for _ in range(2))
-    with pytest.raises(TuningError, match="could not be measured"):
-        next_round(Known({Way.out: path.may}, 20, TWO_MINUTES, (look,), others))
+    stalled = tried(Way.out, TODAY, 0.0, path, "first look")
+    for made in (others, (*others, stalled)):
+        with pytest.raises(TuningError, match="could not be measured"):
+            next_round(Known({Way.out: path.may}, 20, TWO_MINUTES, (look,), made))
 
 
 def test_finalists_are_the_best_and_the_least_trouble_near_it() -> None:
