@@ -9,7 +9,7 @@ from rich.table import Table
 from flowsweep.cli.html_page import write_page
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.tuning.answer import Answer, Direction
-from flowsweep.tuning.words import GOODPUT_IS, LOOPBACK, sentences, title, tool_lines, tried_lines
+from flowsweep.tuning.words import LOOPBACK, goodput_is, sentences, title, tool_lines, tried_lines
 from flowsweep.wording import format_milliseconds, format_seconds, format_size
 
 
@@ -21,7 +21,7 @@ def print_answer(found: Answer, failures: Sequence[str], last: Path | None) -> N
         failures: Of trials that did not end well.
         last: The archive of the last round; absent: nothing was kept.
     """
-    say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}\n{GOODPUT_IS}")
+    say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}\n{goodput_is(found)}")
     for one in found.directions:
         _print_direction(one)
     for setting in found.how:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flowsweep.report.shell import page_text
 from flowsweep.tuning.answer import Answer, Direction
 from flowsweep.tuning.decide import Gain
-from flowsweep.tuning.words import GOODPUT_IS, LOOPBACK, gain_words, sentences, title, tool_lines, tried_lines
+from flowsweep.tuning.words import LOOPBACK, gain_words, goodput_is, sentences, title, tool_lines, tried_lines
 from flowsweep.version import __version__
 from flowsweep.wording import direction, format_milliseconds, format_rate, format_seconds, format_size
 
@@ -33,7 +33,7 @@ def tuning_page(found: Answer) -> str:
     return page_text(
         "tuning.html.jinja",
         version=__version__,
-        goodput_is=GOODPUT_IS,
+        goodput_is=goodput_is(found),
         title=direction(found.directions[0].src, found.directions[0].dst, simultaneous=True),
         rtt=format_milliseconds(found.rtt_ms),
         traffic=f"{format_seconds(found.traffic_s)}, {format_size(float(f'{found.traffic_bytes:.3g}'))}",

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.verdicts import APPLICATION_RATE
-from flowsweep.tuning.answer import Direction
+from flowsweep.tuning.answer import Answer, Direction
 from flowsweep.tuning.decide import WORTH, Gain
+from flowsweep.tuning.rounds import Timing
 from flowsweep.tuning.settings import TODAY
 from flowsweep.tuning.tools import ToolAdvice
 from flowsweep.wording import (
@@ -12,15 +13,16 @@ from flowsweep.wording import (
     counted,
     direction,
     format_change,
+    format_duration,
     format_margin,
     format_milliseconds,
     format_percent,
     format_rate,
 )
 
-GOODPUT_IS = (
-    "Goodput is the mean after slow start, of what arrived at the other host: what its application reads "
-    "waits behind lost packets, and may come to more than a link carries."
+_ARRIVED = (
+    "of what arrived at the other host: what its application reads waits behind lost packets, and may come "
+    "to more than a link carries."
 )
 _BUDGET_LIMITS = "the rate that --budget leaves"
 """No plan of the reader's sets one; trials under a budget of bytes are held below a multiple of the best."""
@@ -28,6 +30,15 @@ LOOPBACK = (
     "Both ends are this machine: what is fast here need not be so over a network, so no setting of the "
     "system is named."
 )
+
+
+def goodput_is(found: Answer) -> str:
+    """Say of what goodput is the mean; after slow start only where that was left out."""
+    finals = found.directions[0].finals
+    if finals is None or not finals.timing.has_growth:
+        return f"Goodput is the mean after slow start, {_ARRIVED}"
+    lasts, omitted = (format_duration(ns) for ns in (finals.timing.duration_ns, finals.timing.omit_ns))
+    return f"Goodput is the mean of transfers of {lasts} without their first {omitted}, {_ARRIVED}"
 
 
 def title(one: Direction) -> str:
@@ -66,6 +77,8 @@ def set_sentences(one: Direction) -> Iterator[str]:
         yield _nothing(one)
         return
     yield f"Set {chosen.setting.words}: {format_rate(chosen.goodput_bps)}, {gain_words(chosen)}."
+    if one.finals is not None and one.finals.timing.has_growth:
+        yield _growth(one.finals.timing)
     if (cost := _latency(one)) is not None:
         yield cost
 
@@ -151,6 +164,13 @@ def _nothing(one: Direction) -> str:
     return (
         f"Nothing to set: of {tried}, none was shown to gain more than {format_margin(WORTH)}. Trials vary "
         f"so much that up to {upto} cannot be ruled out; a larger --budget narrows that."
+    )
+
+
+def _growth(lasts: Timing) -> str:
+    return (
+        f"In transfers of {format_duration(lasts.duration_ns)} one flow may still have been growing: in "
+        "longer ones the gain may be smaller. A larger --budget has longer ones."
     )
 
 

@@ -36,6 +36,27 @@ def test_where_nothing_is_wrong_nothing_is_advised(noise: float) -> None:
         assert sum(one.outcome == "nothing" for one in found) >= 0.9 * len(found)
 
 
+@pytest.mark.parametrize("budget", [TWO_MINUTES, Budget(300 * SECOND_NS)], ids=["2min", "5min"])
+@pytest.mark.parametrize("rtt_ms", [100, 240])
+def test_more_flows_are_not_advised_for_slow_start_alone(rtt_ms: float, budget: Budget) -> None:
+    """Eight flows fill a long path three round trips before one does, and carry no more from then on."""
+    path = VirtualPath("far and clean", rate_bps=500e6, rtt_ms=rtt_ms, window_bytes=64e6, noise=0.01)
+    for seed in SEEDS:
+        search = searched(path, seed, budget)
+        assert [one.chosen for one in search.decisions().values()] == [None, None]
+        assert search.traffic_ns + SECOND_NS <= budget.traffic_ns
+        assert not search.rounds[-1].timing.has_growth
+
+
+def test_a_budget_that_holds_no_trials_without_slow_start_has_them_with_it() -> None:
+    path = VirtualPath("far and fast", rate_bps=10e9, rtt_ms=240, window_bytes=1e9, noise=0.01)
+    search = searched(path, 1)
+    search.decisions()
+    assert search.rounds[-1].stage == "finals"
+    assert search.rounds[-1].timing.has_growth
+    assert search.traffic_ns + SECOND_NS <= TWO_MINUTES.traffic_ns
+
+
 def test_the_gain_of_the_best_of_many_is_not_flattered() -> None:
     """Intervals hold the truth as often as they say, though settings were chosen by how they did."""
     gains = [

@@ -1,5 +1,6 @@
 """What an answer says limits a transfer, for each verdict that a trial of it can have."""
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -11,7 +12,7 @@ from flowsweep.report.tuning import tuning_page
 from flowsweep.tuning.answer import Answer, Direction, answer, as_json
 from flowsweep.tuning.rounds import Round, Tried, timing
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.tuning.words import now_sentence, sentences, tried_lines
+from flowsweep.tuning.words import goodput_is, now_sentence, sentences, tried_lines
 from tuned_paths import ENDS, PATHS, tried
 
 if TYPE_CHECKING:
@@ -118,6 +119,30 @@ def test_what_gains_but_fails_when_it_is_measured_again_is_withdrawn_for_that() 
     _, nothing, again = sentences(one)
     assert nothing.endswith(", but it failed too often when it was measured again.")
     assert again.endswith("; it failed in 4 of 8.")
+
+
+@pytest.mark.parametrize(("grows_s", "is_known"), [(3.2, False), (0.4, True)])
+def test_goodput_is_after_slow_start_only_where_that_was_left_out(grows_s: float, *, is_known: bool) -> None:
+    """A trial of 3.6 s leaves 1.4 s out where it does not hold all of it."""
+    lasts = timing(3_600_000_000, 240.0, round(grows_s * 10**9))
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2))), 3, lasts)
+    found = once_more((), rounds=[asked])
+    growing = [line for line in sentences(found.directions[0]) if "may still have been growing" in line]
+    page = tuning_page(found).replace("\u00a0", " ")
+    plan = tomllib.loads(found.plan or "")
+    if is_known:
+        assert goodput_is(found).startswith("Goodput is the mean after slow start, of what arrived")
+        assert growing == []
+        assert (plan["sweep"][0]["omit"], plan["sweep"][0]["duration"]) == ("2s", "10s")
+    else:
+        said = "Goodput is the mean of transfers of 3.60 s without their first 1.44 s, of what arrived"
+        assert goodput_is(found).startswith(said)
+        assert growing[0].startswith("In transfers of 3.60 s one flow may still have been growing")
+        assert growing[0] in page
+        assert (plan["sweep"][0]["omit"], plan["sweep"][0]["duration"]) == ("4s", "12s")
+    assert goodput_is(found) in page
+    trials = as_json(found)["directions"][0]["trials"]
+    assert (trials["duration_s"], trials["has_growth"]) == (3.6, not is_known)
 
 
 def test_failures_are_named_with_what_they_are_of() -> None:
