@@ -19,12 +19,12 @@ from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import parse_plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import EventListener
-from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.outcome import Failure, TrialOutcome
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
-from flowsweep.tuning.rounds import Budget, Stage
+from flowsweep.tuning.rounds import CONGESTION_FORBIDDEN, Budget, Stage
 from flowsweep.tuning.settings import Way
 from flowsweep.units import QuantityError, parse_duration, parse_size
 from flowsweep.wording import format_duration, format_size
@@ -65,6 +65,8 @@ class Rounds:
     left: Budget
     facts: dict[str, dict[str, object]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """Why congestion controls that are not allowed to everybody were."""
     stages: list[Stage] = field(default_factory=list)
     """That ran."""
     traffic_ns: int = 0
@@ -158,8 +160,16 @@ class Rounds:
         self.traffic_ns += traffic_ns
         self.traffic_bytes += traffic_bytes
         for one in outcomes:
-            if one.record.failure is not None:
-                self.failures.append(f"{one.record.trial.sweep}: {one.record.failure}")
+            self._note(one.record.trial.sweep, one.record.failure)
+
+    def _note(self, sweep: str, failure: Failure | None) -> None:
+        """Keep why a trial failed; that a host forbids something is no failure, and is kept once."""
+        if failure is None:
+            return
+        if failure.kind != CONGESTION_FORBIDDEN:
+            self.failures.append(f"{sweep}: {failure}")
+        elif (reason := f"on {failure.host}, {failure.message}") not in self.left_out:
+            self.left_out.append(reason)
 
 
 def begun(request: TuneRequest) -> Rounds:

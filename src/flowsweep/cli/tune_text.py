@@ -13,12 +13,13 @@ from flowsweep.tuning.words import LOOPBACK, goodput_is, sentences, title, tool_
 from flowsweep.wording import format_milliseconds, format_seconds, format_size
 
 
-def print_answer(found: Answer, failures: Sequence[str], last: Path | None) -> None:
+def print_answer(found: Answer, failures: Sequence[str], left_out: Sequence[str], last: Path | None) -> None:
     """Print what limits now, what to set, and what that gains.
 
     Args:
         found: The answer.
         failures: Of trials that did not end well.
+        left_out: Of trials whose congestion control is not allowed to everybody.
         last: The archive of the last round; absent: nothing was kept.
     """
     say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}\n{goodput_is(found)}")
@@ -32,6 +33,8 @@ def print_answer(found: Answer, failures: Sequence[str], last: Path | None) -> N
     say(f"\ntraffic: {used}")
     for failure in failures:
         say(f"failed: {failure}")
+    for reason in left_out:
+        say(f"left out: {reason}")
     if last is not None:
         say(f"kept: an archive for each round, as for flowsweep report {quote(str(last))} -o report.html")
 

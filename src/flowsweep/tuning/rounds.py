@@ -11,6 +11,8 @@ from flowsweep.tuning.settings import Setting, Way
 Stage = Literal["round trip", "first look", "screening", "narrowing", "finals", "verification"]
 """Of a search, in their order; `narrowing` only where many settings are left and the budget allows it."""
 
+CONGESTION_FORBIDDEN = "congestion_forbidden"
+"""Kind of failure of a trial whose congestion control is loaded, and not allowed to everybody."""
 ROUND_TRIP_NS = SECOND_NS
 """How long the idle path is probed, before all else."""
 _LEAST_NS, _LEAST_ROUND_TRIPS = 600 * MILLISECOND_NS, 15

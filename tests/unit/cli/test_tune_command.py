@@ -3,7 +3,8 @@
 import errno
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.errors import PlanError, TuningError
 from flowsweep.plan import load_plan
 from flowsweep.run.events import EventListener
-from flowsweep.run.outcome import Recorder, TrialOutcome
+from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot, Trial
 from rtt_support import make_rtt_outcome
 
@@ -50,11 +51,15 @@ def usual(trial: Trial) -> TrialOutcome:
 def tune(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """The command, with trials that come to what they are said to."""
 
-    def invoke(*words: str | Path, outcome: Callable[[Trial], TrialOutcome] = usual) -> Result:
+    def invoke(
+        *words: str | Path,
+        outcome: Callable[[Trial], TrialOutcome] = usual,
+        facts: Mapping[str, object] = FACTS,
+    ) -> Result:
         async def run_campaign(
             slots: Sequence[Slot], _: object, recorder: Recorder, *, events: EventListener, **__: Any
         ) -> None:
-            recorder.hosts({name: dict(FACTS) for name in ("here", "there")})
+            recorder.hosts({name: dict(facts) for name in ("here", "there")})
             for slot in slots:
                 for trial in slot.trials:
                     recorder.finished(outcome(trial))
@@ -192,6 +197,32 @@ def test_a_setting_that_fails_is_named_and_the_search_goes_on(tune: Callable[...
     assert result.exit_code == EXIT_TRIALS_FAILED
     assert "failed: out-8-flows: prepare on here: send window" in result.stdout
     assert "Set 4 flows: 40" in result.stdout
+
+
+def test_a_congestion_control_that_is_forbidden_is_left_out_after_the_first_look(
+    tune: Callable[..., Result],
+) -> None:
+    asked: list[str] = []
+
+    def outcome(trial: Trial) -> TrialOutcome:
+        if trial.test == "rtt" or trial.parameters.congestion is None:
+            return usual(trial)
+        asked.append(trial.sweep)
+        made = make_failed(trial)
+        failure = Failure(
+            phase="prepare", host=trial.src, kind="congestion_forbidden", message="htcp is not for everybody"
+        )
+        return replace(made, record=made.record.model_copy(update={"failure": failure}))
+
+    facts = FACTS | {"congestion_available": ["cubic", "htcp"]}
+    result = tune("local", *BUDGET, outcome=outcome, facts=facts)
+    assert sorted(asked) == ["back-8-flows-htcp", "out-8-flows-htcp"]
+    assert result.exit_code == 0
+    assert "failed:" not in result.stdout
+    assert "left out: on here, htcp is not for everybody\n" in result.stdout
+    result = tune("local", *BUDGET, "--json", outcome=outcome, facts=facts)
+    found = json.loads(result.stdout)
+    assert (len(found["failures"]), len(found["left_out"])) == (0, 2)
 
 
 def test_where_nothing_runs_as_it_is_today_the_search_ends(tune: Callable[..., Result]) -> None:
