@@ -93,6 +93,8 @@ class Round:
     timing: Timing
     cap_bps: int | None = None
     """What all flows of a trial together may send: only under a budget of bytes."""
+    held_by_budget: bool = False
+    """Whether a larger budget would have more blocks."""
 
     @property
     def trials(self) -> int:

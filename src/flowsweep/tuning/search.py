@@ -162,7 +162,8 @@ def _finals(known: Known, lasts: Timing) -> Round:
         settings = {way: (TODAY, *finalists(of_way(known.tried, way), most)) for way in known.may}
         blocks = room // sum(map(len, settings.values()))
         if blocks >= blocks_needed:
-            return Round("finals", settings, min(blocks, _blocks_wanted(known, most)), lasts, cap_bps)
+            wanted = _blocks_wanted(known, most)
+            return Round("finals", settings, min(blocks, wanted), lasts, cap_bps, blocks < wanted)
     raise TuningError(
         f"--budget: too small: {FEWEST_FOR_INTERVAL} blocks of two settings do not fit any more"
     )

@@ -161,9 +161,12 @@ def _nothing(one: Direction) -> str:
         again = f"Measured again, {_finalists(len(one.decision.gains), others)}"
         gained = f"gained at most {upto}" if round(most, 1) > 0 else "gained nothing"
         return f"Nothing to set: nothing is to be gained. {again} {gained} (95 %)."
+    narrows = (
+        "; a larger --budget narrows that" if one.finals is not None and one.finals.held_by_budget else ""
+    )
     return (
         f"Nothing to set: of {tried}, none was shown to gain more than {format_margin(WORTH)}. Trials vary "
-        f"so much that up to {upto} cannot be ruled out; a larger --budget narrows that."
+        f"so much that up to {upto} cannot be ruled out{narrows}."
     )
 
 

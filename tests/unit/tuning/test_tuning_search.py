@@ -126,6 +126,19 @@ def test_a_direction_without_todays_setting_ends_the_search() -> None:
             next_round(Known({Way.out: path.may}, 20, TWO_MINUTES, (look,), made))
 
 
+@pytest.mark.parametrize(
+    ("seconds", "noise", "held"), [(60, 0.1, True), (600, 0.1, False), (60, 0.001, False)]
+)
+def test_the_budget_holds_blocks_only_where_more_are_wanted(
+    seconds: int, noise: float, *, held: bool
+) -> None:
+    """With ten minutes there are as many as ever, with little noise as few as are needed."""
+    search = searched(VirtualPath("clean", noise=noise), 1, Budget(seconds * SECOND_NS))
+    search.decisions()
+    assert search.rounds[-1].held_by_budget is held
+    assert (search.rounds[-1].blocks == 12) == (seconds == 600)
+
+
 def test_finalists_are_the_best_and_the_least_trouble_near_it() -> None:
     path = PATHS[0]
     goodputs = {

@@ -145,6 +145,20 @@ def test_goodput_is_after_slow_start_only_where_that_was_left_out(grows_s: float
     assert (trials["duration_s"], trials["has_growth"]) == (3.6, not is_known)
 
 
+@pytest.mark.parametrize("held", [False, True])
+def test_a_larger_budget_is_named_only_where_it_has_more_blocks(*, held: bool) -> None:
+    made = [
+        trial(way, setting, 1e8 * ratio, block=block)
+        for block, several in enumerate((1.3, 0.9, 1.6, 1.1))
+        for way in Way
+        for setting, ratio in ((TODAY, 1.0), (Setting(2), several))
+    ]
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2))), 4, timing(10**9, 20.0), None, held)
+    found = answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), rounds=[asked])
+    told = list(sentences(found.directions[0]))[-1]
+    assert told.endswith("cannot be ruled out; a larger --budget narrows that." if held else "be ruled out.")
+
+
 def test_failures_are_named_with_what_they_are_of() -> None:
     asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2), Setting(4))), 12, timing(10**9, 20.0))
     found = once_more((), rounds=[asked])
