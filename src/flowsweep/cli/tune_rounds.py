@@ -13,7 +13,7 @@ from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
 from flowsweep.cli.progress import progress_view
 from flowsweep.cli.stopping import Stopper
 from flowsweep.cli.terminal import say
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.errors import LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import parse_plan
@@ -22,6 +22,7 @@ from flowsweep.run.events import EventListener
 from flowsweep.run.outcome import Failure, TrialOutcome
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
+from flowsweep.schedule.tests.tcp import TcpParameters
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import CONGESTION_FORBIDDEN, Budget, Stage
@@ -34,6 +35,8 @@ _NEAR, _FAR = "from", "to"
 _THIS_MACHINE = "this machine"
 _TRAFFIC_NS = 120 * SECOND_NS
 """A budget of bytes has this bound, too."""
+_BEFORE_TRAFFIC = frozenset(("prepare", "listen", "connect"))
+"""Phases of trials in which nothing is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +158,9 @@ class Rounds:
     def _spend(self, outcomes: Sequence[TrialOutcome]) -> None:
         trials = [one.record.trial for one in outcomes]
         traffic_ns = sum(trial.parameters.duration_ns + trial.pad_ns for trial in trials)
-        traffic_bytes = sum(map(_sent, outcomes))
-        self.left = self.left.spent(traffic_ns, traffic_bytes)
+        self.left = self.left.spent(traffic_ns, sum(map(_sent_at_most, outcomes)))
         self.traffic_ns += traffic_ns
-        self.traffic_bytes += traffic_bytes
+        self.traffic_bytes += sum(map(_sent, outcomes))
         for one in outcomes:
             self._note(one.record.trial.sweep, one.record.failure)
 
@@ -215,6 +217,18 @@ def _sent(outcome: TrialOutcome) -> int:
     """Bytes of the application, as the source wrote them."""
     roles, sizes = (outcome.flows[name].to_pylist() for name in ("role", "bytes"))
     return sum(size or 0 for role, size in zip(roles, sizes, strict=True) if role == "source")
+
+
+def _sent_at_most(outcome: TrialOutcome) -> int:
+    """What is known of it; where a source that sent did not report, all that its rate lets it send."""
+    trial, failure = outcome.record.trial, outcome.record.failure
+    known, parameters = _sent(outcome), trial.parameters
+    if failure is None or failure.phase in _BEFORE_TRAFFIC or not isinstance(parameters, TcpParameters):
+        return known
+    if parameters.rate_bps is None or outcome.flows["role"].to_pylist().count("source") == parameters.flows:
+        return known
+    sent_bits = parameters.flows * parameters.rate_bps * (parameters.duration_ns + trial.pad_ns) // SECOND_NS
+    return max(known, sent_bits // BITS_PER_BYTE)
 
 
 @contextmanager

@@ -84,14 +84,14 @@ def next_round(known: Known) -> Round | None:
 
     Raises:
         TuningError: The budget, or what is left of it, holds no trial that would tell anything; or today's
-            setting did not run in a first look.
+            setting did not run in a first look, nor once more.
     """
     if not known.done:
         return _first_look(known)
     last = known.done[-1]
     match last.stage:
         case "first look":
-            return _screening(known)
+            return _look_again(known) or _screening(known)
         case "screening":
             return _narrowing(known, last.timing) or _finals(known, last.timing)
         case "narrowing":
@@ -108,6 +108,18 @@ def _first_look(known: Known) -> Round:
         lasts = timing(least_ns(known.rtt_ms), known.rtt_ms)
         cap_bps = share * 8 * SECOND_NS // (sum(map(len, settings.values())) * lasts.cost_ns)
     return Round("first look", settings, 1, lasts, cap_bps)
+
+
+def _look_again(known: Known) -> Round | None:
+    """Today's setting once more, where its only trial failed."""
+    without = [way for way in known.may if not _has_today(known, way)]
+    if not without or len(known.done) > 1:
+        return None
+    return replace(known.done[-1], settings=dict.fromkeys(without, (TODAY,)))
+
+
+def _has_today(known: Known, way: Way) -> bool:
+    return any(one.setting == TODAY and one.goodput_bps > 0 for one in of_way(known.tried, way))
 
 
 def _screening(known: Known) -> Round:
@@ -129,7 +141,7 @@ def _check_look(known: Known) -> None:
         TuningError: It is not so.
     """
     for way in known.may:
-        if not any(one.setting == TODAY and one.goodput_bps > 0 for one in of_way(known.tried, way)):
+        if not _has_today(known, way):
             raise TuningError(f"a transfer as it is today could not be measured in one direction ({way})")
     held_bps = known.done[-1].cap_bps
     if held_bps and max(one.goodput_bps for one in known.tried) >= RATE_REACHED * held_bps:

@@ -141,7 +141,7 @@ def _cannot(things: Sequence[str]) -> str:
 
 def _nothing(one: Direction) -> str:
     most = one.decision.most_percent
-    others = len(one.tried) - 1
+    others = len({*one.tried, *one.failed} - {TODAY})
     tried = counted(others, "other setting")
     if one.withdrawn is not None:
         gained = f"{one.withdrawn.setting.words} had {gain_words(one.withdrawn)}"

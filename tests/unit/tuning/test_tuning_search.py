@@ -1,5 +1,7 @@
 """Searches in virtual time over paths whose best setting is known: what they advise, and what they spend."""
 
+from dataclasses import replace
+
 import pytest
 
 from flowsweep.errors import TuningError
@@ -115,15 +117,39 @@ def test_a_budget_that_holds_no_search_is_refused_before_it_begins(
         searched(VirtualPath("any", rtt_ms=rtt_ms), 1, budget).decisions()
 
 
-def test_a_direction_without_todays_setting_ends_the_search() -> None:
+def test_a_direction_without_todays_setting_is_looked_at_once_more_then_ends_the_search() -> None:
     path = PATHS[0]
-    look = next_round(Known({Way.out: path.may}, 20, TWO_MINUTES))
+    may = dict.fromkeys(Way, path.may)
+    look = next_round(Known(may, 20, TWO_MINUTES))
     assert look is not None
-    others = tuple(tried(Way.out, Setting(8), 1e8, path, "first look") for _ in range(2))
+    others = tuple(tried(way, Setting(8), 1e8, path, "first look") for way in Way)
+    back = tried(Way.back, TODAY, 1e8, path, "first look")
     stalled = tried(Way.out, TODAY, 0.0, path, "first look")
-    for made in (others, (*others, stalled)):
-        with pytest.raises(TuningError, match="could not be measured"):
-            next_round(Known({Way.out: path.may}, 20, TWO_MINUTES, (look,), made))
+    for made in ((*others, back), (*others, back, stalled)):
+        again = next_round(Known(may, 20, TWO_MINUTES, (look,), made))
+        assert again == replace(look, settings={Way.out: (TODAY,)})
+        with pytest.raises(TuningError, match=r"could not be measured in one direction \(out\)"):
+            next_round(Known(may, 20, TWO_MINUTES, (look, again), made))
+        whole = (*made, tried(Way.out, TODAY, 1e7, path, "first look"))
+        screening = next_round(Known(may, 20, TWO_MINUTES, (look, again), whole))
+        assert screening is not None
+        assert screening.stage == "screening"
+
+
+def test_the_least_budget_holds_a_second_look() -> None:
+    path = PATHS[0]
+    may = dict.fromkeys(Way, path.may)
+    budget = Budget(23 * SECOND_NS)
+    look = next_round(Known(may, 20, budget))
+    assert look is not None
+    made = tuple(tried(way, Setting(8), 1e8, path, "first look") for way in Way)
+    again = next_round(Known(may, 20, budget.spent(look.cost_ns, 0), (look,), made))
+    assert again is not None
+    left = budget.spent(look.cost_ns + again.cost_ns, 0)
+    whole = (*made, *(tried(way, TODAY, 1e8, path, "first look") for way in Way))
+    screening = next_round(Known(may, 20, left, (look, again), whole))
+    assert screening is not None
+    assert screening.cost_ns + 12 * screening.timing.cost_ns <= left.traffic_ns
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,13 @@ def test_a_larger_budget_is_named_only_where_it_has_more_blocks(*, held: bool) -
     assert told.endswith("cannot be ruled out; a larger --budget narrows that." if held else "be ruled out.")
 
 
+def test_settings_whose_trials_all_failed_were_tried() -> None:
+    made = [trial(way, TODAY, 1e8, block=block) for way in Way for block in range(3)]
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2), Setting(4))), 3, timing(10**9, 20.0))
+    found = answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), rounds=[asked])
+    assert list(sentences(found.directions[0]))[-1].endswith("to know of a gain (2 other settings tried).")
+
+
 def test_failures_are_named_with_what_they_are_of() -> None:
     asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2), Setting(4))), 12, timing(10**9, 20.0))
     found = once_more((), rounds=[asked])
