@@ -70,7 +70,7 @@ def intervals(one: Direction) -> list[Interval]:
         Interval(
             setting=gain.setting.words,
             goodput=format_rate(gain.goodput_bps),
-            words=gain_words(gain),
+            words=gain_words(one, gain),
             low=place(_ends(gain)[0]),
             high=place(_ends(gain)[1]),
             centre=place(gain.percent),

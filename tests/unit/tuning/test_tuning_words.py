@@ -10,9 +10,10 @@ import pytest
 from flowsweep.analysis.verdicts import LOSS, NOT_CLEAR, QUEUE
 from flowsweep.report.tuning import tuning_page
 from flowsweep.tuning.answer import Answer, Direction, answer, as_json
+from flowsweep.tuning.decide import Gain
 from flowsweep.tuning.rounds import Round, Tried, timing
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.tuning.words import goodput_is, now_sentence, sentences, tried_lines
+from flowsweep.tuning.words import gain_words, goodput_is, now_sentence, sentences, tried_lines
 from tuned_paths import ENDS, PATHS, tried
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def test_losses_are_not_put_on_a_congestion_window_that_was_not_full() -> None:
 def test_nothing_to_gain_is_said_of_what_was_tried() -> None:
     told = list(sentences(direction("receive window", "receive window", "receive window")))[-1]
     assert told == (
-        "Nothing to set: nothing is to be gained. Measured again, the only other setting gained "
-        "nothing (95 %)."
+        "Nothing to set: of what was tried, nothing gains more than 3 %. Measured again, the only other "
+        "setting gained nothing (95 %)."
     )
 
 
@@ -87,11 +88,15 @@ def once_more(again: Sequence[float], **more: Any) -> Answer:
 @pytest.mark.parametrize(
     ("again", "said", "holds"),
     [
-        ((2.0, 2.01, 1.99), "the gain is real, a gain of 100 %", True),
+        ((2.0, 2.01, 1.99), "the gain is real, 2.00 times [", True),
         ((1.02, 1.021, 1.019), "there is a gain, but it may be smaller than it seemed, a gain of 2", True),
         ((1.5, 0.9, 1.0), "the gain did not show again, ", False),
         ((0.9, 0.91, 0.89), "it is a loss, a change of −10", False),
-        ((2.0, 2.0, 0.0), "not decided, since trials failed (100.0 % in 2 blocks", False),
+        (
+            (2.0, 2.0, 0.0),
+            "not decided, since trials failed (2.00 times what today's setting carried beside it, in 2 c",
+            False,
+        ),
         ((0.0, 0.0, 0.0), "not decided, since all its trials failed.", False),
         ((1.05, 1.06, 1.07, 1.09, *[0.0] * 4), "it gains, but fails too often, a gain of 6", False),
     ],
@@ -105,7 +110,7 @@ def test_what_did_not_gain_when_it_was_measured_again_is_not_advised(
     assert last.startswith("Measured again")
     assert said in last
     assert first.startswith(
-        "Set 2 flows: 200 Mbit/s, a gain of" if holds else "Nothing to set: 2 flows had a "
+        "Set 2 flows: 200 Mbit/s, 2.00 times [" if holds else "Nothing to set: 2 flows had 2.00 times ["
     )
     assert (one.decision.outcome, found.plan is not None, bool(one.tools)) == (
         ("gain", True, True) if holds else ("not held", False, False)
@@ -166,6 +171,30 @@ def test_settings_whose_trials_all_failed_were_tried() -> None:
     assert list(sentences(found.directions[0]))[-1].endswith("to know of a gain (2 other settings tried).")
 
 
+@pytest.mark.parametrize(
+    ("percents", "said"),
+    [
+        (
+            (1052.0, 511.0, 2073.0),
+            "11.5 times [6.11, 21.7] what today's setting carried beside it, in 4 comparisons of 1.50 s",
+        ),
+        ((41.0, 39.0, 43.0), "a gain of 41.0 % [39.0, 43.0] over today's setting beside it, in 4 comp"),
+        ((-2.0, -3.0, -1.0), "a change of −2.0 % [−3.0, −1.0] over today's setting beside it, in 4 comp"),
+        ((99.96, 90.0, 110.0), "2.00 times [1.90, 2.10] what"),
+        (
+            (20.0, None, None),
+            "a gain of 20.0 % over today's setting beside it, in 4 comparisons of 1.50 s: too few",
+        ),
+    ],
+)
+def test_large_gains_are_factors_and_trials_have_a_length(percents: tuple[float, ...], said: str) -> None:
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2))), 4, timing(1_500_000_000, 20.0))
+    (one, _) = once_more((), rounds=[asked]).directions
+    gain = Gain(Setting(2), 4, *percents, 1e8, 2e8, 4, 0, 0)
+    assert gain_words(one, gain).startswith(said)
+    assert gain_words(one, replace(gain, blocks=0, asked=3, failed=3)) == "no comparison; it failed in 3 of 3"
+
+
 def test_failures_are_named_with_what_they_are_of() -> None:
     asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2), Setting(4))), 12, timing(10**9, 20.0))
     found = once_more((), rounds=[asked])
@@ -181,7 +210,7 @@ def test_failures_are_named_with_what_they_are_of() -> None:
     failing = answer(made, rounds=[asked], **common)
     (one, _) = failing.directions
     said = list(sentences(one))[-1]
-    assert said.startswith("Nothing to set: 2 flows had a gain of 100 % [")
+    assert said.startswith("Nothing to set: 2 flows had 2.00 times [")
     assert said.endswith("; it failed in 9 of 12, today's in 0: what fails so often is not advised.")
     assert [trials for _, _, trials in tried_lines(one)] == [
         "3 trials, 9 more failed",
