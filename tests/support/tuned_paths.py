@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flowsweep.analysis.verdicts import LOSS, QUEUE
 from flowsweep.tuning.allowed import Allowed
 from flowsweep.tuning.decide import Decision, decide
-from flowsweep.tuning.rounds import Budget, Round, Tried, of_way
+from flowsweep.tuning.rounds import Budget, Round, Timing, Tried, of_way
 from flowsweep.tuning.search import Known, next_round
 from flowsweep.tuning.settings import TODAY, Setting, Way
 
@@ -20,6 +20,7 @@ SECOND_NS = 1_000_000_000
 TWO_MINUTES = Budget(120 * SECOND_NS)
 ENDS = {Way.out: ("a", "b"), Way.back: ("b", "a")}
 _SEGMENT_BYTES = 1448
+_FIRST_SEGMENTS = 10
 _NOISE_OF_A_FULL_LINK = 0.01
 
 
@@ -64,8 +65,22 @@ class VirtualPath:
         crowded = max(1.0, setting.flows / self.cores) if self.cpu_bps < math.inf else 1.0
         return min(total, self.cpu_bps * self.cores) / crowded**0.3
 
-    def in_a_trial(self, setting: Setting, duration_s: float) -> tuple[float, float]:
-        """Mean goodput of a trial of some duration, and the standard deviation of its logarithm."""
+    def in_a_trial(self, setting: Setting, lasts: Timing) -> tuple[float, float]:
+        """Mean goodput of the part of a trial that counts, and the standard deviation of its logarithm."""
+        settled, noise = self._settled_in(setting, lasts.duration_ns / SECOND_NS)
+        return self._ramped(settled, setting.flows, lasts), noise
+
+    def _ramped(self, settled: float, flows: int, lasts: Timing) -> float:
+        """The mean where each flow begins with ten segments a round trip, and doubles that in each."""
+        rtt_s, begin_s, end_s = self.rtt_ms / 1_000, lasts.omit_ns / SECOND_NS, lasts.duration_ns / SECOND_NS
+        first_bps = flows * 8 * _FIRST_SEGMENTS * _SEGMENT_BYTES / rtt_s
+        full_s = min(end_s, rtt_s * math.log2(max(settled / first_bps, 1.0)))
+        if full_s <= begin_s:
+            return settled
+        grown = first_bps * rtt_s / math.log(2) * (2 ** (full_s / rtt_s) - 2 ** (begin_s / rtt_s))
+        return (grown + settled * (end_s - full_s)) / (end_s - begin_s)
+
+    def _settled_in(self, setting: Setting, duration_s: float) -> tuple[float, float]:
         settled = self.goodput_bps(setting)
         if not self.settles_s:
             return settled, self.noise
@@ -153,7 +168,7 @@ class VirtualSearch:
                 path = self.paths[way]
                 common = chance.gauss(0, path.drift)
                 for setting in settings:
-                    goodput, noise = path.in_a_trial(setting, asked.timing.duration_ns / SECOND_NS)
+                    goodput, noise = path.in_a_trial(setting, asked.timing)
                     goodput *= math.exp(common + chance.gauss(0, noise))
                     yield tried(
                         way, setting, min(goodput, asked.cap_bps or math.inf), path, asked.stage, block

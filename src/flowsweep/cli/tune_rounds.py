@@ -13,18 +13,19 @@ from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
 from flowsweep.cli.progress import progress_view
 from flowsweep.cli.stopping import Stopper
 from flowsweep.cli.terminal import say
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.errors import LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import parse_plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import EventListener
-from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.outcome import Failure, TrialOutcome
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
+from flowsweep.schedule.tests.tcp import TcpParameters
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
-from flowsweep.tuning.rounds import Budget, Stage
+from flowsweep.tuning.rounds import CONGESTION_FORBIDDEN, Budget, Stage
 from flowsweep.tuning.settings import Way
 from flowsweep.units import QuantityError, parse_duration, parse_size
 from flowsweep.wording import format_duration, format_size
@@ -34,6 +35,8 @@ _NEAR, _FAR = "from", "to"
 _THIS_MACHINE = "this machine"
 _TRAFFIC_NS = 120 * SECOND_NS
 """A budget of bytes has this bound, too."""
+_BEFORE_TRAFFIC = frozenset(("prepare", "listen", "connect"))
+"""Phases of trials in which nothing is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class Rounds:
     left: Budget
     facts: dict[str, dict[str, object]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """Why congestion controls that are not allowed to everybody were."""
     stages: list[Stage] = field(default_factory=list)
     """That ran."""
     traffic_ns: int = 0
@@ -153,13 +158,20 @@ class Rounds:
     def _spend(self, outcomes: Sequence[TrialOutcome]) -> None:
         trials = [one.record.trial for one in outcomes]
         traffic_ns = sum(trial.parameters.duration_ns + trial.pad_ns for trial in trials)
-        traffic_bytes = sum(map(_sent, outcomes))
-        self.left = self.left.spent(traffic_ns, traffic_bytes)
+        self.left = self.left.spent(traffic_ns, sum(map(_sent_at_most, outcomes)))
         self.traffic_ns += traffic_ns
-        self.traffic_bytes += traffic_bytes
+        self.traffic_bytes += sum(map(_sent, outcomes))
         for one in outcomes:
-            if one.record.failure is not None:
-                self.failures.append(f"{one.record.trial.sweep}: {one.record.failure}")
+            self._note(one.record.trial.sweep, one.record.failure)
+
+    def _note(self, sweep: str, failure: Failure | None) -> None:
+        """Keep why a trial failed; that a host forbids something is no failure, and is kept once."""
+        if failure is None:
+            return
+        if failure.kind != CONGESTION_FORBIDDEN:
+            self.failures.append(f"{sweep}: {failure}")
+        elif (reason := f"on {failure.host}, {failure.message}") not in self.left_out:
+            self.left_out.append(reason)
 
 
 def begun(request: TuneRequest) -> Rounds:
@@ -205,6 +217,18 @@ def _sent(outcome: TrialOutcome) -> int:
     """Bytes of the application, as the source wrote them."""
     roles, sizes = (outcome.flows[name].to_pylist() for name in ("role", "bytes"))
     return sum(size or 0 for role, size in zip(roles, sizes, strict=True) if role == "source")
+
+
+def _sent_at_most(outcome: TrialOutcome) -> int:
+    """What is known of it; where a source that sent did not report, all that its rate lets it send."""
+    trial, failure = outcome.record.trial, outcome.record.failure
+    known, parameters = _sent(outcome), trial.parameters
+    if failure is None or failure.phase in _BEFORE_TRAFFIC or not isinstance(parameters, TcpParameters):
+        return known
+    if parameters.rate_bps is None or outcome.flows["role"].to_pylist().count("source") == parameters.flows:
+        return known
+    sent_bits = parameters.flows * parameters.rate_bps * (parameters.duration_ns + trial.pad_ns) // SECOND_NS
+    return max(known, sent_bits // BITS_PER_BYTE)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from flowsweep.errors import FlowsweepError, TuningError
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.tuning.allowed import allowed
 from flowsweep.tuning.answer import Answer, answer, as_json
-from flowsweep.tuning.measured import tried_of
+from flowsweep.tuning.measured import permitted, tried_of
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import round_plan
 from flowsweep.tuning.rounds import Round, Tried
@@ -41,9 +41,11 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
     tried: list[Tried] = []
 
     def measure(asked: Round) -> None:
+        nonlocal may
         outcomes = rounds.run(asked.stage, round_plan(asked, rounds.hosts_text, rounds.ends), stopper)
         rows = {row["trial_id"]: row for row in rows_of_outcomes(outcomes)}
         tried.extend(tried_of(asked, outcomes, rows))
+        may = permitted(may, asked, outcomes)
         done.append(asked)
 
     while (asked := next_round(Known(may, least_ms, rounds.left, tuple(done), tuple(tried)))) is not None:
@@ -70,9 +72,9 @@ def tell(rounds: Rounds, found: Answer) -> bool:
     request = rounds.request
     try:
         if request.as_json:
-            say_json(as_json(found) | {"failures": rounds.failures})
+            say_json(as_json(found) | {"failures": rounds.failures, "left_out": rounds.left_out})
         else:
-            print_answer(found, rounds.failures, rounds.last)
+            print_answer(found, rounds.failures, rounds.left_out, rounds.last)
     finally:
         written = [_written(write, rounds, found) for write in (_write_settings, _write_page)]
     return all(written)

@@ -9,19 +9,20 @@ from rich.table import Table
 from flowsweep.cli.html_page import write_page
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.tuning.answer import Answer, Direction
-from flowsweep.tuning.words import GOODPUT_IS, LOOPBACK, sentences, title, tool_lines, tried_lines
+from flowsweep.tuning.words import LOOPBACK, goodput_is, sentences, title, tool_lines, tried_lines
 from flowsweep.wording import format_milliseconds, format_seconds, format_size
 
 
-def print_answer(found: Answer, failures: Sequence[str], last: Path | None) -> None:
+def print_answer(found: Answer, failures: Sequence[str], left_out: Sequence[str], last: Path | None) -> None:
     """Print what limits now, what to set, and what that gains.
 
     Args:
         found: The answer.
         failures: Of trials that did not end well.
+        left_out: Of trials whose congestion control is not allowed to everybody.
         last: The archive of the last round; absent: nothing was kept.
     """
-    say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}\n{GOODPUT_IS}")
+    say(f"\nidle round trip: {format_milliseconds(found.rtt_ms)}\n{goodput_is(found)}")
     for one in found.directions:
         _print_direction(one)
     for setting in found.how:
@@ -32,6 +33,8 @@ def print_answer(found: Answer, failures: Sequence[str], last: Path | None) -> N
     say(f"\ntraffic: {used}")
     for failure in failures:
         say(f"failed: {failure}")
+    for reason in left_out:
+        say(f"left out: {reason}")
     if last is not None:
         say(f"kept: an archive for each round, as for flowsweep report {quote(str(last))} -o report.html")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flowsweep.report.shell import page_text
 from flowsweep.tuning.answer import Answer, Direction
 from flowsweep.tuning.decide import Gain
-from flowsweep.tuning.words import GOODPUT_IS, LOOPBACK, gain_words, sentences, title, tool_lines, tried_lines
+from flowsweep.tuning.words import LOOPBACK, gain_words, goodput_is, sentences, title, tool_lines, tried_lines
 from flowsweep.version import __version__
 from flowsweep.wording import direction, format_milliseconds, format_rate, format_seconds, format_size
 
@@ -33,7 +33,7 @@ def tuning_page(found: Answer) -> str:
     return page_text(
         "tuning.html.jinja",
         version=__version__,
-        goodput_is=GOODPUT_IS,
+        goodput_is=goodput_is(found),
         title=direction(found.directions[0].src, found.directions[0].dst, simultaneous=True),
         rtt=format_milliseconds(found.rtt_ms),
         traffic=f"{format_seconds(found.traffic_s)}, {format_size(float(f'{found.traffic_bytes:.3g}'))}",
@@ -70,7 +70,7 @@ def intervals(one: Direction) -> list[Interval]:
         Interval(
             setting=gain.setting.words,
             goodput=format_rate(gain.goodput_bps),
-            words=gain_words(gain),
+            words=gain_words(one, gain),
             low=place(_ends(gain)[0]),
             high=place(_ends(gain)[1]),
             centre=place(gain.percent),

@@ -8,12 +8,13 @@ from typing import Any
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.verdicts import NOT_CLEAR
+from flowsweep.defaults import SECOND_NS
 from flowsweep.tuning.advise import HowToSet, SystemSetting, how_to_set, system_settings
 from flowsweep.tuning.allowed import not_loaded
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends, recommended_plan
-from flowsweep.tuning.rounds import Round, Stage, Tried, of_way
+from flowsweep.tuning.rounds import Round, Stage, Timing, Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.tools import Known, ToolAdvice, tools
 
@@ -49,9 +50,11 @@ class Direction:
     verified: Gain | None = None
     """Measured once more, after the choice; absent, too, where none of its trials ended well then."""
     withdrawn: Gain | None = None
-    """What was chosen, where that was measured once more and did not gain."""
+    """What was chosen, where that was measured once more and did not hold."""
     not_loaded: str | None = None
     """The most promising congestion control, where the sender has it not loaded: it was not tried."""
+    finals: Round | None = None
+    """How gains were measured; absent where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ def answer(
     """
     first = {way: _decided(way, tried, rounds, "finals") for way in ends}
     again = {way: _verified(first[way], tried, rounds) for way in ends}
+    finals = {way: _round_of(way, rounds, "finals") for way in ends}
     decisions = {way: _held(first[way], measured_again=again[way][0], again=again[way][1]) for way in ends}
     system = () if is_loopback else system_settings(decisions, tried, hosts, ends)
     return Answer(
@@ -108,20 +112,25 @@ def answer(
                 _direction(decisions[way], of_way(tried, way), _asked(rounds, way), ends[way], hosts, rtt_ms),
                 verified=again[way][1],
                 withdrawn=None if decisions[way].chosen else first[way].chosen,
+                finals=finals[way],
             )
             for way in ends
         ),
         system,
         how_to_set(system, places),
-        recommended_plan(decisions, hosts_text, ends),
+        recommended_plan(decisions, hosts_text, ends, finals),
         *spent,
         is_loopback=is_loopback,
     )
 
 
 def _decided(way: Way, tried: Sequence[Tried], rounds: Sequence[Round], stage: Stage) -> Decision:
-    blocks = next((one.blocks for one in rounds if one.stage == stage and way in one.settings), None)
-    return decide(way, of_way(tried, way, stage), blocks)
+    asked = _round_of(way, rounds, stage)
+    return decide(way, of_way(tried, way, stage), None if asked is None else asked.blocks)
+
+
+def _round_of(way: Way, rounds: Sequence[Round], stage: Stage) -> Round | None:
+    return next((one for one in rounds if one.stage == stage and way in one.settings), None)
 
 
 def _verified(first: Decision, tried: Sequence[Tried], rounds: Sequence[Round]) -> tuple[bool, Gain | None]:
@@ -135,8 +144,8 @@ def _verified(first: Decision, tried: Sequence[Tried], rounds: Sequence[Round]) 
 
 
 def _held(first: Decision, *, measured_again: bool, again: Gain | None) -> Decision:
-    """What is decided once it was measured again: nothing is chosen that is not above 0 then."""
-    if not measured_again or (again is not None and (again.low_percent or 0.0) > 0):
+    """What is decided once it was measured again: nothing is chosen that then is not above 0, or fails."""
+    if not measured_again or (again is not None and (again.low_percent or 0.0) > 0 and not again.fails):
         return first
     return replace(first, outcome="not held", chosen=None)
 
@@ -236,6 +245,16 @@ def _direction_json(one: Direction) -> dict[str, Any]:
         "verified": None if one.verified is None else _gain_json(one.verified),
         "withdrawn": None if one.withdrawn is None else _gain_json(one.withdrawn),
         "not_loaded": one.not_loaded,
+        "trials": None if one.finals is None else _trials_json(one.finals.timing),
+    }
+
+
+def _trials_json(lasts: Timing) -> dict[str, Any]:
+    """How long each trial of the finals lasted, and whether one flow may still have grown when it counted."""
+    return {
+        "duration_s": lasts.duration_ns / SECOND_NS,
+        "omitted_s": lasts.omit_ns / SECOND_NS,
+        "has_growth": lasts.has_growth,
     }
 
 

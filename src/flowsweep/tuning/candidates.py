@@ -48,7 +48,8 @@ def candidates(look: Sequence[Tried], may: Allowed, rtt_ms: float) -> tuple[Sett
         lost.
     """
     capacity_bps = max(one.goodput_bps for one in look)
-    today = next(one for one in look if one.setting == TODAY)
+    # The last one: the first may have carried nothing.
+    today = next(one for one in reversed(look) if one.setting == TODAY)
     verdict = today.row["verdict"] or ""
     if verdict == QUEUE and today.goodput_bps >= _FULL * capacity_bps:
         return Setting(MANY), *(Setting(congestion=name) for name in may.congestions[:1])

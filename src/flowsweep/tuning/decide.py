@@ -17,7 +17,7 @@ from flowsweep.tuning.settings import TODAY, Setting, Way
 Outcome = Literal["gain", "nothing", "not shown", "failing", "not held"]
 """`nothing`: a gain beyond the margin is ruled out; `not shown`: it is not, and none was seen for sure;
 `failing`: only settings gained whose trials failed too often; `not held`: what gained was not shown to once
-it was measured again."""
+it was measured again, or then failed too often."""
 WORTH = EQUIVALENCE_MARGIN
 """A smaller gain is not worth its trouble, and settings that are no further apart are equally good."""
 _FAILED_SHARE = 0.1
@@ -42,7 +42,7 @@ class Gain:
     asked: int
     """Blocks in which it was to be measured."""
     failed: int
-    """Of these, those in which its trial failed."""
+    """Of these, those in which its trial failed, or carried nothing in the part that counts."""
     today_failed: int
     """Likewise of today's setting."""
 
@@ -169,7 +169,8 @@ def goodput_bps(tried: Iterable[Tried]) -> Mapping[Setting, float]:
 
 def _gain(setting: Setting, tried: Sequence[Tried], settings: int, asked: int) -> Gain:
     ratios = log_ratios(tried).get(setting, [])
-    whole = {one: {each.block for each in tried if each.setting == one} for one in (TODAY, setting)}
+    carried = [one for one in tried if one.goodput_bps > 0]
+    whole = {one: {each.block for each in carried if each.setting == one} for one in (TODAY, setting)}
     both = whole[TODAY] & whole[setting]
     means = goodput_bps(one for one in tried if one.block in both) or goodput_bps(tried)
     centre = fmean(ratios) if ratios else 0.0

@@ -1,14 +1,17 @@
 """Outcomes of a round's trials, as the search takes them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.run.outcome import TrialOutcome
+from flowsweep.tuning.allowed import Allowed
 from flowsweep.tuning.plans import sweep_name
-from flowsweep.tuning.rounds import Round, Timing, Tried
+from flowsweep.tuning.rounds import CONGESTION_FORBIDDEN, Round, Timing, Tried
+from flowsweep.tuning.settings import Setting, Way
 
 _QUANTILES = (0.5, 0.95)
 _US_PER_MS = 1_000
@@ -24,21 +27,50 @@ def tried_of(
         outcomes: Of its trials.
         rows: Of the summary, by trial_id.
     """
-    names = {
-        sweep_name(way, setting): (way, setting)
-        for way, settings in asked.settings.items()
-        for setting in settings
-    }
+    names = _names(asked)
     found = []
     for outcome in outcomes:
         trial, row = outcome.record.trial, rows[outcome.record.trial_id]
-        goodput_bps = arrived_bps(outcome.samples, asked.timing) or row["goodput_mean_bps"]
+        arrived = arrived_bps(outcome.samples, asked.timing)
+        goodput_bps = row["goodput_mean_bps"] if arrived is None else arrived
         if row["status"] == "ok" and goodput_bps is not None:
             way, setting = names[trial.sweep]
             median_ms, p95_ms = round_trips_ms(outcome.samples, asked.timing.omit_ns)
             tried = Tried(asked.stage, way, setting, trial.repeat, goodput_bps, median_ms, p95_ms, row)
             found.append(tried)
     return tuple(found)
+
+
+def permitted(
+    may: Mapping[Way, Allowed], asked: Round, outcomes: Sequence[TrialOutcome]
+) -> dict[Way, Allowed]:
+    """What may be asked for, without each congestion control of which a round saw that it is forbidden.
+
+    Args:
+        may: What the hosts seemed to let an application ask for.
+        asked: What was measured.
+        outcomes: Of its trials.
+    """
+    names = _names(asked)
+    kinds: dict[tuple[Way, str | None], set[str | None]] = {}
+    for outcome in outcomes:
+        way, setting = names[outcome.record.trial.sweep]
+        failure = outcome.record.failure
+        kinds.setdefault((way, setting.congestion), set()).add(None if failure is None else failure.kind)
+    forbidden = {key for key, found in kinds.items() if found == {CONGESTION_FORBIDDEN}}
+    return {
+        way: replace(of, congestions=tuple(name for name in of.congestions if (way, name) not in forbidden))
+        for way, of in may.items()
+    }
+
+
+def _names(asked: Round) -> dict[str, tuple[Way, Setting]]:
+    """The settings of a round by the names of their sweeps."""
+    return {
+        sweep_name(way, setting): (way, setting)
+        for way, settings in asked.settings.items()
+        for setting in settings
+    }
 
 
 def arrived_bps(samples: pa.Table, lasts: Timing) -> float | None:

@@ -15,7 +15,7 @@ Ends = Mapping[Way, tuple[str, str]]
 """Source and sink of each direction, as a plan names them."""
 
 ROUND_TRIP = "round-trip"
-_REPEATED = Timing(10 * SECOND_NS, 2 * SECOND_NS, SECOND_NS, SECOND_NS // 10)
+_COUNTS_NS, _OMIT_NS = 8 * SECOND_NS, 2 * SECOND_NS
 _REPEATS = 5
 
 
@@ -47,12 +47,24 @@ def round_plan(asked: Round, hosts: str, ends: Ends) -> str:
     return "\n\n".join([campaign, hosts, *_sweeps(asked, ends)]) + "\n"
 
 
-def recommended_plan(decisions: "Mapping[Way, Decision]", hosts: str, ends: Ends) -> str | None:
-    """Write a plan that measures what is recommended beside what runs today; None if nothing is."""
+def recommended_plan(
+    decisions: "Mapping[Way, Decision]", hosts: str, ends: Ends, finals: Mapping[Way, Round | None]
+) -> str | None:
+    """Write a plan that measures what is recommended beside what runs today; None if nothing is.
+
+    Args:
+        decisions: Of each direction.
+        hosts: The `[hosts]` tables.
+        ends: The hosts' names.
+        finals: How each direction was measured: the plan leaves out what one flow takes to grow, in any case.
+    """
     chosen = {way: (TODAY, one.chosen.setting) for way, one in decisions.items() if one.chosen is not None}
     if not chosen:
         return None
-    asked = Round("verification", chosen, _REPEATS, _REPEATED)
+    grows_ns = max((one.timing.slow_start_ns for one in finals.values() if one is not None), default=0)
+    omit_ns = max(_OMIT_NS, -(-grows_ns // SECOND_NS) * SECOND_NS)
+    lasts = Timing(omit_ns + _COUNTS_NS, omit_ns, SECOND_NS, SECOND_NS // 10)
+    asked = Round("verification", chosen, _REPEATS, lasts)
     return round_plan(asked, hosts, ends).replace('"tune: verification"', '"tuned"')
 
 

@@ -11,8 +11,11 @@ from flowsweep.tuning.settings import Setting, Way
 Stage = Literal["round trip", "first look", "screening", "narrowing", "finals", "verification"]
 """Of a search, in their order; `narrowing` only where many settings are left and the budget allows it."""
 
+CONGESTION_FORBIDDEN = "congestion_forbidden"
+"""Kind of failure of a trial whose congestion control is loaded, and not allowed to everybody."""
 ROUND_TRIP_NS = SECOND_NS
 """How long the idle path is probed, before all else."""
+_LEAST_NS, _LEAST_ROUND_TRIPS = 600 * MILLISECOND_NS, 15
 _OMIT_SHARE, _OMIT_ROUND_TRIPS, _OMIT_MIN_NS = 0.4, 10, 100 * MILLISECOND_NS
 _BINS = 6
 _SAMPLES_PER_BIN = 4
@@ -28,26 +31,54 @@ class Timing:
     omit_ns: int
     interval_ns: int
     sample_interval_ns: int
+    slow_start_ns: int = 0
+    """In which one flow grows to what the path carries; 0 where that is not known."""
 
     @property
     def cost_ns(self) -> int:
         """Of traffic: the duration, and what a source sends beyond it."""
-        return self.duration_ns + PAD_NS + round(self.duration_ns * PAD_PER_DURATION)
+        return cost_ns(self.duration_ns)
+
+    @property
+    def has_growth(self) -> bool:
+        """Whether one flow may still grow in the part that counts, where more flows have grown."""
+        return self.omit_ns < self.slow_start_ns
 
 
-def timing(duration_ns: int, rtt_ms: float) -> Timing:
-    """Divide a trial: what slow start may take is left out, up to 40 % of it, the rest is six intervals.
+def cost_ns(duration_ns: int) -> int:
+    """What a trial of a duration takes of a budget of time."""
+    return duration_ns + PAD_NS + round(duration_ns * PAD_PER_DURATION)
+
+
+def least_ns(rtt_ms: float, grows_ns: int = 0) -> int:
+    """How long a trial has to be, at least, for what counts of it to tell something; in whole milliseconds.
+
+    Args:
+        rtt_ms: Round trip of the idle path.
+        grows_ns: What has to be left out of it.
+    """
+    shortest_ns = max(_LEAST_NS, round(_LEAST_ROUND_TRIPS * rtt_ms * MILLISECOND_NS))
+    whole_ns = max(shortest_ns, grows_ns + round((1 - _OMIT_SHARE) * shortest_ns))
+    return -(-whole_ns // MILLISECOND_NS) * MILLISECOND_NS
+
+
+def timing(duration_ns: int, rtt_ms: float, grows_ns: int = 0) -> Timing:
+    """Divide a trial: what slow start may take is left out, the rest is six intervals.
 
     Args:
         duration_ns: Of a trial.
-        rtt_ms: Round trip of the idle path. Ten of them: slow start doubles once a round trip, from 10
-            segments (RFC 6928) to 10 000.
+        rtt_ms: Round trip of the idle path. Ten of them are left out, up to 40 % of the trial.
+        grows_ns: In which one flow grows to what the path carries, once that is known: all of it is left out
+            of a trial that is long enough.
     """
-    slow_start_ns = max(_OMIT_MIN_NS, round(_OMIT_ROUND_TRIPS * rtt_ms * MILLISECOND_NS))
-    omit_ns = min(slow_start_ns, round(duration_ns * _OMIT_SHARE))
+    usual_ns = max(_OMIT_MIN_NS, round(_OMIT_ROUND_TRIPS * rtt_ms * MILLISECOND_NS))
+    omit_ns = min(usual_ns, round(duration_ns * _OMIT_SHARE))
+    if duration_ns >= least_ns(rtt_ms, grows_ns):
+        omit_ns = max(omit_ns, grows_ns)
     interval_ns = max(1, (duration_ns - omit_ns) // _BINS // _STEP_NS) * _STEP_NS
     omit_ns = duration_ns - _BINS * interval_ns
-    return Timing(duration_ns, omit_ns, interval_ns, min(_SAMPLE_MAX_NS, interval_ns // _SAMPLES_PER_BIN))
+    sample_ns = min(_SAMPLE_MAX_NS, interval_ns // _SAMPLES_PER_BIN)
+    return Timing(duration_ns, omit_ns, interval_ns, sample_ns, grows_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +93,8 @@ class Round:
     timing: Timing
     cap_bps: int | None = None
     """What all flows of a trial together may send: only under a budget of bytes."""
+    held_by_budget: bool = False
+    """Whether a larger budget would have more blocks."""
 
     @property
     def trials(self) -> int:

@@ -7,13 +7,32 @@ from statistics import fmean
 
 import scipy
 
+from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.analysis.verdicts import LOSS, RATE_REACHED
-from flowsweep.defaults import FEWEST_FOR_INTERVAL, MILLISECOND_NS, PAD_NS, SECOND_NS, SIGNIFICANCE
+from flowsweep.defaults import (
+    FEWEST_FOR_INTERVAL,
+    MILLISECOND_NS,
+    PAD_NS,
+    PAD_PER_DURATION,
+    SECOND_NS,
+    SIGNIFICANCE,
+)
 from flowsweep.errors import TuningError
+from flowsweep.prediction.congestion import INITIAL_WINDOW
 from flowsweep.tuning.allowed import Allowed
 from flowsweep.tuning.candidates import candidates, first_look
 from flowsweep.tuning.decide import WORTH, Gain, log_ratios, ranked
-from flowsweep.tuning.rounds import ROUND_TRIP_NS, Budget, Round, Timing, Tried, of_way, timing
+from flowsweep.tuning.rounds import (
+    ROUND_TRIP_NS,
+    Budget,
+    Round,
+    Timing,
+    Tried,
+    cost_ns,
+    least_ns,
+    of_way,
+    timing,
+)
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.units import write_duration
 from flowsweep.wording import format_rate
@@ -24,11 +43,15 @@ _PREFERRED_OF_LOSS = 3_000 * MILLISECOND_NS, 70
 """Likewise where loss limits: what slow start reached goes only with several losses of each flow. In a
 simulation (four flows of Reno, 0.2 % lost, 50 Mbit/s, 40 ms) trials of 1.5 s overstate what they carry in the
 long run by 20 %, those of 3 s by 4 %."""
-_LEAST_NS, _LEAST_ROUND_TRIPS = 600 * MILLISECOND_NS, 15
+_SEGMENT_BYTES = 1448
+"""Of a path of 1500 bytes; larger segments fill it sooner."""
+_FURTHER_ROUND_TRIPS = 3
+"""After those in which slow start fills the path: to begin, and until what it carries is acknowledged."""
 _TRIALS_OF_ALL, _TRIALS_AFTER_LOOK = 32, 26
 """What a budget has to hold: both directions with 3 settings at first, 5 screened, and 2 in 3 blocks."""
-_PAD_NS = PAD_NS + 2 * MILLISECOND_NS
-"""What a trial of less than 10 s sends beyond its duration."""
+_TRIALS_OF_FINALS = 2 * 2 * FEWEST_FOR_INTERVAL
+_FEWEST_AFTER_LOOK = 2 * 2 + _TRIALS_OF_FINALS
+"""Likewise where each direction has 2 screened: fewer settings rather than trials that are too short."""
 _SCREENED_SHARE, _NARROWED_SHARE = 0.45, 0.3
 """Of what is left; the rest is for the finals."""
 _LOOK_BYTES_SHARE = 0.25
@@ -61,14 +84,14 @@ def next_round(known: Known) -> Round | None:
 
     Raises:
         TuningError: The budget, or what is left of it, holds no trial that would tell anything; or today's
-            setting did not run in a first look.
+            setting did not run in a first look, nor once more.
     """
     if not known.done:
         return _first_look(known)
     last = known.done[-1]
     match last.stage:
         case "first look":
-            return _screening(known)
+            return _look_again(known) or _screening(known)
         case "screening":
             return _narrowing(known, last.timing) or _finals(known, last.timing)
         case "narrowing":
@@ -82,16 +105,29 @@ def _first_look(known: Known) -> Round:
     lasts, cap_bps = _timing(known, _TRIALS_OF_ALL), None
     if (share := known.budget.share(_LOOK_BYTES_SHARE).traffic_bytes) is not None:
         # The shorter, the higher the rate below which bytes are counted.
-        lasts = timing(_least_ns(known), known.rtt_ms)
+        lasts = timing(least_ns(known.rtt_ms), known.rtt_ms)
         cap_bps = share * 8 * SECOND_NS // (sum(map(len, settings.values())) * lasts.cost_ns)
     return Round("first look", settings, 1, lasts, cap_bps)
+
+
+def _look_again(known: Known) -> Round | None:
+    """Today's setting once more, where its only trial failed."""
+    without = [way for way in known.may if not _has_today(known, way)]
+    if not without or len(known.done) > 1:
+        return None
+    return replace(known.done[-1], settings=dict.fromkeys(without, (TODAY,)))
+
+
+def _has_today(known: Known, way: Way) -> bool:
+    return any(one.setting == TODAY and one.goodput_bps > 0 for one in of_way(known.tried, way))
 
 
 def _screening(known: Known) -> Round:
     _check_look(known)
     lasts, cap_bps = _timing(known, _TRIALS_AFTER_LOOK), _cap_bps(known)
     listed = {way: candidates(of_way(known.tried, way), may, known.rtt_ms) for way, may in known.may.items()}
-    room = int(known.budget.time_ns(cap_bps) * _SCREENED_SHARE / lasts.cost_ns)
+    left_ns = known.budget.time_ns(cap_bps)
+    room = min(int(left_ns * _SCREENED_SHARE / lasts.cost_ns), left_ns // lasts.cost_ns - _TRIALS_OF_FINALS)
     most = max(1, room // len(listed) - 1)
     settings = {way: (TODAY, *found[:most]) for way, found in listed.items()}
     blocks = min(2, max(1, room // sum(map(len, settings.values()))))
@@ -105,7 +141,7 @@ def _check_look(known: Known) -> None:
         TuningError: It is not so.
     """
     for way in known.may:
-        if not any(one.setting == TODAY for one in of_way(known.tried, way)):
+        if not _has_today(known, way):
             raise TuningError(f"a transfer as it is today could not be measured in one direction ({way})")
     held_bps = known.done[-1].cap_bps
     if held_bps and max(one.goodput_bps for one in known.tried) >= RATE_REACHED * held_bps:
@@ -138,7 +174,8 @@ def _finals(known: Known, lasts: Timing) -> Round:
         settings = {way: (TODAY, *finalists(of_way(known.tried, way), most)) for way in known.may}
         blocks = room // sum(map(len, settings.values()))
         if blocks >= blocks_needed:
-            return Round("finals", settings, min(blocks, _blocks_wanted(known, most)), lasts, cap_bps)
+            wanted = _blocks_wanted(known, most)
+            return Round("finals", settings, min(blocks, wanted), lasts, cap_bps, blocks < wanted)
     raise TuningError(
         f"--budget: too small: {FEWEST_FOR_INTERVAL} blocks of two settings do not fit any more"
     )
@@ -201,28 +238,48 @@ def _blocks_wanted(known: Known, settings: int) -> int:
 def _timing(known: Known, trials: int) -> Timing:
     """As long as suits the path, if the budget holds so many of them; never so short that slow start is all.
 
+    Once it is known how long one flow grows, that is left out, if need be in fewer trials.
+
     Raises:
-        TuningError: It does not.
+        TuningError: The budget holds no trials that would tell anything.
     """
     rtt_ns = known.rtt_ms * MILLISECOND_NS
-    room_ns = known.budget.time_ns(_cap_bps(known)) // trials - _PAD_NS
     loses = any(one.row["verdict"] == LOSS for one in known.tried)
     usual_ns, round_trips = _PREFERRED_OF_LOSS if loses else _PREFERRED
     preferred_ns = max(usual_ns, round(round_trips * rtt_ns))
-    least_ns = _least_ns(known)
-    if room_ns < least_ns:
-        needed_ns = (least_ns + _PAD_NS) * _TRIALS_OF_ALL + ROUND_TRIP_NS
-        needed = write_duration(math.ceil(needed_ns / SECOND_NS) * SECOND_NS)
-        raise TuningError(
-            f"--budget: too small for a round trip of {known.rtt_ms:.3g} ms: expected {needed} or more"
-            + (", and more bytes" if known.budget.traffic_bytes is not None else "")
-        )
-    return timing(min(preferred_ns, room_ns) // MILLISECOND_NS * MILLISECOND_NS, known.rtt_ms)
+    grows_ns = slow_start_ns(max(one.goodput_bps for one in known.tried), known.rtt_ms) if known.tried else 0
+    room_ns = _room_ns(known, trials)
+    for needed_ns in (least_ns(known.rtt_ms, grows_ns), least_ns(known.rtt_ms)):
+        if needed_ns <= room_ns:
+            duration_ns = min(max(preferred_ns, needed_ns), room_ns) // MILLISECOND_NS * MILLISECOND_NS
+            return timing(duration_ns, known.rtt_ms, grows_ns)
+        if known.tried and needed_ns <= _room_ns(known, _FEWEST_AFTER_LOOK):
+            return timing(needed_ns, known.rtt_ms, grows_ns)
+    budget_ns = cost_ns(least_ns(known.rtt_ms)) * _TRIALS_OF_ALL + ROUND_TRIP_NS
+    needed = write_duration(math.ceil(budget_ns / SECOND_NS) * SECOND_NS)
+    raise TuningError(
+        f"--budget: too small for a round trip of {known.rtt_ms:.3g} ms: expected {needed} or more"
+        + (", and more bytes" if known.budget.traffic_bytes is not None else "")
+    )
 
 
-def _least_ns(known: Known) -> int:
-    """How long a trial has to be, at least."""
-    return max(_LEAST_NS, round(_LEAST_ROUND_TRIPS * known.rtt_ms * MILLISECOND_NS))
+def slow_start_ns(capacity_bps: float, rtt_ms: float) -> int:
+    """How long one flow grows from its initial window to what a path holds, doubling once a round trip.
+
+    Args:
+        capacity_bps: What the path carried at best.
+        rtt_ms: Round trip of the idle path.
+    """
+    segments = bandwidth_delay_bytes(capacity_bps, rtt_ms / 1_000) / _SEGMENT_BYTES
+    doublings = max(0.0, math.log2(max(segments, 1.0) / INITIAL_WINDOW))
+    return round((doublings + _FURTHER_ROUND_TRIPS) * rtt_ms * MILLISECOND_NS)
+
+
+def _room_ns(known: Known, trials: int) -> int:
+    """The longest duration, in whole milliseconds, of which the budget holds so many trials."""
+    each_ns = known.budget.time_ns(_cap_bps(known)) // trials
+    room_ns = int((each_ns - PAD_NS) / (1 + PAD_PER_DURATION)) // MILLISECOND_NS * MILLISECOND_NS
+    return room_ns if cost_ns(room_ns) <= each_ns else room_ns - MILLISECOND_NS
 
 
 def _cap_bps(known: Known) -> int | None:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.verdicts import APPLICATION_RATE
-from flowsweep.tuning.answer import Direction
+from flowsweep.tuning.answer import Answer, Direction
 from flowsweep.tuning.decide import WORTH, Gain
+from flowsweep.tuning.rounds import Timing
 from flowsweep.tuning.settings import TODAY
 from flowsweep.tuning.tools import ToolAdvice
 from flowsweep.wording import (
@@ -12,22 +13,34 @@ from flowsweep.wording import (
     counted,
     direction,
     format_change,
+    format_duration,
     format_margin,
     format_milliseconds,
+    format_number,
     format_percent,
     format_rate,
 )
 
-GOODPUT_IS = (
-    "Goodput is the mean after slow start, of what arrived at the other host: what its application reads "
-    "waits behind lost packets, and may come to more than a link carries."
+_ARRIVED = (
+    "of what arrived at the other host: what its application reads waits behind lost packets, and may come "
+    "to more than a link carries."
 )
+_AS_FACTOR_PERCENT = 100
 _BUDGET_LIMITS = "the rate that --budget leaves"
 """No plan of the reader's sets one; trials under a budget of bytes are held below a multiple of the best."""
 LOOPBACK = (
     "Both ends are this machine: what is fast here need not be so over a network, so no setting of the "
     "system is named."
 )
+
+
+def goodput_is(found: Answer) -> str:
+    """Say of what goodput is the mean; after slow start only where that was left out."""
+    finals = found.directions[0].finals
+    if finals is None or not finals.timing.has_growth:
+        return f"Goodput is the mean after slow start, {_ARRIVED}"
+    lasts, omitted = (format_duration(ns) for ns in (finals.timing.duration_ns, finals.timing.omit_ns))
+    return f"Goodput is the mean of transfers of {lasts} without their first {omitted}, {_ARRIVED}"
 
 
 def title(one: Direction) -> str:
@@ -67,20 +80,38 @@ def set_sentences(one: Direction) -> Iterator[str]:
     if chosen is None:
         yield _nothing(one)
         return
-    yield f"Set {chosen.setting.words}: {format_rate(chosen.goodput_bps)}, {gain_words(chosen)}."
+    yield f"Set {chosen.setting.words}: {format_rate(chosen.goodput_bps)}, {gain_words(one, chosen)}."
+    if one.finals is not None and one.finals.timing.has_growth:
+        yield _growth(one.finals.timing)
     if (cost := _latency(one)) is not None:
         yield cost
 
 
-def gain_words(gain: Gain) -> str:
-    """Say how much goodput changes: "a gain of 41 % [39, 43] over today's in the same block, in 5 blocks"."""
-    blocks = counted(gain.blocks, "block")
+def gain_words(one: Direction, gain: Gain) -> str:
+    """Say how much goodput changes, from twice as much on as a factor.
+
+    "a gain of 41.0 % [39.0, 43.0] over today's setting beside it, in 5 comparisons of 1.50 s", "11.5 times
+    [6.11, 21.7] what today's setting carried beside it, in 4 comparisons of 1.50 s".
+    """
     failed = f"; it failed in {gain.failed} of {gain.asked}" if gain.failed else ""
-    if gain.low_percent is None or gain.high_percent is None:
-        return f"{format_percent(gain.percent)} in {blocks}: too few for an interval{failed}"
-    change = format_change(gain.percent, gain.low_percent, gain.high_percent)
-    kind = "gain" if gain.percent >= 0 else "change"
-    return f"a {kind} of {change} over today's in the same block, in {blocks}{failed}"
+    if not gain.blocks:
+        return f"no comparison{failed}"
+    lasts = "" if one.finals is None else f" of {format_duration(one.finals.timing.duration_ns)}"
+    few = ": too few for an interval" if gain.low_percent is None else ""
+    return f"{_change(gain)}, in {counted(gain.blocks, 'comparison')}{lasts}{few}{failed}"
+
+
+def _change(gain: Gain) -> str:
+    low, high = gain.low_percent, gain.high_percent
+    if round(gain.percent, 1) >= _AS_FACTOR_PERCENT:
+        factor, *ends = (
+            format_number(1 + percent / 100) for percent in (gain.percent, low, high) if percent is not None
+        )
+        interval = f" [{', '.join(ends)}]" if ends else ""
+        return f"{factor} times{interval} what today's setting carried beside it"
+    known = None if low is None or high is None else format_change(gain.percent, low, high)
+    change = known or format_percent(gain.percent)
+    return f"a {'gain' if gain.percent >= 0 else 'change'} of {change} over today's setting beside it"
 
 
 def verified_sentence(one: Direction) -> str | None:
@@ -89,8 +120,10 @@ def verified_sentence(one: Direction) -> str | None:
     if gain is None:
         return None if one.withdrawn is None else "Measured again: not decided, since all its trials failed."
     if gain.low_percent is None or gain.high_percent is None:
-        return f"Measured again: not decided, since trials failed ({gain_words(gain)})."
-    if gain.shown:
+        return f"Measured again: not decided, since trials failed ({gain_words(one, gain)})."
+    if gain.low_percent > 0 and gain.fails:
+        said = "it gains, but fails too often"
+    elif gain.shown:
         said = "the gain is real"
     elif gain.low_percent > 0:
         said = "there is a gain, but it may be smaller than it seemed"
@@ -98,7 +131,7 @@ def verified_sentence(one: Direction) -> str | None:
         said = "it is a loss"
     else:
         said = "the gain did not show again"
-    return f"Measured again, before and after in random order: {said}, {gain_words(gain)}."
+    return f"Measured again, before and after in random order: {said}, {gain_words(one, gain)}."
 
 
 def tried_lines(one: Direction) -> Iterator[tuple[str, str, str]]:
@@ -133,16 +166,18 @@ def _cannot(things: Sequence[str]) -> str:
 
 def _nothing(one: Direction) -> str:
     most = one.decision.most_percent
-    others = len(one.tried) - 1
+    others = len({*one.tried, *one.failed} - {TODAY})
     tried = counted(others, "other setting")
     if one.withdrawn is not None:
-        gained = f"{one.withdrawn.setting.words} had {gain_words(one.withdrawn)}"
-        return f"Nothing to set: {gained}, but it was not shown to gain when it was measured again."
+        gained = f"{one.withdrawn.setting.words} had {gain_words(one, one.withdrawn)}"
+        failed = one.verified is not None and (one.verified.low_percent or 0.0) > 0
+        but = "it failed too often" if failed else "it was not shown to gain"
+        return f"Nothing to set: {gained}, but {but} when it was measured again."
     if one.decision.outcome == "failing":
         gain = next(gain for gain in one.decision.gains if gain.shown)
         return (
-            f"Nothing to set: {gain.setting.words} had {gain_words(gain)}, today's in {gain.today_failed}: "
-            "what fails so often is not advised."
+            f"Nothing to set: {gain.setting.words} had {gain_words(one, gain)}, "
+            f"today's in {gain.today_failed}: what fails so often is not advised."
         )
     if most is None:
         return f"Nothing to set: too few trials ended well to know of a gain ({tried} tried)."
@@ -150,10 +185,21 @@ def _nothing(one: Direction) -> str:
     if one.decision.outcome == "nothing":
         again = f"Measured again, {_finalists(len(one.decision.gains), others)}"
         gained = f"gained at most {upto}" if round(most, 1) > 0 else "gained nothing"
-        return f"Nothing to set: nothing is to be gained. {again} {gained} (95 %)."
+        nothing = f"of what was tried, nothing gains more than {format_margin(WORTH)}"
+        return f"Nothing to set: {nothing}. {again} {gained} (95 %)."
+    narrows = (
+        "; a larger --budget narrows that" if one.finals is not None and one.finals.held_by_budget else ""
+    )
     return (
         f"Nothing to set: of {tried}, none was shown to gain more than {format_margin(WORTH)}. Trials vary "
-        f"so much that up to {upto} cannot be ruled out; a larger --budget narrows that."
+        f"so much that up to {upto} cannot be ruled out{narrows}."
+    )
+
+
+def _growth(lasts: Timing) -> str:
+    return (
+        f"In transfers of {format_duration(lasts.duration_ns)} one flow may still have been growing: in "
+        "longer ones the gain may be smaller. A larger --budget has longer ones."
     )
 
 

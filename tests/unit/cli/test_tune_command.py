@@ -3,7 +3,8 @@
 import errno
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.errors import PlanError, TuningError
 from flowsweep.plan import load_plan
 from flowsweep.run.events import EventListener
-from flowsweep.run.outcome import Recorder, TrialOutcome
+from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot, Trial
 from rtt_support import make_rtt_outcome
 
@@ -50,11 +51,15 @@ def usual(trial: Trial) -> TrialOutcome:
 def tune(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """The command, with trials that come to what they are said to."""
 
-    def invoke(*words: str | Path, outcome: Callable[[Trial], TrialOutcome] = usual) -> Result:
+    def invoke(
+        *words: str | Path,
+        outcome: Callable[[Trial], TrialOutcome] = usual,
+        facts: Mapping[str, object] = FACTS,
+    ) -> Result:
         async def run_campaign(
             slots: Sequence[Slot], _: object, recorder: Recorder, *, events: EventListener, **__: Any
         ) -> None:
-            recorder.hosts({name: dict(FACTS) for name in ("here", "there")})
+            recorder.hosts({name: dict(facts) for name in ("here", "there")})
             for slot in slots:
                 for trial in slot.trials:
                     recorder.finished(outcome(trial))
@@ -74,10 +79,12 @@ def test_a_gain_is_told_and_nothing_where_there_is_none(tune: Callable[..., Resu
     there, back = result.stdout.split("here → there")[1].split("there → here")
     assert "Today 1 flow (cubic) carries 10" in there
     assert "Set 4 flows: 40" in there
-    assert "a gain of 30" in there
+    assert " Mbit/s, 4.0" in there
+    assert "what today's setting carried beside it, in " in there
+    assert " comparisons of 1.50 s." in there
     assert "Measured again, before and after in random order: the gain is real" in there
     assert "iperf3 -c SERVER -P 4" in there
-    assert "Nothing to set: nothing is to be gained." in back
+    assert "Nothing to set: of what was tried, nothing gains more than 3 %." in back
     assert "Measured again, before" not in back
     kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
     assert kept[:4] == ["1-round-trip", "2-first-look", "3-screening", "4-finals"]
@@ -177,7 +184,7 @@ def test_what_is_a_loss_once_more_is_neither_advised_nor_kept(
     result = tune("local", *BUDGET, "--verify", "--save", kept, outcome=outcome)
     assert result.exit_code == 0, result.output
     there = result.stdout.split("here → there")[1].split("there → here")[0]
-    assert "Nothing to set: 4 flows had a gain of 30" in there
+    assert "Nothing to set: 4 flows had 4.0" in there
     assert "Measured again, before and after in random order: it is a loss" in there
     assert "what to type" not in there
     assert sorted(path.name for path in kept.iterdir())[4:] == ["5-verification"]
@@ -192,6 +199,32 @@ def test_a_setting_that_fails_is_named_and_the_search_goes_on(tune: Callable[...
     assert result.exit_code == EXIT_TRIALS_FAILED
     assert "failed: out-8-flows: prepare on here: send window" in result.stdout
     assert "Set 4 flows: 40" in result.stdout
+
+
+def test_a_congestion_control_that_is_forbidden_is_left_out_after_the_first_look(
+    tune: Callable[..., Result],
+) -> None:
+    asked: list[str] = []
+
+    def outcome(trial: Trial) -> TrialOutcome:
+        if trial.test == "rtt" or trial.parameters.congestion is None:
+            return usual(trial)
+        asked.append(trial.sweep)
+        made = make_failed(trial)
+        failure = Failure(
+            phase="prepare", host=trial.src, kind="congestion_forbidden", message="htcp is not for everybody"
+        )
+        return replace(made, record=made.record.model_copy(update={"failure": failure}))
+
+    facts = FACTS | {"congestion_available": ["cubic", "htcp"]}
+    result = tune("local", *BUDGET, outcome=outcome, facts=facts)
+    assert sorted(asked) == ["back-8-flows-htcp", "out-8-flows-htcp"]
+    assert result.exit_code == 0
+    assert "failed:" not in result.stdout
+    assert "left out: on here, htcp is not for everybody\n" in result.stdout
+    result = tune("local", *BUDGET, "--json", outcome=outcome, facts=facts)
+    found = json.loads(result.stdout)
+    assert (len(found["failures"]), len(found["left_out"])) == (0, 2)
 
 
 def test_where_nothing_runs_as_it_is_today_the_search_ends(tune: Callable[..., Result]) -> None:

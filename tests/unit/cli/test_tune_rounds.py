@@ -1,12 +1,22 @@
 """Where the hosts of `flowsweep tune` are, and what a person calls them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from analysis_support import make_failed
+from flowsweep.cli.far_host import COMMAND_LINE
 from flowsweep.cli.tune_rounds import Rounds, TuneRequest, begun
 from flowsweep.cli.tune_search import _file_of
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan import parse_plan
+from flowsweep.run.outcome import Failure
+from flowsweep.schedule import schedule
 from flowsweep.tuning.places import Place
+from flowsweep.tuning.plans import round_plan
+from flowsweep.tuning.rounds import Round, timing
+from flowsweep.tuning.settings import Setting, Way
 
 
 def rounds(host: str, address: str, devices: Mapping[str, str]) -> Rounds:
@@ -47,3 +57,20 @@ def test_hosts_are_called_what_a_person_wrote() -> None:
 )
 def test_files_are_called_like_hosts(name: str, file: str) -> None:
     assert _file_of(Place(name)) == file
+
+
+@pytest.mark.parametrize(
+    ("phase", "charged"), [("prepare", 0), ("connect", 0), ("run", 1_100_000), ("report", 1_100_000)]
+)
+def test_a_trial_without_data_takes_what_it_may_have_sent(phase: str, charged: int) -> None:
+    """8 Mbit/s for a second and what a source sends beyond it: more than that no flow was let send."""
+    made = begun(TuneRequest("local", None, None, "1GB", verify=False, as_json=False, save=None, report=None))
+    asked = Round("finals", {Way.out: (Setting(4),)}, 1, timing(SECOND_NS, 20.0), cap_bps=8_000_000)
+    plan = parse_plan(round_plan(asked, made.hosts_text, made.ends), COMMAND_LINE, {})
+    ((trial,),) = (slot.trials for slot in schedule(plan, 1))
+    failed = make_failed(trial)
+    failure = Failure(phase=phase, host="here", kind="session_lost", message="the session was lost")
+    made._spend([replace(failed, record=failed.record.model_copy(update={"failure": failure}))])
+    assert made.left.traffic_bytes is not None
+    assert 10**9 - made.left.traffic_bytes == pytest.approx(charged, rel=1e-3)
+    assert made.traffic_bytes == 0

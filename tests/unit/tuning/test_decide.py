@@ -121,6 +121,16 @@ def test_a_setting_that_fails_more_often_than_todays_is_not_chosen(
         assert (decision.chosen is None) == (outcome == "failing")
 
 
+def test_a_trial_that_carries_nothing_failed() -> None:
+    """Three of eight stall, the others carry twice as much as today's: that is not advised."""
+    made = finals(eight=[2.0, 0.0, 2.01, 0.0, 1.99, 0.0, 2.0, 2.0])
+    decision = decide(Way.out, made, 8)
+    (gain,) = decision.gains
+    assert decision.outcome == "failing"
+    assert (gain.blocks, gain.failed, gain.today_failed) == (5, 3, 0)
+    assert gain.goodput_bps == pytest.approx(2 * gain.today_bps, rel=0.01)
+
+
 def test_another_setting_is_chosen_where_the_best_fails() -> None:
     chosen = decided(eight=[2.0, 2.01, 1.99], two=[1.5, 1.5, 1.49, 1.5, 1.51, 1.5]).chosen
     assert chosen is not None

@@ -1,12 +1,19 @@
 """What a trial of a search carried: what arrived, which is no more than the link carries."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pytest
 
-from flowsweep.tuning.measured import arrived_bps
-from flowsweep.tuning.rounds import Timing
+from flowsweep.tuning.measured import arrived_bps, tried_of
+from flowsweep.tuning.plans import sweep_name
+from flowsweep.tuning.rounds import Round, Timing
+from flowsweep.tuning.settings import TODAY, Way
+
+if TYPE_CHECKING:
+    from flowsweep.analysis.summarising.trial_row import TrialRow
+    from flowsweep.run.outcome import TrialOutcome
 
 MILLISECOND_NS, SECOND_NS = 1_000_000, 1_000_000_000
 LINK_BPS, MSS_BYTES = 96_528_000, 1448
@@ -42,3 +49,14 @@ def test_a_kernel_that_does_not_say_it_and_too_few_samples_tell_nothing() -> Non
     assert arrived_bps(samples().slice(0, 0), LASTS) is None
     at_its_end = Timing(2 * SECOND_NS, 2 * SECOND_NS - MILLISECOND_NS, SECOND_NS, MILLISECOND_NS)
     assert arrived_bps(samples(), at_its_end) is None
+
+
+def test_a_trial_of_which_nothing_arrived_has_no_other_mean() -> None:
+    """What its application reads may have waited behind a loss of the part that does not count."""
+    trial = SimpleNamespace(sweep=sweep_name(Way.out, TODAY), repeat=1)
+    record = SimpleNamespace(trial=trial, trial_id="a")
+    outcome = SimpleNamespace(record=record, samples=samples(bytes_acked=1448, sacked=0, rtt_us=20_000))
+    row = cast("TrialRow", {"status": "ok", "goodput_mean_bps": 5e6})
+    asked = Round("finals", {Way.out: (TODAY,)}, 1, LASTS)
+    (found,) = tried_of(asked, [cast("TrialOutcome", outcome)], {"a": row})
+    assert found.goodput_bps == 0

@@ -1,5 +1,7 @@
 """Searches in virtual time over paths whose best setting is known: what they advise, and what they spend."""
 
+from dataclasses import replace
+
 import pytest
 
 from flowsweep.errors import TuningError
@@ -34,6 +36,27 @@ def test_where_nothing_is_wrong_nothing_is_advised(noise: float) -> None:
     assert sum(one.chosen is None for one in found) >= 0.95 * len(found)
     if noise == 0.01:
         assert sum(one.outcome == "nothing" for one in found) >= 0.9 * len(found)
+
+
+@pytest.mark.parametrize("budget", [TWO_MINUTES, Budget(300 * SECOND_NS)], ids=["2min", "5min"])
+@pytest.mark.parametrize("rtt_ms", [100, 240])
+def test_more_flows_are_not_advised_for_slow_start_alone(rtt_ms: float, budget: Budget) -> None:
+    """Eight flows fill a long path three round trips before one does, and carry no more from then on."""
+    path = VirtualPath("far and clean", rate_bps=500e6, rtt_ms=rtt_ms, window_bytes=64e6, noise=0.01)
+    for seed in SEEDS:
+        search = searched(path, seed, budget)
+        assert [one.chosen for one in search.decisions().values()] == [None, None]
+        assert search.traffic_ns + SECOND_NS <= budget.traffic_ns
+        assert not search.rounds[-1].timing.has_growth
+
+
+def test_a_budget_that_holds_no_trials_without_slow_start_has_them_with_it() -> None:
+    path = VirtualPath("far and fast", rate_bps=10e9, rtt_ms=240, window_bytes=1e9, noise=0.01)
+    search = searched(path, 1)
+    search.decisions()
+    assert search.rounds[-1].stage == "finals"
+    assert search.rounds[-1].timing.has_growth
+    assert search.traffic_ns + SECOND_NS <= TWO_MINUTES.traffic_ns
 
 
 def test_the_gain_of_the_best_of_many_is_not_flattered() -> None:
@@ -94,13 +117,52 @@ def test_a_budget_that_holds_no_search_is_refused_before_it_begins(
         searched(VirtualPath("any", rtt_ms=rtt_ms), 1, budget).decisions()
 
 
-def test_a_direction_without_todays_setting_ends_the_search() -> None:
+def test_a_direction_without_todays_setting_is_looked_at_once_more_then_ends_the_search() -> None:
     path = PATHS[0]
-    look = next_round(Known({Way.out: path.may}, 20, TWO_MINUTES))
+    may = dict.fromkeys(Way, path.may)
+    look = next_round(Known(may, 20, TWO_MINUTES))
     assert look is not None
-    others = tuple(tried(Way.out, Setting(8), 1e8, path, "first look") for _ in range(2))
-    with pytest.raises(TuningError, match="could not be measured"):
-        next_round(Known({Way.out: path.may}, 20, TWO_MINUTES, (look,), others))
+    others = tuple(tried(way, Setting(8), 1e8, path, "first look") for way in Way)
+    back = tried(Way.back, TODAY, 1e8, path, "first look")
+    stalled = tried(Way.out, TODAY, 0.0, path, "first look")
+    for made in ((*others, back), (*others, back, stalled)):
+        again = next_round(Known(may, 20, TWO_MINUTES, (look,), made))
+        assert again == replace(look, settings={Way.out: (TODAY,)})
+        with pytest.raises(TuningError, match=r"could not be measured in one direction \(out\)"):
+            next_round(Known(may, 20, TWO_MINUTES, (look, again), made))
+        whole = (*made, tried(Way.out, TODAY, 1e7, path, "first look"))
+        screening = next_round(Known(may, 20, TWO_MINUTES, (look, again), whole))
+        assert screening is not None
+        assert screening.stage == "screening"
+
+
+def test_the_least_budget_holds_a_second_look() -> None:
+    path = PATHS[0]
+    may = dict.fromkeys(Way, path.may)
+    budget = Budget(23 * SECOND_NS)
+    look = next_round(Known(may, 20, budget))
+    assert look is not None
+    made = tuple(tried(way, Setting(8), 1e8, path, "first look") for way in Way)
+    again = next_round(Known(may, 20, budget.spent(look.cost_ns, 0), (look,), made))
+    assert again is not None
+    left = budget.spent(look.cost_ns + again.cost_ns, 0)
+    whole = (*made, *(tried(way, TODAY, 1e8, path, "first look") for way in Way))
+    screening = next_round(Known(may, 20, left, (look, again), whole))
+    assert screening is not None
+    assert screening.cost_ns + 12 * screening.timing.cost_ns <= left.traffic_ns
+
+
+@pytest.mark.parametrize(
+    ("seconds", "noise", "held"), [(60, 0.1, True), (600, 0.1, False), (60, 0.001, False)]
+)
+def test_the_budget_holds_blocks_only_where_more_are_wanted(
+    seconds: int, noise: float, *, held: bool
+) -> None:
+    """With ten minutes there are as many as ever, with little noise as few as are needed."""
+    search = searched(VirtualPath("clean", noise=noise), 1, Budget(seconds * SECOND_NS))
+    search.decisions()
+    assert search.rounds[-1].held_by_budget is held
+    assert (search.rounds[-1].blocks == 12) == (seconds == 600)
 
 
 def test_finalists_are_the_best_and_the_least_trouble_near_it() -> None:

@@ -1,5 +1,6 @@
 """What an answer says limits a transfer, for each verdict that a trial of it can have."""
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -9,9 +10,10 @@ import pytest
 from flowsweep.analysis.verdicts import LOSS, NOT_CLEAR, QUEUE
 from flowsweep.report.tuning import tuning_page
 from flowsweep.tuning.answer import Answer, Direction, answer, as_json
+from flowsweep.tuning.decide import Gain
 from flowsweep.tuning.rounds import Round, Tried, timing
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.tuning.words import now_sentence, sentences, tried_lines
+from flowsweep.tuning.words import gain_words, goodput_is, now_sentence, sentences, tried_lines
 from tuned_paths import ENDS, PATHS, tried
 
 if TYPE_CHECKING:
@@ -55,8 +57,8 @@ def test_losses_are_not_put_on_a_congestion_window_that_was_not_full() -> None:
 def test_nothing_to_gain_is_said_of_what_was_tried() -> None:
     told = list(sentences(direction("receive window", "receive window", "receive window")))[-1]
     assert told == (
-        "Nothing to set: nothing is to be gained. Measured again, the only other setting gained "
-        "nothing (95 %)."
+        "Nothing to set: of what was tried, nothing gains more than 3 %. Measured again, the only other "
+        "setting gained nothing (95 %)."
     )
 
 
@@ -97,12 +99,17 @@ def once_more(again: Sequence[float], **more: Any) -> Answer:
 @pytest.mark.parametrize(
     ("again", "said", "holds"),
     [
-        ((2.0, 2.01, 1.99), "the gain is real, a gain of 100 %", True),
+        ((2.0, 2.01, 1.99), "the gain is real, 2.00 times [", True),
         ((1.02, 1.021, 1.019), "there is a gain, but it may be smaller than it seemed, a gain of 2", True),
         ((1.5, 0.9, 1.0), "the gain did not show again, ", False),
         ((0.9, 0.91, 0.89), "it is a loss, a change of −10", False),
-        ((2.0, 2.0, 0.0), "not decided, since trials failed (100.0 % in 2 blocks", False),
+        (
+            (2.0, 2.0, 0.0),
+            "not decided, since trials failed (2.00 times what today's setting carried beside it, in 2 c",
+            False,
+        ),
         ((0.0, 0.0, 0.0), "not decided, since all its trials failed.", False),
+        ((1.05, 1.06, 1.07, 1.09, *[0.0] * 4), "it gains, but fails too often, a gain of 6", False),
     ],
 )
 def test_what_did_not_gain_when_it_was_measured_again_is_not_advised(
@@ -114,13 +121,89 @@ def test_what_did_not_gain_when_it_was_measured_again_is_not_advised(
     assert last.startswith("Measured again")
     assert said in last
     assert first.startswith(
-        "Set 2 flows: 200 Mbit/s, a gain of" if holds else "Nothing to set: 2 flows had a "
+        "Set 2 flows: 200 Mbit/s, 2.00 times [" if holds else "Nothing to set: 2 flows had 2.00 times ["
     )
     assert (one.decision.outcome, found.plan is not None, bool(one.tools)) == (
         ("gain", True, True) if holds else ("not held", False, False)
     )
     told = as_json(found)["directions"][0]
     assert (told["set"] is not None, told["withdrawn"] is None) == (holds, holds)
+
+
+def test_what_gains_but_fails_when_it_is_measured_again_is_withdrawn_for_that() -> None:
+    (one, _) = once_more((1.05, 1.06, 1.07, 1.09, *[0.0] * 4)).directions
+    _, nothing, again = sentences(one)
+    assert nothing.endswith(", but it failed too often when it was measured again.")
+    assert again.endswith("; it failed in 4 of 8.")
+
+
+@pytest.mark.parametrize(("grows_s", "is_known"), [(3.2, False), (0.4, True)])
+def test_goodput_is_after_slow_start_only_where_that_was_left_out(grows_s: float, *, is_known: bool) -> None:
+    """A trial of 3.6 s leaves 1.4 s out where it does not hold all of it."""
+    lasts = timing(3_600_000_000, 240.0, round(grows_s * 10**9))
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2))), 3, lasts)
+    found = once_more((), rounds=[asked])
+    growing = [line for line in sentences(found.directions[0]) if "may still have been growing" in line]
+    page = tuning_page(found).replace("\u00a0", " ")
+    plan = tomllib.loads(found.plan or "")
+    if is_known:
+        assert goodput_is(found).startswith("Goodput is the mean after slow start, of what arrived")
+        assert growing == []
+        assert (plan["sweep"][0]["omit"], plan["sweep"][0]["duration"]) == ("2s", "10s")
+    else:
+        said = "Goodput is the mean of transfers of 3.60 s without their first 1.44 s, of what arrived"
+        assert goodput_is(found).startswith(said)
+        assert growing[0].startswith("In transfers of 3.60 s one flow may still have been growing")
+        assert growing[0] in page
+        assert (plan["sweep"][0]["omit"], plan["sweep"][0]["duration"]) == ("4s", "12s")
+    assert goodput_is(found) in page
+    trials = as_json(found)["directions"][0]["trials"]
+    assert (trials["duration_s"], trials["has_growth"]) == (3.6, not is_known)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_larger_budget_is_named_only_where_it_has_more_blocks(*, held: bool) -> None:
+    made = [
+        trial(way, setting, 1e8 * ratio, block=block)
+        for block, several in enumerate((1.3, 0.9, 1.6, 1.1))
+        for way in Way
+        for setting, ratio in ((TODAY, 1.0), (Setting(2), several))
+    ]
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2))), 4, timing(10**9, 20.0), None, held)
+    found = answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), rounds=[asked])
+    told = list(sentences(found.directions[0]))[-1]
+    assert told.endswith("cannot be ruled out; a larger --budget narrows that." if held else "be ruled out.")
+
+
+def test_settings_whose_trials_all_failed_were_tried() -> None:
+    made = [trial(way, TODAY, 1e8, block=block) for way in Way for block in range(3)]
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2), Setting(4))), 3, timing(10**9, 20.0))
+    found = answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), rounds=[asked])
+    assert list(sentences(found.directions[0]))[-1].endswith("to know of a gain (2 other settings tried).")
+
+
+@pytest.mark.parametrize(
+    ("percents", "said"),
+    [
+        (
+            (1052.0, 511.0, 2073.0),
+            "11.5 times [6.11, 21.7] what today's setting carried beside it, in 4 comparisons of 1.50 s",
+        ),
+        ((41.0, 39.0, 43.0), "a gain of 41.0 % [39.0, 43.0] over today's setting beside it, in 4 comp"),
+        ((-2.0, -3.0, -1.0), "a change of −2.0 % [−3.0, −1.0] over today's setting beside it, in 4 comp"),
+        ((99.96, 90.0, 110.0), "2.00 times [1.90, 2.10] what"),
+        (
+            (20.0, None, None),
+            "a gain of 20.0 % over today's setting beside it, in 4 comparisons of 1.50 s: too few",
+        ),
+    ],
+)
+def test_large_gains_are_factors_and_trials_have_a_length(percents: tuple[float, ...], said: str) -> None:
+    asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2))), 4, timing(1_500_000_000, 20.0))
+    (one, _) = once_more((), rounds=[asked]).directions
+    gain = Gain(Setting(2), 4, *percents, 1e8, 2e8, 4, 0, 0)
+    assert gain_words(one, gain).startswith(said)
+    assert gain_words(one, replace(gain, blocks=0, asked=3, failed=3)) == "no comparison; it failed in 3 of 3"
 
 
 def test_failures_are_named_with_what_they_are_of() -> None:
@@ -138,7 +221,7 @@ def test_failures_are_named_with_what_they_are_of() -> None:
     failing = answer(made, rounds=[asked], **common)
     (one, _) = failing.directions
     said = list(sentences(one))[-1]
-    assert said.startswith("Nothing to set: 2 flows had a gain of 100 % [")
+    assert said.startswith("Nothing to set: 2 flows had 2.00 times [")
     assert said.endswith("; it failed in 9 of 12, today's in 0: what fails so often is not advised.")
     assert [trials for _, _, trials in tried_lines(one)] == [
         "3 trials, 9 more failed",
