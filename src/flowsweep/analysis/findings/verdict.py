@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
+from flowsweep.analysis.tests.file.words import unseen_files
 from flowsweep.analysis.verdict_words import congestion_held, held_by_window
 from flowsweep.analysis.verdicts import (
     CORES_BUSY,
@@ -93,7 +94,7 @@ def _part(verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: 
     many = all_of(count, "trial") if count == trials else f"{count} of {counted(trials, 'trial')}"
     unclear = verdict == NOT_CLEAR
     if verdict in STAGES:
-        part = f"{many} waited for {VERDICTS[verdict].subject}"
+        part = f"{many} waited for {limiting_words(verdict, own)}"
     elif unclear:
         part = f"it is not clear what limits {many}"
     else:
@@ -121,7 +122,7 @@ def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
         if any(held_by_window(row) for row in own):
             return f"the congestion window, held down by {cause},"
         return cause
-    return VERDICTS[verdict].subject
+    return next(filter(None, map(unseen_files, own)), VERDICTS[verdict].subject)
 
 
 def drops_early(row: TrialRow) -> bool:

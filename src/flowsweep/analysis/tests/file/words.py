@@ -1,7 +1,31 @@
-"""What a trial of files is said to have done, at a terminal and in a report."""
+"""What a trial of files is said to have done, and to have waited for, at a terminal and in a report."""
 
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
+from flowsweep.analysis.verdicts import SINK_FILE_SYSTEM, SOURCE_FILE_SYSTEM
 from flowsweep.wording import format_share
+
+_ENDS = {SOURCE_FILE_SYSTEM: "source", SINK_FILE_SYSTEM: "sink"}
+_WAITED = {SOURCE_FILE_SYSTEM: "Sending", SINK_FILE_SYSTEM: "Receiving"}
+
+
+def unseen_files(row: TrialRow) -> str | None:
+    """Name the files that a trial waited for, where nobody saw the disk below them; else None.
+
+    Btrfs, ZFS, overlays, servers of files and memory have no block device that the kernel names: there may be
+    a disk below them nevertheless.
+    """
+    end = _ENDS.get(row.get("verdict") or "")
+    if end is None or quantity_of(row, f"{end}_device_bytes_per_byte") is not None:
+        return None
+    return f"the {end}'s files"
+
+
+def file_meaning(row: TrialRow) -> str | None:
+    """Say what a verdict of files means where the trial tells less than its sentence does; else None."""
+    if unseen_files(row):
+        waited = _WAITED[row["verdict"] or ""]
+        return f"{waited} waited for files; nothing tells what the disk below them did."
+    return None
 
 
 def moved_part(row: TrialRow) -> str | None:
