@@ -152,7 +152,7 @@ def _together(parts: Sequence[_Part], ratio: float, high: float | None) -> str:
     if len(parts) < len(_BOUNDS) or (ratio >= MOST if high is None else high >= STAGES_AT_ONCE):
         return ""
     few = "" if high is not None else ", as far as so few trials tell"
-    return f" That is less than any part alone{few}: they wait for each other, or for the same CPU."
+    return f" That is less than any part alone{few}: they wait for each other, or share a disk or a CPU."
 
 
 def _spread(logs: Sequence[float]) -> float:
