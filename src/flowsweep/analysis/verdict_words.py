@@ -67,7 +67,8 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
         of the congestion window, and that was full for less than a third of the time: the path or the losses
         by themselves, on what grounds, and what the flight filled instead. Where the source was late and
         caught up in bursts that may be what was lost: that. Where hosts counted fewer drops than lost
-        datagrams: why it is theirs. Of files below which nobody saw a disk: that.
+        datagrams: why it is theirs. Of files below which nobody saw a disk: that. Of the
+        network alone: that it is what was measured.
     """
     verdict = known(row["verdict"])
     if verdict == HOST_DROPS and _in_pieces(row):

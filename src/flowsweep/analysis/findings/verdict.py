@@ -11,7 +11,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
-from flowsweep.analysis.tests.file.words import unseen_files
+from flowsweep.analysis.tests.file.words import network_alone, unseen_files
 from flowsweep.analysis.verdict_words import congestion_held, held_by_window
 from flowsweep.analysis.verdicts import (
     CORES_BUSY,
@@ -93,7 +93,9 @@ def _part(verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: 
     count = len(own)
     many = all_of(count, "trial") if count == trials else f"{count} of {counted(trials, 'trial')}"
     unclear = verdict == NOT_CLEAR
-    if verdict in STAGES:
+    if all(map(network_alone, own)):
+        part = f"{many} measured the network by itself"
+    elif verdict in STAGES:
         part = f"{many} waited for {limiting_words(verdict, own)}"
     elif unclear:
         part = f"it is not clear what limits {many}"

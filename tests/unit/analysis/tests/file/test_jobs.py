@@ -202,3 +202,11 @@ def _finding_of(row: Any) -> str:
     (observed,) = observations([row])
     (hypothesis,) = verdict_hypotheses(observed)
     return hypothesis.say("described")
+
+
+def test_the_network_is_not_said_to_limit_disks_that_nothing_reached() -> None:
+    assert limit_words(row_of(device=None)) == ("network", "Files at both ends waited for the network.")
+    alone = row_of(asked={"part": "network"}, device=None)
+    assert limit_words(alone) == ("network", "The network was measured by itself, from memory to memory.")
+    assert "the only trial waited for the network, at 80.0 Mbit/s" in _finding_of(row_of())
+    assert "the only trial measured the network by itself, at 80.0 Mbit/s" in _finding_of(alone)
