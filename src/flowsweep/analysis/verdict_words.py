@@ -21,6 +21,10 @@ from flowsweep.wording import counted, format_milliseconds, format_rate, format_
 
 PATH_ITSELF = "the path itself"
 THE_PATH = "The path"
+GROWING_OR_PACED = (
+    "its window may still have been growing (measure longer), or it keeps to a rate that it found"
+)
+"""Why congestion control may hold a source back that loses nothing."""
 _WINDOWS = {
     "rwnd": "The receive window was full",
     "send_buffer": "The send buffer was full",
@@ -49,6 +53,11 @@ def congestion_held(row: TrialRow) -> float | None:
     busy = max(row.get("thread_busy_send") or 0.0, row.get("thread_busy_recv") or 0.0) >= BUSY
     held = row.get("verdict") == NOT_CLEAR and not busy and share is not None and share >= MOST
     return share if held else None
+
+
+def lost_nothing(row: TrialRow) -> bool:
+    """Whether a source of QUIC declared no packet lost: nothing slowed congestion control down."""
+    return row.get("packets_lost") == 0
 
 
 def limit_name(row: TrialRow) -> str | None:

@@ -12,7 +12,12 @@ from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
 from flowsweep.analysis.tests.file.words import network_alone, unseen_files
-from flowsweep.analysis.verdict_words import congestion_held, held_by_window
+from flowsweep.analysis.verdict_words import (
+    GROWING_OR_PACED,
+    congestion_held,
+    held_by_window,
+    lost_nothing,
+)
 from flowsweep.analysis.verdicts import (
     CORES_BUSY,
     HOST_DROPS,
@@ -167,10 +172,14 @@ def _congestion_held(own: Sequence[TrialRow]) -> str:
     if len(shares) < len(own):
         return ""
     middle = " (median of the trials)" if len(shares) > 1 else ""
-    return (
-        f", congestion control held the source back for {format_share(median(shares))} of the time{middle}, "
-        "and nothing tells a full path from losses at random"
-    )
+    held = f", congestion control held the source back for {format_share(median(shares))} of the time{middle}"
+    without = sum(map(lost_nothing, own))
+    if without == len(own):
+        return f"{held}, and no packet was lost: {GROWING_OR_PACED}"
+    unknown = "nothing tells a full path from losses at random"
+    if not without:
+        return f"{held}, and {unknown}"
+    return f"{held}; {unknown}, and {without} of them lost no packet: there {GROWING_OR_PACED}"
 
 
 def _either_queue(own: Sequence[TrialRow]) -> str:
