@@ -1,5 +1,6 @@
 """What held sources of QUIC back, what their packets cost, and the verdict from it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +40,15 @@ def test_shares_are_of_the_time_between_acknowledgements() -> None:
 )
 def test_the_verdict(held: dict[str, int], asked: dict[str, int], verdict: str) -> None:
     assert row_of(held, **asked)["verdict"] == verdict
+
+
+@pytest.mark.parametrize("asked", [{}, {"window_send_bytes": 1 << 16}, {"stream_window_bytes": 1 << 16}])
+def test_whose_window_it_was_is_not_clear_of_a_server_that_tells_none(asked: dict[str, int]) -> None:
+    outcome = make_quic_outcome(make_quic_trial(**asked), **WINDOWS)
+    row = row_of_outcomes(
+        [replace(outcome, record=outcome.record.model_copy(update={"far_side": "quic-perf"}))]
+    )
+    assert row["verdict"] == "not clear"
 
 
 def test_without_acknowledgements_nothing_is_said() -> None:
