@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from flowsweep.cli.summary_rows import row_of_outcomes
@@ -49,6 +51,18 @@ def test_whose_window_it_was_is_not_clear_of_a_server_that_tells_none(asked: dic
         [replace(outcome, record=outcome.record.model_copy(update={"far_side": "quic-perf"}))]
     )
     assert row["verdict"] == "not clear"
+
+
+def test_sums_are_not_known_unless_every_flows_source_told_of_it() -> None:
+    """Of two flows one has no rows, as of a host that died."""
+    one = make_quic_outcome(make_quic_trial(flows=2), **WINDOWS, lost=3)
+    told = one.of_tests["quic"]
+    field = told.schema.field("flow")
+    index = told.schema.get_field_index("flow")
+    other = told.set_column(index, field, pc.add(told["flow"], pa.scalar(1, field.type)))
+    both = replace(one, of_tests={"quic": pa.concat_tables([told, other])})
+    assert row_of_outcomes([one])["packets_lost"] is None
+    assert row_of_outcomes([both])["packets_lost"] == 24
 
 
 def test_without_acknowledgements_nothing_is_said() -> None:
