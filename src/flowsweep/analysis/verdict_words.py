@@ -1,6 +1,7 @@
 """What limited a trial in words that its own shares of time bear out; the verdict is a value of a column."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known, quantity_of
+from flowsweep.analysis.tests.file.words import file_meaning
 from flowsweep.analysis.tests.udp.own_bursts import may_be_own_bursts
 from flowsweep.analysis.verdicts import (
     BUSY,
@@ -20,6 +21,10 @@ from flowsweep.wording import counted, format_milliseconds, format_rate, format_
 
 PATH_ITSELF = "the path itself"
 THE_PATH = "The path"
+GROWING_OR_PACED = (
+    "its window may still have been growing (measure longer), or it keeps to a rate that it found"
+)
+"""Why congestion control may hold a source back that loses nothing."""
 _WINDOWS = {
     "rwnd": "The receive window was full",
     "send_buffer": "The send buffer was full",
@@ -50,6 +55,11 @@ def congestion_held(row: TrialRow) -> float | None:
     return share if held else None
 
 
+def lost_nothing(row: TrialRow) -> bool:
+    """Whether a source of QUIC declared no packet lost: nothing slowed congestion control down."""
+    return row.get("packets_lost") == 0
+
+
 def limit_name(row: TrialRow) -> str | None:
     """Name what limited a trial, as `limit_words` does; None of one without a verdict."""
     return limit_words(row)[0] if row.get("verdict") else None
@@ -66,13 +76,16 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
         of the congestion window, and that was full for less than a third of the time: the path or the losses
         by themselves, on what grounds, and what the flight filled instead. Where the source was late and
         caught up in bursts that may be what was lost: that. Where hosts counted fewer drops than lost
-        datagrams: why it is theirs.
+        datagrams: why it is theirs. Of files below which nobody saw a disk: that. Of the
+        network alone: that it is what was measured.
     """
     verdict = known(row["verdict"])
     if verdict == HOST_DROPS and _in_pieces(row):
         return verdict, f"{VERDICTS[verdict].meaning} {_PIECES}"
     if verdict == PATH_LOSS and may_be_own_bursts(row):
         return verdict, f"{VERDICTS[verdict].meaning} {_own_bursts(row)}"
+    if meaning := file_meaning(row):
+        return verdict, meaning
     if verdict not in (QUEUE, LOSS) or held_by_window(row):
         return PATH_ITSELF if verdict == QUEUE else verdict, VERDICTS[verdict].meaning
     if verdict == LOSS:

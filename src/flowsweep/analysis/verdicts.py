@@ -52,6 +52,8 @@ QUEUE_MS = 2.0
 """A round trip that is longer than the least one by both of these has a queue standing in it. Below, it may
 be the sender's own: Linux hands over up to a millisecond of its rate in one piece (`tcp_tso_autosize`), and
 more where the round trip is below 5 ms."""
+MOVED = 0.5
+"""A device that moved less than this share of the files' bytes is not what they waited for."""
 STAGES_AT_ONCE = 0.9
 """Below this share of what the slowest stage carries alone, stages do not work at the same time."""
 PATH_NOT_FULL = 0.9
@@ -150,9 +152,9 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "More goodput needs longer reads, more flows or another file system at {source}.",
     ),
     NETWORK: VerdictWords(
-        "Both disks waited for the network.",
+        "Files at both ends waited for the network.",
         "the network",
-        'Nothing has to be set at the disks: measure the network with test = "tcp".',
+        'Neither disks nor file systems have to be faster: measure the network with test = "tcp".',
         of_path=True,
     ),
     SINK_DISK: VerdictWords(

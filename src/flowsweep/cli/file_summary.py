@@ -47,10 +47,12 @@ def _limited_by(row: TrialRow, parts: Sequence[TrialRow]) -> str:
         slowest = min(alone, key=lambda name: alone[name])
         if whole_bps < MOST * alone[slowest]:
             crowded = max(row["cores_busy_send"] or 0.0, row["cores_busy_recv"] or 0.0) >= CORES_BUSY
-            why = "all cores of a host were in use" if crowded else "they wait for each other, or share a CPU"
+            apart = "they wait for each other, or share a disk or a CPU"
+            why = "all cores of a host were in use" if crowded else apart
             return (
                 f"no single stage: {why}; the slowest part alone, the {slowest.removesuffix(_ALONE)}, is "
-                f"{format_number(alone[slowest] / whole_bps)} times as fast as all together"
+                f"{format_number(alone[slowest] / whole_bps)} times as fast as all together, as far as one "
+                f"trial of each tells (by who waited for whom: {row['verdict']})"
             )
     unclear, unknown = "no stage was waited for long enough", "there were too few samples"
     return limited_by(row, unclear=unclear, unknown=unknown)

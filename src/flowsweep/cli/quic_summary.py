@@ -1,7 +1,7 @@
 """What `flowsweep quic` says at its end."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.analysis.verdict_words import congestion_held
+from flowsweep.analysis.verdict_words import GROWING_OR_PACED, congestion_held, lost_nothing
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by, no_verdict
 from flowsweep.cli.summary_lines import cpu, goodput, latency, least_round_trip, print_lines
 from flowsweep.wording import format_number, format_share
@@ -44,9 +44,8 @@ def _held_back(row: TrialRow) -> str | None:
 
 def _limited_by(row: TrialRow) -> str:
     if (held := congestion_held(row)) is not None:
-        return (
-            f"congestion control, for {format_share(held)} of the time: it slows down for a full path as for "
-            "packets lost at random, and nothing tells which"
-        )
+        lossy = "it slows down for a full path as for packets lost at random, and nothing tells which"
+        why = f"no packet was lost; {GROWING_OR_PACED}" if lost_nothing(row) else lossy
+        return f"congestion control, for {format_share(held)} of the time: {why}"
     unknown = no_verdict(row, "there were too few acknowledgements")
     return limited_by(row, unclear="no cause accounts for enough of the trial", unknown=unknown)

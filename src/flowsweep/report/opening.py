@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
+from flowsweep.analysis.tests.file.words import unseen_files
 from flowsweep.analysis.verdicts import (
     APPLICATION_RATE,
     BUSY,
@@ -155,9 +156,9 @@ def _limit(own: Sequence[TrialRow]) -> str:
         return f"what limits is not known: nothing that was imported tells it{_said_of_path(own)}"
     if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
-    if verdict in STAGES:
-        return f"the other stages waited for {VERDICTS[verdict].subject}{many}{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
+    if verdict in STAGES:
+        return f"the other stages waited for {words}{many}{_said_of_path(own)}"
     return f"{words} limits{many}{_said_of_path(own)}"
 
 
@@ -211,7 +212,7 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
         return _MEASURE_AGAIN if _imported(own) else ""
     if verdict in WINDOWS:
         return _window_advised(own[0], verdict, findings, trials)
-    if verdict in STAGES and any(map(_stages_together, findings)):
+    if verdict in STAGES and (any(map(_stages_together, findings)) or any(map(unseen_files, own))):
         return ""
     share = _share_of_link(own)
     if verdict == QUEUE and (share is None or share < PATH_NOT_FULL):

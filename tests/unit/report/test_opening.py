@@ -298,3 +298,18 @@ def test_more_flows_use_the_cores_that_one_thread_leaves_idle() -> None:
     assert lines_of(quota)["To do"].startswith("More goodput needs a faster or less busy CPU")
     crowded = [row | {"cores_busy_recv": 0.97} for row in one_way]
     assert lines_of(crowded)["To do"].startswith("More goodput needs a faster or less busy CPU")
+
+
+def test_where_nobody_saw_the_disk_below_files_nothing_is_advised() -> None:
+    def told(per_byte: float | None) -> dict[str, str]:
+        return lines_of(
+            one_point(
+                verdict="sink file system", test="file", mode="whole", sink_device_bytes_per_byte=per_byte
+            )
+        )
+
+    unseen, seen = told(None), told(0.1)
+    assert "the other stages waited for the sink's files." in unseen["Limit"]
+    assert "To do" not in unseen
+    assert "the other stages waited for the sink's file system." in seen["Limit"]
+    assert "another file system" in seen["To do"]

@@ -11,7 +11,13 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
-from flowsweep.analysis.verdict_words import congestion_held, held_by_window
+from flowsweep.analysis.tests.file.words import network_alone, unseen_files
+from flowsweep.analysis.verdict_words import (
+    GROWING_OR_PACED,
+    congestion_held,
+    held_by_window,
+    lost_nothing,
+)
 from flowsweep.analysis.verdicts import (
     CORES_BUSY,
     HOST_DROPS,
@@ -92,8 +98,10 @@ def _part(verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: 
     count = len(own)
     many = all_of(count, "trial") if count == trials else f"{count} of {counted(trials, 'trial')}"
     unclear = verdict == NOT_CLEAR
-    if verdict in STAGES:
-        part = f"{many} waited for {VERDICTS[verdict].subject}"
+    if all(map(network_alone, own)):
+        part = f"{many} measured the network by itself"
+    elif verdict in STAGES:
+        part = f"{many} waited for {limiting_words(verdict, own)}"
     elif unclear:
         part = f"it is not clear what limits {many}"
     else:
@@ -121,7 +129,7 @@ def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
         if any(held_by_window(row) for row in own):
             return f"the congestion window, held down by {cause},"
         return cause
-    return VERDICTS[verdict].subject
+    return next(filter(None, map(unseen_files, own)), VERDICTS[verdict].subject)
 
 
 def drops_early(row: TrialRow) -> bool:
@@ -164,10 +172,14 @@ def _congestion_held(own: Sequence[TrialRow]) -> str:
     if len(shares) < len(own):
         return ""
     middle = " (median of the trials)" if len(shares) > 1 else ""
-    return (
-        f", congestion control held the source back for {format_share(median(shares))} of the time{middle}, "
-        "and nothing tells a full path from losses at random"
-    )
+    held = f", congestion control held the source back for {format_share(median(shares))} of the time{middle}"
+    without = sum(map(lost_nothing, own))
+    if without == len(own):
+        return f"{held}, and no packet was lost: {GROWING_OR_PACED}"
+    unknown = "nothing tells a full path from losses at random"
+    if not without:
+        return f"{held}, and {unknown}"
+    return f"{held}; {unknown}, and {without} of them lost no packet: there {GROWING_OR_PACED}"
 
 
 def _either_queue(own: Sequence[TrialRow]) -> str:

@@ -102,6 +102,23 @@ def test_congestion_control_is_named_where_it_accounts_for_the_time_of_quic() ->
     assert "congestion control" not in verdict_hypotheses(observed(held, less))[0].say("described")
 
 
+def test_congestion_control_that_loses_nothing_may_still_grow() -> None:
+    """A second over 200 ms: slow start throughout."""
+    held = trial(test="quic", verdict="not clear", congestion_limited_share=0.983)
+    growing, lossy = held | {"packets_lost": 0}, held | {"packets_lost": 7}
+
+    def said(*rows: Row) -> str:
+        [hypothesis] = verdict_hypotheses(observed(*rows))
+        return hypothesis.say("described").partition("of the time (median of the trials)")[2]
+
+    either = "its window may still have been growing (measure longer), or it keeps to a rate that it found."
+    assert said(growing, growing) == f", and no packet was lost: {either}"
+    assert said(lossy, lossy) == ", and nothing tells a full path from losses at random."
+    assert said(growing, lossy, lossy) == (
+        f"; nothing tells a full path from losses at random, and 1 of them lost no packet: there {either}"
+    )
+
+
 def test_a_queue_that_acknowledgements_of_the_other_direction_fill_does_not_drop_early() -> None:
     both = {
         "verdict": "congestion window: queue",

@@ -14,6 +14,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Scope, carried, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+from flowsweep.analysis.tests.file.words import from_disk_to_disk
 from flowsweep.analysis.verdicts import MOST, STAGES_AT_ONCE
 from flowsweep.axes import PART
 from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
@@ -114,9 +115,10 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
     where = f"{scope.direction}{', ' if levels else ''}{', '.join(levels)}"
     share = with_interval(format_share, ratio, low, high)
     together = _together(bounds, ratio, high)
+    go = "go from disk to disk" if all(map(from_disk_to_disk, whole.rows)) else "get across"
 
     def claim(decision: Decision) -> str:
-        reached = f"{where}: files go from disk to disk at {whole.rate()}, {share} of the lowest bound"
+        reached = f"{where}: files {go} at {whole.rate()}, {share} of the lowest bound"
         given = "; ".join(f"{_BOUNDS[part.name]} gives {part.rate()}" for part in others)
         least = f"{_BOUNDS[lowest.name]}, {lowest.rate()}"
         if not others:
@@ -152,7 +154,7 @@ def _together(parts: Sequence[_Part], ratio: float, high: float | None) -> str:
     if len(parts) < len(_BOUNDS) or (ratio >= MOST if high is None else high >= STAGES_AT_ONCE):
         return ""
     few = "" if high is not None else ", as far as so few trials tell"
-    return f" That is less than any part alone{few}: they wait for each other, or for the same CPU."
+    return f" That is less than any part alone{few}: they wait for each other, or share a disk or a CPU."
 
 
 def _spread(logs: Sequence[float]) -> float:

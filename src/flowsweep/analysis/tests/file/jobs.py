@@ -142,6 +142,7 @@ def _left(flows: ir.Table, storage: ir.Table) -> ir.Table:
 
 
 def _devices(devices: ir.Table) -> ir.Table:
+    """Per trial: what the devices of each end did; bytes are null unless all hosts of that end have one."""
     watched_us = (devices.end_ns - devices.start_ns).cast("float64") / 1000
     timed = devices.busy_us.notnull()
     of_pairs = devices.group_by("trial_id", "role", "host", "peer").aggregate(
@@ -159,13 +160,18 @@ def _devices(devices: ir.Table) -> ir.Table:
         }
     )
 
+    def moved(bytes_moved: ir.FloatingColumn, end: str) -> ir.FloatingValue:
+        of_end = hosts.role == end
+        seen = bytes_moved.count(where=of_end) == hosts.host.count(where=of_end)
+        return ibis.cases((seen, bytes_moved.sum(where=of_end)))
+
     def busy(end: str) -> ir.FloatingValue:
         of_end = hosts.role == end
         return hosts.busy_us.sum(where=of_end) / hosts.watched_us.sum(where=of_end).nullif(0.0)
 
     return hosts.group_by("trial_id").aggregate(
-        source_read_bytes=hosts.read_bytes.sum(where=hosts.role == "source"),
-        sink_written_bytes=hosts.written_bytes.sum(where=hosts.role == "sink"),
+        source_read_bytes=moved(hosts.read_bytes, "source"),
+        sink_written_bytes=moved(hosts.written_bytes, "sink"),
         **{f"{end}_busy_share": busy(end) for end in _ENDS},
         **{f"{end}_file_system": hosts.file_system.max(where=hosts.role == end) for end in _ENDS},
     )

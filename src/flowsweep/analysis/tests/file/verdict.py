@@ -7,6 +7,7 @@ from flowsweep.analysis.verdict_rules import always_busy, rate_reached
 from flowsweep.analysis.verdicts import (
     APPLICATION_RATE,
     MOST,
+    MOVED,
     NETWORK,
     NOT_CLEAR,
     RECEIVER_CPU,
@@ -18,8 +19,6 @@ from flowsweep.analysis.verdicts import (
     SOURCE_FILE_SYSTEM,
 )
 
-MOVED = 0.5
-"""A device that moved less than this share of the files' bytes is not what they waited for."""
 SMALL_BYTES = 256 << 10
 """What is synced in pieces of up to so much takes a file system more than a device that is free."""
 LEAST_WAITS = 0.05

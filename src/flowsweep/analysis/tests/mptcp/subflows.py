@@ -4,6 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.summarising.columns import GOODPUTS
+from flowsweep.analysis.tests.mptcp.columns import SUBFLOW_COLUMNS
 from flowsweep.analysis.tests.tcp.flow_states import RTT_UNKNOWN_US
 
 
@@ -42,7 +43,8 @@ def subflow_facts(subflows: ir.Table) -> ir.Table:
         One row per trial with subflows: trial_id; subflows_used (int64: those that carried payload, of all
         flows), busiest_path_share (float64: of all payload, what the pair of addresses that carried most
         carried), reinjected_bytes (int64: sent once more by MPTCP, Σ over flows);
-        subflow_retransmits, subflow_retransmitted_bytes (int64, Σ), subflow_rtt_min_ms (float64, least).
+        subflow_retransmits, subflow_retransmitted_bytes (int64, Σ), subflow_rtt_min_ms (float64, least);
+        subflow_flows (int64: of how many flows these are).
     """
     totals = subflow_totals(subflows)
     paths = totals.group_by("trial_id", "local_address", "remote_address").aggregate(
@@ -59,6 +61,7 @@ def subflow_facts(subflows: ir.Table) -> ir.Table:
         rtt_least_us=totals.rtt_least_us.min(),
     )
     facts = flows.group_by("trial_id").aggregate(
+        subflow_flows=flows.count(),
         subflows_used=flows.used.sum().cast("int64"),
         reinjected_bytes=flows.reinjected_bytes.sum().cast("int64"),
         subflow_retransmits=flows.retransmits.sum().cast("int64"),
@@ -76,12 +79,17 @@ def with_subflows(rows: ir.Table) -> ir.Table:
 
     Returns:
         The rows; retransmits, retransmitted_bytes and rtt_min_ms are those of the subflows where the flows
-        have none. Where something fell back to TCP, it is no result of several paths: no goodput.
+        have none. Where a flow's source told nothing, what is of all flows is null: a sum over the others
+        would be too low. Where something fell back to TCP, it is no result of several paths: no goodput.
     """
+    whole = rows.subflow_flows == rows.flows
     fell_back = (rows.test == "mptcp") & (rows.failure_kind == "fell_back_to_tcp").coalesce(False)
     return rows.mutate(
-        retransmits=rows.retransmits.coalesce(rows.subflow_retransmits),
-        retransmitted_bytes=rows.retransmitted_bytes.coalesce(rows.subflow_retransmitted_bytes),
+        retransmits=rows.retransmits.coalesce(ibis.cases((whole, rows.subflow_retransmits))),
+        retransmitted_bytes=rows.retransmitted_bytes.coalesce(
+            ibis.cases((whole, rows.subflow_retransmitted_bytes))
+        ),
         rtt_min_ms=rows.rtt_min_ms.coalesce(rows.subflow_rtt_min_ms),
+        **{name: ibis.cases((whole, rows[name])) for name in SUBFLOW_COLUMNS},
         **{name: fell_back.ifelse(ibis.null("float64"), rows[name]) for name in GOODPUTS},
     )

@@ -17,19 +17,21 @@ def with_quic_verdict(rows: ir.Table) -> ir.Table:
 
     Args:
         rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, flows, rate_bps,
-            thread_busy_send, thread_busy_recv, window_send_bytes, window_recv_bytes, stream_window_bytes,
-            streams_per_flow, family, link_queue_drops, link_random_drops, link_policer_drops, path_rate_bps,
-            bytes_sent and those of `quic_facts`.
+            far_side, thread_busy_send, thread_busy_recv, window_send_bytes, window_recv_bytes,
+            stream_window_bytes, streams_per_flow, family, link_queue_drops, link_random_drops,
+            link_policer_drops, path_rate_bps, bytes_sent and those of `quic_facts`.
 
     Method:
         The first rule that holds: the rate that was asked for came; an end's threads were always busy; what
         the source sent, headers included, was all that an emulated path carries: it was full; windows held
         the source back for most of the time (the source's own, where it is smaller than what the sink's
-        windows allow, else the sink's; those that nobody asked for are the library's); congestion control
-        did, and most drops at emulated links were at a queue: the path was full; or most were at random or
-        of a policer: losses did. What is no clear majority, or has no emulated link to tell, is "not clear".
+        windows allow, else the sink's; those that nobody asked for are the library's; of a server at the far
+        end, whose windows nobody knows, that is "not clear"); congestion control did, and most
+        drops at emulated links were at a queue: the path was full; or most were at random or of a policer:
+        losses did. What is no clear majority, or has no emulated link to tell, is "not clear".
     """
-    windows = (rows.flow_control_limited_share >= MOST).coalesce(False)
+    # A server at the far end tells none of its windows.
+    windows = (rows.flow_control_limited_share >= MOST).coalesce(False) & rows.far_side.isnull()
     congestion = (rows.congestion_limited_share >= MOST).coalesce(False)
     of_streams = rows.stream_window_bytes.coalesce(QUIC_STREAM_WINDOW_BYTES) * rows.streams_per_flow
     of_sink = ibis.least(rows.window_recv_bytes.coalesce(_UNLIMITED), of_streams)

@@ -13,10 +13,10 @@ Rates = dict[str, tuple[float, ...]]
 """Bytes per microsecond of each part's repeats."""
 
 
-def bound_of(rates: Rates, **asked: Any) -> Finding:
+def bound_of(rates: Rates, **seen: Any) -> Finding:
     outcomes = [
         make_file_outcome(
-            make_file_trial(part=part, repeat=number, **asked), seconds=JOB_BYTES / rate / 1_000_000
+            make_file_trial(part=part, repeat=number), seconds=JOB_BYTES / rate / 1_000_000, **seen
         )
         for part, repeats in rates.items()
         for number, rate in enumerate(repeats, start=1)
@@ -67,7 +67,8 @@ def test_single_trials_decide_nothing() -> None:
 
 def test_parts_that_hold_each_other_up_are_named() -> None:
     found = bound_of(STEADY | {"whole": (25.0, 25.5, 24.5)})
-    assert "That is less than any part alone" in found.claim
+    alone = "That is less than any part alone: they wait for each other, or share a disk or a CPU."
+    assert alone in found.claim
     assert "less than any part alone" not in bound_of(STEADY).claim
     once = {part: rates[:1] for part, rates in (STEADY | {"whole": (15.0,)}).items()}
     assert "That is less than any part alone, as far as so few trials tell: " in bound_of(once).claim
@@ -89,3 +90,16 @@ def test_no_finding_compares_parts_as_if_they_were_the_same() -> None:
     for found in findings(summed(*outcomes)):
         parts = {row["mode"] for row in summed(*outcomes) if row["trial_id"] in found.evidence}
         assert found.kind == "bounds" or len(parts) == 1, found
+
+
+@pytest.mark.parametrize(
+    ("seen", "go"),
+    [
+        ({}, "files go from disk to disk at 380 Mbit/s"),
+        ({"device_bytes_per_byte": (0.0, 1.0)}, "files get across at 380 Mbit/s"),
+        ({"device_bytes_per_byte": (1.0, 0.4)}, "files get across at 380 Mbit/s"),
+        ({"device": None}, "files get across at 380 Mbit/s"),
+    ],
+)
+def test_files_go_from_disk_to_disk_only_where_both_disks_moved_them(seen: dict[str, Any], go: str) -> None:
+    assert f"a → b: {go}" in bound_of(STEADY, **seen).claim

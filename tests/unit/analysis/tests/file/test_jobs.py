@@ -8,7 +8,10 @@ import pyarrow.compute as pc
 import pytest
 
 from file_support import JOB_BYTES, SECONDS, make_file_outcome, make_file_trial
+from flowsweep.analysis.findings.verdict import verdict_hypotheses
+from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.tests.file.words import moved_part
+from flowsweep.analysis.verdict_words import limit_words
 from flowsweep.cli.summary_rows import row_of_outcomes
 
 MANY_SYNCS = {"waits": (0.0, 0.9), "files": 4000, "syncs": 0.8, "device_busy": (0.9, 0.1)}
@@ -45,6 +48,19 @@ def test_a_device_below_several_pairs_counts_once() -> None:
     row = row_of_outcomes([replace(outcome, of_tests=tables)])
     assert (row["source_device_bytes_per_byte"], row["sink_device_bytes_per_byte"]) == (1.0, 1.0)
     assert (row["source_device_busy_share"], row["sink_device_busy_share"]) == (0.5, 0.5)
+
+
+def test_what_devices_moved_is_not_known_unless_every_host_has_one() -> None:
+    outcome = make_file_outcome(make_file_trial())
+    devices, unseen = (
+        one.of_tests["devices"] for one in (outcome, make_file_outcome(make_file_trial(), device=None))
+    )
+    index = unseen.schema.get_field_index("host")
+    another = unseen.set_column(index, unseen.schema.field(index), pa.array(["c"] * unseen.num_rows))
+    sinks = another.filter(pc.equal(another["role"], "sink"))
+    tables = {**outcome.of_tests, "devices": pa.concat_tables([devices, sinks])}
+    row = row_of_outcomes([replace(outcome, of_tests=tables)])
+    assert (row["source_device_bytes_per_byte"], row["sink_device_bytes_per_byte"]) == (1.0, None)
 
 
 def test_a_job_that_ran_out_of_time_says_how_much_of_it_was_moved() -> None:
@@ -158,3 +174,39 @@ def test_a_pace_that_was_asked_for_and_came_is_what_limits() -> None:
 
 def test_what_holds_connections_up_is_said_of_the_network_only() -> None:
     assert row_of(waits=(0.9, 0.0))["network_limit"] is None
+
+
+@pytest.mark.parametrize(
+    ("waits", "verdict", "waited"),
+    [
+        ((0.9, 0.0), "source file system", "Sending waited for files"),
+        ((0.0, 0.9), "sink file system", "Receiving waited for files"),
+    ],
+)
+def test_of_a_disk_that_nobody_sees_nothing_is_said(
+    waits: tuple[float, float], verdict: str, waited: str
+) -> None:
+    """On btrfs, ZFS or NFS the disk may have been what limited."""
+    unseen, seen = row_of(waits=waits, device=None), row_of(waits=waits, device_bytes_per_byte=(0.1, 0.1))
+    assert limit_words(unseen) == (
+        verdict, f"{waited}; nothing tells what the disk below them did."
+    )  # fmt: skip
+    assert limit_words(seen)[0] == verdict
+    assert "disk had little to" in limit_words(seen)[1]
+    end = verdict.partition(" ")[0]
+    assert _finding_of(unseen).endswith(f"the only trial waited for the {end}'s files.")
+    assert _finding_of(seen).endswith(f"the only trial waited for the {end}'s file system.")
+
+
+def _finding_of(row: Any) -> str:
+    (observed,) = observations([row])
+    (hypothesis,) = verdict_hypotheses(observed)
+    return hypothesis.say("described")
+
+
+def test_the_network_is_not_said_to_limit_disks_that_nothing_reached() -> None:
+    assert limit_words(row_of(device=None)) == ("network", "Files at both ends waited for the network.")
+    alone = row_of(asked={"part": "network"}, device=None)
+    assert limit_words(alone) == ("network", "The network was measured by itself, from memory to memory.")
+    assert "the only trial waited for the network, at 80.0 Mbit/s" in _finding_of(row_of())
+    assert "the only trial measured the network by itself, at 80.0 Mbit/s" in _finding_of(alone)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
@@ -47,6 +48,21 @@ def test_subflows_add_up() -> None:
     assert (row["subflows_used"], row["busiest_path_share"], row["reinjected_bytes"]) == (2, 0.75, 70)
     assert (row["retransmits"], row["retransmitted_bytes"], row["rtt_min_ms"]) == (10, 10_000, 1.0)
     assert row["verdict"] is None
+
+
+def test_sums_are_not_known_unless_every_flows_source_told_of_it() -> None:
+    """Of two flows one has no rows, as of a host that died."""
+    one = make_mptcp_outcome(make_mptcp_trial(flows=2), [3_000_000, 1_000_000], retransmitted=5000)
+    subflows = one.of_tests["subflows"]
+    field = subflows.schema.field("flow")
+    index = subflows.schema.get_field_index("flow")
+    other = subflows.set_column(index, field, pc.add(subflows["flow"], pa.scalar(1, field.type)))
+    both = replace(one, of_tests={"subflows": pa.concat_tables([subflows, other])})
+    names = (
+        "subflows_used", "busiest_path_share", "reinjected_bytes", "retransmits", "retransmitted_bytes"
+    )  # fmt: skip
+    assert [row_of(one)[name] for name in names] == [None] * len(names)
+    assert [row_of(both)[name] for name in names] == [4, 0.75, 0, 20, 20_000]
 
 
 def test_a_subflow_that_carries_nothing_is_not_used() -> None:

@@ -1,7 +1,10 @@
 """What held sources of QUIC back, what their packets cost, and the verdict from it."""
 
+from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from flowsweep.cli.summary_rows import row_of_outcomes
@@ -39,6 +42,27 @@ def test_shares_are_of_the_time_between_acknowledgements() -> None:
 )
 def test_the_verdict(held: dict[str, int], asked: dict[str, int], verdict: str) -> None:
     assert row_of(held, **asked)["verdict"] == verdict
+
+
+@pytest.mark.parametrize("asked", [{}, {"window_send_bytes": 1 << 16}, {"stream_window_bytes": 1 << 16}])
+def test_whose_window_it_was_is_not_clear_of_a_server_that_tells_none(asked: dict[str, int]) -> None:
+    outcome = make_quic_outcome(make_quic_trial(**asked), **WINDOWS)
+    row = row_of_outcomes(
+        [replace(outcome, record=outcome.record.model_copy(update={"far_side": "quic-perf"}))]
+    )
+    assert row["verdict"] == "not clear"
+
+
+def test_sums_are_not_known_unless_every_flows_source_told_of_it() -> None:
+    """Of two flows one has no rows, as of a host that died."""
+    one = make_quic_outcome(make_quic_trial(flows=2), **WINDOWS, lost=3)
+    told = one.of_tests["quic"]
+    field = told.schema.field("flow")
+    index = told.schema.get_field_index("flow")
+    other = told.set_column(index, field, pc.add(told["flow"], pa.scalar(1, field.type)))
+    both = replace(one, of_tests={"quic": pa.concat_tables([told, other])})
+    assert row_of_outcomes([one])["packets_lost"] is None
+    assert row_of_outcomes([both])["packets_lost"] == 24
 
 
 def test_without_acknowledgements_nothing_is_said() -> None:
