@@ -134,19 +134,7 @@ def window_advice(
     asked = in_force is not None
     if in_force is not None and in_force >= window:
         return None
-    if needed > WINDOW_MAX_BYTES:
-        more = math.ceil(needed * row["flows"] / WINDOW_MAX_BYTES)
-        remedies = [
-            _Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")
-        ]
-    else:
-        ends = (row["src"], row["dst"])
-        remedies = list(_in_the_way(needed, ends, hosts, tuned=side == "receive" and not asked))
-        where = (
-            "there" if {one.host for each in remedies for one in each.settings} <= {host} else f"at {host}"
-        )
-        key = _key_of_plan(row, side) if asked else None
-        remedies += _raising(side, host, window, hosts, key=key, where=where)
+    remedies = _remedies(row, side, needed, window, hosts, asked=asked)
     if not remedies:
         return None
     words = ", and ".join(one.words for one in remedies)
@@ -192,6 +180,22 @@ class _Remedy(NamedTuple):
     settings: tuple[HostSetting, ...]
     words: str
     capped_bytes: int | None = None
+
+
+def _remedies(
+    row: TrialRow, side: Side, needed_bytes: int, window_bytes: int, hosts: HostFacts | None, *, asked: bool
+) -> list[_Remedy]:
+    """All that has to be done for a window; `asked`: the trial asked for one."""
+    if needed_bytes > WINDOW_MAX_BYTES:
+        more = math.ceil(needed_bytes * row["flows"] / WINDOW_MAX_BYTES)
+        return [_Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")]
+    host = row["src"] if side == "send" else row["dst"]
+    ends = (row["src"], row["dst"])
+    found = list(_in_the_way(needed_bytes, ends, hosts, tuned=side == "receive" and not asked))
+    there = {one.host for each in found for one in each.settings} <= {host}
+    where = "there" if there else f"at {host}"
+    key = _key_of_plan(row, side) if asked else None
+    return [*found, *_raising(side, host, window_bytes, hosts, key=key, where=where)]
 
 
 def _in_the_way(

@@ -1,152 +1,21 @@
-"""What is said of verdicts, of windows to set, and of theory beside the measurement."""
+"""What is said of verdicts, and of theory beside the measurement."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from flowsweep.analysis.findings.advice import path_payload_bps, tuned_share, window_advice
+from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.statistics.regions import regions
-
-Row = dict[str, Any]
-KIB = 1024
-
-
-def trial(**changes: Any) -> Row:
-    """A trial from "slac" to "in2p3", 100 Mbit/s and 175 ms, that its receive window limits."""
-    usual: Row = {
-        "trial_id": "t", "test": "tcp", "sweep": "s", "repeat": 1, "src": "slac", "dst": "in2p3", "flows": 1,
-        "window_sum_bytes": 1024 * KIB, "window_bytes": 1024 * KIB, "window_send_bytes": 1024 * KIB,
-        "window_recv_bytes": 1024 * KIB, "rate_bps": None, "pacing_rate_bps": None, "length_bytes": 8192,
-        "congestion": "cubic", "congestion_asked": "cubic", "goodput_bps": 63e6, "rtt_min_ms": 175.0,
-        "verdict": "receive window", "link_payload_bps": 96.53e6, "theory_window_bps": 64e6,
-        "theory_cubic_bps": None, "theory_padhye_bps": None, DIRECTION: "slac → in2p3",
-    }  # fmt: skip
-    return usual | changes
+from limited_trials import KIB, Row, trial
 
 
 def observed(*rows: Row) -> Observations:
     return Observations("s", "copy", rows, ())
-
-
-def test_the_window_to_ask_for_is_the_product_of_bandwidth_and_delay() -> None:
-    # 96.53 Mbit/s · 175 ms / 8 = 2 111 594 B, in steps of 64 KiB 2 162 688.
-    advice = window_advice(trial(), path_bps=96.53e6)
-    assert advice is not None
-    assert (advice.side, advice.host, advice.needed_bytes) == ("receive", "in2p3", 2_111_594)
-    assert advice.settings == ()
-    assert advice.sentence == (
-        'To fill the path, in2p3 needs a receive window of at least 2.11 MB: `window = "2112KiB"` in the '
-        "plan, or as much for each flow in `window_sum`, and net.core.rmem_max there, which was not "
-        "recorded, has to be 2162688 or more."
-    )
-
-
-def test_a_command_is_named_where_what_it_changes_is_recorded() -> None:
-    hosts = {"in2p3": {"sysctls": {"net.core.rmem_max": "212992"}}}
-    advice = window_advice(trial(), path_bps=96.53e6, hosts=hosts)
-    assert advice is not None
-    assert [one.command for one in advice.settings] == ["sysctl -w net.core.rmem_max=2162688"]
-    assert advice.sentence.endswith(
-        '`window = "2112KiB"` in the plan, or as much for each flow in `window_sum`, and '
-        "`sysctl -w net.core.rmem_max=2162688` there."
-    )
-
-
-def test_flows_share_the_product_and_the_sender_has_its_own_limit() -> None:
-    hosts = {"slac": {"sysctls": {"net.core.wmem_max": "212992"}}}
-    row = trial(verdict="send window", flows=4, window_send_bytes=256 * KIB)
-    advice = window_advice(row, path_bps=96.53e6, hosts=hosts)
-    assert advice is not None
-    assert (advice.side, advice.host, advice.needed_bytes) == ("send", "slac", 527_899)
-    assert [one.command for one in advice.settings] == ["sysctl -w net.core.wmem_max=589824"]
-
-
-def test_where_one_window_is_asked_for_the_plan_has_a_key_of_its_own() -> None:
-    advice = window_advice(trial(window_bytes=None), path_bps=96.53e6)
-    assert advice is not None
-    assert '`window_recv = "2112KiB"` in the plan, and' in advice.sentence
-
-
-def test_a_window_that_the_kernel_clipped_is_what_it_made_of_it() -> None:
-    hosts = {"in2p3": {"sysctls": {"net.core.rmem_max": "212992"}}}
-    asked = trial(window_recv_bytes=64 << 20, window_granted_recv_bytes=425_984)
-    assert window_advice(asked, path_bps=96.53e6, hosts=hosts) is None
-    clipped = asked | {"window_clipped": True}
-    advice = window_advice(clipped, path_bps=96.53e6, hosts=hosts)
-    assert advice is not None
-    assert [one.command for one in advice.settings] == ["sysctl -w net.core.rmem_max=2162688"]
-
-
-@pytest.mark.parametrize(
-    ("kernel", "scale", "share"),
-    [
-        ("5.15.0-113-generic", "1", 1 / 2),
-        ("5.15.0-113-generic", "2", 3 / 4),
-        ("4.18.0", "-2", 1 / 4),
-        ("4.18.0", "0", 1),
-        ("6.6.1", "-2", 1 / 2),
-        ("6.5", "32", 1 / 2),
-        ("of my own", "-2", 1 / 2),
-        ("5.15.0", "", 1 / 2),
-    ],
-)
-def test_of_an_autotuned_buffer_old_kernels_say_how_much_is_window(
-    kernel: str, scale: str, share: float
-) -> None:
-    sysctls = {"net.ipv4.tcp_rmem": "4096 131072 2000000", "net.ipv4.tcp_adv_win_scale": scale}
-    hosts = {"in2p3": {"kernel": kernel, "sysctls": sysctls}}
-    advice = window_advice(trial(window_recv_bytes=None), path_bps=96.53e6, hosts=hosts)
-    assert advice is not None
-    [setting] = advice.settings
-    assert setting.numbers == (4096, 131_072, math.ceil(2_162_688 / share))
-    assert tuned_share("send", hosts, "in2p3") == 1 / 2
-
-
-def test_no_buffer_is_advised_that_tcp_has_no_memory_for() -> None:
-    """Of 4000 pages a quarter are 4 096 000 B, of which half is window."""
-    row = trial(window_recv_bytes=None)
-    sysctls = {"net.ipv4.tcp_rmem": "4096 131072 2000000", "net.ipv4.tcp_mem": "2000 3000 4000"}
-    advice = window_advice(row, path_bps=96.53e6, hosts={"in2p3": {"sysctls": sysctls}})
-    assert advice is not None
-    assert advice.capped_bytes == 2_048_000
-    assert advice.sentence == (
-        "To fill the path, in2p3 needs a receive window of at least 2.11 MB: "
-        '`sysctl -w net.ipv4.tcp_rmem="4096 131072 4096000"` there, which should let about 2000 KiB be in '
-        "flight: more would be over a quarter of what net.ipv4.tcp_mem lets all connections have."
-    )
-    sysctls["net.ipv4.tcp_rmem"] = "4096 131072 4200000"
-    assert window_advice(row, path_bps=96.53e6, hosts={"in2p3": {"sysctls": sysctls}}) is None
-
-
-def test_hosts_of_a_group_are_not_advised_as_if_they_were_one() -> None:
-    assert window_advice(trial(sources=4), path_bps=96.53e6) is None
-
-
-def test_autotuning_has_other_limits() -> None:
-    hosts = {"in2p3": {"sysctls": {"net.ipv4.tcp_rmem": "4096\t131072\t2097152"}}}
-    advice = window_advice(trial(window_recv_bytes=None), path_bps=96.53e6, hosts=hosts)
-    assert advice is not None
-    assert [one.command for one in advice.settings] == ['sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"']
-    assert "in the plan" not in advice.sentence
-
-
-@pytest.mark.parametrize(
-    ("row", "path_bps"),
-    [
-        (trial(verdict="congestion window: loss"), 1e8),
-        (trial(), None),
-        (trial(rtt_min_ms=None), 1e8),
-        (trial(goodput_bps=98e6), 1e8),
-    ],
-)
-def test_there_is_no_advice_without_a_window_or_a_path(row: Row, path_bps: float | None) -> None:
-    assert window_advice(row, path_bps=path_bps) is None
 
 
 def test_a_path_is_what_its_plan_says_or_what_it_once_carried() -> None:
