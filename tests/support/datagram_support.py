@@ -31,6 +31,7 @@ class Stream:
     longest_burst: int = 0
     socket_dropped: int | None = 0
     """In the whole trial, as all below."""
+    refused: int | None = 0
     jitter_ns: int = 50_000
     delay_min_ns: int = 20 * MILLISECOND_NS
     """By the wall clocks."""
@@ -159,8 +160,8 @@ def _ends(stream: Stream, flow: int, seconds: int, offset_ns: int, bound_ns: int
         common
         | {
             "role": "source", "bytes": stream.sent * seconds * LENGTH_BYTES, "clock_offset_ns": 0,
-            "udp_datagrams": stream.sent * seconds, "udp_refused": 0, "udp_behind_max_ns": 90_000,
-            "udp_burst_max": 3,
+            "udp_datagrams": stream.sent * seconds, "udp_refused": stream.refused,
+            "udp_behind_max_ns": 90_000, "udp_burst_max": 3,
         },
         common
         | {

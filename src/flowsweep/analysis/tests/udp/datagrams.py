@@ -17,8 +17,8 @@ _US_NS = 1e3
 _BACKLOG = BACKLOG_DROPS[0]
 
 OF_SOURCE = {
-    "sent": "udp_datagrams", "behind_max_ns": "udp_behind_max_ns", "burst_max": "udp_burst_max",
-    "source_clock_ns": "clock_offset_ns", "source_bound_ns": "clock_bound_ns",
+    "sent": "udp_datagrams", "refused": "udp_refused", "behind_max_ns": "udp_behind_max_ns",
+    "burst_max": "udp_burst_max", "source_clock_ns": "clock_offset_ns", "source_bound_ns": "clock_bound_ns",
 }  # fmt: skip
 OF_SINK = {
     "came": "udp_datagrams", "missing": "udp_missing", "duplicates": "udp_duplicates",
@@ -37,13 +37,14 @@ def datagram_flows(flows: ir.Table) -> ir.Table:
 
     Returns:
         One row per trial and flow of datagrams that either end reported: trial_id, flow; broken (boolean: an
-        end says so). int64, of the source: sent, behind_max_ns (how far it fell behind its pace), burst_max
-        (datagrams sent at once); of the sink: came (different ones, before the drain was over), duplicates
-        (RFC 5560), reordered and reordering_extent_max (RFC 4737), late (after the drain, part of lost),
-        loss_bursts, loss_burst_max, socket_dropped; of both: lost (sent - came, RFC 7680), delay_min_ns (the
-        least one-way delay, RFC 7679: by the hosts' clocks, less what these differ by) and delay_bound_ns
-        (how far the estimates of the clocks may be wrong). Null where an end did not report, but for sent and
-        lost of an imported trial without its source: there the sink's numbers that did not come are lost.
+        end says so). int64, of the source: sent, refused (which its kernel had no room for at first),
+        behind_max_ns (how far it fell behind its pace), burst_max (datagrams sent at once); of the sink: came
+        (different ones, before the drain was over), duplicates (RFC 5560), reordered and
+        reordering_extent_max (RFC 4737), late (after the drain, part of lost), loss_bursts, loss_burst_max,
+        socket_dropped; of both: lost (sent - came, RFC 7680), delay_min_ns (the least one-way delay, RFC
+        7679: by the hosts' clocks, less what these differ by) and delay_bound_ns (how far the estimates of
+        the clocks may be wrong). Null where an end did not report, but for sent and lost of an imported trial
+        without its source: there the sink's numbers that did not come are lost.
     """
     columns = {name: column_or_null(flows, name) for name in {*OF_SOURCE.values(), *OF_SINK.values()}}
     rows = flows.select("trial_id", "flow", "role", "end", **columns)
@@ -73,8 +74,9 @@ def datagram_facts(tables: Tables) -> ir.Table:
         tables: As in an archive.
 
     Returns:
-        One row per trial with datagrams: trial_id and COUNTED_COLUMNS. Of flows that are whole; those that
-        broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
+        One row per trial with datagrams: trial_id, COUNTED_COLUMNS, and datagrams_refused (int64: which the
+        sources' kernels had no room for at first; null where a source does not say). Of flows that are whole;
+        those that broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
     """
     parts = (_dropped(tables), _jitter(tables), *_percentiles(tables.histograms))
     joined = columns_added(_counts(datagram_flows(tables.flows)), parts, ["trial_id"])
@@ -87,7 +89,7 @@ def datagram_facts(tables: Tables) -> ir.Table:
         loss=joined.lost.cast("float64") / sent,
         loss_at_hosts=lost_at_hosts.cast("float64") / sent,
         loss_on_path=(joined.lost - lost_at_hosts).cast("float64") / sent,
-    ).select("trial_id", *COUNTED_COLUMNS)
+    ).select("trial_id", *COUNTED_COLUMNS, "datagrams_refused")
 
 
 def _counts(flows: ir.Table) -> ir.Table:
@@ -99,7 +101,9 @@ def _counts(flows: ir.Table) -> ir.Table:
     def most(name: str) -> ir.IntegerValue:
         return flows[name].max(where=whole)
 
+    refused_known = (flows.refused.notnull() | ~whole).all()
     return flows.group_by("trial_id").aggregate(
+        datagrams_refused=ibis.cases((refused_known, total("refused"))),
         datagrams_sent=total("sent"), datagrams=total("came"), lost=total("lost"),
         duplicates=total("duplicates"), reordered=total("reordered"), late=total("late"),
         loss_bursts=total("loss_bursts"), socket_dropped=total("socket_dropped"),

@@ -29,6 +29,11 @@ def rows() -> dict[str, Row]:
         "the path drops": outcome(Stream(lost=600), errors=0, gso=False, repeat=2),
         "either": outcome(Stream(lost=600), errors=1_500, gso=False, repeat=3),
         "pieces": outcome(Stream(lost=600), errors=40, gso=True, repeat=4),
+        # Refused, tried again and sent: 16 Mbit/s all the same.
+        "refused for a while": outcome(Stream(lost=50, refused=400), errors=3_000, gso=False, repeat=8),
+        "nobody says": outcome(Stream(lost=50, refused=None), errors=3_000, gso=False, repeat=9),
+        "nobody says, nothing lost": outcome(Stream(refused=None), errors=3_000, gso=False, repeat=10),
+        "nobody says, no errors": outcome(Stream(lost=50, refused=None), gso=False, repeat=11),
         # 40 Mbit/s asked for, 8 Mbit/s sent: the socket's buffer was full of what the device had not sent.
         "refused": outcome(Stream(), errors=9_000, rate_bps=40_000_000, repeat=5),
         "refused and lost": outcome(Stream(lost=100), errors=9_000, rate_bps=40_000_000, repeat=6),
@@ -44,6 +49,10 @@ def rows() -> dict[str, Row]:
         ("the path drops", "path loss"),
         ("either", "not clear"),
         ("pieces", "not clear"),
+        ("refused for a while", "not clear"),
+        ("nobody says", "not clear"),
+        ("nobody says, nothing lost", "application rate"),
+        ("nobody says, no errors", "path loss"),
         ("refused", "send window"),
         ("refused and lost", "not clear"),
         ("late without a reason", "not clear"),
@@ -62,6 +71,16 @@ def test_what_never_left_the_source_is_no_loss_of_the_path(rows: dict[str, Row])
     assert (rows["the path drops"]["loss_at_sender"], rows["the path drops"]["loss_on_path"]) == (0.0, 0.6)
     unknown = rows["refused and lost"]
     assert (unknown["loss_at_sender"], unknown["loss_on_path"]) == (None, None)
+
+
+def test_a_datagram_that_was_refused_and_sent_later_is_no_drop_of_the_sender(rows: dict[str, Row]) -> None:
+    def places(name: str) -> tuple[float | None, float | None]:
+        return rows[name]["loss_at_sender"], rows[name]["loss_on_path"]
+
+    assert places("refused for a while") == (None, None)
+    assert places("nobody says") == (None, None)
+    assert places("nobody says, nothing lost") == (0.0, 0.0)
+    assert places("nobody says, no errors") == (0.0, 0.05)
 
 
 def test_a_source_that_was_refused_did_not_offer_its_rate(rows: dict[str, Row]) -> None:
