@@ -127,7 +127,7 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "Ask for a higher rate: nobody knows yet whether the path carries more.",
     ),
     HOST_DROPS: VerdictWords(
-        "Hosts, and not the path, dropped what was missing.",
+        "Hosts dropped most of what was missing.",
         "what the hosts drop",
         "Find which host drops packets: more goodput needs fewer drops.",
         of_datagrams="what the hosts or their devices drop",

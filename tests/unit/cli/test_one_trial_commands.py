@@ -218,6 +218,7 @@ TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
     "status": "ok", "mode": "copy", "goodput_bps": 1e6, "goodput_p10_bps": 1e6, "goodput_p90_bps": 1e6,
     "failure_kind": None, "limit_cwnd_share": 0.4, "limit_rwnd_share": 0.35,
     "limit_send_buffer_share": 0.25, "limit_none_share": 0.0, "loss": 0.0, "lost": 0, "datagrams_sent": 100,
+    "host_dropped_packets": 0,
 }  # fmt: skip
 
 PACED = {
@@ -286,10 +287,10 @@ def test_tcp_says_the_latency_that_a_probe_measured(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.1}, "host drops: hosts, and not the path"),
+        ({"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.1}, "host drops: hosts dropped most of"),
         (
             {"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.01},
-            "host drops: hosts, and not the path, dropped what was missing. The kernel may count one",
+            "host drops: hosts dropped most of what was missing. The kernel may count one",
         ),
         ({"verdict": "path loss"}, "path loss: the path lost what was missing"),
         ({"verdict": "not clear", "loss": 0.1}, "not known: how many of the lost datagrams hosts dropped"),
@@ -325,6 +326,27 @@ def test_quic_ends_with_what_limited_it(
     shares = ("congestion_limited_share", "flow_control_limited_share", "application_limited_share")
     print_quic(TCP_ROW | dict.fromkeys((*shares, "packets_lost", "quic_overhead_percent")) | changes)
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"host_dropped_packets": 0}, "at least 3.00 % of all that were sent"),
+        (
+            {"host_dropped_packets": 9},
+            "up to 3.00 % of all that were sent (counters of the hosts, of all traffic)",
+        ),
+        (
+            {"host_dropped_packets": 9, "gso_granted": True},
+            "3.00 % of all that were sent (counters of the hosts, of all traffic)",
+        ),
+    ],
+)
+def test_udp_says_whether_hosts_dropped_more_or_fewer(
+    changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_udp(TCP_ROW | {"verdict": "host drops", "loss": 0.03, "loss_at_hosts": 0.03} | changes)
+    assert f"lost at hosts         {expected}" in capsys.readouterr().out.splitlines()
 
 
 APART = (

@@ -7,7 +7,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import column_or_null, columns_added
-from flowsweep.analysis.hosts import BACKLOG_DROPS, of_receiving_device
+from flowsweep.analysis.hosts import BACKLOG_DROPS, of_receiving_device, without_stray
 from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.archive import Tables
 from flowsweep.defaults import MILLISECOND_NS
@@ -119,9 +119,9 @@ def _dropped(tables: Tables) -> ir.Table:
     """Packets that the sinks' hosts dropped before any socket: at a device, or at the queue of a CPU.
 
     Whose they were the kernel does not say. Several counters may count the same packet: of each host the one
-    that rose most counts.
+    that rose most counts, `rx_dropped` without the frames that nobody asked for.
     """
-    counters = tables.counters.filter(tables.counters.role == "sink")
+    counters = without_stray(tables.counters.filter(tables.counters.role == "sink"), tables.flows)
     rows = counters.filter((counters.name == _BACKLOG) | of_receiving_device(counters))
     hosts = rows.group_by("trial_id", "host").aggregate(value=rows.value.max())
     return hosts.group_by("trial_id").aggregate(dropped=hosts.value.sum().cast("int64"))

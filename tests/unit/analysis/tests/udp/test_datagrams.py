@@ -65,6 +65,10 @@ case(
     parameters={"gro": True},
 )
 case("ring of the device", Stream(lost=100), device_dropped=490)
+# 5 frames a second are nobody's, in the 5 s that threads ran.
+case("stray frames", Stream(sent=20, lost=4), stray=25)
+case("more than stray frames", Stream(sent=20, lost=4), stray=43)
+case("stray frames and a ring", Stream(sent=20, lost=4), stray=25, device_dropped=18)
 case("jitter", Stream(jitter_ns=50_000), Stream(jitter_ns=150_000))
 case("99 of 100", Stream(), delays=[(0, 1000, 98), (10**6, 10**6 + 1, 1), (8 * 10**6, 8 * 10**6 + 1, 1)])
 case("98 of 100", Stream(), delays=[(0, 1000, 97), (10**6, 10**6 + 1, 1), (8 * 10**6, 8 * 10**6 + 1, 2)])
@@ -144,6 +148,18 @@ def test_loss_at_hosts_is_told_from_loss_on_the_path(rows):
 def test_hosts_lose_no_more_than_was_lost(rows):
     row = rows["drops of others"]
     assert (row["loss_at_hosts"], row["loss_on_path"]) == (row["loss"], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "at_hosts"),
+    [("stray frames", 0), ("more than stray frames", 18), ("stray frames and a ring", 18)],
+)
+def test_frames_that_nobody_asked_for_are_no_loss_at_hosts(rows, name, at_hosts):
+    row = rows[name]
+    assert (row["lost"], row["datagrams_sent"]) == (20, 100)
+    assert row["loss_at_hosts"] == pytest.approx(at_hosts / 100)
+    assert row["loss_on_path"] == pytest.approx((20 - at_hosts) / 100)
+    assert row["verdict"] == ("host drops" if at_hosts else "path loss")
 
 
 def test_where_the_kernel_does_not_say_the_place_of_loss_is_unknown(rows):
