@@ -16,6 +16,7 @@ from flowsweep.analysis.verdicts import (
     SOME,
     VERDICTS,
 )
+from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_milliseconds, format_rate, format_share
 
 PATH_ITSELF = "the path itself"
@@ -62,11 +63,11 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
         row: Of the summary, with a verdict.
 
     Returns:
-        The verdict's own word and meaning; of a full path, as findings call it, the path itself. Where it is
-        of the congestion window, and that was full for less than a third of the time: the path or the losses
-        by themselves, on what grounds, and what the flight filled instead. Where the source was late and
-        caught up in bursts that may be what was lost: that. Where hosts counted fewer drops than lost
-        datagrams: why it is theirs.
+        The verdict's own word and meaning, in tests of datagrams what it means of them; of a full path, as
+        findings call it, the path itself. Where it is of the congestion window, and that was full for less
+        than a third of the time: the path or the losses by themselves, on what grounds, and what the flight
+        filled instead. Where the source was late and caught up in bursts that may be what was lost: that.
+        Where hosts counted fewer drops than lost datagrams: why it is theirs.
     """
     verdict = known(row["verdict"])
     if verdict == HOST_DROPS and _in_pieces(row):
@@ -74,7 +75,9 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
     if verdict == PATH_LOSS and may_be_own_bursts(row):
         return verdict, f"{VERDICTS[verdict].meaning} {_own_bursts(row)}"
     if verdict not in (QUEUE, LOSS) or held_by_window(row):
-        return PATH_ITSELF if verdict == QUEUE else verdict, VERDICTS[verdict].meaning
+        words = VERDICTS[verdict]
+        meaning = words.datagram_meaning if facts_of(row.get("test")).datagrams else words.meaning
+        return PATH_ITSELF if verdict == QUEUE else verdict, meaning
     if verdict == LOSS:
         return "loss", f"Packets were lost, and congestion control slowed down for it. {_filled(row)}"
     return PATH_ITSELF, f"{THE_PATH} carried no more ({_ground(row)}). {_filled(row)}"

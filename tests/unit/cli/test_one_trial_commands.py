@@ -292,6 +292,10 @@ def test_tcp_says_the_latency_that_a_probe_measured(capsys: pytest.CaptureFixtur
             {"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.01},
             "host drops: hosts dropped most of what was missing. The kernel may count one",
         ),
+        (
+            {"verdict": "send window"},
+            "send window: the source's socket buffer was full of datagrams that its device had not sent",
+        ),
         ({"verdict": "path loss"}, "path loss: the path lost what was missing"),
         ({"verdict": "not clear", "loss": 0.1}, "not known: how many of the lost datagrams hosts dropped"),
         ({"verdict": "not clear"}, "not known: no rate was asked for, and neither losses nor"),
@@ -302,7 +306,7 @@ def test_tcp_says_the_latency_that_a_probe_measured(capsys: pytest.CaptureFixtur
 def test_udp_ends_with_what_limited_it(
     changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_udp(TCP_ROW | changes)
+    print_udp(TCP_ROW | {"test": "udp"} | changes)
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
 
 
