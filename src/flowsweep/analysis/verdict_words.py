@@ -95,7 +95,7 @@ def _own_bursts(row: TrialRow) -> str:
 def _in_pieces(row: TrialRow) -> bool:
     """Whether fewer drops were counted than datagrams lost, since each may be of several datagrams."""
     loss = row.get("loss") or 0.0
-    return max(row.get("loss_at_hosts") or 0.0, row.get("loss_at_sender") or 0.0) < MOST * loss
+    return (row.get("loss_at_hosts") or 0.0) + (row.get("loss_at_sender") or 0.0) < MOST * loss
 
 
 def _ground(row: TrialRow) -> str:
