@@ -78,8 +78,10 @@ def datagram_facts(tables: Tables) -> ir.Table:
         sources' kernels had no room for at first; null where a source does not say). Of flows that are whole;
         those that broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
     """
-    parts = (_dropped(tables), _jitter(tables), *_percentiles(tables.histograms))
-    joined = columns_added(_counts(datagram_flows(tables.flows)), parts, ["trial_id"])
+    flows = datagram_flows(tables.flows)
+    broken = flows.filter(flows.broken).select("trial_id", "flow")
+    parts = (_dropped(tables), _jitter(tables, broken), *_percentiles(_of_others(tables.histograms, broken)))
+    joined = columns_added(_counts(flows), parts, ["trial_id"])
     sent = joined.datagrams_sent.nullif(0).cast("float64")
     # What the sinks' hosts dropped may also have been somebody else's.
     at_hosts = ibis.least(joined.socket_dropped.coalesce(0) + joined.dropped.coalesce(0), joined.lost)
@@ -127,16 +129,21 @@ def _dropped(tables: Tables) -> ir.Table:
     return hosts.group_by("trial_id").aggregate(dropped=hosts.value.sum().cast("int64"))
 
 
-def _jitter(tables: Tables) -> ir.Table:
+def _of_others(rows: ir.Table, broken: ir.Table) -> ir.Table:
+    return rows.anti_join(broken, ["trial_id", "flow"])
+
+
+def _jitter(tables: Tables, broken: ir.Table) -> ir.Table:
     """Mean of the running estimates of RFC 3550 (6.4.1) at the ends of all sample intervals of all sinks.
 
-    Of imported trials without intervals of the sink: the mean over its flows of what it had at the end.
+    A flow that fell silent keeps its last one to the end: those that broke off do not count. Of imported
+    trials without intervals of the sink: the mean over its flows of what it had at the end.
     """
-    rows = tables.datagrams.filter(tables.datagrams.role == "sink")
+    rows = _of_others(tables.datagrams.filter(tables.datagrams.role == "sink"), broken)
     sampled = rows.group_by("trial_id").aggregate(sampled_ns=rows.jitter_ns.mean())
-    flows = tables.flows.select(
-        "trial_id", "role", jitter_ns=column_or_null(tables.flows, "udp_jitter_ns")
-    ).filter(ibis._.role == "sink")
+    jitter = column_or_null(tables.flows, "udp_jitter_ns")
+    ends = tables.flows.select("trial_id", "flow", "role", jitter_ns=jitter).filter(ibis._.role == "sink")
+    flows = _of_others(ends, broken)
     at_end = flows.group_by("trial_id").aggregate(at_end_ns=flows.jitter_ns.mean())
     both = at_end.left_join(sampled, "trial_id")
     return both.select("trial_id", jitter_ms=both.sampled_ns.coalesce(both.at_end_ns) / _MS_NS)

@@ -90,6 +90,13 @@ case(
     clock_bound_ns=100_000,
 )
 case("broken", Stream(lost=10), Stream(broken_at_s=2))
+case(
+    "broken, timed",
+    Stream(broken_at_s=2, jitter_ns=900_000),
+    Stream(jitter_ns=50_000),
+    delays=[(0, 1000, 98), (8 * 10**6, 8 * 10**6 + 1, 2)],
+    spacings=[("source", 100_000, 100_001, 60), ("sink", 80_000, 90_000, 50)],
+)
 case("spaced", Stream(), parameters={"rate_bps": None, "spacing_ns": 1_000_000})
 torn("fewer bytes", "sink", "bytes", 4_999_000)
 torn("fewer datagrams", "sink", "udp_datagrams", 4_999)
@@ -217,6 +224,13 @@ def test_a_broken_flow_is_counted_and_its_datagrams_are_not(rows):
     )
     assert (row["datagrams_sent"], row["lost"], row["coverage"]) == (5_000, 50, 0.5)
     assert row["goodput_bps"] is None
+
+
+def test_times_of_a_broken_flow_are_left_out(rows):
+    row = rows["broken, timed"]
+    assert (row["jitter_ms"], row["delay_variation_ms"]) == (0.05, None)
+    assert (row["spacing_send_median_us"], row["spacing_recv_median_us"]) == (None, None)
+    assert row["delay_min_ms"] == 20.0
 
 
 def test_spacing_is_a_rate_too(rows):
