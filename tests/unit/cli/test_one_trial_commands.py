@@ -16,7 +16,6 @@ from flowsweep.cli.path_summary import _available as available_in_words
 from flowsweep.cli.quic_summary import print_summary as print_quic
 from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 from flowsweep.cli.tcp_summary import print_summary as print_tcp
-from flowsweep.cli.udp_summary import print_summary as print_udp
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import LaunchError, PlanError
 from flowsweep.run.events import EventListener, TrialProbing
@@ -218,7 +217,6 @@ TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
     "status": "ok", "mode": "copy", "goodput_bps": 1e6, "goodput_p10_bps": 1e6, "goodput_p90_bps": 1e6,
     "failure_kind": None, "limit_cwnd_share": 0.4, "limit_rwnd_share": 0.35,
     "limit_send_buffer_share": 0.25, "limit_none_share": 0.0, "loss": 0.0, "lost": 0, "datagrams_sent": 100,
-    "host_dropped_packets": 0,
 }  # fmt: skip
 
 PACED = {
@@ -287,32 +285,6 @@ def test_tcp_says_the_latency_that_a_probe_measured(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.1}, "host drops: hosts dropped most of"),
-        (
-            {"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.01},
-            "host drops: hosts dropped most of what was missing. The kernel may count one",
-        ),
-        (
-            {"verdict": "send window"},
-            "send window: the source's socket buffer was full of datagrams that its device had not sent",
-        ),
-        ({"verdict": "path loss"}, "path loss: the path lost what was missing"),
-        ({"verdict": "not clear", "loss": 0.1}, "not known: how many of the lost datagrams hosts dropped"),
-        ({"verdict": "not clear"}, "not known: no rate was asked for, and neither losses nor"),
-        ({"verdict": "not clear", "rate_sum_bps": 10}, "not known: the rate that was asked for did not come"),
-        ({"verdict": None, "loss": None}, "not known: how many datagrams were lost is not known"),
-    ],
-)
-def test_udp_ends_with_what_limited_it(
-    changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    print_udp(TCP_ROW | {"test": "udp"} | changes)
-    assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
         (
             {"verdict": "not clear", "congestion_limited_share": 0.983},
             "congestion control, for 98.3 % of the time: it slows down for a full path as for packets lost",
@@ -330,27 +302,6 @@ def test_quic_ends_with_what_limited_it(
     shares = ("congestion_limited_share", "flow_control_limited_share", "application_limited_share")
     print_quic(TCP_ROW | dict.fromkeys((*shares, "packets_lost", "quic_overhead_percent")) | changes)
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"host_dropped_packets": 0}, "at least 3.00 % of all that were sent"),
-        (
-            {"host_dropped_packets": 9},
-            "up to 3.00 % of all that were sent (counters of the hosts, of all traffic)",
-        ),
-        (
-            {"host_dropped_packets": 9, "gso_granted": True},
-            "3.00 % of all that were sent (counters of the hosts, of all traffic)",
-        ),
-    ],
-)
-def test_udp_says_whether_hosts_dropped_more_or_fewer(
-    changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    print_udp(TCP_ROW | {"verdict": "host drops", "loss": 0.03, "loss_at_hosts": 0.03} | changes)
-    assert f"lost at hosts         {expected}" in capsys.readouterr().out.splitlines()
 
 
 APART = (
