@@ -31,6 +31,7 @@ class Stream:
     longest_burst: int = 0
     socket_dropped: int | None = 0
     """In the whole trial, as all below."""
+    refused: int | None = 0
     jitter_ns: int = 50_000
     delay_min_ns: int = 20 * MILLISECOND_NS
     """By the wall clocks."""
@@ -63,6 +64,7 @@ def make_udp_outcome(
     spacings: Sequence[tuple[str, int, int, int]] = (),
     softnet_dropped: int = 0,
     device_dropped: int = 0,
+    stray: int = 0,
     send_errors: int | None = None,
     clock_offset_ns: int = 0,
     clock_bound_ns: int = 0,
@@ -76,6 +78,7 @@ def make_udp_outcome(
         spacings: Steps of histograms of gaps, of flow 0: role, low, high, count.
         softnet_dropped: Packets that the sink's kernel dropped before any socket.
         device_dropped: Packets that the ring of the sink's device had no room for, told by two counters.
+        stray: Frames that nobody asked for, which one of these counts as well.
         send_errors: What the source's kernel did not take or dropped; None: nobody watched the hosts.
         clock_offset_ns: How far the sink's clock is ahead of the controller's.
         clock_bound_ns: How far the estimate of either clock may be wrong.
@@ -85,7 +88,7 @@ def make_udp_outcome(
         *(_step("sink", "delay", *step) for step in delays),
         *(_step(role, "spacing", *step) for role, *step in spacings),
     ]
-    counters = _counters(softnet_dropped or None, device_dropped or None, send_errors)
+    counters = _counters(softnet_dropped or None, device_dropped, stray, send_errors)
     broken = sum(stream.broken_at_s is not None for stream in streams)
     failure = Failure(
         phase="run",
@@ -113,12 +116,14 @@ def make_udp_outcome(
     )
 
 
-def _counters(softnet_dropped: int | None, device_dropped: int | None, send_errors: int | None) -> list[Row]:
+def _counters(
+    softnet_dropped: int | None, device_dropped: int, stray: int, send_errors: int | None
+) -> list[Row]:
     """What rose at the hosts, as far as somebody watched."""
     rose = (
         ("b", "sink", "softnet.dropped", softnet_dropped),
-        ("b", "sink", "eth0.rx_dropped", device_dropped),
-        ("b", "sink", "eth0.rx_missed_errors", device_dropped),
+        ("b", "sink", "eth0.rx_dropped", device_dropped + stray or None),
+        ("b", "sink", "eth0.rx_missed_errors", device_dropped or None),
         ("a", "source", "Udp.SndbufErrors", send_errors),
     )
     return [
@@ -159,8 +164,8 @@ def _ends(stream: Stream, flow: int, seconds: int, offset_ns: int, bound_ns: int
         common
         | {
             "role": "source", "bytes": stream.sent * seconds * LENGTH_BYTES, "clock_offset_ns": 0,
-            "udp_datagrams": stream.sent * seconds, "udp_refused": 0, "udp_behind_max_ns": 90_000,
-            "udp_burst_max": 3,
+            "udp_datagrams": stream.sent * seconds, "udp_refused": stream.refused,
+            "udp_behind_max_ns": 90_000, "udp_burst_max": 3,
         },
         common
         | {

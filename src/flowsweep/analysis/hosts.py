@@ -16,12 +16,12 @@ SOCKET_DROPS = (
 """Packets that reached the host and did not reach the connection, or were thrown out of it again."""
 BACKLOG_DROPS = ("softnet.dropped",)
 RING_DROPS = ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
-_RECEIVER_DEVICE_DROPS = ("rx_dropped", *RING_DROPS)
+_STRAY = "rx_dropped"
+_RECEIVER_DEVICE_DROPS = (_STRAY, *RING_DROPS)
 _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
-_STRAY = ".rx_dropped"
 _STRAY_PER_S = 5
 """The kernel counts frames there, too, of protocols that nobody on the host has asked for: spanning tree,
-link layer discovery, tags of other networks. So many a second are no drops of a trial."""
+link layer discovery, tags of other networks. So many a second at a device are no drops of a trial."""
 ZERO_WINDOW = "TcpExt.TCPToZeroWindowAdv"
 """How often the host advertised that a window was closed."""
 _DRIVER = ".ethtool."
@@ -121,16 +121,28 @@ def telling_counters(counters: ir.Table, trial_ids: Sequence[str]) -> ir.Table:
 
 
 def _drops(counters: ir.Table, flows: ir.Table) -> ir.Table:
-    stray = (counters.role == "sink") & counters.name.endswith(_STRAY) & ~counters.name.contains(_DRIVER)
-    sums = counters.group_by("trial_id").aggregate(
-        certain=counters.value.sum(where=_dropped(counters) & ~stray),
-        stray=counters.value.sum(where=stray),
-    )
+    rows = without_stray(counters, flows)
+    dropped = rows.value.sum(where=_dropped(rows)).coalesce(0).cast("int64")
+    return rows.group_by("trial_id").aggregate(host_dropped_packets=dropped)
+
+
+def without_stray(counters: ir.Table, flows: ir.Table) -> ir.Table:
+    """Take off the `rx_dropped` of sinks' devices the frames that nobody on the host has asked for.
+
+    Args:
+        counters: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        The rows of `counters`; `value` (int64) of each such device is less by 5 a second while the flows'
+        threads ran, and at least 0.
+    """
     lasted = flows.group_by("trial_id").aggregate(elapsed_us=flows.cpu_elapsed_us.max())
-    joined = columns_added(sums, [lasted], ["trial_id"])
+    joined = columns_added(counters, [lasted], ["trial_id"])
     usual = quotient(joined.elapsed_us.coalesce(0) * _STRAY_PER_S, SECOND_US)
-    beyond = ibis.greatest(joined.stray.coalesce(0) - usual, 0)
-    return joined.select("trial_id", host_dropped_packets=(joined.certain.coalesce(0) + beyond).cast("int64"))
+    stray = (joined.role == "sink") & _of_device(joined, (_STRAY,))
+    value = stray.ifelse(ibis.greatest(joined.value - usual, 0), joined.value)
+    return joined.mutate(value=value.cast("int64")).drop("elapsed_us")
 
 
 def _dropped(counters: ir.Table) -> ir.BooleanValue:

@@ -17,6 +17,7 @@ from flowsweep.analysis.verdicts import (
     SOME,
     VERDICTS,
 )
+from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_milliseconds, format_rate, format_share
 
 PATH_ITSELF = "the path itself"
@@ -72,12 +73,12 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
         row: Of the summary, with a verdict.
 
     Returns:
-        The verdict's own word and meaning; of a full path, as findings call it, the path itself. Where it is
-        of the congestion window, and that was full for less than a third of the time: the path or the losses
-        by themselves, on what grounds, and what the flight filled instead. Where the source was late and
-        caught up in bursts that may be what was lost: that. Where hosts counted fewer drops than lost
-        datagrams: why it is theirs. Of files below which nobody saw a disk: that. Of the
-        network alone: that it is what was measured.
+        The verdict's own word and meaning, in tests of datagrams what it means of them; of a full path, as
+        findings call it, the path itself. Where it is of the congestion window, and that was full for less
+        than a third of the time: the path or the losses by themselves, on what grounds, and what the flight
+        filled instead. Where the source was late and caught up in bursts that may be what was lost: that.
+        Where hosts counted fewer drops than lost datagrams: why it is theirs. Of files below which nobody saw
+        a disk: that. Of the network alone: that it is what was measured.
     """
     verdict = known(row["verdict"])
     if verdict == HOST_DROPS and _in_pieces(row):
@@ -87,7 +88,9 @@ def limit_words(row: TrialRow) -> tuple[str, str]:
     if meaning := file_meaning(row):
         return verdict, meaning
     if verdict not in (QUEUE, LOSS) or held_by_window(row):
-        return PATH_ITSELF if verdict == QUEUE else verdict, VERDICTS[verdict].meaning
+        words = VERDICTS[verdict]
+        meaning = words.datagram_meaning if facts_of(row.get("test")).datagrams else words.meaning
+        return PATH_ITSELF if verdict == QUEUE else verdict, meaning
     if verdict == LOSS:
         return "loss", f"Packets were lost, and congestion control slowed down for it. {_filled(row)}"
     return PATH_ITSELF, f"{THE_PATH} carried no more ({_ground(row)}). {_filled(row)}"
@@ -105,7 +108,7 @@ def _own_bursts(row: TrialRow) -> str:
 def _in_pieces(row: TrialRow) -> bool:
     """Whether fewer drops were counted than datagrams lost, since each may be of several datagrams."""
     loss = row.get("loss") or 0.0
-    return max(row.get("loss_at_hosts") or 0.0, row.get("loss_at_sender") or 0.0) < MOST * loss
+    return (row.get("loss_at_hosts") or 0.0) + (row.get("loss_at_sender") or 0.0) < MOST * loss
 
 
 def _ground(row: TrialRow) -> str:

@@ -71,6 +71,8 @@ class VerdictWords(NamedTuple):
     """What to do about it, with places for `source` and `sink`; empty where that is said otherwise."""
     of_datagrams: str = ""
     """The subject of tests of datagrams, where it is another one."""
+    meaning_of_datagrams: str = ""
+    """What it means in tests of datagrams, where that is something else."""
     of_path: bool = False
     """Whether other traffic on the same path may be the reason."""
 
@@ -79,12 +81,18 @@ class VerdictWords(NamedTuple):
         """What limits a test of datagrams."""
         return self.of_datagrams or self.subject
 
+    @property
+    def datagram_meaning(self) -> str:
+        """What it means in a test of datagrams."""
+        return self.meaning_of_datagrams or self.meaning
+
 
 VERDICTS: Mapping[str, VerdictWords] = {
     SEND_WINDOW: VerdictWords(
         "The source's send buffer was full of what the sink had not acknowledged yet.",
         "the send window",
         of_datagrams="the sender's own device, behind a full socket buffer,",
+        meaning_of_datagrams="The source's socket buffer was full of datagrams that its device had not sent.",
     ),
     RECEIVE_WINDOW: VerdictWords(
         "The source had sent all that the sink's window allowed, and waited.",
@@ -129,7 +137,7 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "Ask for a higher rate: nobody knows yet whether the path carries more.",
     ),
     HOST_DROPS: VerdictWords(
-        "Hosts, and not the path, dropped what was missing.",
+        "Hosts dropped most of what was missing.",
         "what the hosts drop",
         "Find which host drops packets: more goodput needs fewer drops.",
         of_datagrams="what the hosts or their devices drop",

@@ -59,6 +59,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("rate_sum_bps", pa.int64()),
         pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
         pa.field("rate_search_delay_max_ms", pa.float64()),  # likewise, where it has such a limit
+        pa.field("rate_search_trials", pa.int64()),  # likewise: how many steps the search takes
         pa.field("search_precision", pa.float64()),  # likewise, of one in rounds
         pa.field("search_confidence", pa.float64()),  # likewise
         pa.field("searched_for", pa.string()),  # likewise: plateau, flows or best
@@ -192,6 +193,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs, trial.parameters.paths),
         "rate_search_loss_max": search.loss_max if isinstance(search, RateSearch) else None,
         "rate_search_delay_max_ms": _delay_max_ms(search),
+        "rate_search_trials": search.trials if isinstance(search, RateSearch) else None,
         "search_precision": search.precision if isinstance(search, SearchInRounds) else None,
         "search_confidence": search.confidence if isinstance(search, SearchInRounds) else None,
         "searched_for": getattr(search, "find", None),

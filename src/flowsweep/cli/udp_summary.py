@@ -17,7 +17,7 @@ def print_summary(row: TrialRow) -> None:
             *goodput(row),
             *latency(row),
             ("lost", _lost(row)),
-            ("lost at hosts", _at_hosts(row["loss_at_hosts"])),
+            ("lost at hosts", _at_hosts(row)),
             ("bursts of loss", _bursts(row)),
             ("duplicates", _count(row["duplicates"])),
             ("reordered", _count(row["reordered"])),
@@ -53,9 +53,19 @@ def _lost(row: TrialRow) -> str | None:
     return f"{row['lost']} of {counted(row['datagrams_sent'], 'datagram')}, {format_share(row['loss'])}"
 
 
-def _at_hosts(share: float | None) -> str | None:
-    """One drop that a host counts may be of several datagrams."""
-    return f"at least {format_share(share)} of all that were sent" if share else None
+def _at_hosts(row: TrialRow) -> str | None:
+    """Say what share of the datagrams hosts dropped: at least, or at most.
+
+    One drop that a socket counts may be of several datagrams. What a host drops before any socket may be of
+    others, and with GSO or GRO may be of several datagrams, too.
+    """
+    if not row["loss_at_hosts"]:
+        return None
+    share = f"{format_share(row['loss_at_hosts'])} of all that were sent"
+    if not row["host_dropped_packets"]:
+        return f"at least {share}"
+    in_pieces = row["gso_granted"] or row["gro_granted"]
+    return f"{'' if in_pieces else 'up to '}{share} (counters of the hosts, of all traffic)"
 
 
 def _bursts(row: TrialRow) -> str | None:

@@ -16,7 +16,6 @@ from flowsweep.cli.path_summary import _available as available_in_words
 from flowsweep.cli.quic_summary import print_summary as print_quic
 from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 from flowsweep.cli.tcp_summary import print_summary as print_tcp
-from flowsweep.cli.udp_summary import print_summary as print_udp
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import LaunchError, PlanError
 from flowsweep.run.events import EventListener, TrialProbing
@@ -281,28 +280,6 @@ def test_tcp_says_the_latency_that_a_probe_measured(capsys: pytest.CaptureFixtur
         "25.0 % of the probes under load lost"
     )
     assert expected in capsys.readouterr().out.splitlines()
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.1}, "host drops: hosts, and not the path"),
-        (
-            {"verdict": "host drops", "loss": 0.1, "loss_at_hosts": 0.01},
-            "host drops: hosts, and not the path, dropped what was missing. The kernel may count one",
-        ),
-        ({"verdict": "path loss"}, "path loss: the path lost what was missing"),
-        ({"verdict": "not clear", "loss": 0.1}, "not known: how many of the lost datagrams hosts dropped"),
-        ({"verdict": "not clear"}, "not known: no rate was asked for, and neither losses nor"),
-        ({"verdict": "not clear", "rate_sum_bps": 10}, "not known: the rate that was asked for did not come"),
-        ({"verdict": None, "loss": None}, "not known: how many datagrams were lost is not known"),
-    ],
-)
-def test_udp_ends_with_what_limited_it(
-    changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    print_udp(TCP_ROW | changes)
-    assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
 
 
 @pytest.mark.parametrize(

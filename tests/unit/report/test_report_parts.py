@@ -236,6 +236,13 @@ def test_every_verdict_has_a_meaning():
     assert all(words.meaning for words in VERDICTS.values())
 
 
+def test_the_page_of_a_trial_of_datagrams_says_nothing_of_acknowledgements():
+    [(_, packed)] = trial_pages([make_row(test="udp", verdict="send window")], TrialDetails(), {})
+    assert unpacked(packed)["explained"] == (
+        "The source's socket buffer was full of datagrams that its device had not sent."
+    )
+
+
 def test_the_page_of_a_trial_names_what_ran_beside_it():
     row = make_row(verdict="congestion window: queue", background=["probe", "cubic"], share=0.25)
     [(_, packed)] = trial_pages([row], TrialDetails(), {})

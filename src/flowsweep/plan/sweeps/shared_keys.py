@@ -53,7 +53,8 @@ class BulkKeys(Table):
         examples=["8KB", ["2KB", "8KB"]],
     )
     omit: fields.Omit = key(
-        "First part of the duration, kept in the samples and left out of the summary (slow start).",
+        "First part of the duration, kept in the samples and left out of the summary (slow start), but for "
+        "counts and times of datagrams, which include it.",
         defaults.OMIT_NS,
         written="0s",
         examples=["5s"],

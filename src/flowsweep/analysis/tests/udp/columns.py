@@ -65,6 +65,7 @@ class RateSearchColumns(TypedDict):
 
     rate_search_loss_max: float | None
     rate_search_delay_max_ms: float | None
+    rate_search_trials: int | None
     rate_carried: bool | None
 
 

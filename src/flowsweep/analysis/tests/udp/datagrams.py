@@ -7,7 +7,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import column_or_null, columns_added
-from flowsweep.analysis.hosts import BACKLOG_DROPS, of_receiving_device
+from flowsweep.analysis.hosts import BACKLOG_DROPS, of_receiving_device, without_stray
 from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.archive import Tables
 from flowsweep.defaults import MILLISECOND_NS
@@ -17,8 +17,8 @@ _US_NS = 1e3
 _BACKLOG = BACKLOG_DROPS[0]
 
 OF_SOURCE = {
-    "sent": "udp_datagrams", "behind_max_ns": "udp_behind_max_ns", "burst_max": "udp_burst_max",
-    "source_clock_ns": "clock_offset_ns", "source_bound_ns": "clock_bound_ns",
+    "sent": "udp_datagrams", "refused": "udp_refused", "behind_max_ns": "udp_behind_max_ns",
+    "burst_max": "udp_burst_max", "source_clock_ns": "clock_offset_ns", "source_bound_ns": "clock_bound_ns",
 }  # fmt: skip
 OF_SINK = {
     "came": "udp_datagrams", "missing": "udp_missing", "duplicates": "udp_duplicates",
@@ -37,13 +37,14 @@ def datagram_flows(flows: ir.Table) -> ir.Table:
 
     Returns:
         One row per trial and flow of datagrams that either end reported: trial_id, flow; broken (boolean: an
-        end says so). int64, of the source: sent, behind_max_ns (how far it fell behind its pace), burst_max
-        (datagrams sent at once); of the sink: came (different ones, before the drain was over), duplicates
-        (RFC 5560), reordered and reordering_extent_max (RFC 4737), late (after the drain, part of lost),
-        loss_bursts, loss_burst_max, socket_dropped; of both: lost (sent - came, RFC 7680), delay_min_ns (the
-        least one-way delay, RFC 7679: by the hosts' clocks, less what these differ by) and delay_bound_ns
-        (how far the estimates of the clocks may be wrong). Null where an end did not report, but for sent and
-        lost of an imported trial without its source: there the sink's numbers that did not come are lost.
+        end says so). int64, of the source: sent, refused (which its kernel had no room for at first),
+        behind_max_ns (how far it fell behind its pace), burst_max (datagrams sent at once); of the sink: came
+        (different ones, before the drain was over), duplicates (RFC 5560), reordered and
+        reordering_extent_max (RFC 4737), late (after the drain, part of lost), loss_bursts, loss_burst_max,
+        socket_dropped; of both: lost (sent - came, RFC 7680), delay_min_ns (the least one-way delay, RFC
+        7679: by the hosts' clocks, less what these differ by) and delay_bound_ns (how far the estimates of
+        the clocks may be wrong). Null where an end did not report, but for sent and lost of an imported trial
+        without its source: there the sink's numbers that did not come are lost.
     """
     columns = {name: column_or_null(flows, name) for name in {*OF_SOURCE.values(), *OF_SINK.values()}}
     rows = flows.select("trial_id", "flow", "role", "end", **columns)
@@ -73,11 +74,14 @@ def datagram_facts(tables: Tables) -> ir.Table:
         tables: As in an archive.
 
     Returns:
-        One row per trial with datagrams: trial_id and COUNTED_COLUMNS. Of flows that are whole; those that
-        broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
+        One row per trial with datagrams: trial_id, COUNTED_COLUMNS, and datagrams_refused (int64: which the
+        sources' kernels had no room for at first; null where a source does not say). Of flows that are whole;
+        those that broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
     """
-    parts = (_dropped(tables), _jitter(tables), *_percentiles(tables.histograms))
-    joined = columns_added(_counts(datagram_flows(tables.flows)), parts, ["trial_id"])
+    flows = datagram_flows(tables.flows)
+    broken = flows.filter(flows.broken).select("trial_id", "flow")
+    parts = (_dropped(tables), _jitter(tables, broken), *_percentiles(_of_others(tables.histograms, broken)))
+    joined = columns_added(_counts(flows), parts, ["trial_id"])
     sent = joined.datagrams_sent.nullif(0).cast("float64")
     # What the sinks' hosts dropped may also have been somebody else's.
     at_hosts = ibis.least(joined.socket_dropped.coalesce(0) + joined.dropped.coalesce(0), joined.lost)
@@ -87,7 +91,7 @@ def datagram_facts(tables: Tables) -> ir.Table:
         loss=joined.lost.cast("float64") / sent,
         loss_at_hosts=lost_at_hosts.cast("float64") / sent,
         loss_on_path=(joined.lost - lost_at_hosts).cast("float64") / sent,
-    ).select("trial_id", *COUNTED_COLUMNS)
+    ).select("trial_id", *COUNTED_COLUMNS, "datagrams_refused")
 
 
 def _counts(flows: ir.Table) -> ir.Table:
@@ -99,7 +103,9 @@ def _counts(flows: ir.Table) -> ir.Table:
     def most(name: str) -> ir.IntegerValue:
         return flows[name].max(where=whole)
 
+    refused_known = (flows.refused.notnull() | ~whole).all()
     return flows.group_by("trial_id").aggregate(
+        datagrams_refused=ibis.cases((refused_known, total("refused"))),
         datagrams_sent=total("sent"), datagrams=total("came"), lost=total("lost"),
         duplicates=total("duplicates"), reordered=total("reordered"), late=total("late"),
         loss_bursts=total("loss_bursts"), socket_dropped=total("socket_dropped"),
@@ -115,24 +121,29 @@ def _dropped(tables: Tables) -> ir.Table:
     """Packets that the sinks' hosts dropped before any socket: at a device, or at the queue of a CPU.
 
     Whose they were the kernel does not say. Several counters may count the same packet: of each host the one
-    that rose most counts.
+    that rose most counts, `rx_dropped` without the frames that nobody asked for.
     """
-    counters = tables.counters.filter(tables.counters.role == "sink")
+    counters = without_stray(tables.counters.filter(tables.counters.role == "sink"), tables.flows)
     rows = counters.filter((counters.name == _BACKLOG) | of_receiving_device(counters))
     hosts = rows.group_by("trial_id", "host").aggregate(value=rows.value.max())
     return hosts.group_by("trial_id").aggregate(dropped=hosts.value.sum().cast("int64"))
 
 
-def _jitter(tables: Tables) -> ir.Table:
+def _of_others(rows: ir.Table, broken: ir.Table) -> ir.Table:
+    return rows.anti_join(broken, ["trial_id", "flow"])
+
+
+def _jitter(tables: Tables, broken: ir.Table) -> ir.Table:
     """Mean of the running estimates of RFC 3550 (6.4.1) at the ends of all sample intervals of all sinks.
 
-    Of imported trials without intervals of the sink: the mean over its flows of what it had at the end.
+    A flow that fell silent keeps its last one to the end: those that broke off do not count. Of imported
+    trials without intervals of the sink: the mean over its flows of what it had at the end.
     """
-    rows = tables.datagrams.filter(tables.datagrams.role == "sink")
+    rows = _of_others(tables.datagrams.filter(tables.datagrams.role == "sink"), broken)
     sampled = rows.group_by("trial_id").aggregate(sampled_ns=rows.jitter_ns.mean())
-    flows = tables.flows.select(
-        "trial_id", "role", jitter_ns=column_or_null(tables.flows, "udp_jitter_ns")
-    ).filter(ibis._.role == "sink")
+    jitter = column_or_null(tables.flows, "udp_jitter_ns")
+    ends = tables.flows.select("trial_id", "flow", "role", jitter_ns=jitter).filter(ibis._.role == "sink")
+    flows = _of_others(ends, broken)
     at_end = flows.group_by("trial_id").aggregate(at_end_ns=flows.jitter_ns.mean())
     both = at_end.left_join(sampled, "trial_id")
     return both.select("trial_id", jitter_ms=both.sampled_ns.coalesce(both.at_end_ns) / _MS_NS)

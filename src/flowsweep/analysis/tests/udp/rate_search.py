@@ -1,7 +1,7 @@
 """What searches for the highest rate came to, and what is concluded from them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, isfinite
 from typing import Final
@@ -14,6 +14,7 @@ from flowsweep.analysis.tests.udp.own_bursts import may_be_own_bursts
 from flowsweep.defaults import MILLISECOND_NS, OFFERED_SHARE_MIN
 from flowsweep.grouping import grouped
 from flowsweep.wording import (
+    all_of,
     counted,
     format_duration,
     format_milliseconds,
@@ -47,6 +48,8 @@ class RateSearched:
     """The highest rate that was carried, below all that were not; None: none was."""
     beyond_bps: float | None
     """The lowest rate that was not carried; None: all were."""
+    complete: bool
+    """Whether all its steps are here, as far as its rows tell: else a higher rate may be carried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +129,57 @@ def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         summary: Rows of a campaign.
 
     Yields:
-        One for each point and direction; the effect is the median over the repeats of the highest rate of all
-        flows that was carried (unit "bit/s"), none where none was.
+        One for each point and direction; the effect is the median over the repeats whose searches are
+        complete of the highest rate of all flows that was carried (unit "bit/s"), none where none was, and
+        where no search is complete.
     """
-    for point in searched(summary):
+    for every in searched(summary):
+        point = replace(every, repeats=tuple(one for one in every.repeats if one.complete))
+        if not point.repeats:
+            yield _none_complete(every)
+            continue
         highest, beyond = point.highest_bps, point.beyond_bps
         steps = [row for one in point.repeats for row in one.steps]
         between = (None, None) if highest is None or beyond is None else (highest, beyond)
         scope = Scope(point.sweep, point.mode, point.direction)
-        claim = f"{point.direction}, {point.name}: {_claim(point)}{_own_bursts(point)}."
-        method = _METHOD.format("" if point.delay_max_ms is None else _IN_TIME)
-        yield _described(scope, claim, trial_ids(steps), Estimate(highest, "bit/s", *between), method=method)
+        said = f"{_claim(point)}{_own_bursts(point)}{_others(point, every)}"
+        yield _described(
+            scope,
+            f"{point.direction}, {point.name}: {said}.",
+            trial_ids(steps),
+            Estimate(highest, "bit/s", *between),
+            method=_method(point),
+        )
+
+
+def _method(point: PointSearched) -> str:
+    return _METHOD.format("" if point.delay_max_ms is None else _IN_TIME)
+
+
+def _none_complete(point: PointSearched) -> Hypothesis:
+    """Say that the highest rate is not known yet, and what was carried so far."""
+    found = [one.highest_bps for one in point.repeats if one.highest_bps is not None]
+    so_far = f"; so far up to {format_rate(max(found))} was" if found else ""
+    repeats = len(point.repeats)
+    searches = "the search is" if repeats == 1 else f"the searches of {all_of(repeats, 'repeat')} are"
+    claim = f"which rate is carried is not known, since {searches} incomplete{so_far}"
+    return _described(
+        Scope(point.sweep, point.mode, point.direction),
+        f"{point.direction}, {point.name}: {claim}.",
+        trial_ids([row for one in point.repeats for row in one.steps]),
+        Estimate(None, "bit/s"),
+        method=_method(point),
+    )
+
+
+def _others(point: PointSearched, every: PointSearched) -> str:
+    """Say how many searches do not count."""
+    searches = len(every.repeats)
+    left_out = searches - len(point.repeats)
+    if not left_out:
+        return ""
+    what = "is incomplete and does not count" if left_out == 1 else "are incomplete and do not count"
+    return f"; {left_out} of {searches} searches {what}"
 
 
 def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
@@ -163,7 +206,9 @@ def _searched(repeat: int, steps: Sequence[TrialRow]) -> RateSearched:
     beyond = min((rate_of(row) for row in steps if not row["rate_carried"]), default=None)
     carried = [rate_of(row) for row in steps if row["rate_carried"]]
     carried = [rate for rate in carried if beyond is None or rate < beyond]
-    return RateSearched(repeat, tuple(steps), max(carried, default=None), beyond)
+    planned = steps[0].get("rate_search_trials")
+    complete = planned is None or len(steps) >= planned
+    return RateSearched(repeat, tuple(steps), max(carried, default=None), beyond, complete)
 
 
 def _claim(point: PointSearched) -> str:

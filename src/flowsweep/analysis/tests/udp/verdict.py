@@ -34,18 +34,18 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
             link_random_drops, link_policer_drops.
 
     Method:
-        The first rule that holds: hosts dropped most of what was lost, the sinks' or the sources' own ("host
-        drops"); the path did ("path loss"); the rate that was asked for came ("application rate"); the source
-        was refused datagrams, since its socket's buffer was full of what its device had not sent ("send
-        window"); its threads or all its cores were always busy ("sender CPU"); else "not clear". Where the
-        kernel hands datagrams over several at a time it counts one drop for all of them. Then hosts dropped
-        what was lost if their drops can account for all of it (`_in_pieces`); else any drop leaves unclear
-        what the path lost.
+        The first rule that holds: hosts dropped most of what was lost, the sinks' and the sources' own
+        together ("host drops"; what a source dropped never came to a sink); the path did ("path loss"); the
+        rate that was asked for came ("application rate"); the source was refused datagrams, since its
+        socket's buffer was full of what its device had not sent ("send window"); its threads or all its cores
+        were always busy ("sender CPU"); else "not clear". Where the kernel hands datagrams over several at a
+        time it counts one drop for all of them. Then hosts dropped what was lost if their drops can account
+        for all of it (`_in_pieces`); else any drop leaves unclear what the path lost.
     """
     lossy = (rows.loss >= LOSS_MATTERS).coalesce(False)
-    at_hosts = (rows.loss_at_hosts >= rows.loss * MOST).coalesce(False)
-    at_sender = (rows.loss_at_sender >= rows.loss * MOST).coalesce(False)
-    few_at_hosts = rows.loss_at_hosts < rows.loss * (1 - MOST)
+    at_sender = rows.loss_at_sender.coalesce(0.0)
+    at_hosts = (rows.loss_at_hosts.coalesce(0.0) + at_sender >= rows.loss * MOST).coalesce(False)
+    few_at_hosts = rows.loss_at_hosts + at_sender < rows.loss * (1 - MOST)
     exact = (rows.loss_at_hosts == 0) | ~rows.gro_granted.coalesce(False)
     refused = (rows.send_errors > 0).coalesce(False)
     few_at_sender = (rows.loss_at_sender < rows.loss * (1 - MOST)).coalesce(False)
@@ -58,7 +58,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     busy = always_busy(rows.thread_busy_send) | (crowded & ~offered)
     found = ibis.cases(
         (rows.goodput_bps.isnull() | rows.loss.isnull(), ibis.null("string")),
-        (lossy & (at_hosts | at_sender | (_in_pieces(rows) & not_there)), HOST_DROPS),
+        (lossy & (at_hosts | (_in_pieces(rows) & not_there)), HOST_DROPS),
         (lossy & on_path, PATH_LOSS),
         (lossy, NOT_CLEAR),
         (reached, APPLICATION_RATE),

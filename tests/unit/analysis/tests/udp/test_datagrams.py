@@ -65,6 +65,10 @@ case(
     parameters={"gro": True},
 )
 case("ring of the device", Stream(lost=100), device_dropped=490)
+# 5 frames a second are nobody's, in the 5 s that threads ran.
+case("stray frames", Stream(sent=20, lost=4), stray=25)
+case("more than stray frames", Stream(sent=20, lost=4), stray=43)
+case("stray frames and a ring", Stream(sent=20, lost=4), stray=25, device_dropped=18)
 case("jitter", Stream(jitter_ns=50_000), Stream(jitter_ns=150_000))
 case("99 of 100", Stream(), delays=[(0, 1000, 98), (10**6, 10**6 + 1, 1), (8 * 10**6, 8 * 10**6 + 1, 1)])
 case("98 of 100", Stream(), delays=[(0, 1000, 97), (10**6, 10**6 + 1, 1), (8 * 10**6, 8 * 10**6 + 1, 2)])
@@ -86,6 +90,13 @@ case(
     clock_bound_ns=100_000,
 )
 case("broken", Stream(lost=10), Stream(broken_at_s=2))
+case(
+    "broken, timed",
+    Stream(broken_at_s=2, jitter_ns=900_000),
+    Stream(jitter_ns=50_000),
+    delays=[(0, 1000, 98), (8 * 10**6, 8 * 10**6 + 1, 2)],
+    spacings=[("source", 100_000, 100_001, 60), ("sink", 80_000, 90_000, 50)],
+)
 case("spaced", Stream(), parameters={"rate_bps": None, "spacing_ns": 1_000_000})
 torn("fewer bytes", "sink", "bytes", 4_999_000)
 torn("fewer datagrams", "sink", "udp_datagrams", 4_999)
@@ -146,6 +157,18 @@ def test_hosts_lose_no_more_than_was_lost(rows):
     assert (row["loss_at_hosts"], row["loss_on_path"]) == (row["loss"], 0.0)
 
 
+@pytest.mark.parametrize(
+    ("name", "at_hosts"),
+    [("stray frames", 0), ("more than stray frames", 18), ("stray frames and a ring", 18)],
+)
+def test_frames_that_nobody_asked_for_are_no_loss_at_hosts(rows, name, at_hosts):
+    row = rows[name]
+    assert (row["lost"], row["datagrams_sent"]) == (20, 100)
+    assert row["loss_at_hosts"] == pytest.approx(at_hosts / 100)
+    assert row["loss_on_path"] == pytest.approx((20 - at_hosts) / 100)
+    assert row["verdict"] == ("host drops" if at_hosts else "path loss")
+
+
 def test_where_the_kernel_does_not_say_the_place_of_loss_is_unknown(rows):
     row = rows["silent kernel"]
     assert (row["loss_at_hosts"], row["loss_on_path"]) == (None, None)
@@ -201,6 +224,13 @@ def test_a_broken_flow_is_counted_and_its_datagrams_are_not(rows):
     )
     assert (row["datagrams_sent"], row["lost"], row["coverage"]) == (5_000, 50, 0.5)
     assert row["goodput_bps"] is None
+
+
+def test_times_of_a_broken_flow_are_left_out(rows):
+    row = rows["broken, timed"]
+    assert (row["jitter_ms"], row["delay_variation_ms"]) == (0.05, None)
+    assert (row["spacing_send_median_us"], row["spacing_recv_median_us"]) == (None, None)
+    assert row["delay_min_ms"] == 20.0
 
 
 def test_spacing_is_a_rate_too(rows):

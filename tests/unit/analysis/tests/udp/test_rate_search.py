@@ -116,7 +116,7 @@ def test_ends_where_a_step_is_not_whole_and_the_campaign_goes_on():
 
 def search_trial(rate, *, repeat=1, limit=0.01):
     trial = make_udp_trial(repeat=repeat, rate_sum_bps=rate, rate_bps=rate)
-    search = RateSearch(low_bps=8 * MBIT, high_bps=64 * MBIT, resolution_bps=8 * MBIT, loss_max=limit)
+    search = RateSearch(low_bps=8 * MBIT, high_bps=56 * MBIT, resolution_bps=8 * MBIT, loss_max=limit)
     return trial.model_copy(update={"search": search})
 
 
@@ -193,7 +193,7 @@ def rows(archive):
 
 
 def test_the_summary_says_what_was_a_step_and_what_it_told(rows):
-    assert {row["rate_search_loss_max"] for row in rows} == {0.01}
+    assert {(row["rate_search_loss_max"], row["rate_search_trials"]) for row in rows} == {(0.01, 3)}
     assert [row["rate_carried"] for row in rows[:3]] == [True, False, True]
 
 
@@ -266,7 +266,13 @@ def test_a_limit_of_delay_is_said_and_why_a_rate_was_not_carried(rows):
 def claim_of(rows, *repeats):
     """The claim on repeats: of each the rates in Mbit/s that were tried, and those that were carried."""
     steps = [
-        rows[0] | {"repeat": number, "rate_sum_bps": rate * MBIT, "rate_carried": rate in is_carried}
+        rows[0]
+        | {
+            "repeat": number,
+            "rate_sum_bps": rate * MBIT,
+            "rate_carried": rate in is_carried,
+            "rate_search_trials": len(tried),
+        }
         for number, (tried, is_carried) in enumerate(repeats, start=1)
         for rate in tried
     ]
@@ -295,6 +301,34 @@ def test_what_is_carried_is_below_what_is_not_however_unlike_repeats_are(rows):
     assert (estimate.effect, estimate.low, estimate.high) == (38e6, 38e6, 80e6)
     _, estimate = claim_of(rows, *unlike[:3])
     assert (estimate.effect, estimate.low, estimate.high) == (38e6, 38e6, 50e6)
+
+
+def test_a_search_that_broke_off_does_not_make_the_highest_rate_low(rows):
+    broken = [row for row in rows if row["repeat"] == 2 or row["rate_sum_bps"] < 40 * MBIT]
+    assert [(row["repeat"], row["rate_carried"]) for row in broken if row["repeat"] != 2] == [
+        (1, True),
+        (3, True),
+    ]
+    (one,) = rate_search_hypotheses(broken)
+    assert one.claim == (
+        "a → b, 1 flow of 1 KB: 48.0 Mbit/s is carried with no more than 1.00 % of the datagrams lost, the "
+        "highest rate that was tried; 2 of 3 searches are incomplete and do not count."
+    )
+    assert (one.estimate.effect, len(one.evidence)) == (48e6, 3)
+    (one,) = rate_search_hypotheses([row for row in broken if row["repeat"] < 3])
+    assert one.claim.endswith("; 1 of 2 searches is incomplete and does not count.")
+
+
+def test_where_every_search_broke_off_the_highest_rate_is_not_known(rows):
+    begun = [row for row in rows if row["rate_sum_bps"] < 40 * MBIT]
+    (one,) = rate_search_hypotheses(begun)
+    assert one.claim == (
+        "a → b, 1 flow of 1 KB: which rate is carried is not known, since the searches of all 3 repeats are "
+        "incomplete; so far up to 32.0 Mbit/s was."
+    )
+    assert one.estimate.effect is None
+    (one,) = rate_search_hypotheses([begun[0] | {"rate_carried": False}])
+    assert one.claim.endswith("which rate is carried is not known, since the search is incomplete.")
 
 
 OVERDUE = {

@@ -7,6 +7,7 @@ import pytest
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.tests.udp.loss import loss_hypotheses
+from flowsweep.analysis.verdict_words import limit_words
 from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.outcome import TrialOutcome
@@ -29,6 +30,16 @@ def rows() -> dict[str, Row]:
         "the path drops": outcome(Stream(lost=600), errors=0, gso=False, repeat=2),
         "either": outcome(Stream(lost=600), errors=1_500, gso=False, repeat=3),
         "pieces": outcome(Stream(lost=600), errors=40, gso=True, repeat=4),
+        # Of 500 lost 160 at the sink and 160 at the source, then 170 and 170; at last a fifth at each.
+        "both ends": outcome(Stream(lost=100, socket_dropped=160), errors=160, gso=False, repeat=12),
+        "both ends, most": outcome(Stream(lost=100, socket_dropped=170), errors=170, gso=False, repeat=13),
+        "both ends, some": outcome(Stream(lost=100, socket_dropped=100), errors=100, gso=False, repeat=14),
+        "both ends, few": outcome(Stream(lost=100, socket_dropped=80), errors=80, gso=False, repeat=15),
+        # Refused, tried again and sent: 16 Mbit/s all the same.
+        "refused for a while": outcome(Stream(lost=50, refused=400), errors=3_000, gso=False, repeat=8),
+        "nobody says": outcome(Stream(lost=50, refused=None), errors=3_000, gso=False, repeat=9),
+        "nobody says, nothing lost": outcome(Stream(refused=None), errors=3_000, gso=False, repeat=10),
+        "nobody says, no errors": outcome(Stream(lost=50, refused=None), gso=False, repeat=11),
         # 40 Mbit/s asked for, 8 Mbit/s sent: the socket's buffer was full of what the device had not sent.
         "refused": outcome(Stream(), errors=9_000, rate_bps=40_000_000, repeat=5),
         "refused and lost": outcome(Stream(lost=100), errors=9_000, rate_bps=40_000_000, repeat=6),
@@ -44,6 +55,14 @@ def rows() -> dict[str, Row]:
         ("the path drops", "path loss"),
         ("either", "not clear"),
         ("pieces", "not clear"),
+        ("both ends", "not clear"),
+        ("both ends, most", "host drops"),
+        ("both ends, some", "not clear"),
+        ("both ends, few", "path loss"),
+        ("refused for a while", "not clear"),
+        ("nobody says", "not clear"),
+        ("nobody says, nothing lost", "application rate"),
+        ("nobody says, no errors", "path loss"),
         ("refused", "send window"),
         ("refused and lost", "not clear"),
         ("late without a reason", "not clear"),
@@ -62,6 +81,24 @@ def test_what_never_left_the_source_is_no_loss_of_the_path(rows: dict[str, Row])
     assert (rows["the path drops"]["loss_at_sender"], rows["the path drops"]["loss_on_path"]) == (0.0, 0.6)
     unknown = rows["refused and lost"]
     assert (unknown["loss_at_sender"], unknown["loss_on_path"]) == (None, None)
+
+
+def test_drops_of_both_ends_are_no_more_than_what_was_lost(rows: dict[str, Row]) -> None:
+    row = rows["both ends, most"]
+    assert [row[name] for name in ("loss", "loss_at_hosts", "loss_at_sender", "loss_on_path")] == [
+        pytest.approx(lost / 5000) for lost in (500, 170, 170, 160)
+    ]
+    assert limit_words(row) == ("host drops", "Hosts dropped most of what was missing.")
+
+
+def test_a_datagram_that_was_refused_and_sent_later_is_no_drop_of_the_sender(rows: dict[str, Row]) -> None:
+    def places(name: str) -> tuple[float | None, float | None]:
+        return rows[name]["loss_at_sender"], rows[name]["loss_on_path"]
+
+    assert places("refused for a while") == (None, None)
+    assert places("nobody says") == (None, None)
+    assert places("nobody says, nothing lost") == (0.0, 0.0)
+    assert places("nobody says, no errors") == (0.0, 0.05)
 
 
 def test_a_source_that_was_refused_did_not_offer_its_rate(rows: dict[str, Row]) -> None:
