@@ -98,10 +98,12 @@ def _found(archive: Path, campaign: Campaign, plan: Plan, *, left: bool) -> list
     from flowsweep.prepared.recorded import recorded_rows
 
     trials = recorded_rows(archive, WATCHED)
-    began_ns = begun_unix_ns(campaign)
+    began_us = trials["began_us"]
+    began_ns, now_ns = begun_unix_ns(campaign), time.time_ns()
     if not left:
-        return alarms_of(plan, began_ns, campaign.seed, trials, time.time_ns())
-    last_us = pc.max(trials["began_us"]).as_py()
+        return alarms_of(plan, began_ns, campaign.seed, trials, now_ns)
+    # A clock that was set back leaves trials in the future.
+    last_us = pc.max(pc.filter(began_us, pc.less_equal(began_us, now_ns // MICROSECOND_NS))).as_py()
     left_ns = began_ns if last_us is None else last_us * MICROSECOND_NS
     over = moment_of(left_ns / SECOND_NS)
     return [

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +138,16 @@ def test_alarms_of_an_archive_that_was_left_are_over(archive: Path, tmp_path: Pa
     assert (begin["moment"], end["moment"]) == ("begin", "end")
     assert end["text"].endswith(": over (plan changed)")
     assert begin["key"].removesuffix("begin") == end["key"].removesuffix("end")
+
+
+def test_an_archive_was_left_at_no_moment_of_the_future(tmp_path: Path) -> None:
+    """The clock was ahead for a while."""
+    nights = [1.0, None, None, None, None, 1.0]
+    folder = nightly_archive(tmp_path / "a", plan_of(), nights, timedelta(hours=-48))
+    _, said = invoked("alarms", folder, "--left", "--json")
+    [alarm] = json.loads(said)["alarms"]
+    assert (alarm["kind"], alarm["on"], alarm["end"]) == ("silent", False, "plan changed")
+    assert datetime.fromisoformat(alarm["over"]) < datetime.now(UTC)
 
 
 def test_the_archive_that_was_left_is_looked_at_first_and_once(tmp_path: Path) -> None:
