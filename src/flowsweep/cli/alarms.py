@@ -1,5 +1,6 @@
 """`flowsweep alarms`: what began, what is over, and who was told."""
 
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -59,8 +60,9 @@ def alarms(
             f"{archive}: its plan names nobody to tell: no webhook, command or mail in [alarms]"
         )
     found = _found(archive, campaign, plan, left=left)
+    is_left = False
     if deliver and settings is not None:
-        _deliver(folder, campaign, plan, found, settings)
+        is_left = not _deliver(folder, campaign, plan, found, settings) and left
     deliveries = read_deliveries(folder)
     watch = _KINDS if settings is None else settings.watch
     told = [one for one in found if is_of(one, watch)]
@@ -71,7 +73,7 @@ def alarms(
     else:
         for line in _lines(plan, told, [one for one in found if not one.worse], deliveries):
             say(line)
-    raise typer.Exit(EXIT_ALARM if any(one.is_on for one in told) else 0)
+    raise typer.Exit(EXIT_ALARM if is_left or any(one.is_on for one in told) else 0)
 
 
 def _plan(archive: Path, campaign: Campaign) -> Plan:
@@ -114,20 +116,22 @@ def _found(archive: Path, campaign: Campaign, plan: Plan, *, left: bool) -> list
 
 def _deliver(
     folder: Folder, campaign: Campaign, plan: Plan, found: Sequence[Alarm], settings: Alarms
-) -> None:
-    from flowsweep.alarms.delivery.due import Teller, deliver_due
+) -> bool:
+    """Send what is due; returns whether nothing of these alarms is to be tried again."""
+    from flowsweep.alarms.delivery.due import Teller, deliver_due, due
     from flowsweep.alarms.delivery.ways import deliver
 
     try:
         ledger = Ledger(folder)
     except BlockingIOError:
-        return  # Another process is at it.
+        return False  # Another process is at it.
     try:
         teller = Teller(plan.campaign.name, f"{campaign.created_at.isoformat()} {campaign.seed}")
         for entry in deliver_due(teller, found, settings, ledger, deliver, time.time):
             if entry.error is not None:
                 was = "was not" if entry.outcome == "failed" else "was"
                 say(f"{entry.target}: {entry.key} {was} delivered: {entry.error}", err=True)
+        return not any(due(teller, found, settings, ledger.deliveries, math.inf))
     finally:
         ledger.close()
 
