@@ -59,7 +59,7 @@ def alarms(
         raise ArchiveError(
             f"{archive}: its plan names nobody to tell: no webhook, command or mail in [alarms]"
         )
-    found = _found(archive, campaign, plan, left=left)
+    found = _found(folder, campaign, plan, left=left)
     is_left = False
     if deliver and settings is not None:
         is_left = not _deliver(folder, campaign, plan, found, settings) and left
@@ -92,25 +92,31 @@ def _plan(archive: Path, campaign: Campaign) -> Plan:
     return plan
 
 
-def _found(archive: Path, campaign: Campaign, plan: Plan, *, left: bool) -> list[Alarm]:
-    """All alarms; of an archive that was left, since its plan changed, those that were on then are over."""
+def _found(folder: Folder, campaign: Campaign, plan: Plan, *, left: bool) -> list[Alarm]:
+    """All alarms; of an archive that was left, since its plan changed, those that were on then are over.
+
+    It was left with its last trial. What fell silent after that counts if somebody was told that it began.
+    """
     import pyarrow.compute as pc
 
     from flowsweep.alarms.found import WATCHED, alarms_of
     from flowsweep.prepared.recorded import recorded_rows
 
-    trials = recorded_rows(archive, WATCHED)
+    trials = recorded_rows(folder.path, WATCHED)
     began_us = trials["began_us"]
     began_ns, now_ns = begun_unix_ns(campaign), time.time_ns()
+    found = alarms_of(plan, began_ns, campaign.seed, trials, now_ns)
     if not left:
-        return alarms_of(plan, began_ns, campaign.seed, trials, now_ns)
+        return found
     # A clock that was set back leaves trials in the future.
     last_us = pc.max(pc.filter(began_us, pc.less_equal(began_us, now_ns // MICROSECOND_NS))).as_py()
     left_ns = began_ns if last_us is None else last_us * MICROSECOND_NS
     over = moment_of(left_ns / SECOND_NS)
+    told = {key for (key, _), one in read_deliveries(folder).of.items() if one.delivered}
     return [
-        replace(one, over=over, end="plan changed") if one.is_on else one
-        for one in alarms_of(plan, began_ns, campaign.seed, trials, left_ns)
+        replace(one, over=max(over, one.found), end="plan changed") if one.is_on else one
+        for one in found
+        if not one.is_on or one.kind != "silent" or one.found < over or Message("", one, "begin").key in told
     ]
 
 

@@ -170,6 +170,22 @@ def test_all_archives_are_gone_through_of_which_somebody_waits_for_an_end(
     assert _left(plan, base / "watched") == []
 
 
+@pytest.mark.parametrize("is_told", [False, True])
+def test_what_fell_silent_after_the_last_trial_is_over_for_whom_it_was_told(
+    tmp_path: Path, *, is_told: bool
+) -> None:
+    """Of an archive in which nothing was measured for four days nobody knows when its plan changed."""
+    folder, into = nightly_archive(tmp_path / "a", plan_of(), [1.0], timedelta(days=4)), tmp_path / "told"
+    words = ["alarms", folder, "--deliver", "--targets-from-stdin"]
+    if is_told:
+        invoked(*words, given=targets(into))
+    for _ in range(2):
+        assert invoked(*words, "--left", given=targets(into))[0] == 0
+    told = [json.loads(line) for line in into.read_text().splitlines()] if into.exists() else []
+    assert [one["moment"] for one in told] == (["begin", "end"] if is_told else [])
+    assert is_end_untold(folder) is False
+
+
 def test_an_archive_was_left_at_no_moment_of_the_future(tmp_path: Path) -> None:
     """The clock was ahead for a while."""
     nights = [1.0, None, None, None, None, 1.0]
