@@ -6,7 +6,7 @@ from itertools import pairwise
 from flowsweep.alarms.alarm import Alarm, moment_of
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
-from flowsweep.schedule.overdue import PastTimes, never_ns, past_times
+from flowsweep.schedule.overdue import PastTimes, never_ns, past_times, up_to
 
 Path = tuple[str, str, str]
 """Sweep, source and sink."""
@@ -21,7 +21,8 @@ def silences(
         plan: With times.
         begun_unix_ns: When the campaign began.
         seed: Of the campaign.
-        measured: By path, when trials began that are whole, ascending, in Unix nanoseconds.
+        measured: By path, when trials began that are whole, ascending, in Unix nanoseconds; those in the
+            future do not count.
         now_unix_ns: Up to when.
 
     Returns:
@@ -34,7 +35,8 @@ def silences(
             ways = [(path.src, path.dst)] + ([] if sweep.directions == "one" else [(path.dst, path.src)])
             for src, dst in ways:
                 key = (sweep.name, src, dst)
-                yield from _of_path(key, times, begun_unix_ns, measured.get(key, ()), now_unix_ns)
+                known = up_to(now_unix_ns, measured.get(key, ()))
+                yield from _of_path(key, times, begun_unix_ns, known, now_unix_ns)
 
 
 def _of_path(

@@ -26,23 +26,18 @@ def is_of_one_name(first: str, second: str) -> bool:
     return re.fullmatch(rf"{re.escape(short)}-[1-9][0-9]*", long) is not None
 
 
-def folder_before(archive: Path) -> Path | None:
-    """The archive in which a plan of this name was measured before it changed; None: there is none."""
-    name, dash, number = archive.name.rpartition("-")
-    if not (dash and number.isascii() and number.isdigit() and int(number) > 1):
-        return None
-    before = archive.with_name(name if int(number) == 2 else f"{name}-{int(number) - 1}")
-    return before if before.is_dir() else None
+def folders_before(archive: Path, plan: Plan) -> list[Path]:
+    """The archives in which a plan of this name was measured before it changed, the newest first."""
+    numbers = _numbers(archive.parent, plan)
+    there = sorted(((number, folder) for folder, number in numbers.items()), reverse=True)
+    own = numbers.get(archive, 1)
+    return [folder for number, folder in there if number < own and folder.is_dir()]
 
 
 def last_folder(base: Path, plan: Plan) -> tuple[Path, int]:
     """The newest archive of a plan's name, and its number; `NAME` is 1, and there may be none yet."""
-    name = folder_name(plan)
-    numbered = re.compile(rf"{re.escape(name)}-([1-9][0-9]*)")
-    there = [path.name for path in base.iterdir()] if base.is_dir() else []
-    numbers = [int(found[1]) for one in there if (found := numbered.fullmatch(one)) is not None]
-    number = max([1, *numbers])
-    return (base / name if number == 1 else base / f"{name}-{number}"), number
+    numbers = {base / folder_name(plan): 1} | _numbers(base, plan)
+    return max(numbers.items(), key=lambda one: one[1])
 
 
 def open_or_begin(base: Path, plan: Plan) -> ArchiveWriter:
@@ -70,6 +65,14 @@ def open_or_begin(base: Path, plan: Plan) -> ArchiveWriter:
 def seed_of(plan: Plan) -> int:
     """The seed of a campaign that begins: the plan's, or one that is drawn."""
     return secrets.randbits(_SEED_BITS) if plan.campaign.seed is None else plan.campaign.seed
+
+
+def _numbers(base: Path, plan: Plan) -> dict[Path, int]:
+    """What is there of a plan's name, with its number."""
+    numbered = re.compile(rf"{re.escape(folder_name(plan))}(?:-([2-9]|[1-9][0-9]+))?")
+    there = list(base.iterdir()) if base.is_dir() else []
+    found = ((path, numbered.fullmatch(path.name)) for path in there)
+    return {path: int(match[1] or 1) for path, match in found if match is not None}
 
 
 def _begun(folder: Path, plan: Plan) -> ArchiveWriter:

@@ -1,9 +1,10 @@
 """Keeps the campaigns of several plans going until stopped, each by itself."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from flowsweep.errors import FlowsweepError, in_words
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import CampaignEvent, CampaignStarted, EventListener
+from flowsweep.run.hold_ups import Failing
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
 from flowsweep.schedule.packing import sharing_of
@@ -126,11 +128,13 @@ class Supervisor:
     async def _keep_going(self, file: Path, plan: Plan) -> None:
         """Run a campaign to its end, however often it fails in between."""
         name, pause_s = plan.campaign.name, self._settings.first_pause_s
+        tries = _Tries()
         while True:
             try:
-                await self._go_on(file, plan)
+                await self._go_on(file, plan, tries)
             except (FlowsweepError, OSError) as error:
                 self._told(name, f"{error}\nit is tried again in {pause_s:g} s")
+                tries.failed(error)
                 self._settle(file)
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
@@ -142,14 +146,14 @@ class Supervisor:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
-    async def _go_on(self, file: Path, plan: Plan) -> None:
+    async def _go_on(self, file: Path, plan: Plan, tries: "_Tries") -> None:
         writer = await self._opened(plan)
         try:
             count = counted(writer.finished_count, "trial")
             self._told(plan.campaign.name, f"goes on in {writer.folder}, {count} so far")
             for loss in writer.losses:
                 self._told(plan.campaign.name, f"warning: {loss}")
-            await self._run(file, plan, writer)
+            await self._run(file, plan, writer, tries)
         finally:
             writer.close()
 
@@ -163,13 +167,14 @@ class Supervisor:
                 (await opening).close()
             raise
 
-    async def _run(self, file: Path, plan: Plan, writer: ArchiveWriter) -> None:
+    async def _run(self, file: Path, plan: Plan, writer: ArchiveWriter, tries: "_Tries") -> None:
         resume = recorded(writer)
         name = plan.campaign.name
         await asyncio.to_thread(writer.keep_totals)
         settings, tell = self._settings, partial(self._told, name)
         retention = None if settings.retention is None else settings.retention(writer, plan, tell)
         housekeeping = Housekeeping(writer, settings.free_bytes_min, tell, retention=retention)
+        due = replace(timetable(plan, writer, resume, housekeeping), failing=tries.failing)
         with (
             reached_hosts(plan, writer.seed) as (accesses, paths),
             self._listening(plan, writer.folder) as listener,
@@ -177,6 +182,7 @@ class Supervisor:
 
             def hear(event: CampaignEvent) -> None:
                 if isinstance(event, CampaignStarted):
+                    tries.began()
                     self._settle(file)
                 listener(event)
 
@@ -188,7 +194,7 @@ class Supervisor:
                 resume=resume,
                 events=hear,
                 conditions=Conditions(paths=paths, vet=refuse_impossible, sharing=sharing_of(plan)),
-                timetable=timetable(plan, writer, resume, housekeeping),
+                timetable=due,
             )
             await with_monitors(plan, accesses, writer, hear, campaign)
 
@@ -202,6 +208,25 @@ class Supervisor:
         while (pause_s := self._notifier.watchdog_s) is not None:
             self._notifier.tell("WATCHDOG=1")
             await asyncio.sleep(pause_s)
+
+
+class _Tries:
+    """The tries to begin a campaign since it ran last."""
+
+    def __init__(self) -> None:
+        self._since_unix_ns = time.time_ns()
+        self._runs = False
+        self.failing: Failing | None = None
+
+    def began(self) -> None:
+        """It runs."""
+        self._runs, self.failing = True, None
+
+    def failed(self, error: FlowsweepError | OSError) -> None:
+        """It could not begin, or did not go on to its end."""
+        if self._runs:
+            self._since_unix_ns, self._runs = time.time_ns(), False
+        self.failing = Failing(self._since_unix_ns, " ".join(str(error).split()))
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

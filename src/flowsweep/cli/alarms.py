@@ -1,5 +1,6 @@
 """`flowsweep alarms`: what began, what is over, and who was told."""
 
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -58,9 +59,10 @@ def alarms(
         raise ArchiveError(
             f"{archive}: its plan names nobody to tell: no webhook, command or mail in [alarms]"
         )
-    found = _found(archive, campaign, plan, left=left)
+    found = _found(folder, campaign, plan, left=left)
+    is_left = False
     if deliver and settings is not None:
-        _deliver(folder, campaign, plan, found, settings)
+        is_left = not _deliver(folder, campaign, plan, found, settings) and left
     deliveries = read_deliveries(folder)
     watch = _KINDS if settings is None else settings.watch
     told = [one for one in found if is_of(one, watch)]
@@ -71,7 +73,7 @@ def alarms(
     else:
         for line in _lines(plan, told, [one for one in found if not one.worse], deliveries):
             say(line)
-    raise typer.Exit(EXIT_ALARM if any(one.is_on for one in told) else 0)
+    raise typer.Exit(EXIT_ALARM if is_left or any(one.is_on for one in told) else 0)
 
 
 def _plan(archive: Path, campaign: Campaign) -> Plan:
@@ -90,42 +92,52 @@ def _plan(archive: Path, campaign: Campaign) -> Plan:
     return plan
 
 
-def _found(archive: Path, campaign: Campaign, plan: Plan, *, left: bool) -> list[Alarm]:
-    """All alarms; of an archive that was left, since its plan changed, those that were on then are over."""
+def _found(folder: Folder, campaign: Campaign, plan: Plan, *, left: bool) -> list[Alarm]:
+    """All alarms; of an archive that was left, since its plan changed, those that were on then are over.
+
+    It was left with its last trial. What fell silent after that counts if somebody was told that it began.
+    """
     import pyarrow.compute as pc
 
     from flowsweep.alarms.found import WATCHED, alarms_of
     from flowsweep.prepared.recorded import recorded_rows
 
-    trials = recorded_rows(archive, WATCHED)
-    began_ns = begun_unix_ns(campaign)
+    trials = recorded_rows(folder.path, WATCHED)
+    began_us = trials["began_us"]
+    began_ns, now_ns = begun_unix_ns(campaign), time.time_ns()
+    found = alarms_of(plan, began_ns, campaign.seed, trials, now_ns)
     if not left:
-        return alarms_of(plan, began_ns, campaign.seed, trials, time.time_ns())
-    last_us = pc.max(trials["began_us"]).as_py()
+        return found
+    # A clock that was set back leaves trials in the future.
+    last_us = pc.max(pc.filter(began_us, pc.less_equal(began_us, now_ns // MICROSECOND_NS))).as_py()
     left_ns = began_ns if last_us is None else last_us * MICROSECOND_NS
     over = moment_of(left_ns / SECOND_NS)
+    told = {key for (key, _), one in read_deliveries(folder).of.items() if one.delivered}
     return [
-        replace(one, over=over, end="plan changed") if one.is_on else one
-        for one in alarms_of(plan, began_ns, campaign.seed, trials, left_ns)
+        replace(one, over=max(over, one.found), end="plan changed") if one.is_on else one
+        for one in found
+        if not one.is_on or one.kind != "silent" or one.found < over or Message("", one, "begin").key in told
     ]
 
 
 def _deliver(
     folder: Folder, campaign: Campaign, plan: Plan, found: Sequence[Alarm], settings: Alarms
-) -> None:
-    from flowsweep.alarms.delivery.due import Teller, deliver_due
+) -> bool:
+    """Send what is due; returns whether nothing of these alarms is to be tried again."""
+    from flowsweep.alarms.delivery.due import Teller, deliver_due, due
     from flowsweep.alarms.delivery.ways import deliver
 
     try:
         ledger = Ledger(folder)
     except BlockingIOError:
-        return  # Another process is at it.
+        return False  # Another process is at it.
     try:
         teller = Teller(plan.campaign.name, f"{campaign.created_at.isoformat()} {campaign.seed}")
         for entry in deliver_due(teller, found, settings, ledger, deliver, time.time):
             if entry.error is not None:
                 was = "was not" if entry.outcome == "failed" else "was"
                 say(f"{entry.target}: {entry.key} {was} delivered: {entry.error}", err=True)
+        return not any(due(teller, found, settings, ledger.deliveries, math.inf))
     finally:
         ledger.close()
 

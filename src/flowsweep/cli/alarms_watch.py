@@ -35,7 +35,7 @@ def alarms_watched(
     archive: Path,
     shown: EventListener,
     *,
-    before: Path | None = None,
+    before: Sequence[Path] = (),
     to_the_end: bool = True,
 ) -> Iterator[EventListener]:
     """Listen to a campaign's events for its alarms while the block runs, and show them as before.
@@ -47,14 +47,14 @@ def alarms_watched(
         plan: Of the campaign.
         archive: Its folder.
         shown: Hears of all events.
-        before: The archive of this plan before it changed: its alarms are told once more, as over.
+        before: Archives of this plan before it changed: their alarms are told as over, until that is known.
         to_the_end: Whether a last look is waited for when the block is over; else the next run takes it.
     """
     if plan.alarms is None or not plan.alarms.targets:
         yield shown
         return
     command = [sys.executable, "-P", "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin"]
-    of_before = [] if before is None else [[*command, "--left", str(before)]]
+    of_before = [[*command, "--left", str(each)] for each in before]
     watch = AlarmsWatch([*of_before, [*command, str(archive)]], plan.alarms.model_dump_json().encode())
 
     told: str | None = None
@@ -86,7 +86,7 @@ class AlarmsWatch:
     """Starts commands when there is something to look at and time for it.
 
     Args:
-        commands: Look at alarms, and deliver them: all but the last once, that one again and again.
+        commands: Look at alarms, and deliver them, in turns: all but the last until they end with 0.
         given: On its standard input.
         clock: In seconds.
     """
@@ -95,6 +95,10 @@ class AlarmsWatch:
         self, commands: Sequence[list[str]], given: bytes, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._commands = list(commands)
+        self._round: list[list[str]] = []
+        """What still has its turn before all have theirs again."""
+        self._looking: list[str] = []
+        """What had it last."""
         self._given = given
         self._clock = clock
         self._running: subprocess.Popen[bytes] | None = None
@@ -102,8 +106,13 @@ class AlarmsWatch:
         self._took_s = 0.0
         self._news = True
         """What went before this run may not have been told yet."""
-        self.trouble: str | None = None
-        """Why the last look came to nothing."""
+        self._troubles: dict[tuple[str, ...], str] = {}
+        """By command."""
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the last look of a command came to nothing; of the first one, where there are several."""
+        return next(iter(self._troubles.values()), None)
 
     def __call__(self, event: CampaignEvent) -> None:
         """Take an event into account."""
@@ -143,19 +152,20 @@ class AlarmsWatch:
             return
         before = () if hurried or shutil.which(_NICE[0]) is None else _NICE
         self._begun_s = self._looked_s = self._clock()
-        self._news = len(self._commands) > 1
-        command = self._commands.pop(0) if self._news else self._commands[0]
+        self._round = self._round or list(self._commands)
+        self._looking = self._round.pop(0)
+        self._news = bool(self._round)
         try:
             # A session of its own: Ctrl-C is for the campaign, which waits for what goes out.
             self._running = subprocess.Popen(
-                [*before, *command],
+                [*before, *self._looking],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
         except OSError as error:
-            self.trouble = f"could not be looked at: {error.strerror}"
+            self._troubles[(*self._looking,)] = f"could not be looked at: {error.strerror}"
             return
         if self._running.stdin is not None:
             # It fits into the pipe, whether it is read or not.
@@ -173,9 +183,11 @@ class AlarmsWatch:
                 return
             running.kill()
             running.wait()
-            self.trouble = f"a look at them was not over after {took_s:.0f} s"
+            self._troubles[(*self._looking,)] = f"a look at them was not over after {took_s:.0f} s"
         elif running.returncode not in (0, 1):
-            self.trouble = f"a look at them ended with {running.returncode}"
+            self._troubles[(*self._looking,)] = f"a look at them ended with {running.returncode}"
         else:
-            self.trouble = None
+            self._troubles.pop((*self._looking,), None)
+            if running.returncode == 0 and self._looking is not self._commands[-1]:
+                self._commands.remove(self._looking)
         self._running, self._took_s = None, took_s

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.campaigns.folders import folder_before
+from flowsweep.alarms.told import is_end_untold
+from flowsweep.campaigns.folders import folders_before
 from flowsweep.campaigns.live import live_told
 from flowsweep.campaigns.notify import Notifier, hand_on_the_socket
 from flowsweep.campaigns.plans import load_plans
@@ -96,7 +97,13 @@ def _listening(plan: Plan, archive: Path) -> Iterator[EventListener]:
             _tell(plan.campaign.name, message)
 
     with (
-        alarms_watched(plan, archive, show, before=folder_before(archive), to_the_end=False) as watched,
+        alarms_watched(plan, archive, show, before=_left(plan, archive), to_the_end=False) as watched,
         live_told(archive, watched) as listener,
     ):
         yield listener
+
+
+def _left(plan: Plan, archive: Path) -> list[Path]:
+    """Archives of which alarms may have to be told as over, since the plan changed: once or several times."""
+    before = folders_before(archive, plan)
+    return [folder for folder in before if folder == before[0] or is_end_untold(folder)]

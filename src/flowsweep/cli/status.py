@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Literal
@@ -11,7 +12,8 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive.campaign import archives_in, begun_unix_ns
-from flowsweep.archive.totals import CampaignSoFar, PathTotals, read_so_far
+from flowsweep.archive.last_measured import last_measured
+from flowsweep.archive.totals import CampaignSoFar, PathKey, PathTotals, read_so_far
 from flowsweep.cli.app import app, print_error
 from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.cli.options import Format, TextOrJson
@@ -142,8 +144,9 @@ def _paths(found: CampaignSoFar, plan: Plan, begun_ns: int, now_ns: int) -> Iter
             if sweep.directions != "one":
                 of_path[sweep.name, path.dst, path.src] = None
     of_path |= {(*key,): known for key, known in found.totals.paths.items()}
+    measured = _measured(found, datetime.fromtimestamp(now_ns / SECOND_NS, UTC))
     for (name, src, dst), last in of_path.items():
-        good = None if last is None else last.last_ok_at
+        good = measured.get(PathKey(name, src, dst))
         since_ns = None if good is None else round(good.timestamp() * SECOND_NS)
         yield PathStatus(
             name,
@@ -154,6 +157,14 @@ def _paths(found: CampaignSoFar, plan: Plan, begun_ns: int, now_ns: int) -> Iter
             last_status=None if last is None else last.last_status,
             silent=was_due_twice(plan, begun_ns, found.campaign.seed, name, since_ns=since_ns, now_ns=now_ns),
         )
+
+
+def _measured(found: CampaignSoFar, now: datetime) -> dict[PathKey, datetime]:
+    """When paths were measured last; where a clock was set back, what is in the future does not count."""
+    last = {key: one.last_ok_at for key, one in found.totals.paths.items() if one.last_ok_at is not None}
+    ahead = {key for key, at in last.items() if at > now}
+    known = {key: at for key, at in last.items() if key not in ahead}
+    return known | last_measured(found.folder, ahead, now) if ahead else known
 
 
 def _lines(found: Status, so_far: CampaignSoFar, now_ns: int) -> Iterator[str]:

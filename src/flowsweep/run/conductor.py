@@ -94,8 +94,8 @@ async def run_campaign(
         How many trials of this run came to each status.
 
     Raises:
-        LaunchError, SessionError: a host's engine cannot be had at the start; nothing ran. Not where a
-            campaign with a timetable is gone on with: the host may be there when something is due.
+        LaunchError, SessionError: a host's engine cannot be had at the start; nothing ran. Of a campaign with
+            a timetable none can, and nothing ran before: hosts may be there when something is due.
         PreflightError: no trial can run on the hosts as they are; nothing ran.
     """
     conditions = conditions or Conditions()
@@ -110,13 +110,10 @@ async def run_campaign(
     sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
     conductor = _Conductor(sessions, recorder, keeper, resume, events, conditions)
     try:
-        try:
-            await sessions.open_all()
-        except (LaunchError, SessionError) as error:
-            # What went before: after a power cut a controller may be back before its hosts are.
-            if timetable is None or not resume.attempts:
-                raise
-            events(SessionLost(error.host, error.reason))
+        # Where something ran before: after a power cut a controller may be back before its hosts are.
+        fewest = None if timetable is None else 0 if resume.attempts else 1
+        for away in await sessions.open_all(fewest=fewest):
+            events(SessionLost(away.host, away.reason))
         left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for reason in conditions.vet(left, known):
             events(TrialsWillFail(reason))

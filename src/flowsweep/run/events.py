@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CampaignStarted:
-    """All engines answered."""
+    """All engines answered, or as many as it takes: of each other one SessionLost was told."""
 
     trials: int | None
     """Trials of the whole campaign; None if sweeps run when they are due."""

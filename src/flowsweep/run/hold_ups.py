@@ -10,6 +10,7 @@ from flowsweep.schedule import Occasion
 from flowsweep.wording import format_duration
 
 NOT_RUNNING = "the controller was not running"
+NOT_BEGUN = "the campaign could not begin"
 HELD_UP = "the controller was held up"
 IN_ORDER = "the archive's files were being put in order"
 TO_BE_IN_ORDER = "the archive's files were to be put in order"
@@ -21,6 +22,15 @@ _UNHEARD_NS = 5 * SECOND_NS
 """Between two looks at the clocks, where one was to come after a second."""
 _NOTABLE_SHARE = 1000
 """NTP slews a clock by 0.05 % at most: what is less than twice that is no step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A campaign that somebody tried to begin, in vain."""
+
+    since_unix_ns: int
+    why: str
+    """Of the last try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +50,18 @@ class HoldUps:
     Args:
         first: The first reading: before it, the controller was not running.
         looks_while_busy: Whether it looks every second while trials run, too.
+        failing: What there was up to the first reading, where that was tried again and again.
     """
 
-    def __init__(self, first: Reading, *, looks_while_busy: bool = False) -> None:
+    def __init__(
+        self, first: Reading, *, looks_while_busy: bool = False, failing: Failing | None = None
+    ) -> None:
         self.last = first
         self._looks_while_busy = looks_while_busy
-        self._found = deque([_HoldUp(0, first.unix_ns, NOT_RUNNING)], maxlen=_KEPT_MAX)
+        began_ns = first.unix_ns if failing is None else min(failing.since_unix_ns, first.unix_ns)
+        self._found = deque([_HoldUp(0, began_ns, NOT_RUNNING)], maxlen=_KEPT_MAX)
+        if failing is not None:
+            self._found.append(_HoldUp(began_ns, first.unix_ns, f"{NOT_BEGUN} ({failing.why})"))
 
     def look(self, now: Reading, *, busy: bool = False, held: bool = False, tidied: bool = False) -> None:
         """Take a reading into account.

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from flowsweep.defaults import ENGINE_CUT_OFF_TIMEOUT_S, RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
@@ -53,23 +53,45 @@ class Sessions:
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """Trials that run at the same time regain a lost session once."""
 
-    async def open_all(self) -> None:
+    async def open_all(self, *, fewest: int | None = None) -> Sequence[LaunchError | SessionError]:
         """Start every host's engine, and keep what it sees of its host.
 
+        Args:
+            fewest: With so many engines it goes on without the others for now; all are needed if absent.
+
+        Returns:
+            Why others cannot be had. No engine is started where a login to a server is not known.
+
         Raises:
-            LaunchError, SessionError: one of them cannot be had; the others are closed again.
+            LaunchError, SessionError: too few can be had; they are closed again.
         """
-        for host, access in self._accesses.items():
-            if isinstance(access.server, Iperf3Peer):
-                login_of(host, access.server)
-        names = [name for name, access in self._accesses.items() if access.server is None]
+        away = self._unknown_logins()
+        names = [] if away else [name for name, access in self._accesses.items() if access.server is None]
         answers = await asyncio.gather(*(self._open(name) for name in names), return_exceptions=True)
-        for answer in answers:
-            if isinstance(answer, BaseException):
+        facts = {}
+        for name, answer in zip(names, answers, strict=True):
+            if isinstance(answer, LaunchError | SessionError):
+                away.append(answer)
+            elif isinstance(answer, BaseException):
                 await self.close_all()
                 raise answer
-        facts = (answer for answer in answers if not isinstance(answer, BaseException))
-        await self._keep_facts(dict(zip(names, facts, strict=True)))
+            else:
+                facts[name] = answer
+        if away and (fewest is None or len(facts) < fewest):
+            await self.close_all()
+            raise away[0]
+        await self._keep_facts(facts)
+        return away
+
+    def _unknown_logins(self) -> list[LaunchError | SessionError]:
+        found: list[LaunchError | SessionError] = []
+        for host, access in self._accesses.items():
+            if isinstance(access.server, Iperf3Peer):
+                try:
+                    login_of(host, access.server)
+                except LaunchError as error:
+                    found.append(error)
+        return found
 
     async def session_with(self, host: str, *, ask_clock: bool = False) -> HostSession:
         """The session with a host, which works as far as one can know without asking.

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.clock import Clock, SystemClock
-from flowsweep.run.hold_ups import HoldUps
+from flowsweep.run.hold_ups import Failing, HoldUps
 from flowsweep.run.outcome import Missed
 from flowsweep.schedule import Occasion, Slot
 
@@ -43,6 +43,8 @@ class Timetable:
     holds: Callable[[int], bool] = lambda _running: False
     """Says, while so many sweeps run, whether what is due waits, up to its latest moment, until `idle` had
     its time; called in a thread."""
+    failing: Failing | None = None
+    """The tries to begin before this one, if they failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Timekeeper:
         self._timetable = timetable
         self._clock = timetable.clock
         self._campaign = campaign
-        self._hold_ups = HoldUps(self._clock.read(), looks_while_busy=side_by_side)
+        self._hold_ups = HoldUps(self._clock.read(), looks_while_busy=side_by_side, failing=timetable.failing)
         self._ahead: deque[Occasion] = deque()
         self._passed: list[Occasion] = []
         self._side_by_side = side_by_side

@@ -76,12 +76,17 @@ def was_due_twice(
         begun_ns: When the campaign began.
         seed: Of the campaign.
         sweep: Its name.
-        since_ns: When it was measured last; None if it never was.
+        since_ns: When it was measured last, by then; None if it never was. A later moment does not count.
         now_ns: The moment that is asked for.
     """
-    since_ns = never_ns(begun_ns) if since_ns is None else since_ns
+    since_ns = never_ns(begun_ns) if since_ns is None or since_ns > now_ns else since_ns
     times = past_times(plan, begun_ns, seed, sweep, until_ns=now_ns, since_ns=since_ns)
     return times.silent_from(since_ns, now_ns) is not None
+
+
+def up_to(now_ns: int, measured: Sequence[int]) -> Sequence[int]:
+    """Those of ascending moments that are not in the future, where a clock that is set back leaves some."""
+    return measured[: bisect_right(measured, now_ns)]
 
 
 def never_ns(begun_ns: int) -> int:

@@ -1,6 +1,7 @@
 """Campaigns of a service go on by themselves: what one of them meets does not touch the others."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -113,6 +114,42 @@ def test_a_campaign_that_fails_is_tried_again_and_the_other_goes_on(
         "one: host one1: away\nit is tried again in 0.01 s",
         "one: the disk is gone\nit is tried again in 0.02 s",
     ]
+
+
+def test_what_is_missed_while_a_campaign_is_tried_again_has_the_last_failure_as_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    before_ns = time.time_ns()
+
+    async def meanwhile(campaigns: Campaigns, _: Supervisor) -> None:
+        begin = campaigns.run
+        failures = iter([LaunchError("one1", "away"), OSError("no\n  space"), None, OSError("later"), None])
+
+        async def run(*words: Any, timetable: Any, **more: Any) -> None:
+            if words[2].folder.name != "one":
+                return await begin(*words, **more)
+            seen.append(timetable.failing)
+            async with campaigns.changed:
+                campaigns.changed.notify_all()
+            failure = next(failures)
+            if len(seen) == 3:
+                more["events"](CampaignStarted(None, 0, None))
+                raise OSError("in between")
+            if failure is not None:
+                raise failure
+            return await begin(*words, **more)
+
+        monkeypatch.setattr(supervisor, "run_campaign", run)
+        await campaigns.until(lambda: "one" in campaigns.begun)
+
+    serve(tmp_path, monkeypatch, meanwhile)
+    assert [None if one is None else one.why for one in seen] == [
+        None, "host one1: away", "no space", "in between", "later"
+    ]  # fmt: skip
+    since_ns = [one.since_unix_ns for one in seen if one is not None]
+    assert since_ns[0] == since_ns[1] >= before_ns
+    assert since_ns[2] == since_ns[3] > since_ns[0], "it ran in between"
 
 
 def test_a_campaign_that_is_over_ends_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`flowsweep alarms`, and what a running campaign does for its alarms."""
+"""`flowsweep alarms`: what is said and told, also of an archive that was left."""
 
 import json
 import re
@@ -7,34 +7,29 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from alarm_archives import nightly_archive, plan_of
 from flowsweep.alarms.delivery.ledger import LEDGER_FILE, read_deliveries
+from flowsweep.alarms.told import is_end_untold
 from flowsweep.archive import read_archive
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.totals import read_so_far
 from flowsweep.cli import load
-from flowsweep.cli.alarms_watch import AlarmsWatch, alarms_watched
 from flowsweep.cli.app import app
+from flowsweep.cli.service import _left
 from flowsweep.cli.status import status_of
-from flowsweep.defaults import SECOND_NS
-from flowsweep.errors import FlowsweepError, LaunchError
-from flowsweep.run.events import TrialFinished, Waiting
-from flowsweep.schedule import Occasion
+from flowsweep.errors import FlowsweepError
 
 pytestmark = pytest.mark.whole
 
 NIGHTS = [1.0, 1.01, 0.99, 1.005] * 7
 """Hardly any noise: it is not what is tested here."""
 SHIFTED = [*NIGHTS, 0.7, 0.71, 0.7]
-WAITS = Occasion("s", 1, 0, 0)
 TELLS = "import sys; open({into!r}, 'a').write(sys.stdin.read() + chr(10))"
 
 
@@ -140,15 +135,65 @@ def test_alarms_of_an_archive_that_was_left_are_over(archive: Path, tmp_path: Pa
     assert begin["key"].removesuffix("begin") == end["key"].removesuffix("end")
 
 
-def test_the_archive_that_was_left_is_looked_at_first_and_once(tmp_path: Path) -> None:
-    into, clock = tmp_path / "looks", Clock()
-    look = [[sys.executable, "-c", TELLS.format(into=str(into)), name] for name in ("left", "now")]
-    watch = AlarmsWatch(look, b"look", clock)
-    for looks in (1, 2):
-        clock.now_s += 1000
-        watch(Waiting(WAITS, 1000 * SECOND_NS))
-        settle(watch, into, looks)
-    assert watch._commands == look[1:]
+def test_an_end_that_was_not_delivered_is_left_to_do(archive: Path, tmp_path: Path) -> None:
+    """The receiver is down for a while when the plan changes."""
+    into = tmp_path / "told"
+    words = ["alarms", archive, "--deliver", "--targets-from-stdin"]
+    assert not is_end_untold(archive)
+    invoked(*words, given=targets(into))
+    assert is_end_untold(archive)
+    for _ in range(2):
+        code, _ = invoked(*words, "--left", given=targets(tmp_path / "nowhere" / "told"))
+        assert code == 1
+    lines = map(json.loads, (archive / LEDGER_FILE).read_text().splitlines())
+    earlier = (json.dumps(line | {"at_unix_s": line["at_unix_s"] - 100}) + "\n" for line in lines)
+    (archive / LEDGER_FILE).write_text("".join([*earlier]))
+    code, _ = invoked(*words, "--left", given=targets(into))
+    assert code == 0
+    assert [json.loads(line)["moment"] for line in into.read_text().splitlines()] == ["begin", "end"]
+    assert not is_end_untold(archive)
+
+
+def test_all_archives_are_gone_through_of_which_somebody_waits_for_an_end(
+    archive: Path, tmp_path: Path
+) -> None:
+    base, plan = tmp_path / "archives", plan_of()
+    invoked("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(tmp_path / "told"))
+    for name in ("watched", "watched-3", "watched-10", "watched-12"):
+        shutil.copytree(archive, base / name)
+    for name in ("watched-2", "watched-9", "watched-11", "other-1", "watched-x"):
+        (base / name).mkdir()
+    (base / "watched-10" / LEDGER_FILE).unlink()
+    found = [folder.name for folder in _left(plan, base / "watched-12")]
+    assert found == ["watched-11", "watched-3", "watched"]
+    assert [folder.name for folder in _left(plan, base / "watched-2")] == ["watched"]
+    assert _left(plan, base / "watched") == []
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_what_fell_silent_after_the_last_trial_is_over_for_whom_it_was_told(
+    tmp_path: Path, *, is_told: bool
+) -> None:
+    """Of an archive in which nothing was measured for four days nobody knows when its plan changed."""
+    folder, into = nightly_archive(tmp_path / "a", plan_of(), [1.0], timedelta(days=4)), tmp_path / "told"
+    words = ["alarms", folder, "--deliver", "--targets-from-stdin"]
+    if is_told:
+        invoked(*words, given=targets(into))
+    for _ in range(2):
+        assert invoked(*words, "--left", given=targets(into))[0] == 0
+    told = [json.loads(line) for line in into.read_text().splitlines()] if into.exists() else []
+    assert [one["moment"] for one in told] == (["begin", "end"] if is_told else [])
+    assert is_end_untold(folder) is False
+
+
+def test_an_archive_was_left_at_no_moment_of_the_future(tmp_path: Path) -> None:
+    """The clock was ahead for a while."""
+    nights = [1.0, None, None, None, None, 1.0]
+    folder = nightly_archive(tmp_path / "a", plan_of(), nights, timedelta(hours=-48))
+    _, said = invoked("alarms", folder, "--left", "--json")
+    [alarm] = json.loads(said)["alarms"]
+    assert (alarm["kind"], alarm["on"], alarm["end"]) == ("silent", False, "plan changed")
+    assert datetime.fromisoformat(alarm["over"]) < datetime.now(UTC)
 
 
 def test_without_alarms_the_exit_code_is_0(tmp_path: Path) -> None:
@@ -184,171 +229,3 @@ def test_what_ran_once_or_was_imported_has_no_alarms(tmp_path: Path) -> None:
     folder = nightly_archive(tmp_path / "a", once, [1.0], timedelta(hours=26))
     code, said = invoked("alarms", folder)
     assert (code, "its sweeps ran once, so there is no usual level to differ from" in said) == (2, True)
-
-
-class Clock:
-    """Time that passes when it is told to."""
-
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-@pytest.fixture
-def watched(tmp_path: Path) -> Iterator[tuple[AlarmsWatch, Clock, Path]]:
-    """A watch whose command writes a line."""
-    into, clock = tmp_path / "looks", Clock()
-    watch = AlarmsWatch([[sys.executable, "-c", TELLS.format(into=str(into))]], b"look", clock)
-    yield watch, clock, into
-    watch.end()
-
-
-def finished() -> Any:
-    return TrialFinished.__new__(TrialFinished)
-
-
-def settle(watch: AlarmsWatch, into: Path, looks: int) -> None:
-    deadline = time.monotonic() + 60
-    while watch._running is not None:
-        watch._settle()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    assert len(into.read_text().splitlines() if into.exists() else []) == looks
-
-
-def test_alarms_are_looked_at_when_there_is_room_before_what_is_due(
-    watched: tuple[AlarmsWatch, Clock, Path],
-) -> None:
-    watch, clock, into = watched
-    watch(Waiting(WAITS, 2 * SECOND_NS))
-    settle(watch, into, 0)
-    watch(Waiting(WAITS, 60 * SECOND_NS))
-    settle(watch, into, 1)
-    clock.now_s = 100.0
-    watch(Waiting(WAITS, 60 * SECOND_NS))
-    settle(watch, into, 1)  # Nothing happened since.
-    watch(finished())
-    settle(watch, into, 1)  # Something else may run next.
-    watch(Waiting(WAITS, 60 * SECOND_NS))
-    settle(watch, into, 2)
-
-
-def test_alarms_are_looked_at_sometime_even_if_there_is_never_room(
-    watched: tuple[AlarmsWatch, Clock, Path],
-) -> None:
-    watch, clock, into = watched
-    for second in range(0, 1300, 10):
-        clock.now_s = float(second)
-        watch(finished())
-        if watch._running is not None:
-            watch._running.wait(60)
-    settle(watch, into, 2)
-
-
-def test_a_look_that_takes_long_makes_the_next_one_wait(watched: tuple[AlarmsWatch, Clock, Path]) -> None:
-    watch, clock, into = watched
-    watch(Waiting(WAITS, 60 * SECOND_NS))
-    assert watch._running is not None
-    watch._running.wait(60)
-    clock.now_s = 10.0
-    watch(finished())
-    clock.now_s = 100.0
-    watch(Waiting(WAITS, 600 * SECOND_NS))
-    settle(watch, into, 1)
-    clock.now_s = 210.0
-    watch(Waiting(WAITS, 10 * SECOND_NS))
-    settle(watch, into, 1)
-    watch(Waiting(WAITS, 600 * SECOND_NS))
-    settle(watch, into, 2)
-
-
-def test_a_look_that_does_not_end_is_ended_and_said() -> None:
-    clock = Clock()
-    watch = AlarmsWatch([[sys.executable, "-c", "import time; time.sleep(600)"]], b"", clock)
-    watch(Waiting(WAITS, 60 * SECOND_NS))
-    assert watch._running is not None
-    process = watch._running
-    clock.now_s = 1000.0
-    watch(finished())
-    assert process.returncode == -signal.SIGKILL
-    assert watch.trouble == "a look at them was not over after 1000 s"
-    # The next one has begun.
-    watch._running.kill()
-    watch._running.wait()
-
-
-def test_a_last_look_comes_after_one_that_runs_still(watched: tuple[AlarmsWatch, Clock, Path]) -> None:
-    watch, _, into = watched
-    watch(Waiting(WAITS, 60 * SECOND_NS))
-    watch(finished())
-    watch.end()
-    settle(watch, into, 2)
-    watch.end()
-    settle(watch, into, 2)  # Nothing happened since.
-
-
-def test_a_last_look_is_taken_of_the_archive_that_was_left_and_of_that_of_now(tmp_path: Path) -> None:
-    into = tmp_path / "looks"
-    look = [[sys.executable, "-c", TELLS.format(into=str(into)), name] for name in ("left", "now")]
-    watch = AlarmsWatch(look, b"look", Clock())
-    watch.end()
-    settle(watch, into, 2)
-
-
-def test_all_last_looks_together_have_as_long_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, waited_s = Clock(), list[float]()
-    watch = AlarmsWatch([[sys.executable, "-c", "import time; time.sleep(600)"]], b"", clock)
-    watch(Waiting(WAITS, 60 * SECOND_NS))
-    watch(finished())
-    assert watch._running is not None
-    process = watch._running
-
-    def wait(timeout: float | None = None) -> int:
-        monkeypatch.undo()
-        assert timeout is not None
-        waited_s.append(timeout)
-        clock.now_s += timeout
-        raise subprocess.TimeoutExpired("look", timeout)
-
-    monkeypatch.setattr(process, "wait", wait)
-    watch.end()
-    assert (waited_s, watch._running, process.returncode) == ([120.0], None, -signal.SIGKILL)
-
-
-def test_a_look_that_fails_is_said(watched: tuple[AlarmsWatch, Clock, Path]) -> None:
-    watch = AlarmsWatch([[sys.executable, "-c", "raise SystemExit(2)"]], b"")
-    watch.end()
-    assert watch.trouble == "a look at them ended with 2"
-    absent = AlarmsWatch([["/nowhere/flowsweep"]], b"")
-    absent.end()
-    assert absent.trouble == "could not be looked at: No such file or directory"
-
-
-@pytest.mark.parametrize("has_begun", [False, True])
-def test_a_campaign_that_could_not_begin_is_not_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_begun: bool
-) -> None:
-    """A look leaves a file in its archive, which would be in the way of the same command."""
-    looks: list[int] = []
-    monkeypatch.setattr(AlarmsWatch, "end", lambda _: looks.append(1))
-    plan = plan_of('[alarms]\ncommand = ["true"]')
-
-    def campaign() -> None:
-        with alarms_watched(plan, tmp_path, lambda _: None) as events:
-            if has_begun:
-                events(Waiting(WAITS, SECOND_NS))
-            raise LaunchError("a", "no route to host")
-
-    with pytest.raises(LaunchError):
-        campaign()
-    assert len(looks) == has_begun
-
-
-def test_plans_that_tell_nobody_are_not_watched(tmp_path: Path) -> None:
-    def shown(_event: object) -> None: ...
-
-    for plan in (plan_of(), plan_of("[alarms]")):
-        with alarms_watched(plan, tmp_path, shown) as events:
-            assert events is shown

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from analysis_support import make_outcome
@@ -213,6 +214,25 @@ def test_status_of_a_path_that_was_just_measured_is_not_silent(tmp_path: Path) -
     with archive_of(tmp_path / "a", plan, now - timedelta(hours=2.01)) as writer:
         writer.finished(run_at(plan, 3, now - timedelta(minutes=0.5)))
     assert "SILENT" not in invoked("status", tmp_path / "a")
+
+
+@pytest.mark.parametrize(("hours_ago", "is_silent"), [(0.5, False), (5, True)])
+def test_status_counts_no_measurement_of_the_future(
+    tmp_path: Path, hours_ago: float, *, is_silent: bool
+) -> None:
+    """The clock was six hours ahead for a while."""
+    plan, now = plan_of(HOURLY), datetime.now(UTC)
+    with archive_of(tmp_path / "a", plan, now - timedelta(hours=10)) as writer:
+        writer.finished(run_at(plan, 1, now - timedelta(hours=9)))
+        writer.finished(run_at(plan, 2, now - timedelta(hours=hours_ago)))
+        writer.begin_part()
+        writer.finished(run_at(plan, 12, now + timedelta(hours=6)))
+    [path] = json.loads(invoked("status", tmp_path / "a", "--format", "json"))["paths"]
+    assert abs(path["last_ok_age_s"] - hours_ago * 3600) < 60
+    assert path["silent"] == is_silent
+    with archive_of(tmp_path / "b", plan, now - timedelta(hours=10)) as writer:
+        writer.finished(run_at(plan, 12, now + timedelta(hours=6)))
+    assert "never measured; SILENT" in invoked("status", tmp_path / "b")
 
 
 def test_another_plan_is_told_by_its_keys(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.clock import Reading
-from flowsweep.run.hold_ups import HoldUps
+from flowsweep.run.hold_ups import Failing, HoldUps
 from flowsweep.schedule import Occasion
 
 BEGUN_NS = 1_790_000_000 * SECOND_NS
@@ -52,3 +52,13 @@ def test_each_reason_has_its_words(found, keys, said):
     told.look(reading(60, **found), **keys)
     assert reason(told, 30) == said
     assert reason(told, -100) == "the controller was not running"
+
+
+def test_what_was_due_while_it_was_tried_to_begin_says_why_that_failed():
+    told = HoldUps(reading(0), failing=Failing(BEGUN_NS - 600 * SECOND_NS, "host b: no route to host"))
+    assert (
+        reason(told, -100)
+        == reason(told, -603)
+        == ("the campaign could not begin (host b: no route to host)")
+    )
+    assert reason(told, -700) == "the controller was not running"

@@ -8,10 +8,8 @@ import pytest
 
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
-from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError, LaunchError
 from flowsweep.run import conductor
-from flowsweep.run.clock import Reading
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.events import (
@@ -23,13 +21,11 @@ from flowsweep.run.events import (
     TrialFinished,
     TrialRunning,
     TrialStarted,
-    Waiting,
 )
-from flowsweep.run.outcome import Missed, TrialOutcome
+from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Patience
-from flowsweep.run.timetable import Timetable
-from flowsweep.schedule import Occasion, Slot, slot_duration_ns
+from flowsweep.schedule import Slot, slot_duration_ns
 from flowsweep.schedule.packing import Sharing
 from run_support import ListRecorder
 
@@ -148,60 +144,6 @@ def test_a_host_that_cannot_be_reached_at_the_start_is_an_error_and_nothing_runs
         run(network, campaign(1))
     assert network.log == ["open a"]
     assert network.sessions[0].closed
-
-
-class VirtualClock:
-    """Time passes where somebody sleeps."""
-
-    now_ns = 0
-
-    def read(self) -> Reading:
-        return Reading(self.now_ns, self.now_ns, self.now_ns)
-
-    async def sleep(self, duration_ns: int) -> None:
-        self.now_ns += duration_ns
-
-
-def due(slots: list[Slot]) -> tuple[Timetable, list[Missed]]:
-    """Each slot an hour after the one before; and what is missed of them."""
-    hour_ns, missed = 3600 * SECOND_NS, []
-    by_key = {("s", number): slot for number, slot in enumerate(slots, start=1)}
-    times = (Occasion(*key, key[1] * hour_ns, key[1] * hour_ns) for key in by_key)
-    return Timetable(times, lambda one: [by_key[one.key]], missed.append, clock=VirtualClock()), missed
-
-
-def run_when_due(network: FakeNetwork, slots: list[Slot], resume: ResumeState) -> tuple[ListRecorder, list]:
-    events, recorder = [], ListRecorder()
-    conditions = Conditions(network.connect, Patience(0.001, 0.002), Deadlines(0.01, 0.01, 0.01))
-    timetable, missed = due(slots)
-    told = {"resume": resume, "events": events.append, "conditions": conditions}
-    asyncio.run(run_campaign(slots, HOSTS, recorder, **told, timetable=timetable))
-    assert missed == []
-    return recorder, events
-
-
-def test_slots_run_when_they_are_due_and_the_next_one_is_told() -> None:
-    recorder, events = run_when_due(FakeNetwork(), campaign(2), ResumeState())
-    assert recorder.statuses == ["ok", "ok"]
-    told = [type(event) for event in events if isinstance(event, CampaignStarted | Waiting | TrialFinished)]
-    hour = [Waiting] * 3600
-    assert told == [CampaignStarted, *hour, TrialFinished, *hour, TrialFinished]
-    left_ns = [event.left_ns for event in events if isinstance(event, Waiting)]
-    assert left_ns == [second * SECOND_NS for second in range(3600, 0, -1)] * 2
-    assert [event.left_ns for event in events if isinstance(event, TrialStarted)] == [
-        slot_duration_ns(slot) for slot in campaign(2)
-    ]
-
-
-def test_a_host_that_is_away_is_an_error_at_the_first_start_only() -> None:
-    with pytest.raises(LaunchError, match="host b: no route to host"):
-        run_when_due(FakeNetwork(unreachable={"b": 1}), campaign(2), ResumeState())
-    gone_on_with = ResumeState(attempts={"before": 1})
-    recorder, events = run_when_due(FakeNetwork(unreachable={"b": 100}), campaign(2), gone_on_with)
-    assert [outcome.record.failure.kind for outcome in recorder.outcomes] == ["host_unreachable"] * 2
-    assert next(event for event in events if isinstance(event, SessionLost)).host == "b"
-    recorder, _ = run_when_due(FakeNetwork(unreachable={"b": 1}), campaign(2), gone_on_with)
-    assert recorder.statuses == ["ok", "ok"]
 
 
 def simultaneous() -> list[Slot]:

@@ -9,7 +9,7 @@ from flowsweep.alarms.alarm import Alarm
 from flowsweep.alarms.silence import silences
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan, parse_plan
-from flowsweep.schedule.overdue import PastTimes, past_times, was_due_twice
+from flowsweep.schedule.overdue import PastTimes, past_times, up_to, was_due_twice
 
 BEGUN = 1_800_000_000 * SECOND_NS
 MINUTE = 60 * SECOND_NS
@@ -70,3 +70,16 @@ def test_as_few_times_are_listed_as_are_needed() -> None:
     assert len(past_times(plan(), BEGUN, 1, "s", until_ns=year, since_ns=BEGUN).due_ns) == 2
     assert len(past_times(plan(), BEGUN, 1, "s", until_ns=BEGUN + 61 * MINUTE).due_ns) == 6
     assert past_times(plan(""), BEGUN, 1, "s", until_ns=year) == PastTimes((), ())
+
+
+def test_what_was_measured_while_the_clock_was_ahead_counts_once_it_is_past() -> None:
+    """Measured at 10 minutes and, by a clock that was six hours ahead for a while, at 370."""
+    measured, of = [BEGUN + 10 * MINUTE, BEGUN + 370 * MINUTE], plan()
+    for minute, is_on in ((20, False), (34, False), (36, True), (369, True), (371, False)):
+        now = BEGUN + minute * MINUTE
+        found = alarms(of, measured, now)
+        assert any(alarm.is_on for alarm in found) == is_on
+        assert silent(of, up_to(now, measured)[-1], now) == is_on
+    [told] = found
+    assert told.end == "measured"
+    assert silent(of, measured[1], BEGUN + 36 * MINUTE), "what is in the future is no measurement"

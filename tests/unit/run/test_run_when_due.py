@@ -1,0 +1,118 @@
+"""A campaign with times, from its sessions to what was missed: hosts may be away, before it and in it."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from analysis_support import make_trial
+from fake_engine import FakeNetwork, access
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import LaunchError
+from flowsweep.run.clock import Reading
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.deadlines import Deadlines
+from flowsweep.run.events import (
+    CampaignStarted,
+    SessionLost,
+    TrialFinished,
+    TrialStarted,
+    Waiting,
+)
+from flowsweep.run.hold_ups import Failing
+from flowsweep.run.outcome import Missed
+from flowsweep.run.resume_state import ResumeState
+from flowsweep.run.sessions import Patience
+from flowsweep.run.timetable import Timetable
+from flowsweep.schedule import Occasion, Slot, slot_duration_ns
+from run_support import ListRecorder
+
+HOSTS = {name: access(name) for name in "ab"}
+
+
+def campaign(trials: int) -> list[Slot]:
+    brief = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
+    return [Slot(trials=(make_trial(repeat=number, **brief),)) for number in range(1, trials + 1)]
+
+
+class VirtualClock:
+    """Time passes where somebody sleeps."""
+
+    now_ns = 0
+
+    def read(self) -> Reading:
+        return Reading(self.now_ns, self.now_ns, self.now_ns)
+
+    async def sleep(self, duration_ns: int) -> None:
+        self.now_ns += duration_ns
+
+
+def due(slots: list[Slot]) -> tuple[Timetable, list[Missed]]:
+    """Each slot an hour after the one before; and what is missed of them."""
+    hour_ns, missed = 3600 * SECOND_NS, []
+    by_key = {("s", number): slot for number, slot in enumerate(slots, start=1)}
+    times = (Occasion(*key, key[1] * hour_ns, key[1] * hour_ns) for key in by_key)
+    return Timetable(times, lambda one: [by_key[one.key]], missed.append, clock=VirtualClock()), missed
+
+
+def run_when_due(network: FakeNetwork, slots: list[Slot], resume: ResumeState) -> tuple[ListRecorder, list]:
+    events, recorder = [], ListRecorder()
+    conditions = Conditions(network.connect, Patience(0.001, 0.002), Deadlines(0.01, 0.01, 0.01))
+    timetable, missed = due(slots)
+    told = {"resume": resume, "events": events.append, "conditions": conditions}
+    asyncio.run(run_campaign(slots, HOSTS, recorder, **told, timetable=timetable))
+    assert missed == []
+    return recorder, events
+
+
+def test_slots_run_when_they_are_due_and_the_next_one_is_told() -> None:
+    recorder, events = run_when_due(FakeNetwork(), campaign(2), ResumeState())
+    assert recorder.statuses == ["ok", "ok"]
+    told = [type(event) for event in events if isinstance(event, CampaignStarted | Waiting | TrialFinished)]
+    hour = [Waiting] * 3600
+    assert told == [CampaignStarted, *hour, TrialFinished, *hour, TrialFinished]
+    left_ns = [event.left_ns for event in events if isinstance(event, Waiting)]
+    assert left_ns == [second * SECOND_NS for second in range(3600, 0, -1)] * 2
+    assert [event.left_ns for event in events if isinstance(event, TrialStarted)] == [
+        slot_duration_ns(slot) for slot in campaign(2)
+    ]
+
+
+def test_hosts_that_are_all_away_are_an_error_at_the_first_start_only() -> None:
+    network = FakeNetwork(unreachable={"a": 100, "b": 100})
+    with pytest.raises(LaunchError, match="host a: no route to host"):
+        run_when_due(network, campaign(2), ResumeState())
+    recorder, _ = run_when_due(network, campaign(2), ResumeState(attempts={"before": 1}))
+    assert [outcome.record.failure.kind for outcome in recorder.outcomes] == ["host_unreachable"] * 2
+
+
+def test_a_campaign_with_times_begins_without_a_host_that_is_away() -> None:
+    network = FakeNetwork(unreachable={"b": 100})
+    recorder, events = run_when_due(network, campaign(2), ResumeState())
+    assert [outcome.record.failure.kind for outcome in recorder.outcomes] == ["host_unreachable"] * 2
+    assert [event.host for event in events if isinstance(event, SessionLost)] == ["b"]
+    assert network.log.count("open a") == 1, "the session that opened was not kept"
+    assert [list(facts) for facts in recorder.facts] == [["a"]]
+    recorder, _ = run_when_due(FakeNetwork(unreachable={"b": 1}), campaign(2), ResumeState())
+    assert recorder.statuses == ["ok", "ok"]
+    assert [list(facts) for facts in recorder.facts] == [["a"], ["b"]]
+
+
+def test_what_was_missed_while_it_could_not_begin_says_so() -> None:
+    timetable, missed = due(campaign(2))
+    timetable.clock.now_ns = 5400 * SECOND_NS
+    timetable = replace(timetable, failing=Failing(1800 * SECOND_NS, "host b: no route to host"))
+    conditions = Conditions(FakeNetwork().connect)
+    recorder = ListRecorder()
+    asyncio.run(run_campaign(campaign(2), HOSTS, recorder, conditions=conditions, timetable=timetable))
+    assert recorder.statuses == ["ok"]
+    assert [one.reason for one in missed] == ["the campaign could not begin (host b: no route to host)"]
+
+
+def test_a_campaign_that_is_gone_on_with_begins_without_hosts_that_are_away() -> None:
+    gone_on_with = ResumeState(attempts={"before": 1})
+    recorder, events = run_when_due(FakeNetwork(unreachable={"b": 100}), campaign(2), gone_on_with)
+    assert [outcome.record.failure.kind for outcome in recorder.outcomes] == ["host_unreachable"] * 2
+    assert next(event for event in events if isinstance(event, SessionLost)).host == "b"
+    recorder, _ = run_when_due(FakeNetwork(unreachable={"b": 1}), campaign(2), gone_on_with)
+    assert recorder.statuses == ["ok", "ok"]
