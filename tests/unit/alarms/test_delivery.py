@@ -5,12 +5,12 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from flowsweep.alarms.delivery.message import Message
 from flowsweep.alarms.delivery.ways import UndeliveredError, deliver
 from flowsweep.archive.folder import Folder
 from flowsweep.plan.alarms.model import Alarms, Mail
+from waiting import wait_until
 
 FOUND = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOW_S = (FOUND + timedelta(hours=1)).timestamp()
@@ -174,34 +175,51 @@ def test_two_processes_do_not_deliver_at_the_same_time(tmp_path: Path) -> None:
 
 
 @contextmanager
-def web_server(answer: int = 204, *, slow: bool = False) -> Iterator[tuple[str, list[Any]]]:
+def web_server(
+    answer: int = 204, body: Iterable[bytes] = (), **headers: str
+) -> Iterator[tuple[str, list[Any]]]:
     """A real server; gives its address and what was posted to it."""
     posted: list[Any] = []
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_POST(self) -> None:
             posted.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.close_connection = True
             self.send_response(answer)
             self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
             self.end_headers()
-            if slow:
-                with suppress(OSError):
-                    for _ in range(100):
-                        self.wfile.write(b".")
-                        time.sleep(0.05)
+            with suppress(OSError):
+                for part in body:
+                    self.wfile.write(part)
 
         def log_message(self, *_: object) -> None:
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/hook", posted
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with answering(Handler) as port:
+        yield f"http://127.0.0.1:{port}/hook", posted
+
+
+@contextmanager
+def answering(handler: type[socketserver.BaseRequestHandler]) -> Iterator[int]:
+    """The port of a server."""
+    with socketserver.TCPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def now_and_then() -> Iterator[bytes]:
+    for _ in range(100):
+        yield b"."
+        time.sleep(0.05)
 
 
 def test_a_webhook_gets_json() -> None:
@@ -239,12 +257,27 @@ def test_a_server_that_refuses_or_sends_elsewhere_is_a_failure(answer: int) -> N
 
 
 def test_a_server_that_sends_a_byte_now_and_then_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                for byte in now_and_then():
+                    self.wfile.write(byte)
+
     monkeypatch.setattr(ways, "DEADLINE_S", 0.3)
-    with (
-        web_server(200, slow=True) as (address, _),
-        pytest.raises(UndeliveredError, match=r"not over after 0\.3 s"),
-    ):
-        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook=address))
+    with answering(Slow) as port, pytest.raises(UndeliveredError, match=r"not over after 0\.3 s"):
+        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook=f"http://127.0.0.1:{port}/"))
+
+
+@pytest.mark.parametrize(
+    "body", [[b"ff\r\nhalf"], [b"no number\r\n"], now_and_then()], ids=["cut", "wrong", "slow"]
+)
+def test_what_a_server_took_was_delivered_whatever_the_rest_of_its_answer_is(
+    monkeypatch: pytest.MonkeyPatch, body: Iterable[bytes]
+) -> None:
+    monkeypatch.setattr(ways, "DEADLINE_S", 1.0)
+    with web_server(200, body, Transfer_Encoding="chunked") as (address, posted):
+        assert deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook=address)) is None
+    assert len(posted) == 1
 
 
 def test_nobody_there_is_a_failure() -> None:
@@ -279,10 +312,24 @@ def test_a_command_that_fails_or_does_not_end_is_a_failure(monkeypatch: pytest.M
         )
 
 
+def test_what_a_command_leaves_running_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "DEADLINE_S", 5.0)
+    may, told = tmp_path / "may", tmp_path / "told"
+    script = f"(until [ -e {may} ]; do sleep 0.05; done; echo told > {told}) & exit 0"
+    assert (
+        deliver(Message("c", ALARM, "begin"), "command", settings(command=("/bin/sh", "-c", script))) is None
+    )
+    may.touch()
+    wait_until(told.exists, timeout_s=30)
+
+
 class _Smtp(socketserver.StreamRequestHandler):
     """As much of a mail server as a client needs (RFC 5321)."""
 
     letters: list[str]
+    leave = "221 bye"
 
     def handle(self) -> None:
         self._say("220 here")
@@ -293,7 +340,7 @@ class _Smtp(socketserver.StreamRequestHandler):
                 lines = iter(lambda: self.rfile.readline().decode().rstrip("\r\n"), ".")
                 type(self).letters.append("\n".join(lines))
             unknown = verb == "RCPT" and "gone@" in line
-            self._say("221 bye" if verb == "QUIT" else "550 no such user" if unknown else "250 ok")
+            self._say(self.leave if verb == "QUIT" else "550 no such user" if unknown else "250 ok")
             if verb == "QUIT":
                 return
 
@@ -301,22 +348,21 @@ class _Smtp(socketserver.StreamRequestHandler):
         self.wfile.write(f"{line}\r\n".encode())
 
 
-def mailed(*to: str) -> tuple[list[str], str | None]:
+def mailed(*to: str, leave: str = "221 bye") -> tuple[list[str], str | None]:
     """What a server got, and what is to be known of it."""
     letters: list[str] = []
-    handler = type("Handler", (_Smtp,), {"letters": letters})
-    with socketserver.TCPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    with answering(type("Handler", (_Smtp,), {"letters": letters, "leave": leave})) as port:
         mail = Mail(
             to=to, sender="flowsweep@example.org", host="127.0.0.1",
-            port=server.server_address[1], encryption="none", user=None, password_env=None,
+            port=port, encryption="none", user=None, password_env=None,
         )  # fmt: skip
-        try:
-            return letters, deliver(Message("campaign", OVER, "end"), "mail", settings(mail=mail))
-        finally:
-            server.shutdown()
-            thread.join()
+        return letters, deliver(Message("campaign", OVER, "end"), "mail", settings(mail=mail))
+
+
+@pytest.mark.parametrize("leave", ["250 as you like", "421 too busy", "what?", "2" * 10_000])
+def test_a_letter_that_was_taken_was_delivered_however_the_server_takes_its_leave(leave: str) -> None:
+    letters, remark = mailed("noc@example.org", leave=leave)
+    assert (len(letters), remark) == (1, None)
 
 
 def test_who_is_refused_does_not_make_the_others_get_it_again() -> None:
