@@ -31,6 +31,10 @@ class UndeliveredError(Exception):
     """A message did not go, or it is not known that it did; says why."""
 
 
+class UnreachableError(UndeliveredError):
+    """Nobody answered, or not in time: nor is anybody likely to answer the next message by this way."""
+
+
 def deliver(message: Message, target: str, alarms: Alarms) -> str | None:
     """Send a message by one of the ways of a plan.
 
@@ -40,7 +44,8 @@ def deliver(message: Message, target: str, alarms: Alarms) -> str | None:
         What is to be known of a message that went: whom of several a server refused.
 
     Raises:
-        UndeliveredError: It did not go, or that is not known.
+        UnreachableError: Nobody answered, or not in time.
+        UndeliveredError: It did not go for another reason, or that is not known.
     """
     try:
         with _bounded():
@@ -54,13 +59,20 @@ def deliver(message: Message, target: str, alarms: Alarms) -> str | None:
                 case _:
                     raise UndeliveredError(f"the plan has no {target}")
     except TimeoutError as error:
-        raise UndeliveredError(str(error) or "no answer in time") from error
+        raise UnreachableError(str(error) or "no answer in time") from error
     except InvalidURL as error:
         # Its words have a piece of the address, which may be a password.
         raise UndeliveredError("the address cannot be used") from error
     except (OSError, HTTPException, smtplib.SMTPException, ValueError) as error:
-        raise UndeliveredError(f"{type(error).__name__}: {error}"[:_SAID_BYTES]) from error
+        kind = UnreachableError if _is_away(error) else UndeliveredError
+        raise kind(f"{type(error).__name__}: {error}"[:_SAID_BYTES]) from error
     return None
+
+
+def _is_away(error: Exception) -> bool:
+    if isinstance(error, smtplib.SMTPException):
+        return isinstance(error, (smtplib.SMTPConnectError, smtplib.SMTPServerDisconnected))
+    return isinstance(error, OSError)
 
 
 @contextmanager
@@ -150,7 +162,7 @@ def _start(message: Message, command: Sequence[str]) -> None:
         try:
             program.communicate(message.as_bytes(), timeout=DEADLINE_S)
         except (TimeoutError, subprocess.TimeoutExpired) as error:
-            raise UndeliveredError(
+            raise UnreachableError(
                 f"the command was not over after {DEADLINE_S:g} s and was ended"
             ) from error
         finally:
