@@ -72,7 +72,11 @@ class Overview:
         now_ns = time.time_ns()
         for key, state in self._model.paths.items():
             known = self._known_path(key, state)
-            yield known | {"overdue": self._overdue(key, known["good"], now_ns)}
+            good = known["good"]
+            if good is not None and good * SECOND_NS > now_ns:
+                # The clock was set back since: until it is there again, that trial would look like a new one.
+                good = state.rows.last_good(until=now_ns / SECOND_NS)
+            yield known | {"good": good, "overdue": self._overdue(key, good, now_ns)}
 
     def _known_path(self, key: PathKey, state: PathState) -> dict[str, Any]:
         known = self._known.get(key)

@@ -1,5 +1,6 @@
 """The trials of one path as compact rows: some 80 bytes each, so that a million of them fit in memory."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, cast
 
@@ -100,11 +101,11 @@ class PathRows:
                 return cast("Rows", row)
         return None
 
-    def last_good(self) -> float | None:
-        """When the last trial began that went well."""
+    def last_good(self, until: float = math.inf) -> float | None:
+        """When the last trial began that went well, of those that began no later than a moment."""
         rows = self.rows
         for place in range(len(rows) - 1, -1, -1):
-            if rows["status"][place] == _OK:
+            if rows["status"][place] == _OK and rows["began"][place] <= until:
                 return float(rows["began"][place])
         return None
 

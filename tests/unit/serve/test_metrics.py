@@ -1,12 +1,15 @@
 """What Prometheus is told while an archive is read, and when a clock was set back."""
 
+import re
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from prometheus_client import generate_latest
 
-from analysis_support import make_campaign, write_archive
+from analysis_support import make_campaign, make_outcome, make_trial, write_archive
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.serve.metrics import registry
 from flowsweep.serve.watch import Watched
@@ -59,3 +62,21 @@ def test_what_is_not_read_to_its_end_has_no_counters_and_no_paths(
     assert between
     assert not any(between)
     assert seen(told(watched)) == set(OF_WHAT_WAS_READ)
+
+
+@pytest.mark.parametrize(("hours", "age_s"), [((-1, 24), 3600.0), ((24,), None)])
+def test_a_measurement_after_now_does_not_look_new(
+    tmp_path: Path, hours: tuple[int, ...], age_s: float | None
+) -> None:
+    now = datetime.now(UTC)
+    outcomes = [
+        make_outcome(make_trial(repeat=number), started_at=now + timedelta(hours=hour))
+        for number, hour in enumerate(hours, start=1)
+    ]
+    watched = Watched(0, write_archive(tmp_path / "archive", outcomes))
+    read(watched)
+    text = told(watched)
+    ages = [float(one) for one in re.findall(r"flowsweep_path_age_seconds{.*} (.*)", text)]
+    last = [float(one) for one in re.findall(r"last_success_timestamp_seconds{.*} (.*)", text)]
+    assert ages == ([] if age_s is None else [pytest.approx(age_s, abs=60)])
+    assert last == ([] if age_s is None else [pytest.approx(time.time() - age_s, abs=60)])
