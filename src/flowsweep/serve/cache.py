@@ -27,7 +27,7 @@ from flowsweep.serve.campaign import CampaignModel, Merged, PathKey, PathState
 from flowsweep.serve.rows import ROW, PathRows
 from flowsweep.version import __version__
 
-FORMAT = 5
+FORMAT = 6
 _LOOKED_AT_BYTES = 64 << 10
 """Of the journal's beginning, and of what stands before the place that was read up to."""
 _ERRORS = (

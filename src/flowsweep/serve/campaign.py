@@ -166,7 +166,7 @@ class CampaignModel:
         return said
 
     def sum_up(self, done: Iterable[Pending], rows: Mapping[int, Mapping[str, Any]]) -> None:
-        """Fill in rows of a summary, by the number of their trial; one without a row has nothing to say."""
+        """Fill in rows of a summary, by the number of their trial; one without a row has no whole data."""
         self.has_sums = True
         by_path: dict[PathKey, list[Pending]] = {}
         for one in done:
@@ -177,7 +177,9 @@ class CampaignModel:
             state = self.paths[key]
             places = state.rows.places(one.trial for one in trials)
             for trial, place in places.items():
-                if (row := rows.get(trial)) is not None:
+                if (row := rows.get(trial)) is None:
+                    state.rows.spoil(place)
+                else:
                     state.rows.sum_up(place, row, self._verdict(row.get("verdict")))
             self._has_changed(state)
         self.version += 1

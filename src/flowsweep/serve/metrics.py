@@ -89,7 +89,7 @@ class _Campaigns(Collector):
             readable.add_metric(name, float(one.problem is None))
             if one.read_at is not None:
                 read_at.add_metric(name, one.read_at)
-            if not one.model.is_succeeded:
+            if one.read_at is not None and not one.model.is_succeeded:
                 runs.add_metric(name, float(one.model.has_writer))
             waiting.add_metric(name, len(one.model.pending))
         yield from (readable, read_at, runs, waiting)
@@ -105,6 +105,8 @@ class _Campaigns(Collector):
         )  # fmt: skip
         for one in self._watched:
             with one.lock:
+                if one.read_at is None:  # A counter that begins anew with each start looks as if it rose.
+                    continue
                 statuses = dict(one.model.statuses)
                 counts = {key.sweep: 0 for key in one.model.paths}
                 for ranges in one.model.missed:
@@ -125,7 +127,7 @@ class _Campaigns(Collector):
         )
         for one, _ in self._measured:
             with one.lock:
-                for key, state in one.model.paths.items():
+                for key, state in one.model.paths.items() if one.read_at is not None else ():
                     _add_values(families, one.model.name, key, state)
         yield from families.values()
 
@@ -152,7 +154,7 @@ class _Campaigns(Collector):
         now = time.time()
         for one, overview in self._measured:
             with one.lock:
-                found = list(overview.paths())
+                found = list(overview.paths()) if one.read_at is not None else []
             for path in found:
                 labels = [one.model.name, path["sweep"], path["src"], path["dst"]]
                 overdue.add_metric(labels, float(path["overdue"]))

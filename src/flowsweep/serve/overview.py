@@ -10,7 +10,7 @@ import numpy as np
 from flowsweep.defaults import SECOND_NS
 from flowsweep.schedule.overdue import was_due_twice
 from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
-from flowsweep.serve.points import loss_of_search, point_names
+from flowsweep.serve.points import point_names, search_of
 from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
 from flowsweep.serve.results import results
 from flowsweep.serve.rows import STATUSES, Rows, trial_id_of
@@ -72,7 +72,11 @@ class Overview:
         now_ns = time.time_ns()
         for key, state in self._model.paths.items():
             known = self._known_path(key, state)
-            yield known | {"overdue": self._overdue(key, known["good"], now_ns)}
+            good = known["good"]
+            if good is not None and good * SECOND_NS > now_ns:
+                # The clock was set back since: until it is there again, that trial would look like a new one.
+                good = state.rows.last_good(until=now_ns / SECOND_NS)
+            yield known | {"good": good, "overdue": self._overdue(key, good, now_ns)}
 
     def _known_path(self, key: PathKey, state: PathState) -> dict[str, Any]:
         known = self._known.get(key)
@@ -164,7 +168,7 @@ def _worst(state: PathState) -> str:
     points, places = np.unique(counts["point"][::-1], return_index=True)
     is_asked = np.zeros(len(counts), bool)
     is_asked[len(counts) - 1 - places] = True
-    searches = [number for point, number in state.points.items() if loss_of_search(point) is not None]
+    searches = [number for point, number in state.points.items() if search_of(point) is not None]
     if searches:
         newest = counts["repeat"][len(counts) - 1 - places]
         is_newest = counts["repeat"] == newest[np.searchsorted(points, counts["point"])]

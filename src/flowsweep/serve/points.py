@@ -1,7 +1,7 @@
 """The points of a path: what tells the trials of one from those of another, and what they are called."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, level_words
 from flowsweep.axes import AXES, ECHO, MODE
@@ -20,9 +20,18 @@ _NAMES = {axis.column: axis.label or axis.name for axis in (*AXES, MODE, ECHO)}
 POINTS_MAX = 10_000
 """Of a path; trials of more of them count as of the last one."""
 Point = tuple[Any, ...]
-"""Levels of all axes; then, of a search for a rate, the largest loss with which one counts as carried."""
+"""Levels of all axes; then, of a search for a rate, what is to be known of it."""
 _TRIED = frozenset({"rate_bps", "rate_sum_bps", "spacing_ns"})
 """What steps of a search for a rate differ in."""
+
+
+class OfSearch(NamedTuple):
+    """A search for a rate."""
+
+    loss_max: float
+    """The largest loss with which a rate counts as carried."""
+    steps: int
+    """How many trials one takes, whatever they tell."""
 
 
 def point_of(asked: Mapping[str, Any], search: Search | None = None) -> Point:
@@ -33,13 +42,13 @@ def point_of(asked: Mapping[str, Any], search: Search | None = None) -> Point:
     """
     if isinstance(search, RateSearch):
         levels = (None if column in _TRIED else level_of(asked, column) for column in _COLUMNS)
-        return (*levels, search.loss_max)
+        return (*levels, OfSearch(search.loss_max, search.trials))
     return (*(level_of(asked, column) for column in _COLUMNS), None)
 
 
-def loss_of_search(point: Point) -> float | None:
-    """The largest loss with which a rate counts as carried; None of a point that is no search for one."""
-    return point[-1]  # type: ignore[no-any-return]
+def search_of(point: Point) -> OfSearch | None:
+    """The search for a rate whose steps a point has; None of other points."""
+    return None if point[-1] is None else OfSearch(*point[-1])
 
 
 def point_names(points: Sequence[Point]) -> list[str]:

@@ -1,11 +1,12 @@
 """What trials of a path told: each that went well for itself, of a search its best step."""
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flowsweep.serve.campaign import PathState
-from flowsweep.serve.points import loss_of_search
+from flowsweep.serve.points import OfSearch, search_of
 from flowsweep.serve.rows import STATUSES, Rows
 
 _OK = STATUSES.index("ok")
@@ -15,7 +16,8 @@ def results(state: PathState, rows: Rows) -> Rows:
     """Take those that went well, as a copy; of a search for a rate one step for each time that it was due.
 
     That is the step with the highest goodput of those that lost no more than the search allows, or of all
-    if each lost more.
+    if each lost more. A search that goes on, or of which a step is missing or did not go well, tells nothing:
+    its best step so far is below what the path carries.
 
     Args:
         state: Of the path.
@@ -23,20 +25,28 @@ def results(state: PathState, rows: Rows) -> Rows:
     """
     good: Rows = rows[rows["status"] == _OK]
     for point, number in state.points.items():
-        loss_max = loss_of_search(point)
-        if loss_max is not None:
-            good = _searched(good, number, loss_max)
+        search = search_of(point)
+        if search is not None:
+            good = _searched(good, number, search, _whole(rows, number, search.steps))
     return good
 
 
-def _searched(good: Rows, point: int, loss_max: float) -> Rows:
-    places = np.flatnonzero(good["point"] == point)
+def _whole(rows: Rows, point: int, steps: int) -> NDArray[Any]:
+    """The times at which a search went well to its end, and is summed up."""
+    own = rows[rows["point"] == point]
+    repeats, of = np.unique(own["repeat"], return_inverse=True)
+    told = np.bincount(of, (own["status"] == _OK) & own["summed"])
+    return cast("NDArray[Any]", repeats[(told == np.bincount(of)) & (told >= steps)])
+
+
+def _searched(good: Rows, point: int, search: OfSearch, repeats: NDArray[Any]) -> Rows:
+    places = np.flatnonzero((good["point"] == point) & np.isin(good["repeat"], repeats))
     steps = good[places]
     loss = np.nan_to_num(steps["loss"][:, 0], nan=np.inf)
     goodput = np.nan_to_num(steps["goodput"][:, 0], nan=-np.inf)
     # From the worst step of a time to the best one, which is the last of those with the same number.
-    order = np.lexsort((goodput, loss <= np.float32(loss_max), steps["repeat"]))
-    is_best = np.append(np.diff(steps["repeat"][order]) != 0, [True] * (len(order) > 0))
+    order = np.lexsort((goodput, loss <= np.float32(search.loss_max), steps["repeat"]))
+    is_best = np.diff(steps["repeat"][order], append=-1) != 0
     kept = good["point"] != point
     kept[places[order[is_best]]] = True
     return cast("Rows", good[kept])

@@ -1,5 +1,6 @@
 """The trials of one path as compact rows: some 80 bytes each, so that a million of them fit in memory."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, cast
 
@@ -78,10 +79,16 @@ class PathRows:
         for quantity in QUANTITIES:
             rows[quantity.key][place] = triple(quantity, row)
         rows["verdict"][place] = verdict
-        # A summary alone sees that what was recorded as ok does not hold together.
-        if rows["status"][place] == _OK and row.get("status", "ok") != "ok":
-            rows["status"][place] = _INCOMPLETE
+        # A summary alone sees that what was recorded as ok does not hold together, or does again.
+        said = row.get("status")
+        if rows["status"][place] in (_OK, _INCOMPLETE) and said is not None:
+            rows["status"][place] = _OK if said == "ok" else _INCOMPLETE
         rows["summed"][place] = True
+
+    def spoil(self, place: int) -> None:
+        """Let the trial that stands there be incomplete: its data cannot be summed up, as far as they go."""
+        if self._rows["status"][place] == _OK:
+            self._rows["status"][place] = _INCOMPLETE
 
     def last(self, *, point: int | None = None, with_value_of: str | None = None) -> Rows | None:
         """The last trial that counts: of a point, with a value of a quantity."""
@@ -94,11 +101,11 @@ class PathRows:
                 return cast("Rows", row)
         return None
 
-    def last_good(self) -> float | None:
-        """When the last trial began that went well."""
+    def last_good(self, until: float = math.inf) -> float | None:
+        """When the last trial began that went well, of those that began no later than a moment."""
         rows = self.rows
         for place in range(len(rows) - 1, -1, -1):
-            if rows["status"][place] == _OK:
+            if rows["status"][place] == _OK and rows["began"][place] <= until:
                 return float(rows["began"][place])
         return None
 

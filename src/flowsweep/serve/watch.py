@@ -60,7 +60,7 @@ class Watched:
         self.problem: str | None = None
         """Why the archive could not be read the last time."""
         self.read_at: float | None = None
-        """When it was read to its end, in Unix seconds."""
+        """When it was read to its end, in Unix seconds; None while it is read from its beginning."""
         self.not_summed: str | None = None
         """Why a trial could not be summed up."""
         self.not_summed_now: str | None = None
@@ -80,6 +80,7 @@ class Watched:
         if self.follower.starts_anew():
             with self.lock:
                 self.model.begin()
+                self.read_at = None
         said: set[str] = set()
         with self.lock:
             for count, followed in enumerate(self.follower.records(), start=1):

@@ -1,51 +1,24 @@
-"""Each alarm is told once when it begins and once when it is over, by real ways to a real other end."""
+"""Each alarm is told once when it begins and once when it is over."""
 
 import json
-import socketserver
-import sys
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flowsweep.alarms.alarm import Alarm, Size
-from flowsweep.alarms.delivery import ways
-from flowsweep.alarms.delivery.due import TOLD_LATE_S, TRIES_MAX, Teller, deliver_due
+from flowsweep.alarms.alarm import Alarm
+from flowsweep.alarms.delivery.due import TOLD_LATE_S, TRIES_MAX, Deliver, Teller, deliver_due
 from flowsweep.alarms.delivery.ledger import LEDGER_FILE, Ledger, read_deliveries
 from flowsweep.alarms.delivery.message import Message
-from flowsweep.alarms.delivery.ways import UndeliveredError, deliver
+from flowsweep.alarms.delivery.ways import UndeliveredError, UnreachableError
 from flowsweep.archive.folder import Folder
-from flowsweep.plan.alarms.model import Alarms, Mail
+from flowsweep.plan.alarms.model import Alarms
+from told_alarms import ALARM, FOUND, OVER, settings
 
-FOUND = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOW_S = (FOUND + timedelta(hours=1)).timestamp()
-SIZE = Size(1e8, 8e7, 7.5e7, 8.5e7)
-ALARM = Alarm(
-    kind="shift", worse=True, sweep="goodput", src="left", dst="right", point="1 flow", quantity="goodput",
-    unit="bit/s", since=FOUND - timedelta(hours=1), found=FOUND, over=None, end=None,
-    size=SIZE, first_size=SIZE,
-)  # fmt: skip
-OVER = replace(ALARM, over=FOUND + timedelta(minutes=30), end="back")
-
-
-def settings(**changes: Any) -> Alarms:
-    usual: dict[str, Any] = {
-        "watch": ("shift", "loss", "silent"),
-        "false_alarms_per_100_days": 1.0,
-        "webhook": None,
-        "webhook_env": None,
-        "command": (),
-        "mail": None,
-    }
-    return Alarms(**(usual | changes))
 
 
 class Told:
@@ -62,7 +35,7 @@ class Told:
             raise UndeliveredError("no")
 
 
-def looked_at(folder: Path, alarms: list[Alarm], told: Told, now_s: float, **changes: Any) -> None:
+def looked_at(folder: Path, alarms: list[Alarm], told: Deliver, now_s: float, **changes: Any) -> None:
     ledger = Ledger(Folder(folder))
     try:
         ways_of_plan = settings(**({"command": ("true",)} | changes))
@@ -128,6 +101,24 @@ def test_a_way_that_fails_holds_up_no_other(tmp_path: Path) -> None:
     assert told.keys == ["begin by webhook", "begin by command"]
 
 
+def test_a_way_by_which_nobody_answers_is_left_out_and_what_was_not_tried_goes_first(tmp_path: Path) -> None:
+    alarms = [replace(ALARM, src=src) for src in ("a", "b", "c")]
+    went: list[str] = []
+
+    def to(message: Message, target: str, _: Alarms) -> None:
+        went.append(f"{message.alarm.src} by {target}")
+        if target == "webhook":
+            raise UnreachableError("no answer in time")
+
+    for minute in (0, 2, 4):
+        looked_at(tmp_path, alarms, to, NOW_S + 60 * minute, webhook="http://away/")
+        went.append("")
+    assert went[:5] == ["a by webhook", "a by command", "b by command", "c by command", ""]
+    assert went[5:] == ["b by webhook", "", "c by webhook", ""]
+    told = read_deliveries(Folder(tmp_path)).of
+    assert [told[f"{alarm.name}-begin", "webhook"].tries for alarm in alarms] == [1, 1, 1]
+
+
 def test_whatever_ends_the_process_a_message_goes_a_bounded_number_of_times(tmp_path: Path) -> None:
     """Killed after the delivery and before its record: told again, at most as often as a failure is."""
     gone = []
@@ -171,170 +162,3 @@ def test_two_processes_do_not_deliver_at_the_same_time(tmp_path: Path) -> None:
     with pytest.raises(BlockingIOError):
         Ledger(Folder(tmp_path))
     ledger.close()
-
-
-@contextmanager
-def web_server(answer: int = 204, *, slow: bool = False) -> Iterator[tuple[str, list[Any]]]:
-    """A real server; gives its address and what was posted to it."""
-    posted: list[Any] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            posted.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(answer)
-            self.send_header("Location", "http://127.0.0.1:9/elsewhere")
-            self.end_headers()
-            if slow:
-                with suppress(OSError):
-                    for _ in range(100):
-                        self.wfile.write(b".")
-                        time.sleep(0.05)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/hook", posted
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def test_a_webhook_gets_json() -> None:
-    message = Message("campaign", ALARM, "begin")
-    with web_server() as (address, posted):
-        deliver(message, "webhook", settings(webhook=address))
-    [body] = posted
-    assert (body["key"], body["moment"]) == (message.identity, "begin")
-    elsewhere = replace(message, archive="2026-11-28T00:00:00+00:00 7")
-    assert elsewhere.key == message.key
-    assert elsewhere.identity != message.identity, "the same plan at another site is another campaign"
-    assert body["alarm"]["size"]["change_percent"] == pytest.approx(-20)
-    assert body["text"].startswith(
-        "Flowsweep campaign: shift begins. left → right (goodput, 1 flow): goodput −20"
-    )
-
-
-def test_a_secret_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    with web_server() as (address, posted):
-        monkeypatch.setenv("HOOK", address)
-        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook_env="HOOK"))
-    assert len(posted) == 1
-    monkeypatch.setenv("HOOK", "file:///etc/passwd")
-    with pytest.raises(UndeliveredError, match="holds no http or https address"):
-        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook_env="HOOK"))
-    monkeypatch.delenv("HOOK")
-    with pytest.raises(UndeliveredError, match="HOOK is not set"):
-        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook_env="HOOK"))
-
-
-@pytest.mark.parametrize("answer", [302, 404, 500])
-def test_a_server_that_refuses_or_sends_elsewhere_is_a_failure(answer: int) -> None:
-    with web_server(answer) as (address, _), pytest.raises(UndeliveredError, match=f"answered {answer}"):
-        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook=address))
-
-
-def test_a_server_that_sends_a_byte_now_and_then_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "DEADLINE_S", 0.3)
-    with (
-        web_server(200, slow=True) as (address, _),
-        pytest.raises(UndeliveredError, match=r"not over after 0\.3 s"),
-    ):
-        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook=address))
-
-
-def test_nobody_there_is_a_failure() -> None:
-    with pytest.raises(UndeliveredError, match="refused"):
-        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook="http://127.0.0.1:9/"))
-
-
-def test_a_command_gets_the_alarm_and_no_shell(tmp_path: Path) -> None:
-    into = tmp_path / "told"
-    script = (
-        "import os, sys; open(sys.argv[1], 'w').write(sys.stdin.read() + os.environ['FLOWSWEEP_ALARM_KIND'])"
-    )
-    hostile = replace(ALARM, sweep="$(touch broken); `id`")
-    command = (sys.executable, "-c", script, str(into))
-    deliver(Message("c", hostile, "begin"), "command", settings(command=command))
-    said = into.read_text()
-    assert said.endswith("shift")
-    assert json.loads(said.removesuffix("shift"))["alarm"]["sweep"] == hostile.sweep
-    assert [file.name for file in tmp_path.iterdir()] == ["told"]
-
-
-def test_a_command_that_fails_or_does_not_end_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    fails = (sys.executable, "-c", "import sys; sys.exit('no pager')")
-    with pytest.raises(UndeliveredError, match="ended with 1: no pager"):
-        deliver(Message("c", ALARM, "begin"), "command", settings(command=fails))
-    with pytest.raises(UndeliveredError, match="No such file"):
-        deliver(Message("c", ALARM, "begin"), "command", settings(command=("/nowhere/pager",)))
-    monkeypatch.setattr(ways, "DEADLINE_S", 0.2)
-    with pytest.raises(UndeliveredError, match=r"was not over after 0\.2 s and was ended"):
-        deliver(
-            Message("c", ALARM, "begin"), "command", settings(command=("/bin/sh", "-c", "sleep 60; true"))
-        )
-
-
-class _Smtp(socketserver.StreamRequestHandler):
-    """As much of a mail server as a client needs (RFC 5321)."""
-
-    letters: list[str]
-
-    def handle(self) -> None:
-        self._say("220 here")
-        while line := self.rfile.readline().decode().strip():
-            verb = line.split(maxsplit=1)[0].upper()
-            if verb == "DATA":
-                self._say("354 go on")
-                lines = iter(lambda: self.rfile.readline().decode().rstrip("\r\n"), ".")
-                type(self).letters.append("\n".join(lines))
-            unknown = verb == "RCPT" and "gone@" in line
-            self._say("221 bye" if verb == "QUIT" else "550 no such user" if unknown else "250 ok")
-            if verb == "QUIT":
-                return
-
-    def _say(self, line: str) -> None:
-        self.wfile.write(f"{line}\r\n".encode())
-
-
-def mailed(*to: str) -> tuple[list[str], str | None]:
-    """What a server got, and what is to be known of it."""
-    letters: list[str] = []
-    handler = type("Handler", (_Smtp,), {"letters": letters})
-    with socketserver.TCPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        mail = Mail(
-            to=to, sender="flowsweep@example.org", host="127.0.0.1",
-            port=server.server_address[1], encryption="none", user=None, password_env=None,
-        )  # fmt: skip
-        try:
-            return letters, deliver(Message("campaign", OVER, "end"), "mail", settings(mail=mail))
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def test_who_is_refused_does_not_make_the_others_get_it_again() -> None:
-    letters, remark = mailed("noc@example.org", "gone@example.org")
-    assert len(letters) == 1
-    assert remark == "the server refused gone@example.org"
-    with pytest.raises(UndeliveredError, match="SMTPRecipientsRefused"):
-        mailed("gone@example.org")
-
-
-def test_mail_goes_to_a_server() -> None:
-    letters, _ = mailed("noc@example.org")
-    [letter] = letters
-    assert "Subject: Flowsweep campaign: shift is over" in letter
-    assert f"-{OVER.name}-end.flowsweep@example.org>" in letter
-
-
-def test_what_archives_say_cannot_add_lines_to_a_mail() -> None:
-    hostile = Message("c\nBcc: all@example.org", replace(ALARM, sweep="a\nb"), "begin")
-    assert "\n" not in hostile.subject
-    assert "\n" not in hostile.text

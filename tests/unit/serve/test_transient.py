@@ -92,6 +92,22 @@ def test_a_damaged_trial_spoils_no_other(watched: Watched, monkeypatch: pytest.M
     assert not watched.model.pending
 
 
+def test_what_cannot_be_summed_up_did_not_go_well(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as now:
+        failing(now, lambda _: ArchiveError("damaged"))
+        watched.sum_up(lambda *_: None)
+    states = list(watched.model.paths.items())
+    for path in watched.overview.paths():
+        assert (path["good"], path["goodput"]) == (None, None)
+        assert set(path["statuses"]) <= {"incomplete", "failed"}
+    # With the next start it is tried again: the disk may have been away.
+    for key, state in states:
+        watched.model.wait_for(key, state.rows.rows[~state.rows.rows["summed"]])
+    while watched.sum_up(lambda *_: None):
+        pass
+    assert all(path["good"] is not None for path in watched.overview.paths())
+
+
 def test_whoever_stops_does_not_wait_for_all_parts_of_a_batch(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:

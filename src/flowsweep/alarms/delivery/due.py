@@ -6,7 +6,7 @@ from typing import NamedTuple
 from flowsweep.alarms.alarm import Alarm, is_of
 from flowsweep.alarms.delivery.ledger import Deliveries, Delivery, Entry, Ledger
 from flowsweep.alarms.delivery.message import Message
-from flowsweep.alarms.delivery.ways import UndeliveredError
+from flowsweep.alarms.delivery.ways import UndeliveredError, UnreachableError
 from flowsweep.plan.alarms.model import Alarms
 
 TRIES_MAX = 6
@@ -60,17 +60,30 @@ def deliver_due(
 ) -> Iterator[Entry]:  # fmt: skip
     """Send what is due, and keep what became of it; yields what became of each.
 
+    What was not tried yet goes first. A way by which nobody answers is left out from then on: each message
+    would wait as long as that one, and what could go by other ways with it.
+
     That it will be tried is on disk before it goes, so that each is tried `TRIES_MAX` times at most, whatever
     ends this process. One that ended between a delivery and its record delivers that message again.
     """
     waiting = list(alarms)
-    while messages := list(due(teller, waiting, settings, ledger.deliveries, now())):
+    away = set[str]()
+    while messages := [
+        (message, target)
+        for message, target in due(teller, waiting, settings, ledger.deliveries, now())
+        if target not in away
+    ]:
+        messages.sort(key=lambda one: ledger.deliveries[one[0].key, one[1]].tries > 0)
         for message, target in messages:
+            if target in away:
+                continue
             ledger.keep(Entry(message.key, target, "tried", now()))
             try:
                 remark = deliver(message, target, settings)
             except UndeliveredError as error:
                 entry = Entry(message.key, target, "failed", now(), str(error))
+                if isinstance(error, UnreachableError):
+                    away.add(target)
             else:
                 entry = Entry(message.key, target, "delivered", now(), remark)
             ledger.keep(entry)

@@ -5,10 +5,11 @@ import signal
 import smtplib
 import ssl
 import subprocess
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from email.message import EmailMessage
 from email.utils import formatdate
 from http.client import HTTPException, InvalidURL
@@ -30,6 +31,10 @@ class UndeliveredError(Exception):
     """A message did not go, or it is not known that it did; says why."""
 
 
+class UnreachableError(UndeliveredError):
+    """Nobody answered, or not in time: nor is anybody likely to answer the next message by this way."""
+
+
 def deliver(message: Message, target: str, alarms: Alarms) -> str | None:
     """Send a message by one of the ways of a plan.
 
@@ -39,7 +44,8 @@ def deliver(message: Message, target: str, alarms: Alarms) -> str | None:
         What is to be known of a message that went: whom of several a server refused.
 
     Raises:
-        UndeliveredError: It did not go, or that is not known.
+        UnreachableError: Nobody answered, or not in time.
+        UndeliveredError: It did not go for another reason, or that is not known.
     """
     try:
         with _bounded():
@@ -53,13 +59,20 @@ def deliver(message: Message, target: str, alarms: Alarms) -> str | None:
                 case _:
                     raise UndeliveredError(f"the plan has no {target}")
     except TimeoutError as error:
-        raise UndeliveredError(str(error) or "no answer in time") from error
+        raise UnreachableError(str(error) or "no answer in time") from error
     except InvalidURL as error:
         # Its words have a piece of the address, which may be a password.
         raise UndeliveredError("the address cannot be used") from error
     except (OSError, HTTPException, smtplib.SMTPException, ValueError) as error:
-        raise UndeliveredError(f"{type(error).__name__}: {error}"[:_SAID_BYTES]) from error
+        kind = UnreachableError if _is_away(error) else UndeliveredError
+        raise kind(f"{type(error).__name__}: {error}"[:_SAID_BYTES]) from error
     return None
+
+
+def _is_away(error: Exception) -> bool:
+    if isinstance(error, smtplib.SMTPException):
+        return isinstance(error, (smtplib.SMTPConnectError, smtplib.SMTPServerDisconnected))
+    return isinstance(error, OSError)
 
 
 @contextmanager
@@ -116,11 +129,13 @@ def _post(message: Message, address: str) -> None:
     )
     opener = urllib.request.build_opener(_NoRedirect)
     try:
-        with opener.open(request, timeout=WAIT_S) as answer:
-            answer.read(_ANSWER_BYTES)
+        answer = opener.open(request, timeout=WAIT_S)
     except urllib.error.HTTPError as error:
         error.close()
         raise UndeliveredError(f"the server answered {error.code}") from error
+    # It has the message: what becomes of the rest of its answer does not matter.
+    with answer, suppress(OSError, HTTPException):
+        answer.read(_ANSWER_BYTES)
 
 
 def _start(message: Message, command: Sequence[str]) -> None:
@@ -131,28 +146,37 @@ def _start(message: Message, command: Sequence[str]) -> None:
         "FLOWSWEEP_ALARM_KIND": message.alarm.kind,
         "FLOWSWEEP_ALARM_TEXT": message.text,
     }
-    # A group of its own, so that what it starts ends with it.
-    with subprocess.Popen(
-        list(command),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=os.environ | variables,
-        start_new_session=True,
-    ) as program:
+    # A group of its own, so that what it starts is ended with it. Standard error is a file: what it leaves
+    # running would keep a pipe open.
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env=os.environ | variables,
+            start_new_session=True,
+        ) as program,
+    ):
         try:
-            _, said = program.communicate(message.as_bytes(), timeout=DEADLINE_S)
+            program.communicate(message.as_bytes(), timeout=DEADLINE_S)
         except (TimeoutError, subprocess.TimeoutExpired) as error:
-            raise UndeliveredError(
+            raise UnreachableError(
                 f"the command was not over after {DEADLINE_S:g} s and was ended"
             ) from error
         finally:
             with suppress(ProcessLookupError):
                 if program.returncode is None:
                     os.killpg(program.pid, signal.SIGKILL)
-    if program.returncode != 0:
-        end = said[-_SAID_BYTES:].decode(errors="replace").strip()
-        raise UndeliveredError(f"the command ended with {program.returncode}{f': {end}' if end else ''}")
+        if program.returncode != 0:
+            end = _end_of(said.fileno())
+            raise UndeliveredError(f"the command ended with {program.returncode}{f': {end}' if end else ''}")
+
+
+def _end_of(file: int) -> str:
+    behind = os.fstat(file).st_size
+    return os.pread(file, _SAID_BYTES, max(0, behind - _SAID_BYTES)).decode(errors="replace").strip()
 
 
 def _mail(message: Message, mail: Mail) -> str | None:
@@ -164,7 +188,7 @@ def _mail(message: Message, mail: Mail) -> str | None:
     letter.set_content(f"{message.text}\n")
     letter.add_attachment(message.as_bytes(), maintype="application", subtype="json", filename="alarm.json")
     context = ssl.create_default_context()
-    with (
+    with closing(
         smtplib.SMTP_SSL(mail.host, mail.port, timeout=WAIT_S, context=context)
         if mail.encryption == "tls"
         else smtplib.SMTP(mail.host, mail.port, timeout=WAIT_S)
@@ -174,5 +198,8 @@ def _mail(message: Message, mail: Mail) -> str | None:
         if mail.user is not None:
             server.login(mail.user, _variable(mail.password_env))
         refused = server.send_message(letter)
+        # It has the letter, however it takes its leave.
+        with suppress(OSError, smtplib.SMTPException):
+            server.quit()
     # The others have it: they would get it once more. A server that refuses all raises.
     return f"the server refused {', '.join(refused)}" if refused else None
