@@ -148,7 +148,22 @@ def test_means_against_medians_are_remarked_upon_and_decided() -> None:
     )
     assert said(comparison).startswith("B is slower")
     [remark] = comparison.remarks
-    assert remark.startswith(
-        "Goodput is the mean of a whole trial in A and the median of intervals in B at 1 point"
-    )
+    assert remark.startswith("Goodput is a mean in A and a median of intervals in B at 1 point")
     assert remark.endswith(": a stall lowers a mean, and hardly a median.")
+
+
+def test_trials_that_omit_unlike_times_are_remarked_upon() -> None:
+    whole, later = rows(1e8, omit_s=0.0), rows(1.2e8, omit_s=5.0)
+    why = "at 1 point: how trials begin, as in slow start, counts where less is left out."
+    assert compare(whole, later).remarks == (
+        f"Goodput is of the whole duration in A and of what follows the first 5 s in B {why}",
+    )
+    assert compare(later, later).remarks == ()
+    # A trial that ends when it knows finds by itself where its mean begins.
+    known = [one | {"until_share": 0.02} for one in later]
+    assert compare(known, [one | {"omit_s": 4.0} for one in known]).remarks == ()
+    # Within a point, too, as of a folder of files that were imported together.
+    both = "of the whole duration or of what follows the first 5 s"
+    assert compare([*whole, *later], whole).remarks == (
+        f"Goodput is {both} in A and of the whole duration in B {why}",
+    )
