@@ -89,12 +89,12 @@ def compare(
     The natural logarithm of goodput (bit/s) of a trial is taken as point + campaign + what the campaign
     changes at the point + repeat + chance. Repeats are blocks, drawn anew in each campaign: what a repeat has
     in common, as a quarter of an hour with other traffic, is chance, too. Overall, each repeat of a campaign
-    is therefore one observation: the mean over its trials of log goodput less the point's mean in both
-    campaigns (`uncertain.mean_difference`). Where a campaign has eight repeats or more, these may resemble
-    their neighbours (`serial_correlation.lag_one`), which widens intervals. At a point the shift is the
-    overall one and the point's deviation from it (`point_deviations`), in which what repeats have in common
-    cancels; a single point is the overall shift. All intervals hold together with 95 %: with equal campaigns,
-    any false "faster" or "slower" is said of at most 5 %.
+    is therefore one observation: the mean over its trials of log goodput less the point's mean in that
+    campaign, plus the mean over all points (`uncertain.mean_difference`). Where a campaign has eight repeats
+    or more, these may resemble their neighbours (`serial_correlation.lag_one`), which widens intervals. At a
+    point the shift is the overall one and the point's deviation from it (`point_deviations`), in which what
+    repeats have in common cancels; a single point is the overall shift. All intervals hold together with
+    95 %: with equal campaigns, any false "faster" or "slower" is said of at most 5 %.
 
     A shift is "same" if its whole interval lies within ± margin (equivalence: Schuirmann 1987), whether it
     differs from 0 or not; else "faster" or "slower" if the interval leaves out 0; else "undecided". Trials
