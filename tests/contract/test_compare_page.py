@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from against_support import against
-from analysis_support import Steady, make_outcome, write_archive
+from analysis_support import Steady, make_outcome, make_trial, write_archive
 from comparison_archives import write_both
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -152,6 +152,52 @@ def test_two_settings_of_one_campaign_have_a_page(tmp_path: Path, page: Path) ->
     )
     for kind in ("How much B differs from A", "A and B on the same axes", "Goodput over the grid"):
         assert kind in found.text["figures"] + found.text["gallery"]
+
+
+def what_differs(page: Path, *archives: Path) -> list[str]:
+    """The end of what the command prints, without method and figure, which the page says, too."""
+    told = invoke("compare", *archives, "-o", page)
+    assert told.exit_code == 0, told.output
+    lines = told.stdout.splitlines()[:-3]
+    after_the_table = [line for line in lines if line.startswith(("Hosts ", "Plans ", "Nothing "))]
+    section = plain(Page(page.read_text(encoding="utf-8")).text["differences"])
+    for line in after_the_table:
+        assert plain(line).removesuffix(" differ:") in section
+    return after_the_table
+
+
+def plain_campaign(folder: Path, plan_json: str, **facts: dict[str, object]) -> Path:
+    made = [
+        make_outcome(make_trial(repeat=repeat), Steady(bytes_per_second=1_000_000 + repeat))
+        for repeat in range(1, 4)
+    ]
+    return write_archive(folder, made, plan_json=plan_json, facts=facts or None)
+
+
+def test_what_is_alike_is_told_from_what_is_not_known_of_both(tmp_path: Path, page: Path) -> None:
+    plan = against('congestion = "cubic"', 'congestion = "reno"').model_dump_json()
+    kernel: dict[str, object] = {"kernel": "6.18.0"}
+    whole, again, of_a, of_files = (
+        plain_campaign(tmp_path / "whole", plan),
+        plain_campaign(tmp_path / "again", plan),
+        plain_campaign(tmp_path / "of-a", plan, a=kernel | {"kernel": "6.19.0"}, c=kernel),
+        plain_campaign(tmp_path / "of-files", "{}", a={}),
+    )
+    assert what_differs(page, whole, again) == ["Nothing that is known of hosts and plans differs."]
+    assert what_differs(page, whole, of_a) == [
+        "Hosts differ:",
+        "Hosts that only one of both knows are not compared: b of A, c of B.",
+    ]
+    assert what_differs(page, whole, of_files) == [
+        "Hosts are not compared: nothing is known of those of B.",
+        "Plans are not compared: B has none that can be read.",
+    ]
+    said = json.loads(invoke("compare", of_files, of_files, "--format", "json").stdout)
+    assert (said["hosts_differ"], said["plans_differ"]) == ([], [])
+    assert said["not_compared"] == [
+        "Hosts are not compared: nothing is known of those of A and B.",
+        "Plans are not compared: A and B have none that can be read.",
+    ]
 
 
 def test_names_from_archives_stay_text(tmp_path: Path, page: Path) -> None:

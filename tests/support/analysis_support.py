@@ -267,10 +267,15 @@ def make_campaign(
 
 
 def write_archive(
-    folder: Path, outcomes: Iterable[TrialOutcome], *, plan_json: str = "{}", seed: int = 1
+    folder: Path,
+    outcomes: Iterable[TrialOutcome],
+    *,
+    plan_json: str = "{}",
+    seed: int = 1,
+    facts: dict[str, dict[str, object]] | None = None,
 ) -> Path:
-    """Write outcomes as the archive of a finished campaign between the hosts "a" and "b"."""
-    facts: dict[str, dict[str, object]] = {
+    """Write outcomes as the archive of a finished campaign, without other facts between hosts "a" and "b"."""
+    usual: dict[str, dict[str, object]] = {
         host: {
             "hostname": host, "kernel": "6.18.0", "architecture": "x86_64", "cpu_model": "Example CPU",
             "cpus": 2, "memory_bytes": 24 << 30, "congestion_default": "cubic",
@@ -280,7 +285,7 @@ def write_archive(
         for host in ("a", "b")
     }  # fmt: skip
     with create_archive(folder, plan_json=plan_json, seed=seed) as archive:
-        archive.hosts(facts)
+        archive.hosts(usual if facts is None else facts)
         for outcome in outcomes:
             record = outcome.record
             archive.started(record.trial_id, record.attempt, record.started_at)

@@ -22,7 +22,7 @@ def outcomes(
     repeats: int = 4,
     flows: Sequence[int] = FLOWS,
     failing: int = 0,
-    noise: float = 0.004,
+    noise: float = 0.009,
 ) -> list[TrialOutcome]:
     """A campaign whose trials carry the smaller of window sum / RTT and what the path carries.
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.analysis.comparing.comparison import Comparison
-from flowsweep.analysis.comparing.words import Difference
+from flowsweep.analysis.comparing.words import HOSTS, PLANS, SETTINGS, Difference
 from flowsweep.cli.app import app
 from flowsweep.cli.compared import campaigns_compared, settings_compared_in
 from flowsweep.cli.comparison_page import write_comparison_page
@@ -74,10 +74,11 @@ def compare_campaigns(
         settings_compared_in(before, share) if after is None else campaigns_compared(before, after, share)
     )
     if form is Format.json:
-        differ = compared.differing
-        differing = {
-            "hosts_differ": _as_objects(differ.get("Hosts", ())),
-            "plans_differ": _as_objects(differ.get("Plans", differ.get("Settings", ()))),
+        differ = compared.differing.found
+        differing: dict[str, object] = {
+            "hosts_differ": _as_objects(differ.get(HOSTS, ())),
+            "plans_differ": _as_objects(differ.get(PLANS, differ.get(SETTINGS, ()))),
+            "not_compared": compared.differing.not_compared,
         }
         say_json(asdict(compared.comparison) | differing)
     else:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.comparing.comparison import Comparison, compare
 from flowsweep.analysis.comparing.shifts import Shift
-from flowsweep.analysis.comparing.words import Difference
+from flowsweep.analysis.comparing.words import HOSTS, PLANS, SETTINGS, Difference, Differing
 from flowsweep.archive import Archive
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.settings import nothing_compared, settings_of_rows
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from flowsweep.analysis.summarising.trial_row import TrialRow
 
+_HostFacts = Mapping[str, Mapping[str, Any]]
+"""By the host's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Compared:
@@ -33,8 +36,8 @@ class Compared:
 
     comparison: Comparison
     overall: Shift
-    differing: Mapping[str, Sequence[Difference]]
-    """What else differs, by what it is of: "Hosts" and "Plans", or "Settings"."""
+    differing: Differing
+    """What else differs."""
     goodput: str
     """Which figure of a trial is compared."""
     archives: tuple[Archive, ...]
@@ -61,7 +64,7 @@ def campaigns_compared(before: Path, after: Path, margin: float) -> Compared:
     comparison = compare(a, b, margin=margin)
     if comparison.overall is None:
         raise PlanError("compare", (_nothing_in_common(before, after, comparison, (a, b)),))
-    differing = {"Hosts": _hosts(*archives), "Plans": _plans(*archives)}
+    differing = _differing(*archives)
     goodput = goodput_compared([*a, *b])
     return Compared(comparison, comparison.overall, differing, goodput, archives, tables)
 
@@ -85,7 +88,9 @@ def settings_compared_in(folder: Path, margin: float) -> Compared:
     if comparison.overall is None:
         raise PlanError("compare", (f"{folder}: {nothing_compared(comparison)}",))
     goodput = goodput_compared(rows)
-    return Compared(comparison, comparison.overall, {"Settings": changes}, goodput, (archive,), (table,))
+    return Compared(
+        comparison, comparison.overall, Differing({SETTINGS: changes}), goodput, (archive,), (table,)
+    )
 
 
 def _nothing_in_common(
@@ -116,21 +121,48 @@ def _values(name: str, points: Sequence[Mapping[str, object]]) -> str:
     return ", ".join(dict.fromkeys(level_words(name, point.get(name)) for point in points))
 
 
-def _hosts(a: Archive, b: Archive) -> tuple[Difference, ...]:
+def _differing(a: Archive, b: Archive) -> Differing:
+    """Compare what is known of the hosts and the plans of both."""
+    found: dict[str, Sequence[Difference]] = {}
+    known_a, known_b = ({name: facts for name, facts in one.host_facts.items() if facts} for one in (a, b))
+    if known_a.keys() & known_b.keys():
+        found[HOSTS] = _hosts(known_a, known_b)
+    plans = _plan(a), _plan(b)
+    if plans[0] is not None and plans[1] is not None:
+        found[PLANS] = tuple(plan_changes(plans[0], plans[1]))
+    return Differing(found, (*_hosts_apart(known_a, known_b), *_plans_unread(plans)))
+
+
+def _hosts(a: _HostFacts, b: _HostFacts) -> tuple[Difference, ...]:
     """Facts of hosts that both campaigns know, where they differ."""
     return tuple(
         (f"{host}: {line.name}", line.values[0] or "unknown", line.values[1] or "unknown")
-        for host in a.host_facts
-        if host in b.host_facts
-        for line in host_lines({"A": a.host_facts[host], "B": b.host_facts[host]})
+        for host in a
+        if host in b
+        for line in host_lines({"A": a[host], "B": b[host]})
         if line.differs
     )
 
 
-def _plans(a: Archive, b: Archive) -> tuple[Difference, ...]:
-    """Keys that differ; none where a plan is not one that can be read, as that of imported trials."""
+def _hosts_apart(a: _HostFacts, b: _HostFacts) -> tuple[str, ...]:
+    unknown = [letter for letter, known in (("A", a), ("B", b)) if not known]
+    if unknown:
+        return (f"Hosts are not compared: nothing is known of those of {' and '.join(unknown)}.",)
+    alone = [f"{host} of A" for host in a if host not in b] + [f"{host} of B" for host in b if host not in a]
+    return (f"Hosts that only one of both knows are not compared: {', '.join(alone)}.",) if alone else ()
+
+
+def _plan(archive: Archive) -> Plan | None:
+    """None where it is not one that can be read, as that of imported trials."""
     try:
-        plans = [Plan.model_validate(archive.campaign.plan) for archive in (a, b)]
+        return Plan.model_validate(archive.campaign.plan)
     except ValidationError:
+        return None
+
+
+def _plans_unread(plans: Sequence[Plan | None]) -> tuple[str, ...]:
+    unread = [letter for letter, plan in zip("AB", plans, strict=True) if plan is None]
+    if not unread:
         return ()
-    return tuple(plan_changes(*plans))
+    have = "has" if len(unread) == 1 else "have"
+    return (f"Plans are not compared: {' and '.join(unread)} {have} none that can be read.",)

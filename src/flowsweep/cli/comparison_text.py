@@ -1,6 +1,6 @@
 """A comparison of two campaigns as text: verdict, remarks, a row for each point, what took no part."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich import box
 from rich.table import Table
@@ -9,8 +9,8 @@ from flowsweep.analysis.comparing.comparison import Comparison, PointShift
 from flowsweep.analysis.comparing.point_names import named_briefly
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.comparing.words import (
-    SAME_SETTING,
-    Difference,
+    SETTINGS,
+    Differing,
     Only,
     change,
     change_alone,
@@ -25,7 +25,7 @@ from flowsweep.wording import format_rate
 def print_comparison(
     comparison: Comparison,
     overall: Shift,
-    differing: Mapping[str, Sequence[Difference]],
+    differing: Differing,
     goodput: str,
 ) -> None:
     """Print a comparison.
@@ -33,12 +33,12 @@ def print_comparison(
     Args:
         comparison: With points in common.
         overall: Its overall shift.
-        differing: What else differs, by what it is of: "Hosts", "Plans", "Settings".
+        differing: What else differs.
         goodput: Which figure of a trial is compared.
     """
     console = Screen.for_tables()
-    if differing.get("Settings") == ():
-        console.print(SAME_SETTING)
+    if SETTINGS in differing.found and differing.nothing:
+        console.print(differing.nothing)
     console.print(outcome(comparison, overall))
     whole_lines = not console.is_terminal
     for remark in comparison.remarks:
@@ -48,13 +48,21 @@ def print_comparison(
         console.print(line, soft_wrap=True)
     for only in only_in(comparison):
         _print_only(console, only)
-    for heading, differences in differing.items():
+    _print_differing(console, differing)
+    console.print(comparison.method, style="dim")
+    console.print(goodput, style="dim", soft_wrap=whole_lines)
+
+
+def _print_differing(console: Screen, differing: Differing) -> None:
+    for heading, differences in differing.found.items():
         if differences:
             console.print(f"{heading} differ:")
             for what, in_a, in_b in differences:
                 console.print(f"  {what}: {in_a} in A, {in_b} in B", soft_wrap=True)
-    console.print(comparison.method, style="dim")
-    console.print(goodput, style="dim", soft_wrap=whole_lines)
+    if SETTINGS not in differing.found and differing.nothing:
+        console.print(differing.nothing)
+    for line in differing.not_compared:
+        console.print(line, soft_wrap=True)
 
 
 def _table(points: Sequence[PointShift]) -> Table:

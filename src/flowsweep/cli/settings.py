@@ -5,6 +5,7 @@ from pathlib import Path
 
 from flowsweep.analysis.comparing.comparison import Comparison
 from flowsweep.analysis.comparing.settings import SettingsCompared, settings_compared
+from flowsweep.analysis.comparing.words import SETTINGS, Differing
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive, read_archive
 from flowsweep.cli.comparison_text import print_comparison
@@ -71,5 +72,5 @@ def print_settings_of(folder: Path) -> None:
     if comparison.overall is None:
         say(nothing_compared(comparison))
     else:
-        differing = {"Settings": compared.changes}
+        differing = Differing({SETTINGS: compared.changes})
         print_comparison(comparison, comparison.overall, differing, goodput_compared(rows))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flowsweep.defaults import LAB_MTU_BYTES, SECOND_NS
-from flowsweep.plan.links.model import Link, LinkDirection
+from flowsweep.plan.links.model import CrossTraffic, Link, LinkDirection
 from flowsweep.prediction.setting import PathModel
 from flowsweep.prediction.tests.row import NoModelError
 from flowsweep.schedule import Trial
@@ -59,13 +59,15 @@ def _of_ways(way: LinkDirection, back: LinkDirection, link: Link) -> PathModel:
         (any(one.policer for one in ways), "a policer drops packets without a queue"),
         (any(one.jitter_ns for one in ways), "its delay varies"),
         (any(one.duplicate for one in ways), "packets arrive twice"),
+        (_pauses(way.cross), "its cross traffic pauses, so what it leaves depends on the moment"),
         (back.loss > ACKNOWLEDGEMENTS_LOST, "over 1 % of the acknowledgements are lost"),
     )
     for applies, reason in reasons:
         if applies:
             raise NoModelError(reason)
-    full_bps, left_bps, back_bps = way.rate_bps or 0, way.rate_beside_bps or 0, back.rate_beside_bps
-    if back_bps is not None and back_bps < ACKNOWLEDGEMENTS * left_bps:
+    full_bps, left_bps = way.rate_bps or 0, way.rate_beside_bps or 0
+    crossing_bps = 0 if back.cross is None else back.cross.rate_bps
+    if back.rate_bps is not None and back.rate_bps - crossing_bps < ACKNOWLEDGEMENTS * left_bps:
         raise NoModelError("acknowledgements may need more than the way back carries")
     return PathModel(
         rate_bps=float(left_bps),
@@ -74,7 +76,12 @@ def _of_ways(way: LinkDirection, back: LinkDirection, link: Link) -> PathModel:
         queue_bytes=_queue_bytes(way, link) * left_bps / full_bps,
         loss=way.loss,
         packet_bytes=link.mtu_bytes,
+        crossed=way.cross is not None,
     )
+
+
+def _pauses(cross: CrossTraffic | None) -> bool:
+    return cross is not None and cross.on_ns is not None
 
 
 def _queue_bytes(way: LinkDirection, link: Link) -> float:

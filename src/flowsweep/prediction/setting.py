@@ -15,7 +15,7 @@ class PathModel:
     """A path with one bottleneck, in the direction in which data go."""
 
     rate_bps: float
-    """Of IP packets, at the bottleneck; what cross traffic takes on average is not in it."""
+    """Of IP packets, at the bottleneck; what cross traffic takes is not in it."""
     rtt_s: float
     """Round trip with empty queues, without the time that a packet takes at the bottleneck."""
     queue_bytes: float
@@ -24,6 +24,8 @@ class PathModel:
     """Probability that a packet is lost at random."""
     packet_bytes: int = 1500
     """Of a full IP packet."""
+    crossed: bool = False
+    """Whether cross traffic is in the queue, too, which yields to nobody."""
 
     @property
     def packet_s(self) -> float:

@@ -14,6 +14,9 @@ from plan_support import EXAMPLE_PLANS
 LINK = 'rate = "100Mbit/s"\ndelay = "20ms"'
 SWEEP = 'window = "64KiB"\ncongestion = "cubic"\nduration = "5s"'
 
+UDP = 'test = "udp"\nduration = "3s"\nrate = "'
+PAUSING = 'cross = { rate = "98Mbit/s", on = "5s", off = "5s" }'
+
 
 def plan(tmp_path: Path, link: str | None = LINK, sweep: str = SWEEP, more: str = "") -> Plan:
     lab = '[hosts.left]\naddress = "10.0.0.1"\n[hosts.right]\naddress = "10.0.0.2"\n'
@@ -61,6 +64,13 @@ def test_cross_traffic_takes_its_part(tmp_path: Path) -> None:
     assert 0.04 < point.prediction.rtt_s <= 0.092
 
 
+def test_datagrams_that_fit_beside_cross_traffic_arrive(tmp_path: Path) -> None:
+    link = f'{LINK}\ncross = {{ rate = "60Mbit/s" }}'
+    [point] = predicted_points(plan(tmp_path, link, f'{UDP}38Mbit/s"'))
+    assert point.prediction is not None
+    assert (point.prediction.goodput_bps, point.prediction.limit) == (38e6, "rate asked")
+
+
 def test_a_probe_beside_a_trial_is_no_traffic_to_speak_of(tmp_path: Path) -> None:
     [point] = predicted_points(plan(tmp_path, LINK, f'{SWEEP}\nprobe = "rtt"'))
     assert point.prediction is not None
@@ -97,6 +107,11 @@ def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
         (LINK, SWEEP, '[[sweep.background]]\nname = "b"\nrate = "1Mbit/s"', "other traffic"),
         (LINK, 'test = "rtt"\nduration = "5s"', "", "measures no goodput"),
         (LINK, 'test = "udp"\nduration = "5s"', "", "without a rate"),
+        (f'{LINK}\ncross = {{ rate = "60Mbit/s" }}', f'{UDP}100Mbit/s"', "", "sizes and moments"),
+        (f'{LINK}\ncross = {{ rate = "60Mbit/s" }}', f'{UDP}42Mbit/s"', "", "sizes and moments"),
+        (f"{LINK}\n{PAUSING}", f'{UDP}20Mbit/s"', "", "cross traffic pauses"),
+        (f"{LINK}\n{PAUSING}", SWEEP, "", "cross traffic pauses"),
+        (f"{LINK}\n[lab.links.wire.backward]\n{PAUSING}", SWEEP, "", "more than the way back carries"),
         (None, SWEEP, "", "the path is not known"),
         (f'{LINK}\n[lab.links.wire.backward]\nrate = "1Mbit/s"', SWEEP, "", "more than the way back carries"),
         (f'{LINK}\n[lab.links.wire.backward]\nloss = "5%"', SWEEP, "", "acknowledgements are lost"),

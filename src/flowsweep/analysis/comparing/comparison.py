@@ -8,6 +8,7 @@ from functools import partial
 
 from flowsweep.analysis.comparing.estimates import Estimates, logs, mean, of_campaigns, of_pairs
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed, trimmed_pairs
+from flowsweep.analysis.comparing.methods import measured_unlike, unlike_ends
 from flowsweep.analysis.comparing.points import Point, Points, by_point, in_order, pairs, point_of
 from flowsweep.analysis.comparing.remarks import (
     Shifts,
@@ -88,12 +89,12 @@ def compare(
     The natural logarithm of goodput (bit/s) of a trial is taken as point + campaign + what the campaign
     changes at the point + repeat + chance. Repeats are blocks, drawn anew in each campaign: what a repeat has
     in common, as a quarter of an hour with other traffic, is chance, too. Overall, each repeat of a campaign
-    is therefore one observation: the mean over its trials of log goodput less the point's mean in both
-    campaigns (`uncertain.mean_difference`). Where a campaign has eight repeats or more, these may resemble
-    their neighbours (`serial_correlation.lag_one`), which widens intervals. At a point the shift is the
-    overall one and the point's deviation from it (`point_deviations`), in which what repeats have in common
-    cancels; a single point is the overall shift. All intervals hold together with 95 %: with equal campaigns,
-    any false "faster" or "slower" is said of at most 5 %.
+    is therefore one observation: the mean over its trials of log goodput less the point's mean in that
+    campaign, plus the mean over all points (`uncertain.mean_difference`). Where a campaign has eight repeats
+    or more, these may resemble their neighbours (`serial_correlation.lag_one`), which widens intervals. At a
+    point the shift is the overall one and the point's deviation from it (`point_deviations`), in which what
+    repeats have in common cancels; a single point is the overall shift. All intervals hold together with
+    95 %: with equal campaigns, any false "faster" or "slower" is said of at most 5 %.
 
     A shift is "same" if its whole interval lies within ± margin (equivalence: Schuirmann 1987), whether it
     differs from 0 or not; else "faster" or "slower" if the interval leaves out 0; else "undecided". Trials
@@ -101,7 +102,8 @@ def compare(
     "same", where A has, B is not "slower" and not "same", but undecided. Trials that failed are rarely a
     random choice: an outcome must hold, too, if those were the slow ones (`comparing.failures.trimmed`), and
     where B fails more often than A beyond chance, it is nowhere "faster" or "same"; likewise A. Nor is it
-    overall where all of its trials failed at a point that A has.
+    overall where all of its trials failed at a point that A has. Where some trials of a point count what was
+    sent and others what was received, it is undecided, and so is the overall shift.
 
     Args:
         a: Rows of the first campaign's summary. Those that are not `ok`, have no goodput, ran over an
@@ -171,8 +173,9 @@ def _compared(
     common = [point for point in first if point in second]
     empty_a, empty_b = _empty(a), _empty(b)
     found = design.estimates(first, second, common) if common else None
+    unlike = unlike_ends(first, second, common)
     shifts_if_random = {
-        key: _without(shift, (_in(empty_a, key), _in(empty_b, key)))
+        key: _without(_comparable(shift, key, unlike), (_in(empty_a, key), _in(empty_b, key)))
         for key, shift in _shifts(found, kept, common, margin).items()
     }
     failed = failures(a, b)
@@ -197,7 +200,9 @@ def _compared(
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
         failures_p_value=failed.p_value,
-        remarks=late_left_out(a, b) + remarks(found, failed, shifts_if_random, shifts),
+        remarks=late_left_out(a, b)
+        + measured_unlike(first, second, common)
+        + remarks(found, failed, shifts_if_random, shifts),
         margin=margin,
         method=design.method,
     )
@@ -247,6 +252,12 @@ def _shifts(
 def _in(found: Counter[Point], point: Point | None) -> bool:
     """Whether there are any at a point, or at all."""
     return found.total() > 0 if point is None else found[point] > 0
+
+
+def _comparable(shift: Shift, point: Point | None, unlike: frozenset[Point]) -> Shift:
+    """Decide nothing where what one end sent would be held against what the other received."""
+    unlike_here = bool(unlike) if point is None else point in unlike
+    return replace(shift, outcome="undecided") if unlike_here else shift
 
 
 def _without(shift: Shift, missing: tuple[bool, bool]) -> Shift:

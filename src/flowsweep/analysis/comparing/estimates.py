@@ -124,27 +124,25 @@ def _alone(points: Sequence[int], repeats: Sequence[int], differences: Sequence[
     )
 
 
-def _means_of_repeats(
-    points: Sequence[int], repeats: Sequence[int], differences: Sequence[float]
-) -> list[float]:
-    """Take the mean over the pairs of each repeat, in order, as if all points differed alike.
+def _means_of_repeats(points: Sequence[int], repeats: Sequence[int], values: Sequence[float]) -> list[float]:
+    """Take the mean over the pairs or trials of each repeat, in order, as if all points were alike.
 
-    What a point's mean difference has above that of all points is taken off, so that a repeat that lacks a
-    pair is not moved by it.
+    What a point's mean has above that of all points is taken off, so that a repeat that lacks a point is not
+    moved by it, and a point with few repeats weighs as much as any.
     """
     of_point: dict[int, list[float]] = {}
-    for point, difference in zip(points, differences, strict=True):
-        of_point.setdefault(point, []).append(difference)
-    above = {point: mean(values) for point, values in of_point.items()}
+    for point, value in zip(points, values, strict=True):
+        of_point.setdefault(point, []).append(value)
+    above = {point: mean(own) for point, own in of_point.items()}
     centre = mean(list(above.values()))
     found: dict[int, list[float]] = {}
-    for point, repeat, difference in zip(points, repeats, differences, strict=True):
-        found.setdefault(repeat, []).append(difference - above[point] + centre)
+    for point, repeat, value in zip(points, repeats, values, strict=True):
+        found.setdefault(repeat, []).append(value - above[point] + centre)
     return [mean(found[repeat]) for repeat in sorted(found)]
 
 
 def _both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tuple[list[float], list[float]]:
-    """The repeats of both campaigns, each a mean over its trials of how far they lie above their points."""
+    """The repeats of both campaigns, each a mean over its trials of how far they lie above both's points."""
     centres = {point: (mean(logs(first[point])) + mean(logs(second[point]))) / 2 for point in common}
     return _repeats(first, centres), _repeats(second, centres)
 
@@ -161,11 +159,13 @@ def mean(values: Sequence[float]) -> float:
 
 def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
     """In the order of the repeats."""
-    above: dict[int, list[float]] = {}
-    for point, centre in centres.items():
-        for row in points[point]:
-            above.setdefault(row["repeat"], []).append(math.log(goodput_of(row)) - centre)
-    return [mean(above[repeat]) for repeat in sorted(above)]
+    above = [
+        (place, row["repeat"], math.log(goodput_of(row)) - centre)
+        for place, (point, centre) in enumerate(centres.items())
+        for row in points[point]
+    ]
+    places, repeats, values = (list(column) for column in zip(*above, strict=True))
+    return _means_of_repeats(places, repeats, values)
 
 
 def _imported(points: Points, common: Sequence[Point]) -> bool:

@@ -15,8 +15,29 @@ from flowsweep.wording import counted, format_change, format_margin, format_perc
 Difference = tuple[str, str, str]
 """What differs, its value in A, its value in B."""
 SAME_SETTING = "A and B are the same setting."
+HOSTS, PLANS, SETTINGS = "Hosts", "Plans", "Settings"
+"""What may differ beside goodput."""
 _MOST_POINTS_NAMED = 10
 """Of those that only one campaign has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """What else differs between A and B, as far as it is known of both."""
+
+    found: Mapping[str, Sequence[Difference]]
+    """Of each that was compared, "Hosts" and "Plans", or "Settings": empty where nothing differs."""
+    not_compared: tuple[str, ...] = ()
+    """What is not known of both, in sentences."""
+
+    @property
+    def nothing(self) -> str:
+        """Says that nothing differs of what was compared; empty where something does, or nothing was."""
+        if not self.found or any(self.found.values()):
+            return ""
+        if SETTINGS in self.found:
+            return SAME_SETTING
+        return f"Nothing that is known of {' and '.join(self.found).lower()} differs."
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,21 @@ def _prediction(parameters: UdpParameters, flows: int, path: PathModel) -> Predi
         raise NoModelError("datagrams larger than the path's packets are cut to fragments")
     offered_bps = parameters.bound_bps * flows
     carried_bps = path.rate_bps * parameters.length_bytes / parameters.packet_bytes
+    overloaded = offered_bps > carried_bps
+    if overloaded and path.crossed:
+        raise NoModelError(
+            "datagrams fill a queue that cross traffic shares: how many are lost depends on sizes and moments"
+        )
     passed_bps = min(offered_bps, carried_bps)
     goodput_bps = passed_bps * (1 - path.loss)
-    queued_s = path.queue_bytes * 8 / path.rate_bps if offered_bps > carried_bps else 0.0
+    queued_s = path.queue_bytes * 8 / path.rate_bps if overloaded else 0.0
     return Prediction(
         goodput_bps=goodput_bps,
         lowest_bps=goodput_bps,
         highest_bps=goodput_bps,
         whole_bps=goodput_bps,
         rtt_s=path.rtt_s + path.packet_s + queued_s,
-        limit="path" if offered_bps > carried_bps else "rate asked",
+        limit="path" if overloaded else "rate asked",
     )
 
 

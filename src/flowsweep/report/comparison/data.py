@@ -1,6 +1,6 @@
 """What the page of a comparison is made of, from archives and what was concluded of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ import pyarrow as pa
 from flowsweep import __version__
 from flowsweep.analysis.comparing.comparison import Comparison
 from flowsweep.analysis.comparing.settings import both_settings
-from flowsweep.analysis.comparing.words import Difference
+from flowsweep.analysis.comparing.words import SETTINGS, Difference, Differing
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.grid_rows import CellRow, cells_of_rows, points_of_rows
 from flowsweep.analysis.summarising.trial_row import TrialRow
@@ -44,8 +44,8 @@ class ComparisonData:
     title: str
     sides: tuple[Side, Side]
     comparison: Comparison
-    differing: Mapping[str, Sequence[Difference]]
-    """What else differs, by what it is of: "Hosts", "Plans", "Settings"."""
+    differing: Differing
+    """What else differs."""
     goodput: str
     """Which figure of a trial is compared."""
     flowsweep_version: str = __version__
@@ -55,7 +55,7 @@ def of_campaigns(
     archives: Sequence[Archive],
     summaries: Sequence[pa.Table],
     comparison: Comparison,
-    differing: Mapping[str, Sequence[Difference]],
+    differing: Differing,
     goodput: str,
 ) -> ComparisonData:
     """Gather the page of two campaigns.
@@ -81,7 +81,7 @@ def of_settings(
     archives: Sequence[Archive],
     summaries: Sequence[pa.Table],
     comparison: Comparison,
-    differing: Mapping[str, Sequence[Difference]],
+    differing: Differing,
     goodput: str,
 ) -> ComparisonData:
     """Gather the page of two settings of one campaign.
@@ -90,7 +90,7 @@ def of_settings(
         archives: Of the campaign.
         summaries: Its own.
         comparison: Of the settings.
-        differing: Keys in which they differ, as "Settings".
+        differing: Keys in which they differ.
         goodput: Which figure of a trial is compared.
 
     Raises:
@@ -101,7 +101,7 @@ def of_settings(
     plan = joined_plan(archive.campaign.plan)
     if plan is None:
         raise ValueError(f"{archive.folder}: is no campaign of two settings")
-    changes = differing["Settings"]
+    changes = differing.found[SETTINGS]
     a, b = (
         _side(_setting_name(letter, changes), archive, summary, rows, _as_in(rows))
         for letter, rows in zip("AB", both_settings(summary.to_pylist(), plan), strict=True)

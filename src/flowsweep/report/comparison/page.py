@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from flowsweep.analysis.comparing.comparison import PointShift
 from flowsweep.analysis.comparing.point_names import place, telling
 from flowsweep.analysis.comparing.words import (
-    SAME_SETTING,
     cautions,
     change,
     nothing_missing,
@@ -20,8 +19,6 @@ from flowsweep.report.comparison.gallery import comparing_galleries, paired_gall
 from flowsweep.report.headline import when_measured
 from flowsweep.report.shell import page_text
 from flowsweep.wording import counted, format_rate
-
-_ALIKE = "Nothing that is known of hosts and plans differs."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +71,6 @@ def comparison_page(data: ComparisonData) -> str:
         points=_point_lines(comparison.points),
         compared=comparing_galleries(points),
         paired=paired_galleries(points, data),
-        differing={name: found for name, found in data.differing.items() if found},
-        nothing_differs=SAME_SETTING if "Settings" in data.differing else _ALIKE,
     )
 
 

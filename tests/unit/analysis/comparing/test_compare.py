@@ -95,6 +95,17 @@ def test_points_count_alike_overall_whatever_their_level() -> None:
     assert [point.goodput_a_bps for point in comparison.points] == pytest.approx([1 * MBIT, 1000 * MBIT])
 
 
+def test_a_point_that_lacks_repeats_weighs_as_much_as_any_and_moves_no_other() -> None:
+    a = campaign([[100 * MBIT, 1000 * MBIT], [101 * MBIT, 1010 * MBIT], [99 * MBIT, 990 * MBIT]] * 2)
+    # The first point is twice as fast in B, and ran in half of its repeats; the second is what it was.
+    b = [one | {"goodput_bps": one["goodput_bps"] * (2 if one["flows"] == 1 else 1)} for one in a]
+    comparison = compare(a, [one for one in b if one["flows"] == 2 or one["repeat"] <= 3])
+    assert comparison.overall is not None
+    assert comparison.overall.percent == pytest.approx(100 * (math.sqrt(2) - 1))
+    assert [point.shift.percent for point in comparison.points] == pytest.approx([100, 0], abs=1e-9)
+    assert comparison.overall.outcome == "faster"
+
+
 def test_what_a_repeat_has_in_common_is_chance() -> None:
     """Ten points that all fell by 5 % in two of three repeats: many trials, but three observations."""
     a = campaign([[100 * MBIT] * 10, [101 * MBIT] * 10, [99 * MBIT] * 10])

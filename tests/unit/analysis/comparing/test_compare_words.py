@@ -114,3 +114,56 @@ def test_points_stand_by_sweep_direction_and_levels_however_they_ran() -> None:
     assert found == [
         ("late", 4, None), ("late", 16, None), ("early", 2, None), ("early", 2, 1 << 20), ("early", 16, None),
     ]  # fmt: skip
+
+
+def test_what_one_end_sent_is_not_held_against_what_the_other_received() -> None:
+    sent, received = rows(1e8, goodput_method="sender_median"), rows(0.6e8, goodput_method="receiver_median")
+    comparison = compare(sent, received)
+    assert comparison.overall is not None
+    assert (comparison.overall.outcome, comparison.points[0].shift.outcome) == ("undecided", "undecided")
+    assert comparison.overall.percent < -30
+    [remark] = comparison.remarks
+    assert remark.startswith(
+        "Goodput is what the sender counts in A and what the receiver counts in B at 1 point: "
+    )
+    assert remark.endswith("what was sent may not have arrived, and nothing is decided there.")
+    assert said(compare(received, rows(0.3e8, goodput_method="receiver_median"))).startswith("B is slower")
+
+
+def test_one_point_of_unlike_ends_leaves_the_others_decided_but_not_the_overall_shift() -> None:
+    a = [*rows(1e8, goodput_method="receiver_mean"), *rows(1e8, flows=2, goodput_method="sender_mean")]
+    b = [one | {"goodput_bps": one["goodput_bps"] * 0.6, "goodput_method": "receiver_mean"} for one in a]
+    comparison = compare(a, b)
+    assert [point.shift.outcome for point in comparison.points] == ["slower", "undecided"]
+    assert comparison.overall is not None
+    assert comparison.overall.outcome == "undecided"
+    # Trials of both ends in one point of both campaigns tell no more.
+    mixed = [*rows(1e8, goodput_method="sender_mean"), *rows(0.6e8, goodput_method="receiver_mean")]
+    assert "what the receiver counts or what the sender counts in A" in compare(mixed, mixed).remarks[0]
+
+
+def test_means_against_medians_are_remarked_upon_and_decided() -> None:
+    comparison = compare(
+        rows(1e8, goodput_method="receiver_mean"), rows(0.6e8, goodput_method="receiver_median")
+    )
+    assert said(comparison).startswith("B is slower")
+    [remark] = comparison.remarks
+    assert remark.startswith("Goodput is a mean in A and a median of intervals in B at 1 point")
+    assert remark.endswith(": a stall lowers a mean, and hardly a median.")
+
+
+def test_trials_that_omit_unlike_times_are_remarked_upon() -> None:
+    whole, later = rows(1e8, omit_s=0.0), rows(1.2e8, omit_s=5.0)
+    why = "at 1 point: how trials begin, as in slow start, counts where less is left out."
+    assert compare(whole, later).remarks == (
+        f"Goodput is of the whole duration in A and of what follows the first 5 s in B {why}",
+    )
+    assert compare(later, later).remarks == ()
+    # A trial that ends when it knows finds by itself where its mean begins.
+    known = [one | {"until_share": 0.02} for one in later]
+    assert compare(known, [one | {"omit_s": 4.0} for one in known]).remarks == ()
+    # Within a point, too, as of a folder of files that were imported together.
+    both = "of the whole duration or of what follows the first 5 s"
+    assert compare([*whole, *later], whole).remarks == (
+        f"Goodput is {both} in A and of the whole duration in B {why}",
+    )
