@@ -16,13 +16,12 @@ NAME = "iperf3-json"
 _STREAM = '{"event":'
 _SIGN = '"iperf 3'
 """Each text names the version."""
-_LOOKED_AT_LINES = 200
 
 
 def recognises(lines: Sequence[str]) -> bool:
     """Whether it begins with JSON that names the version of iperf3."""
     first = next((line for line in lines if line.strip()), "")
-    return first.startswith("{") and any(_SIGN in line for line in lines[:_LOOKED_AT_LINES])
+    return first.startswith("{") and any(_SIGN in line for line in lines)
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer, ...]:

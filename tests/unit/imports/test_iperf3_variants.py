@@ -38,6 +38,15 @@ def changed(value: object, change: Callable[[Document], None]) -> None:
         changed(part, change)
 
 
+def test_a_file_of_many_flows_is_recognised(tmp_path: Path) -> None:
+    """iperf3 has the version behind all connections: seven lines each, 128 of them at most."""
+    told = document("iperf3-3.12-tcp-client.json")
+    told["start"]["connected"] += [told["start"]["connected"][0]] * 126
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(told, indent="\t"), "utf-8")
+    assert read_file(path)[0].name == "iperf3-json"
+
+
 def test_what_a_kernel_does_not_tell_is_unknown(tmp_path: Path) -> None:
     """BSD and macOS: iperf3 has -1, also for retransmits."""
     told = document("iperf3-3.12-tcp-client.json")
