@@ -178,7 +178,8 @@ def _processor_s(content: bytes, folder: Path) -> float:
 
 
 @pytest.mark.parametrize(
-    "setting", ["window=2TiB", "length=9EiB", "duration=10000h", "from=", f"to={'a' * 256}"]
+    "setting",
+    ["window=2TiB", "length=9EiB", "duration=10000h", "rate=2000000Gbit/s", "from=", f"to={'a' * 256}"],
 )
 def test_what_a_person_knows_has_the_same_bounds(setting: str) -> None:
     with pytest.raises(PlanError):

@@ -295,10 +295,17 @@ def test_goodput_is_the_median_over_intervals_where_there_are_enough(
 
 
 def test_what_is_known_beyond_the_files(tmp_path: Path) -> None:
-    settings = ["window=64KiB", "window_recv=1MiB", "congestion=reno", "duration=10s", "role=sink"]
+    settings = [
+        "window=64KiB",
+        "window_recv=1MiB",
+        "congestion=reno",
+        "duration=10s",
+        "rate=50Mbit/s",
+        "role=sink",
+    ]
     assert parse_known(settings) == {
         "window_send_bytes": 65_536, "window_recv_bytes": 1 << 20, "congestion": "reno",
-        "duration_ns": 10_000_000_000, "role": "sink",
+        "duration_ns": 10_000_000_000, "rate_bps": 50_000_000, "role": "sink",
     }  # fmt: skip
     (tmp_path / "client.txt").write_text(CLIENT_TEXT, encoding="utf-8")
     result = CliRunner().invoke(
