@@ -15,7 +15,7 @@ from flowsweep.defaults import IMPORT_BINS_PER_INTERVAL, MILLISECOND_NS, MINIMUM
 from flowsweep.imports.occasions import Occasions
 from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
 from flowsweep.imports.transfer import Report, Role, Transfer
-from flowsweep.wording import printable
+from flowsweep.wording import format_duration, printable
 
 _POINT = (
     "sweep", "src", "dst", "test", "simultaneous", "flows", "window_send_bytes", "window_recv_bytes",
@@ -27,8 +27,12 @@ UNKNOWN_HOSTS = ("unknown sender", "unknown receiver")
 _NEARLY_WHOLE = 0.98
 """Tools end their last interval some milliseconds early."""
 _LATE = 0.01
+_WHOLE_FROM = 0.9
+"""A test that lasted a smaller share of its duration was broken off."""
 _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
+_NO_RESULT = ("assumed", "cut_off_ns")
+"""Of a transfer: what its reader knows of the kind of file, and not of the test."""
 _Columns = Sequence[tuple[Report, ...]]
 """For each exact interval of a source what all flows report."""
 _TOO_FEW: tuple[None, int, _Columns] = (None, 0, ())
@@ -94,7 +98,7 @@ def content_ids(transfers: Sequence[Transfer]) -> list[str]:
 
 def _known_fields(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Leave out what the file does not say, so that an id stays when more can be said of other files."""
-    return {name: value for name, value in fields if value is not None and name != "assumed"}
+    return {name: value for name, value in fields if value is not None and name not in _NO_RESULT}
 
 
 def outcome_of(
@@ -143,7 +147,7 @@ def outcome_of(
         reported_bytes=None if failed else counted.size_bytes,
         reported_goodput_bps=None if failed else goodput_bps,
         failure=_reason(transfer.failure),
-        unfinished=_reason(transfer.unfinished),
+        unfinished=_reason(transfer.unfinished or _too_short(transfer)),
     )
     return ImportedOutcome(
         record,
@@ -151,6 +155,17 @@ def outcome_of(
         flows=flows_of(ends.values()),
         of_tests={name: table for name, table in further_tables(transfer, ends.values()) if table.num_rows},
     )
+
+
+def _too_short(transfer: Transfer) -> str | None:
+    """Say how long a test lasted that somebody broke off, where its file does not call it unfinished."""
+    asked_ns, told_ns = transfer.duration_ns, transfer.total.end_ns
+    if asked_ns is None or told_ns is None:
+        return None
+    lasted_ns = transfer.omit_ns + told_ns
+    if lasted_ns + (transfer.cut_off_ns or 0) >= _WHOLE_FROM * asked_ns:
+        return None
+    return f"it lasted {format_duration(lasted_ns)} of {format_duration(asked_ns)}"
 
 
 def _reason(told: str | None) -> str | None:

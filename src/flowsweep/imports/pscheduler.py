@@ -185,6 +185,7 @@ def _transfer(record: _Record, line: int) -> Transfer:
         test="udp" if spec.udp else "tcp",
         omit_ns=omit_ns,
         rate_bps=spec.bandwidth,
+        cut_off_ns=SECOND_NS if record.of_receiver else None,
         far=None if receiver_bps is None else FarEnd(receiver_bps, None),
     )
 

@@ -168,6 +168,8 @@ class Transfer:
     """Of pings beside the transfer, from the source."""
     failure: str | None = None
     """Why the test gave no result, as the file tells it; then `total` says nothing of what was carried."""
+    cut_off_ns: int | None = None
+    """How much longer than told the transfer may have taken, where its time was cut off to whole units."""
     unfinished: str | None = None
     """Why the file tells of a part of the test only: `total` is of that part."""
     assumed: tuple[str, ...] = ()

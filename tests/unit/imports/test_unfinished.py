@@ -1,6 +1,7 @@
 """Files that end before their test did, of each kind that can tell: it is incomplete, never low."""
 
 import csv
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from flowsweep.archive import read_archive
 from flowsweep.archive.trials import trials_table
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -153,6 +155,48 @@ def test_a_long_reason_is_cut(tmp_path: Path) -> None:
     assert status == "incomplete"
     assert said is not None
     assert (len(said), said[-1]) == (2 * NAME_MAX_CHARACTERS, "…")
+
+
+@pytest.mark.parametrize(
+    ("lasted_s", "expected"), [(4.3, ("incomplete", "it lasted 4.30 s of 1 min")), (54.0, ("ok", None))]
+)
+def test_a_row_of_the_whole_that_is_much_shorter_than_asked_is_no_whole_test(
+    tmp_path: Path, lasted_s: float, expected: tuple[str, str | None]
+) -> None:
+    """Iperf prints at Ctrl-C what it does at the end."""
+    text = "".join(TEXT.splitlines(keepends=True)[:2])
+    text += f"[  3]  0.0-{lasted_s:4} sec  26.8 MBytes  47.0 Mbits/sec\n"
+    (tmp_path / "log").write_text(text, "utf-8")
+    words = ["import", str(tmp_path / "log"), "--archive", str(tmp_path / "old"), "--set", "duration=60s"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    [row] = read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
+    assert (row["status"], row["error"]) == expected
+
+
+def test_a_test_of_flent_is_held_against_its_length(tmp_path: Path) -> None:
+    told = json.loads(gzip.decompress((FILES / "flent-2.3.0-tcp_upload.flent.gz").read_bytes()))
+    assert judged(tmp_path, json.dumps(told)) == ("ok", None)
+    told["metadata"]["LENGTH"] = 60
+    assert judged(tmp_path, json.dumps(told)) == ("incomplete", "it lasted 4.21 s of 1 min")
+
+
+def test_omitted_seconds_are_a_part_of_the_duration(tmp_path: Path) -> None:
+    told = document("iperf3-3.12-tcp-server.json")
+    assert told["start"]["test_start"]["omit"] == 1
+    told["start"]["test_start"]["omit"] = 4
+    assert judged(tmp_path, json.dumps(told)) == ("ok", None)
+
+
+def test_whole_seconds_that_were_cut_off_do_not_end_a_test(tmp_path: Path) -> None:
+    """pScheduler makes 3 s of 3.99 s of nuttcp."""
+    summary = {"start": 0, "end": 3, "throughput-bits": 1e6}
+    result = {"succeeded": True, "summary": {"summary": summary, "streams": [summary]}}
+    spec = {"source": "a", "dest": "b", "duration": "PT4S"}
+    record = {"test": {"type": "throughput", "spec": spec}, "tool": "nuttcp", "result": result}
+    assert judged(tmp_path, json.dumps(record)) == ("ok", None)
+    assert judged(tmp_path, json.dumps(record | {"tool": "iperf3"})) == (
+        "incomplete", "it lasted 3 s of 4 s",
+    )  # fmt: skip
 
 
 def test_a_run_of_nuttcp_without_a_summary_is_told_from_the_next_one_in_a_log(tmp_path: Path) -> None:
