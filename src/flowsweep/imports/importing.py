@@ -10,8 +10,8 @@ from flowsweep.archive import ArchiveWriter, ImportedOutcome
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports.known import Known, left_open, with_known, without_effect
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
-from flowsweep.imports.reading import read_file
-from flowsweep.imports.transfer import Transfer
+from flowsweep.imports.reading import in_one_line, read_file
+from flowsweep.imports.transfer import FailedTestError, Transfer
 from flowsweep.wording import counted
 
 SWEEP = "imported"
@@ -83,20 +83,31 @@ def import_files(
     tests: list[_Test] = []
     for done, path in enumerate(files, start=1):
         try:
-            found, transfers = read_file(path, kind)
+            told = read_file(path, kind)
         except ImportedFileError as error:
             result.problems.append(str(error))
             continue
         finally:
             progress(Step.READ, done, len(files))
         result.files_read += 1
-        ids = content_ids(transfers)
-        source = f"{found.name} {path.name}"
-        tests += [_Test(test, trial_id, source, path) for test, trial_id in zip(transfers, ids, strict=True)]
+        result.remarks += _left_out(path, told.failed)
+        ids = content_ids(told.transfers)
+        source = f"{told.kind.name} {path.name}"
+        tests += [
+            _Test(test, trial_id, source, path) for test, trial_id in zip(told.transfers, ids, strict=True)
+        ]
     if tests:
         with writer() as archive:
             _take_in(_in_order(tests), archive, sweep, known or {}, result, progress)
     return result
+
+
+def _left_out(path: Path, failed: Sequence[FailedTestError]) -> Iterator[str]:
+    """Say of a file's tests that failed how many they are, and why the last one did."""
+    if failed:
+        is_left = "is left out" if len(failed) == 1 else "are left out; of the last one"
+        why = f"{failed[-1].place}: {in_one_line(failed[-1])}"
+        yield f"{counted(len(failed), 'test')} of {path} failed and {is_left}: {why}"
 
 
 def _in_order(tests: list[_Test]) -> list[_Test]:

@@ -20,6 +20,10 @@ class PlaceError(ValueError):
         super().__init__(message)
 
 
+class FailedTestError(PlaceError):
+    """A test gave no result, as its file tells: of a file with others, it is left out."""
+
+
 class LineError(PlaceError):
     """A line is not what its kind of file has there."""
 

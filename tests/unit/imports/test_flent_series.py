@@ -19,7 +19,7 @@ def document(name: str) -> Document:
 def read(tmp_path: Path, told: Document) -> tuple[Transfer, ...]:
     path = tmp_path / "changed.flent"
     path.write_text(json.dumps(told), "utf-8")
-    return read_file(path)[1]
+    return read_file(path).transfers
 
 
 def test_a_flow_without_a_mean_is_not_left_out_of_the_sum(tmp_path: Path) -> None:

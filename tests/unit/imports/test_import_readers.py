@@ -77,8 +77,8 @@ a,b,1006948018,8192,,,2495611,
 def read(tmp_path: Path, text: str, kind: str | None = None) -> tuple[str, tuple[Transfer, ...]]:
     path = tmp_path / "results"
     path.write_text(text, encoding="utf-8")
-    found, transfers = read_file(path, kind)
-    return found.name, transfers
+    told = read_file(path, kind)
+    return told.kind.name, told.transfers
 
 
 def test_what_a_client_prints(tmp_path: Path) -> None:
@@ -353,7 +353,7 @@ def test_a_file_with_a_line_longer_than_csv_allows_does_not_stop_the_others(tmp_
 def test_text_as_powershell_writes_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "redirected.csv"
     file.write_text(CSV, encoding="utf-16")
-    assert read_file(file)[1] == read(tmp_path, CSV)[1]
+    assert read_file(file).transfers == read(tmp_path, CSV)[1]
 
 
 def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(CSV.encode()),))
     writer.start()
-    assert len(read_file(pipe)[1]) == 2
+    assert len(read_file(pipe).transfers) == 2
     writer.join()
 
 

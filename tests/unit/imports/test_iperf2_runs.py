@@ -20,7 +20,7 @@ LISTENS = "Server listening on TCP port 5001\n"
 
 def read(tmp_path: Path, text: str) -> tuple[Transfer, ...]:
     (tmp_path / "log").write_text(text, "utf-8")
-    return read_file(tmp_path / "log")[1]
+    return read_file(tmp_path / "log").transfers
 
 
 def connected(flow: int, port: int, *, server: bool = False) -> str:

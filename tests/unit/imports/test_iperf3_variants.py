@@ -18,7 +18,7 @@ SECOND_NS = 1_000_000_000
 def read(tmp_path: Path, *documents: Document) -> tuple[Transfer, ...]:
     path = tmp_path / "results.json"
     path.write_text("\n".join(json.dumps(document) for document in documents), "utf-8")
-    return read_file(path)[1]
+    return read_file(path).transfers
 
 
 def document(name: str) -> Document:
@@ -44,7 +44,7 @@ def test_a_file_of_many_flows_is_recognised(tmp_path: Path) -> None:
     told["start"]["connected"] += [told["start"]["connected"][0]] * 126
     path = tmp_path / "results.json"
     path.write_text(json.dumps(told, indent="\t"), "utf-8")
-    assert read_file(path)[0].name == "iperf3-json"
+    assert read_file(path).kind.name == "iperf3-json"
 
 
 def test_what_a_kernel_does_not_tell_is_unknown(tmp_path: Path) -> None:

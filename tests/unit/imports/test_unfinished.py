@@ -80,7 +80,7 @@ def rows(tmp_path: Path, text: str) -> list[dict[str, str]]:
 def judged(tmp_path: Path, text: str) -> tuple[str, str | None]:
     """Status and error of the only trial of a file, as the archive's table has them."""
     (tmp_path / "results").write_text(text, encoding="utf-8")
-    _, (test,) = read_file(tmp_path / "results")
+    (test,) = read_file(tmp_path / "results").transfers
     record = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).record
     [row] = trials_table((), [record], attempts={}).to_pylist()
     return row["status"], row["error"]
@@ -149,6 +149,36 @@ def test_what_a_server_did_not_finish_is_not_whole_in_its_clients_file(tmp_path:
     assert judged(tmp_path, json.dumps(told)) == ("incomplete", said)
 
 
+def test_how_many_tests_of_a_log_failed_is_told(tmp_path: Path) -> None:
+    refused = (FILES / "iperf3-3.21-refused-client.json").read_text("utf-8")
+    good = (FILES / "iperf3-3.12-tcp-client.json").read_text("utf-8")
+    log = tmp_path / "log.json"
+    log.write_text(f"{refused}{good}{refused}", "utf-8")
+    words = ["import", str(log), "--archive", str(tmp_path / "old")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0
+    line = 1 + (refused + good).count("\n")
+    assert done.output.startswith(
+        f"2 tests of {log} failed and are left out; of the last one: {line}$.error: "
+        'the test failed: "unable to connect to server'
+    )
+    assert "1 trial imported from 1 file" in done.output
+
+
+def test_a_record_of_pscheduler_that_failed_is_told(tmp_path: Path) -> None:
+    good = json.dumps(document("pscheduler-tcp.json"))
+    log = tmp_path / "log.json"
+    log.write_text(f'{good}\n{{"result": {{"succeeded": false, "error": "no route"}}}}\n', "utf-8")
+    done = CliRunner().invoke(app, ["import", str(log), "--archive", str(tmp_path / "old")])
+    said = f'1 test of {log} failed and is left out: 2$.result: the test failed: "no route"\n'
+    assert done.output.startswith(said)
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*stream*")), ids=lambda path: path.name)
+def test_a_stream_that_is_whole_has_no_test_that_failed(path: Path) -> None:
+    assert read_file(path).failed == ()
+
+
 def test_a_long_reason_is_cut(tmp_path: Path) -> None:
     told = document("iperf3-3.12-interrupted-client.json") | {"error": "x" * 100_000}
     status, said = judged(tmp_path, json.dumps(told))
@@ -208,7 +238,7 @@ def test_a_run_of_nuttcp_without_a_summary_is_told_from_the_next_one_in_a_log(tm
     assert said.startswith("its intervals last longer than its summary says")
     verbose = (FILES / "nuttcp-6.1.2-verbose-receive.txt").read_text("utf-8")
     (tmp_path / "log").write_text(first_lines("nuttcp-6.1.2-verbose-receive.txt", 8) + verbose, "utf-8")
-    _, (first, second) = read_file(tmp_path / "log")
+    first, second = read_file(tmp_path / "log").transfers
     assert (first.unfinished, second.unfinished) == (NO_REPORT_OF_THE_WHOLE, None)
     (tmp_path / "alone").write_text(verbose, "utf-8")
-    assert read_file(tmp_path / "alone")[1] == (second,)
+    assert read_file(tmp_path / "alone").transfers == (second,)
