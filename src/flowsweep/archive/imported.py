@@ -62,6 +62,11 @@ class ImportedTrial(BaseModel):
     """Lies inside the duration."""
     rate_bps: _Number | None = None
     """Of each flow, as the tool asked for it."""
+    dscp: int | None = Field(default=None, ge=0, le=63, exclude_if=lambda dscp: dscp is None)
+    """As the tool asked for it; so are MSS and pacing rate."""
+    mss_bytes: _Size | None = Field(default=None, exclude_if=lambda size: size is None)
+    pacing_rate_bps: _Number | None = Field(default=None, exclude_if=lambda rate: rate is None)
+    """Of each flow."""
     interval_ns: _Number | None
     """Width of the exact intervals of goodput; null where the file tells of none that count."""
     expected_bins: _Number

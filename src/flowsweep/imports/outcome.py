@@ -20,6 +20,7 @@ from flowsweep.wording import format_duration, printable
 _POINT = (
     "sweep", "src", "dst", "test", "simultaneous", "flows", "window_send_bytes", "window_recv_bytes",
     "length_bytes", "congestion", "duration_ns", "omit_ns", "rate_bps",
+    "dscp", "mss_bytes", "pacing_rate_bps",
 )  # fmt: skip
 """What trials of one point have in common."""
 UNKNOWN_HOSTS = ("unknown sender", "unknown receiver")
@@ -31,11 +32,17 @@ _WHOLE_FROM = 0.9
 """A test that lasted a smaller share of its duration was broken off."""
 _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
-_NO_RESULT = ("assumed", "cut_off_ns")
-"""Of a transfer: what its reader knows of the kind of file, and not of the test."""
+_NOT_IN_IDS = ("assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes")
+"""What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
+files with these tell the time."""
 _Columns = Sequence[tuple[Report, ...]]
 """For each exact interval of a source what all flows report."""
 _TOO_FEW: tuple[None, int, _Columns] = (None, 0, ())
+
+
+def point_of(trial: ImportedTrial) -> tuple[Any, ...]:
+    """What a trial has in common with others of its point, to compare it by."""
+    return tuple(getattr(trial, name) for name in _POINT)
 
 
 class Numbering:
@@ -61,8 +68,7 @@ class Numbering:
         self._looked_at: Counter[tuple[int | None, tuple[Any, ...]]] = Counter()
         self._last = 0
         for trial in known:
-            key = tuple(getattr(trial, name) for name in _POINT)
-            self._take(trial.repeat, self._occasions.of(trial.started_at), key)
+            self._take(trial.repeat, self._occasions.of(trial.started_at), point_of(trial))
 
     def next_repeat(self, point: dict[str, Any], started_at: datetime | None) -> int:
         """Count one more trial of a point."""
@@ -98,7 +104,7 @@ def content_ids(transfers: Sequence[Transfer]) -> list[str]:
 
 def _known_fields(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Leave out what the file does not say, so that an id stays when more can be said of other files."""
-    return {name: value for name, value in fields if value is not None and name not in _NO_RESULT}
+    return {name: value for name, value in fields if value is not None and name not in _NOT_IN_IDS}
 
 
 def outcome_of(

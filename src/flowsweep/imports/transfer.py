@@ -164,6 +164,13 @@ class Transfer:
     """Lies inside the duration: what was carried then is in the intervals, and in no report of a whole."""
     rate_bps: int | None = None
     """Of each flow, asked for."""
+    dscp: int | None = None
+    """Asked for, as what follows; None where the tool left it to the hosts."""
+    mss_bytes: int | None = None
+    pacing_rate_bps: int | None = None
+    """Of each flow, by the kernel."""
+    asked_bytes: int | None = None
+    """What the test was to carry, where it was to end by that and not by time."""
     simultaneous: bool = False
     """The other direction was tested at the same time."""
     far: FarEnd | None = None
