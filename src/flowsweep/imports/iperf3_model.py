@@ -127,6 +127,8 @@ class Start(Part):
     fq_rate: Whole | None = None
     tcp_mss: Whole | None = None
     """Only where it was asked for."""
+    system_info: str | None = None
+    """What `uname` says, the kernel first."""
     sock_bufsize: Whole | None = None
     """The window asked for; 0: none."""
     sndbuf_actual: Whole | None = None

@@ -32,7 +32,7 @@ _WHOLE_FROM = 0.9
 """A test that lasted a smaller share of its duration was broken off."""
 _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
-_NOT_IN_IDS = ("assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes")
+_NOT_IN_IDS = ("assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux")
 """What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
 files with these tell the time."""
 _Columns = Sequence[tuple[Report, ...]]
@@ -147,6 +147,7 @@ def outcome_of(
         elapsed_ns=transfer.total.end_ns,
         window_granted_send_bytes=transfer.window_granted_send_bytes,
         window_granted_recv_bytes=transfer.window_granted_recv_bytes,
+        of_linux=transfer.of_linux,
         interval_ns=interval_ns,
         expected_bins=count if counted.role == "sink" else 0,
         goodput_method=method,

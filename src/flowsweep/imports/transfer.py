@@ -155,6 +155,8 @@ class Transfer:
     window_recv_bytes: int | None = None
     window_granted_send_bytes: int | None = None
     window_granted_recv_bytes: int | None = None
+    of_linux: tuple[Role, ...] = ()
+    """Ends of which the file says so: what Linux grants is twice of what it uses."""
     length_bytes: int | None = None
     congestion: str | None = None
     duration_ns: int | None = None
