@@ -155,6 +155,8 @@ def test_datagrams_that_iperf_2_printed(datagrams: dict[str, Row]) -> None:
         assert row["flows"] == 2
     assert (client["goodput_method"], client["goodput_bps"]) == ("receiver_mean", 27_600_000 + 20_300_000)
     assert (client["length_bytes"], client["window_granted_send_bytes"]) == (1_000, 208 << 10)
+    # Each flow's, of "IPG target: 254.31 us": 30 × 1024 × 1024 to five digits. A server is not told.
+    assert (client["rate_bps"], server["rate_bps"]) == (31_458_000, None)
     assert (server["goodput_method"], server["window_granted_recv_bytes"]) == ("receiver_median", 208 << 10)
     # Iperf says 5.69, 5.72 and 5.72 MBytes.
     assert server["goodput_bps"] == pytest.approx(5.72 * 8 * 1048576, rel=0.0015)

@@ -58,7 +58,7 @@ def test_csv_of_iperf_2_0_in_both_directions_is_two_trials(tmp_path: Path) -> No
         "20240102030410,10.0.0.1,45001,10.0.0.2,5001,3,0.0-10.0,58982400,47185920\n"
         "20240102030410,10.0.0.1,5001,10.0.0.2,45003,4,0.0-10.0,57671680,46137344\n"
     )
-    there, back = read_file(file)[1]
+    there, back = read_file(file).transfers
     assert (there.src, there.dst, there.total.size_bytes) == ("10.0.0.1", "10.0.0.2", 58_982_400)
     assert (back.src, back.dst, back.role, back.total.size_bytes) == (
         "10.0.0.2", "10.0.0.1", "sink", 57_671_680,

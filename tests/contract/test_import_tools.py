@@ -180,6 +180,8 @@ def test_hosts_windows_and_datagrams_of_nuttcp(tables: Tables, summed: list[Row]
     assert {name: verbose[name] for name in expected} == expected
     sink, source = flows_of(tables, summed, "nuttcp-6.1.2-verbose-udp.txt")
     assert (sink["udp_datagrams"], source["udp_datagrams"]) == (1_250, 1_250)
+    [limited] = rows_of(summed, "nuttcp-6.1.2-verbose-udp.txt")
+    assert (limited["rate_bps"], verbose["rate_bps"]) == (5_000_000, None)
     [sink] = flows_of(tables, summed, "nuttcp-6.1.2-udp-parse.txt")
     assert sink["udp_datagrams"] == 11_524 - 14
 

@@ -60,7 +60,7 @@ def take(path: Path, kind: str | None) -> None:
     """Read a file and make trials of it; only a refusal may be raised."""
     refusal = None
     try:
-        _, transfers = read_file(path, kind)
+        transfers = read_file(path, kind).transfers
     except ImportedFileError as error:
         transfers, refusal = [], str(error)
     assert refusal is None or str(path) in refusal
@@ -75,7 +75,7 @@ def test_changed_files_are_read_or_refused(
     tmp_path: Path, real: Path, changes: list[tuple[float, int, bytes, bool]], options: set[str]
 ) -> None:
     content = unpacked(real)
-    kind = read_file(real)[0].name if "kind named" in options and "refused" not in real.name else None
+    kind = read_file(real).kind.name if "kind named" in options and "refused" not in real.name else None
     for place, length, piece, number in changes:
         content = changed(content, place, length, piece, number=number)
     path = tmp_path / "changed"

@@ -154,7 +154,7 @@ def changed(number: int) -> Changed:
 def accepted(path: Path) -> bool:
     """Whether a file is read; its tests then fill the tables of an archive. Else there is one message."""
     try:
-        _, transfers = read_file(path)
+        transfers = read_file(path).transfers
     except ImportedFileError as error:
         said = str(error)
     else:

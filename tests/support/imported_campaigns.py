@@ -16,7 +16,8 @@ DAY = datetime(2026, 3, 1, 9, tzinfo=UTC)
 POINT = dict.fromkeys(
     (
         "sweep", "src", "dst", "test", "simultaneous", "flows", "window_send_bytes", "window_recv_bytes",
-        "length_bytes", "congestion", "duration_ns", "omit_ns", "rate_bps",
+        "length_bytes", "congestion", "duration_ns", "omit_ns", "rate_bps", "dscp", "mss_bytes",
+        "pacing_rate_bps",
     )
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from flowsweep.defaults import (
     NAME_MAX_CHARACTERS,
 )
 from flowsweep.plan.model import TimedTest
+from flowsweep.run.requests import EndRole
 
 GoodputMethod = Literal["receiver_median", "receiver_mean", "sender_median", "sender_mean"]
 """Which end counted, and what was taken: the median over intervals, or the mean of the whole transfer."""
@@ -54,6 +55,8 @@ class ImportedTrial(BaseModel):
     window_recv_bytes: _Size | None
     window_granted_send_bytes: _Size | None
     window_granted_recv_bytes: _Size | None
+    of_linux: tuple[EndRole, ...] = Field(default=(), exclude_if=lambda ends: not ends)
+    """Ends of which the file says so: what Linux grants is twice of what it uses."""
     length_bytes: _Size | None
     congestion: _Name | None
     duration_ns: _Number | None
@@ -62,6 +65,11 @@ class ImportedTrial(BaseModel):
     """Lies inside the duration."""
     rate_bps: _Number | None = None
     """Of each flow, as the tool asked for it."""
+    dscp: int | None = Field(default=None, ge=0, le=63, exclude_if=lambda dscp: dscp is None)
+    """As the tool asked for it; so are MSS and pacing rate."""
+    mss_bytes: _Size | None = Field(default=None, exclude_if=lambda size: size is None)
+    pacing_rate_bps: _Number | None = Field(default=None, exclude_if=lambda rate: rate is None)
+    """Of each flow."""
     interval_ns: _Number | None
     """Width of the exact intervals of goodput; null where the file tells of none that count."""
     expected_bins: _Number

@@ -283,7 +283,7 @@ def _reported(record: TrialRecord) -> dict[str, Any]:
 
 def _imported_row(record: ImportedTrial) -> dict[str, Any]:
     window = record.window_bytes
-    return record.model_dump(exclude={"failure", "unfinished"}) | {
+    return record.model_dump(exclude={"failure", "unfinished", "of_linux"}) | {
         "attempt": 1,
         "started_at": None if record.started_at is None else rfc_3339(record.started_at),
         "flows_per_pair": record.flows,
@@ -308,16 +308,28 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
 
 
 def _imported_clipped(record: ImportedTrial) -> bool | None:
-    """Whether any end got less than was asked for; null where of none both are known.
+    """Whether any end got less than was asked for; null where it cannot be told, or of none both are known.
 
-    Linux tells twice of what it grants, so whether a window was raised cannot be told.
+    Linux tells twice of what it uses, other kernels may not. So whether a window was raised cannot be told.
     """
     ends = (
-        (record.window_send_bytes, record.window_granted_send_bytes),
-        (record.window_recv_bytes, record.window_granted_recv_bytes),
+        (record.window_send_bytes, record.window_granted_send_bytes, "source" in record.of_linux),
+        (record.window_recv_bytes, record.window_granted_recv_bytes, "sink" in record.of_linux),
     )
-    known = [granted < asked for asked, granted in ends if asked is not None and granted is not None]
-    return any(known) if known else None
+    told = [
+        _clipped(asked, granted, of_linux=of_linux)
+        for asked, granted, of_linux in ends
+        if asked is not None and granted is not None
+    ]
+    if any(told):
+        return True
+    return None if not told or None in told else False
+
+
+def _clipped(asked: int, granted: int, *, of_linux: bool) -> bool | None:
+    if granted < asked or granted >= 2 * asked:
+        return granted < asked
+    return True if of_linux else None
 
 
 def _imported_status(record: ImportedTrial) -> Status:

@@ -1,7 +1,7 @@
 """Past results of other tools, taken into an archive that everything to the left treats like any other.
 
-A reader is one file: `NAME`, `recognises(lines)` and `read(lines)`, which returns a `Transfer` for each test;
-`reading.KINDS` lists the readers. See docs/guide/import.md.
+A reader is one file: `NAME`, `recognises(lines)` and `read(lines)`, which returns a `Transfer` for each test,
+or why it failed; `reading.KINDS` lists the readers. See docs/guide/import.md.
 """
 
 from flowsweep.imports.importing import SWEEP, Imported, ProgressListener, Step, import_files

@@ -27,6 +27,8 @@ NAME = "flent"
 FORMAT = 4
 _SIGN = '"FLENT_VERSION"'
 _TEST = re.compile(r" -t (TCP_STREAM|TCP_MAERTS|TCP_SENDFILE)\b")
+_TO = re.compile(r" -H (\S+)")
+"""The last one is where data go; before it stands who controls that."""
 _MEGABIT = 1e6
 _SAME_MOMENT_NS = 10 * MILLISECOND_NS
 """Flent rounds when an interval ended."""
@@ -44,7 +46,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     """Read the flows of a file: all uploads are one transfer, all downloads another.
 
     Raises:
-        PlaceError: It is of another format, or there is no flow of TCP in it.
+        PlaceError: It is of another format, has no flow of TCP, or flows with several hosts.
     """
     transfers: list[Transfer] = []
     for text in json_texts(lines):
@@ -119,6 +121,14 @@ def _transfers(file: _File, line: int) -> list[Transfer]:
         flows[test[1] != "TCP_MAERTS"].append(_Found(name, series, values))
     if not any(flows.values()):
         raise PlaceError(f"{line}$.metadata.SERIES_META", "no series is a flow of TCP that netperf measured")
+    commands = (flow.series.command or "" for found in flows.values() for flow in found)
+    hosts = {host for command in commands for host in _TO.findall(command)[-1:]}
+    if len(hosts) > 1:
+        raise PlaceError(
+            f"{line}$.metadata.SERIES_META",
+            f"its flows are with {len(hosts)} hosts, such as {' and '.join(sorted(hosts)[:2])}: "
+            "only a test with one can be imported",
+        )
     both = all(flows.values())
     return [_transfer(file, found, upload=upload, both=both) for upload, found in flows.items() if found]
 

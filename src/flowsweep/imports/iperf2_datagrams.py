@@ -9,13 +9,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.imports.ranges import WHOLE
+from flowsweep.imports.ranges import REAL, WHOLE
 from flowsweep.imports.transfer import Datagrams, FlowReport, Report, Role
 
 COLUMNS = 5
 """Of the CSV, behind those of TCP: jitter in ms, lost, all, percent, out of order."""
 _RECEIVED = re.compile(rf"(?P<jitter>\d{{1,12}}\.\d{{1,9}}) ms\s+(?P<lost>{WHOLE})/\s*(?P<all>{WHOLE}) \(")
 _WRITTEN = re.compile(rf"\s*(?P<count>{WHOLE})/{WHOLE}\s+-?{WHOLE} pps")
+_ASKED = re.compile(rf"Sending ({WHOLE}) byte datagrams(?:, IPG target: ({REAL}) us)?")
+LATE = re.compile(
+    rf"\[\s*([^\]\s]+)\]\s+{REAL}\s*-\s*{REAL}\s+sec\s+"
+    rf"({WHOLE}) datagrams received out-of-order"
+)
+"""Of a flow, how many."""
 _JITTER = re.compile(r"-?\d{1,12}\.\d{1,9}", re.ASCII)
 
 
@@ -40,6 +46,21 @@ def of_text(rest: str) -> Datagrams | None:
     if found := _WRITTEN.match(rest):
         return Datagrams(int(found["count"]))
     return None
+
+
+def asked(line: str) -> tuple[int, int | None] | None:
+    """Read what a client is to send: bytes of a datagram, and bit/s of each flow where Iperf has the gap.
+
+    The rate has as many digits as the gap.
+    """
+    found = _ASKED.search(line)
+    if found is None:
+        return None
+    length_bytes, gap_us = int(found[1]), float(found[2] or 0)
+    if not gap_us:
+        return length_bytes, None
+    digits = len(found[2].replace(".", "").lstrip("0"))
+    return length_bytes, round(float(f"{length_bytes * 8e6 / gap_us:.{digits}g}"))
 
 
 def role_of_csv(reports: Sequence[Report]) -> Role | None:

@@ -45,13 +45,8 @@ _BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d"
 _SIZE = rf"({REAL}) ([KMG]?)Byte"
 _WINDOW = re.compile(rf"(?:TCP window|UDP buffer) size:\s+{_SIZE}(?:.*requested\s+{_SIZE})?")
 _LENGTH = re.compile(rf"(Write|Read) buffer size:\s+{_SIZE}")
-_DATAGRAM_LENGTH = re.compile(rf"Sending ({WHOLE}) byte datagrams")
 _FROM_SERVER = re.compile(rf"\[\s*({WHOLE})\]\s+Server Report:")
 _SENT = re.compile(rf"\[\s*({WHOLE})\]\s+Sent ({WHOLE}) datagrams")
-_LATE = re.compile(
-    rf"\[\s*([^\]\s]+)\]\s+{REAL}\s*-\s*{REAL}\s+sec\s+"
-    rf"({WHOLE}) datagrams received out-of-order"
-)
 _CONGESTION = re.compile(r"TCP congestion control set to (\S+)")
 _DATE = re.compile(rf" on (\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.{WHOLE})? \((?:UTC|GMT)\)")
 
@@ -127,6 +122,7 @@ class _Setting:
     window_bytes: int | None = None
     granted_bytes: int | None = None
     length_bytes: int | None = None
+    rate_bps: int | None = None
     congestion: str | None = None
 
 
@@ -199,6 +195,7 @@ class _Test:
             window_granted_send_bytes=setting.granted_bytes if sends else None,
             window_granted_recv_bytes=None if sends else setting.granted_bytes,
             length_bytes=setting.length_bytes,
+            rate_bps=setting.rate_bps,
             congestion=setting.congestion,
             test=setting.test,
             simultaneous=self.simultaneous,
@@ -240,7 +237,7 @@ class _Log:
             self._connection(number, found)
         elif found := _ROW.match(line):
             self._row(number, found)
-        elif found := _LATE.match(line):
+        elif found := iperf2_datagrams.LATE.match(line):
             self._late(found)
         elif _BEGINS_LIKE_A_ROW.match(line):
             raise LineError(number, f'found "{line.strip()}", expected interval, transfer and bandwidth')
@@ -266,8 +263,8 @@ class _Log:
             setting.window_bytes = None if found[3] is None else _binary(found[3], found[4])
             if found[3] is None and "default" not in line:
                 setting.window_bytes = setting.granted_bytes
-        elif found := _DATAGRAM_LENGTH.search(line):
-            setting.length_bytes = int(found[1])
+        elif asked := iperf2_datagrams.asked(line):
+            setting.length_bytes, setting.rate_bps = asked
         elif (found := _LENGTH.search(line)) and not facts_of(setting.test).datagrams:
             setting.length_bytes = _binary(found[2], found[3])
         elif found := _FROM_SERVER.match(line):
@@ -332,9 +329,9 @@ class _Log:
         if not self._reversed(found):
             return self._settings.setdefault(role, _Setting())
         above = self._settings.setdefault(_OTHER[role], _Setting())
-        return _Setting(
-            above.test, length_bytes=above.length_bytes if facts_of(above.test).datagrams else None
-        )
+        if not facts_of(above.test).datagrams:
+            return _Setting(above.test)
+        return _Setting(above.test, length_bytes=above.length_bytes, rate_bps=above.rate_bps)
 
     def _row(self, number: int, found: re.Match[str]) -> None:
         report = _report(found)

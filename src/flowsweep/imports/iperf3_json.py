@@ -10,43 +10,39 @@ from typing import Any
 from flowsweep.imports.iperf3_model import Document, Event
 from flowsweep.imports.iperf3_transfer import transfers_of
 from flowsweep.imports.json_text import checked, json_texts
-from flowsweep.imports.transfer import PlaceError, Transfer
+from flowsweep.imports.transfer import FailedTestError, Transfer
 
 NAME = "iperf3-json"
 _STREAM = '{"event":'
 _SIGN = '"iperf 3'
 """Each text names the version."""
-_LOOKED_AT_LINES = 200
 
 
 def recognises(lines: Sequence[str]) -> bool:
     """Whether it begins with JSON that names the version of iperf3."""
     first = next((line for line in lines if line.strip()), "")
-    return first.startswith("{") and any(_SIGN in line for line in lines[:_LOOKED_AT_LINES])
+    return first.startswith("{") and any(_SIGN in line for line in lines)
 
 
-def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
-    """Read every test of a file: of an unfinished one, its intervals; of one without any that count, nothing.
+def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
+    """Read every test of a file: of an unfinished one, its intervals; of one without any that count, why.
 
     Raises:
-        PlaceError: A text is none of iperf3's, or there are only tests that failed; says why they did.
+        PlaceError: A text is none of iperf3's.
     """
-    transfers: list[Transfer] = []
-    failure: PlaceError | None = None
+    tests: list[Transfer | FailedTestError] = []
     for line, document in _documents(lines):
         if document.unfinished() is not None and not document.counted_anything():
-            failure = _failure(document, line)
+            tests.append(_failure(document, line))
         else:
-            transfers += transfers_of(document, line)
-    if failure is not None and not transfers:
-        raise failure
-    return tuple(transfers)
+            tests += transfers_of(document, line)
+    return tuple(tests)
 
 
-def _failure(document: Document, line: int) -> PlaceError:
+def _failure(document: Document, line: int) -> FailedTestError:
     if document.error is not None:
-        return PlaceError(f"{line}$.error", f'the test failed: "{document.error}"')
-    return PlaceError(f"{line}$.end", "tells of no flow, and no interval does")
+        return FailedTestError(f"{line}$.error", f'the test failed: "{document.error}"')
+    return FailedTestError(f"{line}$.end", "tells of no flow, and no interval does")
 
 
 def _documents(lines: Sequence[str]) -> Iterator[tuple[int, Document]]:

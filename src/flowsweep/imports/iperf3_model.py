@@ -102,6 +102,17 @@ class TestStart(Part):
     bidir: int = 0
     """iperf3 up to 3.12 does not say."""
     target_bitrate: Whole | None = None
+    size_bytes: Whole = Field(0, alias="bytes")
+    """What the test was to carry; 0 where it was asked for by time or blocks."""
+    blocks: Whole = 0
+    tos: Annotated[int, Field(ge=0, le=255)] = 0
+    fqrate: Whole | None = None
+    """iperf3 up to 3.12 does not say."""
+
+    @property
+    def asked_bytes(self) -> int | None:
+        """What the test was to carry, where it was not asked for by time."""
+        return self.size_bytes or self.blocks * self.blksize or None
 
 
 class Start(Part):
@@ -113,6 +124,11 @@ class Start(Part):
     """Only in a server's file."""
     cookie: str | None = None
     target_bitrate: Whole | None = None
+    fq_rate: Whole | None = None
+    tcp_mss: Whole | None = None
+    """Only where it was asked for."""
+    system_info: str | None = None
+    """What `uname` says, the kernel first."""
     sock_bufsize: Whole | None = None
     """The window asked for; 0: none."""
     sndbuf_actual: Whole | None = None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
 from flowsweep.imports.iperf3_model import Connection, Count, Document, TestStart
-from flowsweep.imports.transfer import FarEnd, FlowReport, PlaceError, Report, Transfer, far_end, sum_of
+from flowsweep.imports.transfer import FarEnd, FlowReport, PlaceError, Report, Role, Transfer, far_end, sum_of
 
 
 def transfers_of(document: Document, line: int) -> tuple[Transfer, ...]:
@@ -84,16 +84,26 @@ class _Way:
             window_recv_bytes=window,
             window_granted_send_bytes=granted if self._sends else of_server,
             window_granted_recv_bytes=of_server if self._sends else granted,
+            of_linux=(*self._of_linux(), *(() if server is None else server.of_linux)),
             length_bytes=test.blksize or None,
             congestion=self._congestion(),
             duration_ns=(test.duration + test.omit) * SECOND_NS if test.duration else None,
             test="udp" if test.protocol == "UDP" else "tcp",
             omit_ns=test.omit * SECOND_NS,
             rate_bps=(start.target_bitrate if test.target_bitrate is None else test.target_bitrate) or None,
+            dscp=test.tos >> 2 or None,
+            mss_bytes=start.tcp_mss or None,
+            pacing_rate_bps=(start.fq_rate if test.fqrate is None else test.fqrate) or None,
+            asked_bytes=test.asked_bytes,
             simultaneous=self.both,
             far=far,
             unfinished=self.document.unfinished() or (None if server is None else server.unfinished),
         )
+
+    def _of_linux(self) -> tuple[Role, ...]:
+        if not (self.document.start.system_info or "").startswith("Linux "):
+            return ()
+        return ("source" if self._sends else "sink",)
 
     def _flows(self) -> EndFlows:
         return EndFlows(

@@ -6,13 +6,22 @@ from typing import Any
 
 from flowsweep.defaults import (
     IMPORT_FLOWS_MAX,
+    IMPORT_RATE_MAX_BPS,
     IMPORT_TIME_MAX_NS,
     IMPORT_WINDOW_MAX_BYTES,
     NAME_MAX_CHARACTERS,
 )
 from flowsweep.errors import PlanError
 from flowsweep.imports.transfer import Transfer
-from flowsweep.units import QuantityError, parse_duration, parse_size, write_duration, write_size
+from flowsweep.units import (
+    QuantityError,
+    parse_duration,
+    parse_rate,
+    parse_size,
+    write_duration,
+    write_rate,
+    write_size,
+)
 from flowsweep.wording import is_utf8
 
 
@@ -46,6 +55,12 @@ def _parse_bounded_duration(text: str) -> int:
     return duration_ns
 
 
+def _parse_bounded_rate(text: str) -> int:
+    if (rate_bps := parse_rate(text)) > IMPORT_RATE_MAX_BPS:
+        raise QuantityError(f'"{text}" is too high: the most is {write_rate(IMPORT_RATE_MAX_BPS)}')
+    return rate_bps
+
+
 _KEYS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "from": (_parse_name, ("src",)),
     "to": (_parse_name, ("dst",)),
@@ -56,6 +71,7 @@ _KEYS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "length": (_parse_bounded_size, ("length_bytes",)),
     "congestion": (_parse_name, ("congestion",)),
     "duration": (_parse_bounded_duration, ("duration_ns",)),
+    "rate": (_parse_bounded_rate, ("rate_bps",)),
     "role": (_parse_role, ("role",)),
 }
 """As a plan has them, and the fields of a transfer that they fill."""

@@ -45,6 +45,8 @@ _SETTING = re.compile(
 _ACCEPTED = re.compile(r"nuttcp-r\S*: accept from (\S+)")
 _WINDOWS = re.compile(rf"nuttcp-([tr])\S*: send window size = ({WHOLE}), receive window size = ({WHOLE})")
 _LIMIT = re.compile(rf"nuttcp-t\S*: time limit = ({DECIMAL}) seconds")
+_RATE_LIMIT = re.compile(rf"nuttcp-t\S*: rate limit = ({DECIMAL}) Mbps")
+"""Of all flows together."""
 _LOST = re.compile(rf"nuttcp-r\S*: {WHOLE} / {WHOLE} drop/pkt")
 _RETRANSMITTED = re.compile(rf"nuttcp-t\S*: retrans ?= ?({WHOLE})\b")
 """Of the connection; of all of its host nuttcp has "host-retrans"."""
@@ -109,6 +111,7 @@ class _Test:
     granted: dict[str, int] = field(default_factory=dict)
     """By side: t, r."""
     duration_ns: int | None = None
+    rate_sum_bps: float | None = None
     retransmits: int | None = None
     sides: set[str] = field(default_factory=set)
     """Whose version was told: each end tells it once."""
@@ -150,6 +153,8 @@ class _Test:
             self.granted[found[1]] = int(found[2] if found[1] == "t" else found[3])
         elif found := _LIMIT.match(line):
             self.duration_ns = round(float(found[1]) * SECOND_NS)
+        elif found := _RATE_LIMIT.match(line):
+            self.rate_sum_bps = float(found[1]) * 1e6
         elif found := _RETRANSMITTED.match(line):
             self.retransmits = int(found[1])
         elif _LOST.match(line) and self.rows:
@@ -170,6 +175,7 @@ class _Test:
             length_bytes=self.length,
             duration_ns=self.duration_ns,
             test=self.protocol,
+            rate_bps=None if not self.rate_sum_bps else round(self.rate_sum_bps / (self.flows or 1)),
             far=far,
             unfinished=self._unfinished(near),
         )

@@ -15,23 +15,36 @@ from flowsweep.defaults import IMPORT_BINS_PER_INTERVAL, MILLISECOND_NS, MINIMUM
 from flowsweep.imports.occasions import Occasions
 from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
 from flowsweep.imports.transfer import Report, Role, Transfer
-from flowsweep.wording import printable
+from flowsweep.wording import format_duration, printable
 
 _POINT = (
     "sweep", "src", "dst", "test", "simultaneous", "flows", "window_send_bytes", "window_recv_bytes",
     "length_bytes", "congestion", "duration_ns", "omit_ns", "rate_bps",
+    "dscp", "mss_bytes", "pacing_rate_bps",
 )  # fmt: skip
 """What trials of one point have in common."""
 UNKNOWN_HOSTS = ("unknown sender", "unknown receiver")
 """Where neither the file nor anybody else says which hosts they were."""
 _NEARLY_WHOLE = 0.98
 """Tools end their last interval some milliseconds early."""
+_APART = 0.05
+"""How much of an interval flows may begin it apart, and still have the same one."""
 _LATE = 0.01
+_WHOLE_FROM = 0.9
+"""A test that lasted a smaller share of its duration was broken off."""
 _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
-_Columns = Sequence[tuple[Report, ...]]
-"""For each exact interval of a source what all flows report."""
-_TOO_FEW: tuple[None, int, _Columns] = (None, 0, ())
+_NOT_IN_IDS = ("assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux")
+"""What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
+files with these tell the time."""
+_Sums = Sequence[float]
+"""For each exact interval of a source the rate of all flows, in bit/s."""
+_TOO_FEW: tuple[None, int, _Sums] = (None, 0, ())
+
+
+def point_of(trial: ImportedTrial) -> tuple[Any, ...]:
+    """What a trial has in common with others of its point, to compare it by."""
+    return tuple(getattr(trial, name) for name in _POINT)
 
 
 class Numbering:
@@ -57,8 +70,7 @@ class Numbering:
         self._looked_at: Counter[tuple[int | None, tuple[Any, ...]]] = Counter()
         self._last = 0
         for trial in known:
-            key = tuple(getattr(trial, name) for name in _POINT)
-            self._take(trial.repeat, self._occasions.of(trial.started_at), key)
+            self._take(trial.repeat, self._occasions.of(trial.started_at), point_of(trial))
 
     def next_repeat(self, point: dict[str, Any], started_at: datetime | None) -> int:
         """Count one more trial of a point."""
@@ -94,7 +106,7 @@ def content_ids(transfers: Sequence[Transfer]) -> list[str]:
 
 def _known_fields(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Leave out what the file does not say, so that an id stays when more can be said of other files."""
-    return {name: value for name, value in fields if value is not None and name != "assumed"}
+    return {name: value for name, value in fields if value is not None and name not in _NOT_IN_IDS}
 
 
 def outcome_of(
@@ -120,8 +132,8 @@ def outcome_of(
     )
     ends = _ends(transfer)
     counted = ends.get("sink") or ends["source"]
-    interval_ns, count, columns = _intervals(counted, transfer)
-    method, goodput_bps = _goodput(counted, count, columns)
+    interval_ns, count, sums = _intervals(counted, transfer)
+    method, goodput_bps = _goodput(counted, count, sums)
     failed = transfer.failure is not None
     point = {
         "sweep": sweep,
@@ -137,13 +149,14 @@ def outcome_of(
         elapsed_ns=transfer.total.end_ns,
         window_granted_send_bytes=transfer.window_granted_send_bytes,
         window_granted_recv_bytes=transfer.window_granted_recv_bytes,
+        of_linux=transfer.of_linux,
         interval_ns=interval_ns,
         expected_bins=count if counted.role == "sink" else 0,
         goodput_method=method,
         reported_bytes=None if failed else counted.size_bytes,
         reported_goodput_bps=None if failed else goodput_bps,
         failure=_reason(transfer.failure),
-        unfinished=_reason(transfer.unfinished),
+        unfinished=_reason(transfer.unfinished or _too_short(transfer)),
     )
     return ImportedOutcome(
         record,
@@ -151,6 +164,17 @@ def outcome_of(
         flows=flows_of(ends.values()),
         of_tests={name: table for name, table in further_tables(transfer, ends.values()) if table.num_rows},
     )
+
+
+def _too_short(transfer: Transfer) -> str | None:
+    """Say how long a test lasted that somebody broke off, where its file does not call it unfinished."""
+    asked_ns, told_ns = transfer.duration_ns, transfer.total.end_ns
+    if asked_ns is None or told_ns is None:
+        return None
+    lasted_ns = transfer.omit_ns + told_ns
+    if lasted_ns + (transfer.cut_off_ns or 0) >= _WHOLE_FROM * asked_ns:
+        return None
+    return f"it lasted {format_duration(lasted_ns)} of {format_duration(asked_ns)}"
 
 
 def _reason(told: str | None) -> str | None:
@@ -175,18 +199,17 @@ def _ends(transfer: Transfer) -> dict[Role, ImportedEnd]:
     return {role: near_end, other: far_end}
 
 
-def _goodput(end: ImportedEnd, intervals: int, columns: _Columns) -> tuple[GoodputMethod, float | None]:
+def _goodput(end: ImportedEnd, intervals: int, sums: _Sums) -> tuple[GoodputMethod, float | None]:
     """Choose the method, and take the goodput of the file where samples of a receiver do not tell it."""
     if end.role == "sink":
         return ("receiver_median", None) if intervals else ("receiver_mean", end.rate_bps)
     if not intervals:
         return "sender_mean", end.rate_bps
-    sums = [sum(report.rate_bps for report in reports) for reports in columns]
     return "sender_median", statistics.median(sums)
 
 
-def _intervals(end: ImportedEnd, transfer: Transfer) -> tuple[int | None, int, _Columns]:
-    """Find the width of the exact intervals, how many all flows have and, of a source, these themselves."""
+def _intervals(end: ImportedEnd, transfer: Transfer) -> tuple[int | None, int, _Sums]:
+    """Find the width of the exact intervals, how many all flows have and, of a source, their rates."""
     rows = [
         [report for report in flow.intervals if report.start_ns >= transfer.omit_ns] for flow in end.flows
     ]
@@ -195,18 +218,61 @@ def _intervals(end: ImportedEnd, transfer: Transfer) -> tuple[int | None, int, _
     width_ns = _asked_width(statistics.median(_width(report) for reports in rows for report in reports))
     if width_ns <= 0 or _bins(end, width_ns) > IMPORT_BINS_PER_INTERVAL * sum(map(len, rows)):
         return _TOO_FEW
-    columns: _Columns = ()
+    sums: _Sums = ()
     if end.role == "sink":
         first_ns = max(flow.intervals[0].start_ns for flow in end.flows) + transfer.omit_ns
         width_ns, count = _fitted(min(reports[-1].end_ns for reports in rows) - first_ns, width_ns)
     else:
+        sums = _rates_together(rows, width_ns)
+        count = len(sums)
+    return (width_ns, count, sums) if width_ns > 0 and count >= MINIMUM_BINS else _TOO_FEW
+
+
+def _rates_together(rows: Sequence[Sequence[Report]], width_ns: int) -> list[float]:
+    """What all flows of a source sent in each interval, in bit/s; empty where only their means tell it.
+
+    Intervals as the file has them, where all flows have the same ones. Where their widths vary, those that
+    are longer may be the slower ones, so none is left out: the mean of the whole it is, or, where flows did
+    not begin and end together, exact intervals of the time that they have in common.
+    """
+    inner = (report for reports in rows for report in reports[1:-1])
+    if all(_nearest_millisecond(_width(report)) == width_ns for report in inner):
         exact = (
             [report for report in reports if _nearest_millisecond(_width(report)) == width_ns]
             for reports in rows
         )
         columns = list(zip(*exact, strict=False))
-        count = len(columns)
-    return (width_ns, count, columns) if width_ns > 0 and count >= MINIMUM_BINS else _TOO_FEW
+        if all(_spread(report.start_ns for report in column) <= width_ns * _APART for column in columns):
+            return [sum(report.rate_bps for report in column) for column in columns]
+    begins, ends = [reports[0].start_ns for reports in rows], [reports[-1].end_ns for reports in rows]
+    count = (min(ends) - max(begins)) // width_ns
+    if max(_spread(begins), _spread(ends)) <= width_ns or count < MINIMUM_BINS:
+        return []
+    return _summed(rows, [max(begins) + number * width_ns for number in range(count + 1)])
+
+
+def _summed(rows: Sequence[Sequence[Report]], bounds: Sequence[int]) -> list[float]:
+    """Rates of all flows together between bounds, in bit/s; without those that a flow does not cover."""
+    width_ns = bounds[1] - bounds[0]
+    totals = [0.0] * (len(bounds) - 1)
+    whole = [True] * len(totals)
+    for reports in rows:
+        covered, bits = [0] * len(totals), [0.0] * len(totals)
+        for report in reports:
+            first = max((report.start_ns - bounds[0]) // width_ns, 0)
+            for number in range(first, min(-((bounds[0] - report.end_ns) // width_ns), len(totals))):
+                shared_ns = min(report.end_ns, bounds[number + 1]) - max(report.start_ns, bounds[number])
+                covered[number] += shared_ns
+                bits[number] += report.rate_bps * shared_ns
+        for number, share_ns in enumerate(covered):
+            whole[number] = whole[number] and share_ns >= _NEARLY_WHOLE * width_ns
+            totals[number] += bits[number] / max(share_ns, 1)
+    return [total for total, is_whole in zip(totals, whole, strict=True) if is_whole]
+
+
+def _spread(times_ns: Iterable[int]) -> int:
+    times = list(times_ns)
+    return max(times) - min(times)
 
 
 def _bins(end: ImportedEnd, width_ns: int) -> int:

@@ -17,7 +17,15 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
 from flowsweep.imports.iperf3_model import Count, Document, End, EndOfStream, Interval
 from flowsweep.imports.json_text import Part, Real, Seconds, Text, Whole, checked, json_texts
-from flowsweep.imports.transfer import Datagrams, FarEnd, FlowReport, PlaceError, Report, Transfer
+from flowsweep.imports.transfer import (
+    Datagrams,
+    FailedTestError,
+    FarEnd,
+    FlowReport,
+    PlaceError,
+    Report,
+    Transfer,
+)
 
 NAME = "pscheduler"
 _SIGN = '"throughput-bits"'
@@ -31,23 +39,21 @@ def recognises(lines: Sequence[str]) -> bool:
     return first.startswith("{") and any(_SIGN in line for line in lines)
 
 
-def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
-    """Read every record of a file. Tests that failed are left out, unless there is no other.
+def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
+    """Read every record of a file: of a test that failed, why.
 
     Raises:
-        PlaceError: A record is no result of a throughput test, or there are only tests that failed.
+        PlaceError: A record is no result of a throughput test.
     """
-    transfers = []
-    failure: PlaceError | None = None
+    tests: list[Transfer | FailedTestError] = []
     for text in json_texts(lines):
         record = _record(text)
-        if not record.result.succeeded:
-            failure = PlaceError(f"{text.line}$.result", f'the test failed: "{record.result.error}"')
+        if record.result.succeeded:
+            tests.append(_transfer(record, text.line))
         else:
-            transfers.append(_transfer(record, text.line))
-    if failure is not None and not transfers:
-        raise failure
-    return tuple(transfers)
+            said = f'the test failed: "{record.result.error}"'
+            tests.append(FailedTestError(f"{text.line}$.result", said))
+    return tuple(tests)
 
 
 class _Data(Part):
@@ -185,6 +191,7 @@ def _transfer(record: _Record, line: int) -> Transfer:
         test="udp" if spec.udp else "tcp",
         omit_ns=omit_ns,
         rate_bps=spec.bandwidth,
+        cut_off_ns=SECOND_NS if record.of_receiver else None,
         far=None if receiver_bps is None else FarEnd(receiver_bps, None),
     )
 

@@ -60,11 +60,12 @@ def _settings(transfer: Transfer) -> Iterator[_Bounded]:
         transfer.window_granted_recv_bytes,
     )
     yield "a number of flows", transfer.flow_count, IMPORT_FLOWS_MAX
-    for size in (*windows, transfer.length_bytes):
+    for size in (*windows, transfer.length_bytes, transfer.mss_bytes):
         yield "a window or length in bytes", size, IMPORT_WINDOW_MAX_BYTES
     yield "a duration in ns", transfer.duration_ns, IMPORT_TIME_MAX_NS
     yield "an omitted time in ns", transfer.omit_ns, IMPORT_TIME_MAX_NS
-    yield "a rate in bit/s", transfer.rate_bps, IMPORT_RATE_MAX_BPS
+    for rate_bps in (transfer.rate_bps, transfer.pacing_rate_bps):
+        yield "a rate in bit/s", rate_bps, IMPORT_RATE_MAX_BPS
     for flow in (*transfer.flows, *(() if transfer.far is None else transfer.far.flows)):
         yield "a port", flow.source_port, PORT_MAX
         yield "a port", flow.sink_port, PORT_MAX

@@ -22,7 +22,7 @@ from flowsweep.errors import ImportedFileError
 from flowsweep.imports import dated_table, flent, iperf2_csv, iperf2_text, iperf3_json, nuttcp, pscheduler
 from flowsweep.imports.json_text import FEWER_INTERVALS, is_one_test
 from flowsweep.imports.ranges import beyond
-from flowsweep.imports.transfer import PlaceError, TooManyTestsError, Transfer
+from flowsweep.imports.transfer import FailedTestError, PlaceError, TooManyTestsError, Transfer
 from flowsweep.wording import format_size
 
 _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
@@ -38,7 +38,18 @@ class Kind:
     name: str
     recognises: Callable[[Sequence[str]], bool]
     """By its first lines."""
-    read: Callable[[Sequence[str]], tuple[Transfer, ...]]
+    read: Callable[[Sequence[str]], tuple[Transfer | FailedTestError, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class FileTests:
+    """What a file tells."""
+
+    kind: Kind
+    transfers: tuple[Transfer, ...]
+    """At least one."""
+    failed: tuple[FailedTestError, ...]
+    """Of tests that gave nothing: where the file says it, and why."""
 
 
 KINDS = {
@@ -50,7 +61,7 @@ _JSON = (flent.NAME, pscheduler.NAME, iperf3_json.NAME)
 """What is not read line by line."""
 
 
-def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer, ...]]:
+def read_file(path: Path, kind: str | None = None) -> FileTests:
     """Read every test of a file.
 
     Args:
@@ -58,7 +69,7 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
         kind: One of KINDS; recognised if absent.
 
     Raises:
-        ImportedFileError: It cannot be read; names file and line.
+        ImportedFileError: It cannot be read, or all its tests failed; names file and line.
     """
     lines = _lines(path)
     chosen = KINDS[kind] if kind is not None else _recognised(lines)
@@ -69,32 +80,44 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
         )
     if chosen.name not in _JSON:
         _check_lines(path, lines)
-    try:
-        transfers = chosen.read(lines)
-    except PlaceError as error:
-        raise ImportedFileError(f"{path}:{error.place}: {_one_line(error)}") from error
-    except csv.Error as error:
-        raise ImportedFileError(f"{path}: read as {chosen.name}, it is no CSV: {error}") from error
-    except TooManyTestsError as error:
-        raise ImportedFileError(f"{path}: {error}") from error
-    except (ValueError, OverflowError) as error:
-        raise ImportedFileError(
-            f"{path}: read as {chosen.name}, a number in it is of no use: {error}"
-        ) from error
-    if len(transfers) > IMPORT_TESTS_MAX:
+    tests = _tests(path, chosen, lines)
+    transfers = tuple(test for test in tests if isinstance(test, Transfer))
+    failed = tuple(test for test in tests if isinstance(test, FailedTestError))
+    if len(tests) > IMPORT_TESTS_MAX:
         raise ImportedFileError(f"{path}: {TooManyTestsError()}")
     wrong = next((problem for transfer in transfers if (problem := beyond(transfer)) is not None), None)
     if wrong is not None:
         raise ImportedFileError(f"{path}: read as {chosen.name}, {wrong}")
     if not transfers:
-        raise ImportedFileError(f"{path}: read as {chosen.name}, it tells of no test")
-    return chosen, transfers
+        nothing = ImportedFileError(f"{path}: read as {chosen.name}, it tells of no test")
+        raise _placed(path, failed[-1]) if failed else nothing
+    return FileTests(chosen, transfers, failed)
 
 
-def _one_line(error: Exception) -> str:
+def in_one_line(error: Exception) -> str:
     """What is wrong, in one line that ends: it may quote what a file says."""
     text = " ".join(str(error).split())
     return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
+
+
+def _placed(path: Path, error: PlaceError) -> ImportedFileError:
+    return ImportedFileError(f"{path}:{error.place}: {in_one_line(error)}")
+
+
+def _tests(path: Path, kind: Kind, lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
+    """Read lines as of a kind, and name the file in what is wrong with them."""
+    try:
+        return kind.read(lines)
+    except PlaceError as error:
+        raise _placed(path, error) from error
+    except csv.Error as error:
+        raise ImportedFileError(f"{path}: read as {kind.name}, it is no CSV: {error}") from error
+    except TooManyTestsError as error:
+        raise ImportedFileError(f"{path}: {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise ImportedFileError(
+            f"{path}: read as {kind.name}, a number in it is of no use: {error}"
+        ) from error
 
 
 def _recognised(lines: Sequence[str]) -> Kind | None:

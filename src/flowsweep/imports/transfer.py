@@ -20,6 +20,10 @@ class PlaceError(ValueError):
         super().__init__(message)
 
 
+class FailedTestError(PlaceError):
+    """A test gave no result, as its file tells: of a file with others, it is left out."""
+
+
 class LineError(PlaceError):
     """A line is not what its kind of file has there."""
 
@@ -151,6 +155,8 @@ class Transfer:
     window_recv_bytes: int | None = None
     window_granted_send_bytes: int | None = None
     window_granted_recv_bytes: int | None = None
+    of_linux: tuple[Role, ...] = ()
+    """Ends of which the file says so: what Linux grants is twice of what it uses."""
     length_bytes: int | None = None
     congestion: str | None = None
     duration_ns: int | None = None
@@ -160,6 +166,13 @@ class Transfer:
     """Lies inside the duration: what was carried then is in the intervals, and in no report of a whole."""
     rate_bps: int | None = None
     """Of each flow, asked for."""
+    dscp: int | None = None
+    """Asked for, as what follows; None where the tool left it to the hosts."""
+    mss_bytes: int | None = None
+    pacing_rate_bps: int | None = None
+    """Of each flow, by the kernel."""
+    asked_bytes: int | None = None
+    """What the test was to carry, where it was to end by that and not by time."""
     simultaneous: bool = False
     """The other direction was tested at the same time."""
     far: FarEnd | None = None
@@ -168,6 +181,8 @@ class Transfer:
     """Of pings beside the transfer, from the source."""
     failure: str | None = None
     """Why the test gave no result, as the file tells it; then `total` says nothing of what was carried."""
+    cut_off_ns: int | None = None
+    """How much longer than told the transfer may have taken, where its time was cut off to whole units."""
     unfinished: str | None = None
     """Why the file tells of a part of the test only: `total` is of that part."""
     assumed: tuple[str, ...] = ()

@@ -5,6 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from flowsweep.errors import ImportedFileError
 from flowsweep.imports import Transfer, read_file
 from flowsweep.imports.outcome import Numbering, outcome_of
 from imported_trials import FILES
@@ -19,7 +22,7 @@ def document(name: str) -> Document:
 def read(tmp_path: Path, told: Document) -> tuple[Transfer, ...]:
     path = tmp_path / "changed.flent"
     path.write_text(json.dumps(told), "utf-8")
-    return read_file(path)[1]
+    return read_file(path).transfers
 
 
 def test_a_flow_without_a_mean_is_not_left_out_of_the_sum(tmp_path: Path) -> None:
@@ -56,6 +59,18 @@ def test_a_gap_makes_no_more_intervals_than_can_be(tmp_path: Path) -> None:
     (test,) = read(tmp_path, told)
     record = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).record
     assert (record.expected_bins, record.goodput_method) == (0, "receiver_mean")
+
+
+def test_flows_with_several_hosts_are_not_said_to_be_with_the_first(tmp_path: Path) -> None:
+    """As of rtt_fair: HOST has the first only."""
+    told = document("rrul")
+    series = told["metadata"]["SERIES_META"]["TCP upload BK"]
+    assert f" -H {told['metadata']['HOST']} " in series["COMMAND"]
+    series["COMMAND"] = series["COMMAND"].replace(f" -H {told['metadata']['HOST']} ", " -H 10.77.0.9 ")
+    with pytest.raises(
+        ImportedFileError, match=r"its flows are with 2 hosts, such as 10\.77\.0\.2 and 10\.77\.0\.9:"
+    ):
+        read(tmp_path, told)
 
 
 def test_what_was_not_asked_for_is_unknown(tmp_path: Path) -> None:

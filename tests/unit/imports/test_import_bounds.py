@@ -33,7 +33,7 @@ def refusal(tmp_path: Path, content: bytes | str, kind: str | None = None) -> st
 def outcomes(tmp_path: Path, content: bytes | str) -> list[ImportedTrial]:
     path = tmp_path / "file"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    _, transfers = read_file(path)
+    transfers = read_file(path).transfers
     ids = content_ids(transfers)
     return [
         outcome_of(told, trial_id, sweep="s", imported_from="f", numbering=Numbering(())).record
@@ -114,7 +114,7 @@ def test_numbers_of_pings_that_leave_out_more_than_can_be_is_no_count_of_questio
     for step, told in ((1, 3_000), (10, 10 * 2_999 + 1), (12, 0), (9_999, 0), (10**14, 0)):
         path = tmp_path / f"{step}.flent"
         path.write_bytes(flent(**{name: pings(step)}))
-        _, (upload,) = read_file(path)
+        (upload,) = read_file(path).transfers
         assert len(upload.echoes) == told
 
 
@@ -123,7 +123,7 @@ def test_the_kind_is_recognised_by_the_first_lines_only(tmp_path: Path) -> None:
     assert len(outcomes(tmp_path, "\n" * (IMPORT_LINES_LOOKED_AT - 1) + rows)) == 1
     assert "by its first 2000 lines" in refusal(tmp_path, "\n" * IMPORT_LINES_LOOKED_AT + rows)
     (tmp_path / "file").write_text("\n" * IMPORT_LINES_LOOKED_AT + rows, encoding="utf-8")
-    assert len(read_file(tmp_path / "file", "iperf-csv")[1]) == 1
+    assert len(read_file(tmp_path / "file", "iperf-csv").transfers) == 1
 
 
 def test_lines_rows_values_and_tests_have_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,8 @@ def _processor_s(content: bytes, folder: Path) -> float:
 
 
 @pytest.mark.parametrize(
-    "setting", ["window=2TiB", "length=9EiB", "duration=10000h", "from=", f"to={'a' * 256}"]
+    "setting",
+    ["window=2TiB", "length=9EiB", "duration=10000h", "rate=2000000Gbit/s", "from=", f"to={'a' * 256}"],
 )
 def test_what_a_person_knows_has_the_same_bounds(setting: str) -> None:
     with pytest.raises(PlanError):
@@ -243,6 +244,6 @@ def test_a_long_connection_takes_time_that_grows_with_its_rows(tmp_path: Path) -
     for count in (2_000, 20_000):
         path.write_text("".join(rows[:count]), "utf-8")
         began_s = time.process_time()
-        assert len(read_file(path)[1][0].flows[0].intervals) == count
+        assert len(read_file(path).transfers[0].flows[0].intervals) == count
         took_s.append(time.process_time() - began_s)
     assert took_s[1] < 30 * took_s[0]

@@ -77,8 +77,8 @@ a,b,1006948018,8192,,,2495611,
 def read(tmp_path: Path, text: str, kind: str | None = None) -> tuple[str, tuple[Transfer, ...]]:
     path = tmp_path / "results"
     path.write_text(text, encoding="utf-8")
-    found, transfers = read_file(path, kind)
-    return found.name, transfers
+    told = read_file(path, kind)
+    return told.kind.name, told.transfers
 
 
 def test_what_a_client_prints(tmp_path: Path) -> None:
@@ -295,10 +295,17 @@ def test_goodput_is_the_median_over_intervals_where_there_are_enough(
 
 
 def test_what_is_known_beyond_the_files(tmp_path: Path) -> None:
-    settings = ["window=64KiB", "window_recv=1MiB", "congestion=reno", "duration=10s", "role=sink"]
+    settings = [
+        "window=64KiB",
+        "window_recv=1MiB",
+        "congestion=reno",
+        "duration=10s",
+        "rate=50Mbit/s",
+        "role=sink",
+    ]
     assert parse_known(settings) == {
         "window_send_bytes": 65_536, "window_recv_bytes": 1 << 20, "congestion": "reno",
-        "duration_ns": 10_000_000_000, "role": "sink",
+        "duration_ns": 10_000_000_000, "rate_bps": 50_000_000, "role": "sink",
     }  # fmt: skip
     (tmp_path / "client.txt").write_text(CLIENT_TEXT, encoding="utf-8")
     result = CliRunner().invoke(
@@ -346,7 +353,7 @@ def test_a_file_with_a_line_longer_than_csv_allows_does_not_stop_the_others(tmp_
 def test_text_as_powershell_writes_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "redirected.csv"
     file.write_text(CSV, encoding="utf-16")
-    assert read_file(file)[1] == read(tmp_path, CSV)[1]
+    assert read_file(file).transfers == read(tmp_path, CSV)[1]
 
 
 def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
@@ -354,7 +361,7 @@ def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(CSV.encode()),))
     writer.start()
-    assert len(read_file(pipe)[1]) == 2
+    assert len(read_file(pipe).transfers) == 2
     writer.join()
 
 

@@ -3,9 +3,16 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from flowsweep.archive import read_archive
+from flowsweep.cli import load
+from flowsweep.cli.app import app
 from flowsweep.imports import Transfer, read_file
+from flowsweep.imports.iperf2_datagrams import asked
 from flowsweep.imports.transfer import NO_REPORT_OF_THE_WHOLE
+
+load(["import"])
 
 HEADING = "Client connecting to 10.0.0.2, TCP port 5001\n"
 LISTENS = "Server listening on TCP port 5001\n"
@@ -13,7 +20,7 @@ LISTENS = "Server listening on TCP port 5001\n"
 
 def read(tmp_path: Path, text: str) -> tuple[Transfer, ...]:
     (tmp_path / "log").write_text(text, "utf-8")
-    return read_file(tmp_path / "log")[1]
+    return read_file(tmp_path / "log").transfers
 
 
 def connected(flow: int, port: int, *, server: bool = False) -> str:
@@ -67,6 +74,32 @@ def test_a_flow_that_connects_after_anothers_first_interval_is_of_the_same_test(
     assert (test.flow_count, test.unfinished) == (3, None)
     more = connected(6, 40_004, server=server) + rows(6, 2) + row(6, 0, 2)
     assert [one.flow_count for one in read(tmp_path, text + more)] == [3, 1]
+
+
+def test_datagrams_at_different_rates_are_different_points(tmp_path: Path) -> None:
+    """As of `iperf -u -b 10M`, 50M and 200M; a server is not told, and gets it from whoever imports."""
+    gaps_us = {"1121.52": 10_485_800, "224.30": 52_430_000, "56.08": 209_700_000}
+    words = ["import"]
+    for gap_us in gaps_us:
+        head = (
+            f"Client connecting to b, UDP port 5001\nSending 1470 byte datagrams, IPG target: {gap_us} us\n"
+        )
+        (tmp_path / gap_us).write_text(head + connected(3, 40000) + row(3, 0, 3), "utf-8")
+        words.append(str(tmp_path / gap_us))
+    (tmp_path / "server").write_text(
+        "Server listening on UDP port 5001\n" + connected(3, 40000, server=True) + row(3, 0, 3), "utf-8"
+    )
+    words += [str(tmp_path / "server"), "--set", "rate=20Mbit/s", "--archive", str(tmp_path / "old")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    trials = read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
+    assert [trial["rate_bps"] for trial in trials] == [*gaps_us.values(), 20_000_000]
+    assert {trial["repeat"] for trial in trials} == {1}
+
+
+@pytest.mark.parametrize(("gap_us", "rate_bps"), [("0.00", None), ("11.76", 1_000_000_000)])
+def test_a_gap_gives_a_rate_to_its_digits(gap_us: str, rate_bps: int | None) -> None:
+    assert asked(f"Sending 1470 byte datagrams, IPG target: {gap_us} us (kalman adjust)") == (1470, rate_bps)
 
 
 def test_tests_without_intervals_stay_one_each(tmp_path: Path) -> None:

@@ -2,14 +2,21 @@
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from flowsweep.archive import read_archive
+from flowsweep.cli import load
+from flowsweep.cli.app import app
 from flowsweep.imports import FlowReport, Transfer, read_file
-from flowsweep.imports.outcome import Numbering, outcome_of
+from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
 from imported_trials import FILES
+
+load(["import"])
 
 Document = dict[str, Any]
 SECOND_NS = 1_000_000_000
@@ -18,7 +25,16 @@ SECOND_NS = 1_000_000_000
 def read(tmp_path: Path, *documents: Document) -> tuple[Transfer, ...]:
     path = tmp_path / "results.json"
     path.write_text("\n".join(json.dumps(document) for document in documents), "utf-8")
-    return read_file(path)[1]
+    return read_file(path).transfers
+
+
+def imported_together(tmp_path: Path, *documents: Document) -> list[Document]:
+    """Rows of the trials that a log of several tests becomes."""
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(json.dumps(document) for document in documents), "utf-8")
+    done = CliRunner().invoke(app, ["import", str(path), "--archive", str(tmp_path / "old")])
+    assert done.exit_code == 0, done.output
+    return read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
 
 
 def document(name: str) -> Document:
@@ -36,6 +52,15 @@ def changed(value: object, change: Callable[[Document], None]) -> None:
         change(value)
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         changed(part, change)
+
+
+def test_a_file_of_many_flows_is_recognised(tmp_path: Path) -> None:
+    """iperf3 has the version behind all connections: seven lines each, 128 of them at most."""
+    told = document("iperf3-3.12-tcp-client.json")
+    told["start"]["connected"] += [told["start"]["connected"][0]] * 126
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(told, indent="\t"), "utf-8")
+    assert read_file(path).kind.name == "iperf3-json"
 
 
 def test_what_a_kernel_does_not_tell_is_unknown(tmp_path: Path) -> None:
@@ -177,6 +202,55 @@ def test_of_both_directions_each_has_the_congestion_control_of_its_source(tmp_pa
     told["end"] |= {"sender_tcp_congestion": "bbr", "receiver_tcp_congestion": "reno"}
     there, back = read(tmp_path, told)
     assert (there.congestion, back.congestion) == ("reno", "bbr")
+
+
+def test_what_was_asked_for_tells_points_apart(tmp_path: Path) -> None:
+    """DSCP, MSS and --fq-rate; of a test with none of them the id is that of earlier versions."""
+    plain = document("iperf3-3.12-tcp-client.json")
+    tests = [plain]
+    for setting in ({"tos": 184}, {"fqrate": 10**9}, {"fqrate": 5 * 10**9}):
+        told = deepcopy(plain)
+        told["start"]["test_start"] |= setting
+        tests.append(told)
+    tests.append(plain | {"start": plain["start"] | {"tcp_mss": 1000}})
+    tests.append(plain | {"start": plain["start"] | {"fq_rate": 2 * 10**9}})
+    for number, test in enumerate(tests):
+        timestamp = {"timesecs": 1_795_308_467 + number}
+        test["start"] = test["start"] | {"timestamp": timestamp}
+    rows = imported_together(tmp_path, *tests)
+    assert [(row["dscp"], row["mss_bytes"], row["pacing_rate_bps"]) for row in rows] == [
+        (None, None, None), (46, None, None), (None, None, 10**9), (None, None, 5 * 10**9),
+        (None, 1000, None), (None, None, 2 * 10**9),
+    ]  # fmt: skip
+    assert {row["repeat"] for row in rows} == {1}
+    tests[1]["start"]["timestamp"] = tests[0]["start"]["timestamp"]
+    unset, marked = read(tmp_path, *tests[:2])
+    assert content_ids([unset]) == content_ids([marked])
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ([{"bytes": 1 << 20}, {"bytes": 10 << 30}], "(1 MiB, 10 GiB)"),
+        ([{"bytes": 1 << 20}, {"blocks": 64}, {"bytes": 0}], "(1 MiB, 2 MiB)"),
+        ([{"bytes": 1 << 20}, {"blocks": 32}], None),
+    ],
+)
+def test_tests_of_different_amounts_are_no_silent_repeats(
+    tmp_path: Path, settings: list[Document], said: str | None
+) -> None:
+    tests = []
+    for number, setting in enumerate(settings):
+        test = document("iperf3-3.12-tcp-client.json")
+        test["start"]["timestamp"]["timesecs"] += number
+        test["start"]["test_start"] |= {"duration": 0} | setting
+        tests.append(test)
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(map(json.dumps, tests)), "utf-8")
+    done = CliRunner().invoke(app, ["import", str(path), "--archive", str(tmp_path / "old")])
+    assert done.exit_code == 0
+    remark = f"tests that were to carry different amounts became repeats of one point {said}"
+    assert done.output.startswith(remark) if said else "amounts" not in done.output
 
 
 def test_a_file_need_not_say_how_many_streams_were_asked_for(tmp_path: Path) -> None:

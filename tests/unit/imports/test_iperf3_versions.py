@@ -15,7 +15,7 @@ Document = dict[str, Any]
 
 def read_text(tmp_path: Path, text: str) -> tuple[Transfer, ...]:
     (tmp_path / "results.json").write_text(text, "utf-8")
-    return read_file(tmp_path / "results.json")[1]
+    return read_file(tmp_path / "results.json").transfers
 
 
 def read(tmp_path: Path, told: Document) -> tuple[Transfer, ...]:

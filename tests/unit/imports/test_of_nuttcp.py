@@ -20,7 +20,7 @@ def test_what_the_senders_kernel_sent_again_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "results.txt"
     for told, kept in (("retrans = 7", [7]), ("host-retrans = 7", []), ("retrans=7", [7])):
         path.write_text(text.replace("retrans = 0", told), "utf-8")
-        _, (test,) = read_file(path)
+        (test,) = read_file(path).transfers
         samples = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).samples
         rows = samples.to_pylist()
         assert [(row["role"], row["total_retrans"]) for row in rows] == [("source", count) for count in kept]
@@ -51,7 +51,7 @@ def pscheduler(
     }
     path = tmp_path / "result.json"
     path.write_text(json.dumps(record), "utf-8")
-    _, (test,) = read_file(path)
+    (test,) = read_file(path).transfers
     return test
 
 
@@ -96,7 +96,7 @@ def test_datagrams_of_pschedulers_nuttcp_are_those_that_came(tmp_path: Path) -> 
 
 
 def test_what_counts_of_pschedulers_iperf3_begins_where_the_omitted_time_ends() -> None:
-    _, (test,) = read_file(FILES / "pscheduler-tcp.json")
+    (test,) = read_file(FILES / "pscheduler-tcp.json").transfers
     starts = [[round(report.start_ns / SECOND_NS, 3) for report in flow.intervals] for flow in test.flows]
     assert starts == [[0.0, 1.0, 2.0, 3.0]] * 2
     assert [flow.intervals[-1].tcp.retransmits for flow in test.flows if flow.intervals[-1].tcp] == [2, 3]

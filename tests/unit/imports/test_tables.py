@@ -34,7 +34,7 @@ load(["import"])
 def test_the_unit_of_a_heading_counts(tmp_path: Path, heading: str, cell: str, rate_bps: float) -> None:
     text = f"source;destination;window KiB;duration (min);size (MB);{heading}\na;b;64;0.5;1.1;{cell}\n"
     (tmp_path / "results").write_text(text, encoding="utf-8")
-    _, [test] = read_file(tmp_path / "results", None)
+    [test] = read_file(tmp_path / "results", None).transfers
     assert (test.total.rate_bps, test.total.end_ns) == (rate_bps, 30_000_000_000)
     assert (test.window_send_bytes, test.total.size_bytes) == (65_536, 1_100_000)
 

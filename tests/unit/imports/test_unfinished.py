@@ -1,6 +1,7 @@
 """Files that end before their test did, of each kind that can tell: it is incomplete, never low."""
 
 import csv
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from flowsweep.archive import read_archive
 from flowsweep.archive.trials import trials_table
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -78,7 +80,7 @@ def rows(tmp_path: Path, text: str) -> list[dict[str, str]]:
 def judged(tmp_path: Path, text: str) -> tuple[str, str | None]:
     """Status and error of the only trial of a file, as the archive's table has them."""
     (tmp_path / "results").write_text(text, encoding="utf-8")
-    _, (test,) = read_file(tmp_path / "results")
+    (test,) = read_file(tmp_path / "results").transfers
     record = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).record
     [row] = trials_table((), [record], attempts={}).to_pylist()
     return row["status"], row["error"]
@@ -147,12 +149,84 @@ def test_what_a_server_did_not_finish_is_not_whole_in_its_clients_file(tmp_path:
     assert judged(tmp_path, json.dumps(told)) == ("incomplete", said)
 
 
+def test_how_many_tests_of_a_log_failed_is_told(tmp_path: Path) -> None:
+    refused = (FILES / "iperf3-3.21-refused-client.json").read_text("utf-8")
+    good = (FILES / "iperf3-3.12-tcp-client.json").read_text("utf-8")
+    log = tmp_path / "log.json"
+    log.write_text(f"{refused}{good}{refused}", "utf-8")
+    words = ["import", str(log), "--archive", str(tmp_path / "old")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0
+    line = 1 + (refused + good).count("\n")
+    assert done.output.startswith(
+        f"2 tests of {log} failed and are left out; of the last one: {line}$.error: "
+        'the test failed: "unable to connect to server'
+    )
+    assert "1 trial imported from 1 file" in done.output
+
+
+def test_a_record_of_pscheduler_that_failed_is_told(tmp_path: Path) -> None:
+    good = json.dumps(document("pscheduler-tcp.json"))
+    log = tmp_path / "log.json"
+    log.write_text(f'{good}\n{{"result": {{"succeeded": false, "error": "no route"}}}}\n', "utf-8")
+    done = CliRunner().invoke(app, ["import", str(log), "--archive", str(tmp_path / "old")])
+    said = f'1 test of {log} failed and is left out: 2$.result: the test failed: "no route"\n'
+    assert done.output.startswith(said)
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*stream*")), ids=lambda path: path.name)
+def test_a_stream_that_is_whole_has_no_test_that_failed(path: Path) -> None:
+    assert read_file(path).failed == ()
+
+
 def test_a_long_reason_is_cut(tmp_path: Path) -> None:
     told = document("iperf3-3.12-interrupted-client.json") | {"error": "x" * 100_000}
     status, said = judged(tmp_path, json.dumps(told))
     assert status == "incomplete"
     assert said is not None
     assert (len(said), said[-1]) == (2 * NAME_MAX_CHARACTERS, "…")
+
+
+@pytest.mark.parametrize(
+    ("lasted_s", "expected"), [(4.3, ("incomplete", "it lasted 4.30 s of 1 min")), (54.0, ("ok", None))]
+)
+def test_a_row_of_the_whole_that_is_much_shorter_than_asked_is_no_whole_test(
+    tmp_path: Path, lasted_s: float, expected: tuple[str, str | None]
+) -> None:
+    """Iperf prints at Ctrl-C what it does at the end."""
+    text = "".join(TEXT.splitlines(keepends=True)[:2])
+    text += f"[  3]  0.0-{lasted_s:4} sec  26.8 MBytes  47.0 Mbits/sec\n"
+    (tmp_path / "log").write_text(text, "utf-8")
+    words = ["import", str(tmp_path / "log"), "--archive", str(tmp_path / "old"), "--set", "duration=60s"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    [row] = read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
+    assert (row["status"], row["error"]) == expected
+
+
+def test_a_test_of_flent_is_held_against_its_length(tmp_path: Path) -> None:
+    told = json.loads(gzip.decompress((FILES / "flent-2.3.0-tcp_upload.flent.gz").read_bytes()))
+    assert judged(tmp_path, json.dumps(told)) == ("ok", None)
+    told["metadata"]["LENGTH"] = 60
+    assert judged(tmp_path, json.dumps(told)) == ("incomplete", "it lasted 4.21 s of 1 min")
+
+
+def test_omitted_seconds_are_a_part_of_the_duration(tmp_path: Path) -> None:
+    told = document("iperf3-3.12-tcp-server.json")
+    assert told["start"]["test_start"]["omit"] == 1
+    told["start"]["test_start"]["omit"] = 4
+    assert judged(tmp_path, json.dumps(told)) == ("ok", None)
+
+
+def test_whole_seconds_that_were_cut_off_do_not_end_a_test(tmp_path: Path) -> None:
+    """pScheduler makes 3 s of 3.99 s of nuttcp."""
+    summary = {"start": 0, "end": 3, "throughput-bits": 1e6}
+    result = {"succeeded": True, "summary": {"summary": summary, "streams": [summary]}}
+    spec = {"source": "a", "dest": "b", "duration": "PT4S"}
+    record = {"test": {"type": "throughput", "spec": spec}, "tool": "nuttcp", "result": result}
+    assert judged(tmp_path, json.dumps(record)) == ("ok", None)
+    assert judged(tmp_path, json.dumps(record | {"tool": "iperf3"})) == (
+        "incomplete", "it lasted 3 s of 4 s",
+    )  # fmt: skip
 
 
 def test_a_run_of_nuttcp_without_a_summary_is_told_from_the_next_one_in_a_log(tmp_path: Path) -> None:
@@ -164,7 +238,7 @@ def test_a_run_of_nuttcp_without_a_summary_is_told_from_the_next_one_in_a_log(tm
     assert said.startswith("its intervals last longer than its summary says")
     verbose = (FILES / "nuttcp-6.1.2-verbose-receive.txt").read_text("utf-8")
     (tmp_path / "log").write_text(first_lines("nuttcp-6.1.2-verbose-receive.txt", 8) + verbose, "utf-8")
-    _, (first, second) = read_file(tmp_path / "log")
+    first, second = read_file(tmp_path / "log").transfers
     assert (first.unfinished, second.unfinished) == (NO_REPORT_OF_THE_WHOLE, None)
     (tmp_path / "alone").write_text(verbose, "utf-8")
-    assert read_file(tmp_path / "alone")[1] == (second,)
+    assert read_file(tmp_path / "alone").transfers == (second,)
