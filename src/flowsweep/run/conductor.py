@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -95,7 +95,7 @@ async def run_campaign(
 
     Raises:
         LaunchError, SessionError: a host's engine cannot be had at the start; nothing ran. Of a campaign with
-            a timetable none can, and nothing ran before: hosts may be there when something is due.
+            a timetable no trial has all its hosts, and nothing ran before: they may be there when it is due.
         PreflightError: no trial can run on the hosts as they are; nothing ran.
     """
     conditions = conditions or Conditions()
@@ -110,9 +110,13 @@ async def run_campaign(
     sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
     conductor = _Conductor(sessions, recorder, keeper, resume, events, conditions)
     try:
-        # Where something ran before: after a power cut a controller may be back before its hosts are.
-        fewest = None if timetable is None else 0 if resume.attempts else 1
-        for away in await sessions.open_all(fewest=fewest):
+
+        def enough(there: Collection[str]) -> bool:
+            """Where something ran before: after a power cut a controller may be back before its hosts are."""
+            some = any(set(trial.hosts) <= set(there) for slot in slots for trial in slot.trials)
+            return timetable is not None and (some or bool(resume.attempts))
+
+        for away in await sessions.open_all(enough=enough):
             events(SessionLost(away.host, away.reason))
         left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for reason in conditions.vet(left, known):

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from flowsweep.defaults import ENGINE_CUT_OFF_TIMEOUT_S, RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
@@ -53,17 +53,20 @@ class Sessions:
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """Trials that run at the same time regain a lost session once."""
 
-    async def open_all(self, *, fewest: int | None = None) -> Sequence[LaunchError | SessionError]:
+    async def open_all(
+        self, *, enough: Callable[[Collection[str]], bool]
+    ) -> Sequence[LaunchError | SessionError]:
         """Start every host's engine, and keep what it sees of its host.
 
         Args:
-            fewest: With so many engines it goes on without the others for now; all are needed if absent.
+            enough: Says, where some engines cannot be had, whether it goes on for now with those of these
+                hosts; hosts that are servers are among them.
 
         Returns:
             Why others cannot be had. No engine is started where a login to a server is not known.
 
         Raises:
-            LaunchError, SessionError: too few can be had; they are closed again.
+            LaunchError, SessionError: it does not go on; those that could be had are closed again.
         """
         away = self._unknown_logins()
         names = [] if away else [name for name, access in self._accesses.items() if access.server is None]
@@ -77,7 +80,8 @@ class Sessions:
                 raise answer
             else:
                 facts[name] = answer
-        if away and (fewest is None or len(facts) < fewest):
+        servers = {name for name, access in self._accesses.items() if access.server is not None}
+        if away and not enough(servers | facts.keys()):
             await self.close_all()
             raise away[0]
         await self._keep_facts(facts)

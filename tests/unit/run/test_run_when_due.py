@@ -55,12 +55,15 @@ def due(slots: list[Slot]) -> tuple[Timetable, list[Missed]]:
     return Timetable(times, lambda one: [by_key[one.key]], missed.append, clock=VirtualClock()), missed
 
 
-def run_when_due(network: FakeNetwork, slots: list[Slot], resume: ResumeState) -> tuple[ListRecorder, list]:
+def run_when_due(
+    network: FakeNetwork, slots: list[Slot], resume: ResumeState, names: str = "ab"
+) -> tuple[ListRecorder, list]:
     events, recorder = [], ListRecorder()
     conditions = Conditions(network.connect, Patience(0.001, 0.002), Deadlines(0.01, 0.01, 0.01))
     timetable, missed = due(slots)
     told = {"resume": resume, "events": events.append, "conditions": conditions}
-    asyncio.run(run_campaign(slots, HOSTS, recorder, **told, timetable=timetable))
+    hosts = {name: access(name) for name in names}
+    asyncio.run(run_campaign(slots, hosts, recorder, **told, timetable=timetable))
     assert missed == []
     return recorder, events
 
@@ -78,24 +81,27 @@ def test_slots_run_when_they_are_due_and_the_next_one_is_told() -> None:
     ]
 
 
-def test_hosts_that_are_all_away_are_an_error_at_the_first_start_only() -> None:
-    network = FakeNetwork(unreachable={"a": 100, "b": 100})
-    with pytest.raises(LaunchError, match="host a: no route to host"):
+@pytest.mark.parametrize("away", ["a", "b", "ab"])
+def test_hosts_without_which_no_trial_can_run_are_an_error_at_the_first_start_only(away: str) -> None:
+    network = FakeNetwork(unreachable=dict.fromkeys(away, 100))
+    with pytest.raises(LaunchError, match=f"host {away[0]}: no route to host"):
         run_when_due(network, campaign(2), ResumeState())
     recorder, _ = run_when_due(network, campaign(2), ResumeState(attempts={"before": 1}))
     assert [outcome.record.failure.kind for outcome in recorder.outcomes] == ["host_unreachable"] * 2
 
 
 def test_a_campaign_with_times_begins_without_a_host_that_is_away() -> None:
-    network = FakeNetwork(unreachable={"b": 100})
-    recorder, events = run_when_due(network, campaign(2), ResumeState())
-    assert [outcome.record.failure.kind for outcome in recorder.outcomes] == ["host_unreachable"] * 2
-    assert [event.host for event in events if isinstance(event, SessionLost)] == ["b"]
+    network = FakeNetwork(unreachable={"c": 100})
+    slots = [*campaign(1), Slot(trials=(make_trial(dst="c"),))]
+    recorder, events = run_when_due(network, slots, ResumeState(), names="abc")
+    assert recorder.statuses == ["ok", "failed"]
+    assert recorder.outcomes[1].record.failure.kind == "host_unreachable"
+    assert [event.host for event in events if isinstance(event, SessionLost)] == ["c"]
     assert network.log.count("open a") == 1, "the session that opened was not kept"
-    assert [list(facts) for facts in recorder.facts] == [["a"]]
-    recorder, _ = run_when_due(FakeNetwork(unreachable={"b": 1}), campaign(2), ResumeState())
+    assert [list(facts) for facts in recorder.facts] == [["a", "b"]]
+    recorder, _ = run_when_due(FakeNetwork(unreachable={"c": 1}), slots, ResumeState(), names="abc")
     assert recorder.statuses == ["ok", "ok"]
-    assert [list(facts) for facts in recorder.facts] == [["a"], ["b"]]
+    assert [list(facts) for facts in recorder.facts] == [["a", "b"], ["c"]]
 
 
 def test_what_was_missed_while_it_could_not_begin_says_so() -> None:
