@@ -108,7 +108,7 @@ async def gone_on_with(says: int) -> tuple[list[FakeSession], list[CampaignEvent
         pass
 
     sessions = Sessions({"a": far}, connect, events.append, Patience(0.001, 0.01), nothing)
-    await sessions.open_all()
+    await sessions.open_all(enough=lambda hosts: False)
     silent.asked = True
     assert (await sessions.session_with("a", ask_clock=True)).engine is not silent
     return network.sessions, events
@@ -133,7 +133,7 @@ def test_a_host_of_this_machine_has_the_controllers_clock_and_is_not_asked():
         accesses = {"a": access("a"), "b": replace(access("b"), shares_files=False)}
         network = FakeNetwork(clocks={"a": 7 * MS, "b": 7 * MS})
         sessions = Sessions(accesses, network.connect, lambda _: None, Patience(), nothing)
-        await sessions.open_all()
+        await sessions.open_all(enough=lambda hosts: False)
         return [(await sessions.session_with(host, ask_clock=True)).clock for host in accesses]
 
     near, far = asyncio.run(places())
