@@ -1,6 +1,7 @@
 //! Whether the mean goodput of a trial is known: what a source that may end early decides by. Pure: time is an argument.
 //!
-//! The mean counts from when slow start of all flows is over. Once an interval it is asked how well it is known, by batch
+//! The mean counts from when slow start of all flows is over; where windows then only grow until something else holds
+//! them, from when they came to rest: until then they make up for what slow start lost. Once an interval it is asked how well it is known, by batch
 //! means (Schmeiser 1982) at several numbers of batches, the widest of which counts; batches that are correlated make it
 //! wider. What is known twice in a row is known: each look is one more chance to be wrong. A window that still grows and
 //! has met nothing yet, a trend, and halves that differ forbid it, whatever the spread says.
@@ -16,7 +17,7 @@ use wire::{Decided, HeldBy, Until};
 pub use self::settling::FlowLook;
 use self::{batches::Batches, course::Course, settling::Settling};
 use crate::{
-    defaults::{KNOWN_INTERVALS_MIN, KNOWN_LOOK_EVERY, KNOWN_LOOKS, KNOWN_ROUND_TRIPS},
+    defaults::{KNOWN_INTERVALS_MIN, KNOWN_LOOK_EVERY, KNOWN_LOOKS, KNOWN_REST_ROUND_TRIPS, KNOWN_ROUND_TRIPS},
     time::{microseconds, microseconds_to_ns, nanoseconds},
 };
 
@@ -31,6 +32,8 @@ pub struct Rule {
     course: Course,
     /// From when on the mean counts, and how many intervals of it were looked at.
     counted: Option<(i64, i64)>,
+    /// Whether all windows rested once since then.
+    rested: bool,
     in_a_row: u32,
     held_by: HeldBy,
     half_width: Option<f64>,
@@ -50,6 +53,7 @@ impl Rule {
             flows: (0..flows).map(|_| Settling::default()).collect(),
             course: Course::new(at_most, sample_interval),
             counted: None,
+            rested: false,
             in_a_row: 0,
             held_by: HeldBy::SlowStart,
             half_width: None,
@@ -67,7 +71,7 @@ impl Rule {
             settling.look(at_ns, flow);
         }
         self.course.push(at_ns, flows.iter().map(|flow| flow.arrived_bytes).sum());
-        let Some((from_ns, looked)) = self.counted else {
+        let Some((from_ns, looked)) = self.counted_from_rest(rtt_ns) else {
             if self.flows.iter().all(Settling::has_left_slow_start) {
                 self.counted = Some(((at_ns + KNOWN_ROUND_TRIPS * rtt_ns).max(self.omit_ns), 0));
             }
@@ -91,6 +95,23 @@ impl Rule {
             self.decided = Some(self.decision(from_ns, until_ns, None));
         }
         self.decided
+    }
+
+    /// From when on the mean counts and how often it was looked at, once windows that only grew since then rest.
+    fn counted_from_rest(&mut self, rtt_ns: i64) -> Option<(i64, i64)> {
+        let (from_ns, _) = self.counted?;
+        // What is lost at the end of slow start makes a window fall for some round trips more.
+        let grown_from_ns = from_ns + KNOWN_REST_ROUND_TRIPS * rtt_ns;
+        let resting = self.flows.iter().map(|flow| flow.rests_since(grown_from_ns));
+        if let (false, Some(since)) = (self.rested, resting.collect::<Option<Vec<_>>>()) {
+            self.rested = true;
+            let rests_ns = since.into_iter().max().unwrap_or(from_ns);
+            if rests_ns > from_ns && rests_ns + KNOWN_INTERVALS_MIN * self.interval_ns <= self.at_most_ns {
+                self.counted = Some((rests_ns, 0));
+                self.in_a_row = 0;
+            }
+        }
+        self.counted
     }
 
     /// What is decided once the flows have lasted as long as they may.

@@ -38,6 +38,8 @@ pub struct Settling {
     /// Since when the window is what it is, and what had arrived then.
     rests: Option<(i64, u64)>,
     resting: bool,
+    /// When the window was last seen to be smaller than before.
+    fell_ns: i64,
     left_slow_start: bool,
     /// Since slow start was over.
     highest: u32,
@@ -55,6 +57,9 @@ impl Settling {
         };
         let long_ns = nanoseconds(KNOWN_REST).max(KNOWN_REST_ROUND_TRIPS * i64::from(flow.rtt_us) * 1000);
         self.rests = Some((since_ns, arrived));
+        if flow.cwnd < self.cwnd {
+            self.fell_ns = at_ns;
+        }
         self.cwnd = flow.cwnd;
         // A window that bytes pass through and that stays what it is: another limit than the path's holds it.
         self.resting = at_ns - since_ns >= long_ns && flow.arrived_bytes > arrived;
@@ -75,6 +80,12 @@ impl Settling {
     /// Whether slow start is over: the window passed its threshold, or rests.
     pub fn has_left_slow_start(&self) -> bool {
         self.left_slow_start
+    }
+
+    /// Since when the window rests, if it had only grown since some moment.
+    pub fn rests_since(&self, grown_from_ns: i64) -> Option<i64> {
+        let (since_ns, _) = self.rests.filter(|_| self.resting && self.fell_ns <= grown_from_ns)?;
+        Some(since_ns)
     }
 
     /// Whether the window has met what limits it, or has grown by so much that goodput would show it: where `HyStart` has

@@ -129,6 +129,39 @@ fn recovery_from_what_ended_slow_start_does_not_count() {
     assert!(decided.counted_from_us >= 2_000_000, "{decided:?}");
 }
 
+/// The window of Reno that slow start's losses left at 39 segments, until the receive window holds it at 92.
+fn recovers(at_s: f64) -> FlowLook {
+    let cwnd = if at_s < 0.15 { 148.0 } else { (39.0 + (at_s - 0.2).max(0.0) * 50.0).min(92.0) };
+    FlowLook { cwnd: cwnd as u32, ssthresh: 39, rtt_us: 20_000, retransmits: 23, ..FlowLook::default() }
+}
+
+#[test]
+fn a_window_that_makes_up_for_slow_start_counts_from_when_it_rests() {
+    let decided = trial(&within(0.02, 1.0, 0.0), 20, |at_s| carried(&recovers(at_s), 92.0), recovers);
+    assert_eq!(decided.held_by, None);
+    assert!((1.2..1.4).contains(&seconds(decided.counted_from_us)), "{decided:?}");
+    assert!(decided.half_width_ppm.unwrap() < 1000 && seconds(decided.ended_us) < 6.0, "{decided:?}");
+    // Not where no interval would be left to count.
+    let decided = trial(&within(0.02, 1.0, 0.0), 4, |at_s| carried(&recovers(at_s), 92.0), recovers);
+    assert!(seconds(decided.counted_from_us) < 0.5, "{decided:?}");
+}
+
+#[test]
+fn what_a_window_lost_later_counts_when_it_rests_again() {
+    let loses = |at_s: f64| if at_s < 4.0 { recovers(at_s) } else { recovers(at_s - 4.0) };
+    let shallow = |at_s: f64| FlowLook { cwnd: recovers(at_s).cwnd.min(90), ..recovers(at_s) };
+    let decided = trial(
+        &within(0.02, 12.0, 0.0),
+        20,
+        |at_s| carried(&loses(at_s), 92.0),
+        |at_s| {
+            // It rests for the first time after a loss.
+            if at_s < 4.0 { FlowLook { cwnd: 40 + (at_s * 12.0) as u32, ..shallow(at_s) } } else { loses(at_s) }
+        },
+    );
+    assert!(seconds(decided.counted_from_us) < 0.5, "{decided:?}");
+}
+
 #[test]
 fn every_flow_must_have_left_slow_start() {
     let mut rule = Rule::new(&within(0.02, 1.0, 0.0), Duration::from_secs(9), Duration::from_millis(100), 2);
