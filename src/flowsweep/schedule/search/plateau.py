@@ -29,8 +29,9 @@ _FIRST_STEP = math.log(4)
 """Between two windows of the first round, at most, if as many as there may be reach so far."""
 _FIRST_WINDOWS = (4, 8)
 """How many these are, at least and at most."""
-_FAR_BELOW = math.log(64)
-"""Windows further below the plateau do not count: other things may limit there."""
+_FAR_BELOW = (math.log(64), math.log(8), math.log(2.5))
+"""Windows further below the plateau do not count: other things may limit there, and small buffers hold less
+than their share. The next of these is taken where what counts fits no response."""
 _CORNER = 100.0
 """The sharpness of a response without a shoulder."""
 _MISFIT = 4.0
@@ -172,12 +173,15 @@ class Seen:
         confidence = at_each_look(confidence)
         kept = in_agreement(tried)
         levels = levels_of(kept)
-        counting = _counting(levels)
-        counted = tuple(one for one in kept if one.level in counting)
-        response = fitted(counted, low, high, confidence)
-        reference = _reference(levels, response)
-        ends = _shown_ends(levels, response, reference, confidence)
-        fits = not _misfits(levels, response) and not _contradicted(response, ends)
+        for far_below in _FAR_BELOW:
+            counting = _counting(levels, far_below)
+            counted = tuple(one for one in kept if one.level in counting)
+            response = fitted(counted, low, high, confidence)
+            reference = _reference(levels, response)
+            ends = _shown_ends(levels, response, reference, confidence)
+            fits = not _misfits(levels, response) and not _contradicted(response, ends)
+            if fits:
+                break
         fit = response if fits else None
         if not fits:
             response = _between_windows(levels, response)
@@ -255,9 +259,10 @@ def _spread(search: OfPlateau) -> tuple[int, ...]:
 
 def _misfits(levels: Levels, response: Response) -> bool:
     """Whether goodput follows no such response: there may be a second plateau below."""
-    if math.isnan(response.variance) or levels.freedom < _ENOUGH_FREEDOM:
+    if math.isnan(response.variance):
         return False
-    noise = max(levels.variance, _LEAST_MISFIT**2)
+    known = levels.freedom >= _ENOUGH_FREEDOM
+    noise = max(levels.variance, _LEAST_MISFIT**2) if known else _FIRST_NOISE**2
     return response.variance > _MISFIT * noise
 
 
@@ -271,14 +276,14 @@ def _between_windows(levels: Levels, response: Response) -> Response:
     return replace(response, enough=enough, sharpness=_CORNER, low=None, high=None)
 
 
-def _counting(levels: Levels) -> set[int]:
+def _counting(levels: Levels, far_below: float) -> set[int]:
     """Windows whose goodput says where the plateau begins: not those far below it, or that fall off again."""
     noise = _FIRST_NOISE if math.isnan(levels.variance) else math.sqrt(levels.variance)
     fallen = max(2 * ALLOWED, 4 * noise)
     below_top = levels.means.max() - levels.means
     first = int((below_top <= _SURELY_BELOW).argmax())
     on_it = int((below_top <= min(fallen, _SURELY_BELOW)).argmax())
-    least = levels.values[first] / math.exp(_FAR_BELOW) * 0.9
+    least = levels.values[first] / math.exp(far_below) * 0.9
     return {
         window
         for number, window in enumerate(levels.values)
