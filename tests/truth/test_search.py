@@ -45,6 +45,8 @@ SHARE_FOUND = 23 / 24
 SHARE_HELD = 0.92
 SHARE_OF_GRID = 0.25
 """Of a full grid's seconds and bytes: the most that a search may take."""
+PAYLOAD_SHARE = 1448 / 1500
+"""Of what a link carries: 52 bytes of each packet are headers."""
 GRID_WINDOWS, GRID_OTHERS = 10, 9
 """Of a full grid, with three numbers of flows and three repeats."""
 
@@ -74,7 +76,7 @@ def _plan(folder: Path, setting: Setting) -> Path:
     product_bytes = bandwidth_delay_bytes(setting) / USABLE_PER_REQUESTED
     low, high = (write_size(round(share * product_bytes)) for share in RANGE)
     seconds = SHARE_OF_GRID * _grid_s(setting)
-    sent_bytes = SHARE_OF_GRID * _grid_bytes(setting, parse_rate(setting["rate"]))
+    sent_bytes = SHARE_OF_GRID * _grid_bytes(setting, PAYLOAD_SHARE * parse_rate(setting["rate"]))
     sweep = f"""
         find = "plateau"
         flows = {setting["flows"]}
