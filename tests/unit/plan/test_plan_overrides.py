@@ -124,3 +124,27 @@ def test_a_sweep_that_came_and_one_that_moved():
         plan_difference(parsed(), parsed(text=swapped))[-1]
         == "sweep: in the order first, second then, second, first now"
     )
+
+
+LINK = '[lab.links.{}]\nbetween = ["a", "{}"]\nrate = "10Mbit/s"\n'
+ONE, TWO, SPUR = LINK.format("one", "b"), LINK.format("two", "b"), LINK.format("spur", "c")
+BETWEEN_A_AND_B = '[[sweep]]\nname = "grid"\npaths = [{ from = "a", to = "b" }]\n'
+
+
+def test_links_between_the_same_hosts_that_changed_places_are_a_difference():
+    """A flow takes the first of them; of links between other hosts, nothing depends on the order."""
+    then = parsed(text=ONE + TWO + SPUR + BETWEEN_A_AND_B)
+    assert plan_difference(then, parsed(text=SPUR + ONE + TWO + BETWEEN_A_AND_B)) == ()
+    assert plan_difference(then, parsed(text=TWO + ONE + SPUR + BETWEEN_A_AND_B)) == (
+        "lab.links between a and b: in the order one, two then, in the order two, one now",
+    )
+
+
+def test_background_traffic_that_changed_places_is_a_difference():
+    """Trials have it in the order of the plan, and their ids come from it."""
+    web, backup = (f'[[sweep.background]]\nname = "{name}"\n' for name in ("web", "backup"))
+    then, now = (parsed(text=ONE + BETWEEN_A_AND_B + beside) for beside in (web + backup, backup + web))
+    assert plan_difference(then, now) == (
+        "sweep.grid.background: in the order web, backup then, in the order backup, web now",
+    )
+    assert plan_difference(then, then) == ()
