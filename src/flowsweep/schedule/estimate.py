@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link
-from flowsweep.schedule.path import links_of
+from flowsweep.schedule.path import carried_bps
 from flowsweep.schedule.search.steps import largest_step
 from flowsweep.schedule.trial import Slot, Trial
 
@@ -67,25 +66,8 @@ def bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
         (background.parameters, ((background.src, background.dst),)) for background in trial.background
     ]
     sizes = [
-        parameters.bytes_at_most(len(pairs), _links_bps(pairs, links, parameters.paths), trial.pad_ns)
+        parameters.bytes_at_most(len(pairs), carried_bps(links, pairs, parameters.paths), trial.pad_ns)
         for parameters, pairs in senders
     ]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
-
-
-def _links_bps(trial_pairs: Sequence[HostPair], links: Sequence[Link], paths: int | None) -> int | None:
-    """Add up what the links let through at most: a switch as much as the fewer of its ports, in or out."""
-    carried: dict[tuple[str, int], list[tuple[str, str]]] = {}
-    for pair in trial_pairs:
-        used = links_of(pair, links, paths)
-        if not used:
-            return None
-        for name, way in used:
-            if way.carried_bps is None:
-                return None
-            carried.setdefault((name, way.carried_bps), []).append(pair)
-    return sum(
-        rate_bps * min(len({src for src, _ in pairs}), len({dst for _, dst in pairs}))
-        for (_, rate_bps), pairs in carried.items()
-    )
