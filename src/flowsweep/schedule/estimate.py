@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
+from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link
 from flowsweep.schedule.path import carried_bps
 from flowsweep.schedule.search.steps import largest_step
@@ -54,20 +55,40 @@ def _span_ns(trial: Trial) -> int:
     return max([own_ns, *ends]) - min([0, *starts])
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What some of the hosts of a trial send: those that it is about, or one with background traffic."""
+
+    pairs: tuple[HostPair, ...]
+    paths: int | None
+    """Of links between two hosts, how many of the first ones it takes; None: all."""
+    bytes_at_most: int | None
+    """Application bytes of all pairs together, as if they had their links alone; None without a bound."""
+
+
+def sent_by(trial: Trial, links: Sequence[Link]) -> tuple[Sent, ...]:
+    """What is sent in a trial, and as background traffic beside it; of a search in the largest step."""
+    trial = largest_step(trial)
+    senders = [(trial.parameters, trial.pairs)]
+    senders += [
+        (background.parameters, ((background.src, background.dst),)) for background in trial.background
+    ]
+    return tuple(
+        Sent(
+            pairs,
+            parameters.paths,
+            parameters.bytes_at_most(len(pairs), carried_bps(links, pairs, parameters.paths), trial.pad_ns),
+        )
+        for parameters, pairs in senders
+    )
+
+
 def bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
     """Application bytes of a trial and its background traffic, each as if it had its links alone.
 
     Returns:
         Of a step of a search those of the step that sends most; None if nothing in the plan bounds them.
     """
-    trial = largest_step(trial)
-    senders = [(trial.parameters, trial.pairs)]
-    senders += [
-        (background.parameters, ((background.src, background.dst),)) for background in trial.background
-    ]
-    sizes = [
-        parameters.bytes_at_most(len(pairs), carried_bps(links, pairs, parameters.paths), trial.pad_ns)
-        for parameters, pairs in senders
-    ]
+    sizes = [sent.bytes_at_most for sent in sent_by(trial, links)]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None

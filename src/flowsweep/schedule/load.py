@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.model import Plan
-from flowsweep.schedule.estimate import bytes_at_most, slot_duration_ns
+from flowsweep.schedule.estimate import sent_by, slot_duration_ns
 from flowsweep.schedule.grid import points_by_sweep
 from flowsweep.schedule.order import occasion_slots
 from flowsweep.schedule.packing import Sharing, sharing_of
@@ -44,9 +44,9 @@ class Load:
     sent_bytes: Counter[str] = field(default_factory=Counter)
     """By host: application bytes at most."""
     unbounded: set[str] = field(default_factory=set)
-    """Hosts that send trials without a bound."""
+    """Hosts that send something without a bound."""
     link_bits: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By emulated link and host on the side from which they come; without trials that have no bound."""
+    """By emulated link and host on the side from which they come; without what has no bound."""
 
 
 def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
@@ -99,12 +99,15 @@ def _add_run(load: Load, slots: Sequence[Slot], plan: Plan, sharing: Sharing) ->
 
 
 def _add_bytes(load: Load, trial: Trial, steps: int, plan: Plan) -> None:
-    size = bytes_at_most(trial, plan.links)
-    if size is None:
-        load.unbounded.update(trial.sources)
-        return
-    for source in trial.sources:
-        load.sent_bytes[source] += steps * size // len(trial.sources)
-    for pair in trial.pairs:
-        for name, _ in links_of(pair, plan.links, trial.parameters.paths):
-            load.link_bits[name, pair[0]] += 8 * steps * size // len(trial.pairs)
+    """Each sender sends its own, background traffic too."""
+    for sent in sent_by(trial, plan.links):
+        sources = dict.fromkeys(src for src, _ in sent.pairs)
+        size = sent.bytes_at_most
+        if size is None:
+            load.unbounded.update(sources)
+            continue
+        for source in sources:
+            load.sent_bytes[source] += steps * size // len(sources)
+        for pair in sent.pairs:
+            for name, _ in links_of(pair, plan.links, sent.paths):
+                load.link_bits[name, pair[0]] += 8 * steps * size // len(sent.pairs)
