@@ -7,11 +7,12 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan
 from flowsweep.plan.campaign import Timing
+from flowsweep.plan.links.model import Link
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.retain.model import Retain
 from flowsweep.run.hold_ups import shown_time
 from flowsweep.schedule import has_times, occasions
-from flowsweep.schedule.load import DAY_NS, Load, load_of
+from flowsweep.schedule.load import DAY_NS, Load, carried_from, load_of
 from flowsweep.units import write_age
 from flowsweep.wording import format_duration, format_share, format_size
 
@@ -149,17 +150,15 @@ def _load_rows(plan: Plan, load: Load) -> Iterator[Row]:
             sent = "what it sends has no bound"
         yield host.name, f"busy for {busy} of the time, {sent}"
     for link in plan.links:
-        yield from _link_rows(plan, load, link.name, span_ns)
+        yield from _link_rows(load, link, span_ns)
 
 
-def _link_rows(plan: Plan, load: Load, name: str, span_ns: int) -> Iterator[Row]:
-    link = next(link for link in plan.links if link.name == name)
-    for src, dst in _ways(link.between):
-        way = link.direction(src, dst)
-        if way is not None and way.carried_bps and load.link_bits[name, src]:
-            share = load.link_bits[name, src] / (way.carried_bps * span_ns / SECOND_NS)
-            yield f"link {name}", f"{src} → {dst}: at most {format_share(share)} of what it carries"
-
-
-def _ways(between: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return ((src, dst) for src in between for dst in between if src != dst)
+def _link_rows(load: Load, link: Link, span_ns: int) -> Iterator[Row]:
+    """A row for each way of a link; of a switch, for each port through which something comes."""
+    for source in link.between:
+        carried_bps, bits = carried_from(link, source), load.link_bits[link.name, source]
+        if carried_bps and bits:
+            others = [host for host in link.between if host != source]
+            way = f"from {source}" if link.is_switch else f"{source} → {others[0]}"
+            share = min(1, bits / (carried_bps * span_ns / SECOND_NS))
+            yield f"link {link.name}", f"{way}: at most {format_share(share)} of what it carries"

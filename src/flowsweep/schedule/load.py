@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from flowsweep.defaults import SECOND_NS
+from flowsweep.plan.links.model import Link
 from flowsweep.plan.model import Plan
 from flowsweep.schedule.estimate import sent_by, slot_duration_ns
 from flowsweep.schedule.grid import points_by_sweep
@@ -46,7 +47,8 @@ class Load:
     unbounded: set[str] = field(default_factory=set)
     """Hosts that send something without a bound."""
     link_bits: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By emulated link and host on the side from which they come; without what has no bound."""
+    """By emulated link and host on the side from which they come, no more than it carries; without what has
+    no bound."""
 
 
 def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
@@ -72,6 +74,13 @@ def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
     return load
 
 
+def carried_from(link: Link, source: str) -> int | None:
+    """What a link lets through from one of its hosts, of a switch through the port of it; None: all."""
+    other = next(host for host in link.between if host != source)
+    way = link.direction(source, other)
+    return None if way is None else way.carried_bps
+
+
 def _first_day(
     plan: Plan, begun_unix_ns: int, seed: int, runs: Mapping[str, SweepRun]
 ) -> tuple[list[Occasion], int]:
@@ -94,12 +103,17 @@ def _add_run(load: Load, slots: Sequence[Slot], plan: Plan, sharing: Sharing) ->
         for need in sharing.needs(slot):
             if need.kind == "host":
                 load.busy_ns[need.name] += slot_duration_ns(slot) * slot.whole_steps
+        bits = Counter[tuple[str, str]]()
         for trial in slot.trials:
-            _add_bytes(load, trial, slot.whole_steps, plan)
+            bits.update(_add_bytes(load, trial, slot.whole_steps, plan))
+        for (name, source), asked in bits.items():
+            most = _carried_bits(plan, name, source, slot)
+            load.link_bits[name, source] += asked if most is None else min(asked, most)
 
 
-def _add_bytes(load: Load, trial: Trial, steps: int, plan: Plan) -> None:
-    """Each sender sends its own, background traffic too."""
+def _add_bytes(load: Load, trial: Trial, steps: int, plan: Plan) -> Counter[tuple[str, str]]:
+    """Each sender sends its own, background traffic too; return what of it each link may get, in bits."""
+    bits = Counter[tuple[str, str]]()
     for sent in sent_by(trial, plan.links):
         sources = dict.fromkeys(src for src, _ in sent.pairs)
         size = sent.bytes_at_most
@@ -110,4 +124,14 @@ def _add_bytes(load: Load, trial: Trial, steps: int, plan: Plan) -> None:
             load.sent_bytes[source] += steps * size // len(sources)
         for pair in sent.pairs:
             for name, _ in links_of(pair, plan.links, sent.paths):
-                load.link_bits[name, pair[0]] += 8 * steps * size // len(sent.pairs)
+                bits[name, pair[0]] += 8 * steps * size // len(sent.pairs)
+    return bits
+
+
+def _carried_bits(plan: Plan, name: str, source: str, slot: Slot) -> int | None:
+    """What a link carries from one side of it while a slot lasts; None: without a limit."""
+    [link] = (link for link in plan.links if link.name == name)
+    rate_bps = carried_from(link, source)
+    if rate_bps is None:
+        return None
+    return rate_bps * slot_duration_ns(slot) * slot.whole_steps // SECOND_NS
