@@ -142,13 +142,14 @@ def _time(minutes: int) -> str:
 def _load_rows(plan: Plan, load: Load) -> Iterator[Row]:
     """What hosts and links have to bear; per day, where the campaign lasts as long as one."""
     span_ns = max(load.span_ns, 1)
-    period = "a day" if span_ns >= DAY_NS else f"in {format_duration(span_ns)}"
+    period = "a day" if span_ns == DAY_NS else f"in {format_duration(span_ns)}"
     for host in plan.hosts:
-        busy = format_share(load.busy_ns[host.name] / span_ns)
+        busy = format_share(min(1, load.busy_ns[host.name] / span_ns))
+        at_most = "at most " if host.name in load.beside else ""
         sent = f"sends at most {format_size(load.sent_bytes[host.name])} {period}"
         if host.name in load.unbounded:
             sent = "what it sends has no bound"
-        yield host.name, f"busy for {busy} of the time, {sent}"
+        yield host.name, f"busy for {at_most}{busy} of the time, {sent}"
     for link in plan.links:
         yield from _link_rows(load, link, span_ns)
 
