@@ -332,7 +332,8 @@ def _set_rows(sweep: Sweep) -> list[Row]:
 
 def _bytes(expected: Estimate) -> str:
     if expected.bytes_at_most is not None:
-        return f"at most {format_size(expected.bytes_at_most)}"
+        bound = "about" if expected.is_about else "at most"
+        return f"{bound} {format_size(expected.bytes_at_most)}"
     if expected.unbounded_trials == expected.trials:
         return "unknown: no link and no rate bounds them"
     return f"unknown: no link and no rate bounds {counted(expected.unbounded_trials, 'trial')}"

@@ -146,7 +146,8 @@ def _load_rows(plan: Plan, load: Load) -> Iterator[Row]:
     for host in plan.hosts:
         busy = format_share(min(1, load.busy_ns[host.name] / span_ns))
         at_most = "at most " if host.name in load.beside else ""
-        sent = f"sends at most {format_size(load.sent_bytes[host.name])} {period}"
+        bound = "about" if host.name in load.about else "at most"
+        sent = f"sends {bound} {format_size(load.sent_bytes[host.name])} {period}"
         if host.name in load.unbounded:
             sent = "what it sends has no bound"
         yield host.name, f"busy for {at_most}{busy} of the time, {sent}"
@@ -162,4 +163,5 @@ def _link_rows(load: Load, link: Link, span_ns: int) -> Iterator[Row]:
             others = [host for host in link.between if host != source]
             way = f"from {source}" if link.is_switch else f"{source} → {others[0]}"
             share = min(1, bits / (carried_bps * span_ns / SECOND_NS))
-            yield f"link {link.name}", f"{way}: at most {format_share(share)} of what it carries"
+            bound = "about" if source in load.about and share < 1 else "at most"
+            yield f"link {link.name}", f"{way}: {bound} {format_share(share)} of what it carries"

@@ -48,6 +48,8 @@ class Load:
     """Hosts with trials that may run at the same time."""
     sent_bytes: Counter[str] = field(default_factory=Counter)
     """By host: application bytes at most."""
+    about: set[str] = field(default_factory=set)
+    """Hosts that may send more: a kernel chooses how much buffers hold when sources stop."""
     unbounded: set[str] = field(default_factory=set)
     """Hosts that send something without a bound."""
     link_bits: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -134,7 +136,8 @@ def _add_runs(load: Load, times: Fraction, slots: Sequence[Slot], plan: Plan, sh
         for trial in slot.trials:
             bits.update(_add_bytes(load, trial, steps, plan))
         for (name, source), asked in bits.items():
-            most = _carried_bits(plan, name, source, steps * slot_duration_ns(slot))
+            waits_ns = max(trial.parameters.wait_ns for trial in slot.trials)
+            most = _carried_bits(plan, name, source, steps * (slot_duration_ns(slot) + waits_ns))
             load.link_bits[name, source] += asked if most is None else min(asked, most)
 
 
@@ -146,12 +149,20 @@ def _add_bytes(load: Load, trial: Trial, steps: Fraction, plan: Plan) -> Counter
         if sent.bytes_at_most is None:
             load.unbounded.update(sources)
             continue
+        if sent.is_about:
+            load.about.update(sources)
         size = int(steps * sent.bytes_at_most)
         for source in sources:
             load.sent_bytes[source] += size // len(sources)
-        for pair in sent.pairs:
-            for name, _ in links_of(pair, plan.links, sent.paths):
-                bits[name, pair[0]] += 8 * size // len(sent.pairs)
+        used = Counter(
+            (name, pair[0], way.carried_bps)
+            for pair in sent.pairs
+            for name, way in links_of(pair, plan.links, sent.parameters.paths)
+        )
+        for (name, source, rate_bps), pairs in used.items():
+            most = sent.bytes_over(pairs, rate_bps)
+            share = size * pairs // len(sent.pairs)
+            bits[name, source] += 8 * (share if most is None else min(share, int(steps * most)))
     return bits
 
 

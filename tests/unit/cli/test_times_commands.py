@@ -77,8 +77,8 @@ def test_check_shows_what_is_due_and_the_load(tmp_path: Path) -> None:
     assert re.search(
         r"hourly +every 1 h, up to 10 s later, at most 29 min 55 s late; if begun now: (2\S+Z, ){5}…", said
     )
-    assert re.search(r"left +busy for 0\.\d+ % of the time, sends at most [\d.]+ GB a day", said)
-    assert re.search(r"link wire +left → right: at most 0\.\d+ % of what it carries", said)
+    assert re.search(r"left +busy for 0\.\d+ % of the time, sends about [\d.]+ GB a day", said)
+    assert re.search(r"link wire +left → right: about 0\.\d+ % of what it carries", said)
 
 
 def test_a_part_of_the_day_of_the_campaign_is_of_every_sweep_that_has_none(tmp_path: Path) -> None:

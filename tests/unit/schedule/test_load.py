@@ -61,7 +61,7 @@ def test_of_a_switch_each_port_through_which_something_comes_is_told_once() -> N
     switch = LAB.replace('["a", "b"]', '["a", "b", "c", "d"]')
     [(name, said)] = links(plan(lab=switch))
     assert name == "link wire"
-    assert re.fullmatch(r"from a: at most 0\.\d+ % of what it carries", said)
+    assert re.fullmatch(r"from a: about 0\.\d+ % of what it carries", said)
 
 
 def test_of_paths_side_by_side_each_gets_what_it_carries_at_most() -> None:
