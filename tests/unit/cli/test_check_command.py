@@ -134,3 +134,14 @@ duration = "60s"
     assert {"20 GiB in /data of a", "60 GiB in /data of d"} <= {
         part.strip() for part in line.split("free")[1].split(";")
     }
+
+
+def test_what_disks_take_comes_on_top_of_the_time_of_files(tmp_path, monkeypatch, capsys):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(HOSTS.replace("]\n", ']\nfolder = "/data"\n') + sweep("files", 'test = "file"'))
+    assert command_line(monkeypatch, "check", str(plan)) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if line.startswith("expected time")] == [
+        "expected time 1 min, besides making and syncing files",
+        "expected time at most 1 min, besides making and syncing files",
+    ]
