@@ -217,7 +217,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         *_congestion_rows(sweep),
         ("duration", _durations(sweep)),
         *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
-        *space_rows(plan, own_points),
+        *space_rows(plan, own_slots),
         *search_rows(sweep, len(own_points)),
         *_set_rows(sweep),
         *_beside_rows(sweep),
