@@ -18,6 +18,8 @@ from flowsweep.wording import format_duration, format_share, format_size
 
 NO_SEED = 0
 _SHOWN = 5
+_REMEDIES_TRIED = 3
+"""What runs later makes what comes after it later."""
 Row = tuple[str, str]
 
 
@@ -75,19 +77,32 @@ def times_refusals(plan: Plan, now_unix_ns: int) -> Iterator[str]:
 
 
 def _remedy(plan: Plan, load: Load, now_unix_ns: int, seed: int) -> str:
-    """What would fit, tried out as well."""
+    """What would fit, tried out as well, by the names that the plan has; A and B have the same times."""
     whole_ns = sum(load.run_ns.values())
-    later = {name: _whole_seconds(late_ns) for name, late_ns in load.late_ns.items()}
-    words = ", ".join(f'slip = "{ns // SECOND_NS}s" in sweep {name}' for name, ns in later.items())
-    if not load_of(_with_slips(plan, later), now_unix_ns, seed).missed:
-        return f"{words} would fit"
+    later: dict[str, int] = {}
+    for _ in range(_REMEDIES_TRIED):
+        later |= _later(plan, load, later)
+        load = load_of(_with_slips(plan, later), now_unix_ns, seed)
+        if not load.missed:
+            words = (f'slip = "{ns // SECOND_NS}s" in sweep {name}' for name, ns in later.items())
+            return f"{', '.join(words)} would fit"
     whole = format_duration(whole_ns)
     return f"all sweeps together take {whole}: run them less often, or make their trials shorter"
 
 
+def _later(plan: Plan, load: Load, tried: dict[str, int]) -> dict[str, int]:
+    """By sweep that was missed, how late it may have to begin: no earlier than was tried."""
+    plain = {sweep.name: sweep.plain_name for sweep in plan.sweeps}
+    later: dict[str, int] = {}
+    for name, late_ns in load.late_ns.items():
+        known_ns = max(tried.get(plain[name], 0), later.get(plain[name], 0))
+        later[plain[name]] = max(known_ns, _whole_seconds(late_ns))
+    return later
+
+
 def _with_slips(plan: Plan, slips_ns: dict[str, int]) -> Plan:
     def changed(sweep: Sweep) -> Sweep:
-        timing, slip_ns = sweep.timing, slips_ns.get(sweep.name)
+        timing, slip_ns = sweep.timing, slips_ns.get(sweep.plain_name)
         if timing is None or slip_ns is None:
             return sweep
         if timing.every_ns is not None and slip_ns + timing.jitter_ns > timing.every_ns:

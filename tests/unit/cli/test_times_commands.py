@@ -165,7 +165,24 @@ def test_two_settings_have_the_same_times(tmp_path: Path) -> None:
     assert "sweep.bulk.every: 1h in A, 2h in B, expected the same in both" in said
     said = " ".join(invoked("check", files["hurried"], "--against", files["hurried"], code=2).split())
     assert "as when sweep bulk-A still runs" in said
-    assert 'slip = "6s" in sweep bulk-B' in said
+    assert 'slip = "6s" in sweep bulk would fit' in said
+
+
+def test_what_would_fit_two_settings_is_one_slip_for_both(tmp_path: Path) -> None:
+    """As the files have it: in A and B, which must have the same times."""
+    quick = SWEEP.format(name="quick", duration="5s", times='every = "10min"\nslip = "4s"')
+    a, b = tmp_path / "a.toml", tmp_path / "b.toml"
+    for file, flows in ((a, 1), (b, 2)):
+        file.write_text(text_of(SLOW, quick + f"flows = {flows}\n"), encoding="utf-8")
+    said = " ".join(invoked("check", a, "--against", b, code=2).split())
+    assert "quick-A: by what" in said
+    assert "quick-B: by what" in said
+    [slip] = set(re.findall(r"; (slip = [^;]*?) would fit", said))
+    found = re.fullmatch(r'slip = "(\d+s)" in sweep quick', slip)
+    assert found
+    for file in (a, b):
+        file.write_text(file.read_text("utf-8").replace('"4s"', f'"{found[1]}"'), encoding="utf-8")
+    invoked("check", a, "--against", b)
 
 
 def missed(plan: Plan, first: int, last: int, begun: datetime) -> Missed:
