@@ -9,10 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from flowsweep.plan.campaign import Timing
 from flowsweep.plan.links.model import Link
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.readers import shown
+from flowsweep.plan.written_sweep import written_sweep, written_times
 from flowsweep.units import write_duration, write_rate, write_size
 from flowsweep.wording import direction
 
@@ -26,8 +28,14 @@ _WRITERS: Mapping[str, Callable[[int], str]] = {
 _WAYS = ("forward", "backward")
 _TIMES = "[times]"
 """Where a frozen sweep has what a plan file has among its other keys; no sweep can be called so."""
-_KEYS = {"drain_timeout": "drain", "clip_allowed": "clip", "src": "from"}
+_KEYS = {
+    "drain_timeout": "drain", "clip_allowed": "clip", "src": "from", "dst": "to", "train": "train_length",
+    "existing": "read",
+}  # fmt: skip
 """Keys of a plan file that its frozen form calls otherwise."""
+_PARTS = ("from", "to", "until", "at_least", "at_most")
+_PARTED = ("duration_ns", "window_bytes", "window_sum_bytes")
+"""Keys that may be a table of these parts, in the unit of the key."""
 _ORDERED = ("background",)
 """Tables of named things whose order counts: trials have their background traffic in it, and their ids."""
 
@@ -55,7 +63,8 @@ def sweep_changes(then: Sweep, now: Sweep) -> Iterator[tuple[str, str, str]]:
 def key_change(field: str, then: object, now: object) -> tuple[str, str, str]:
     """Write a field of a frozen sweep that differs as a plan file has it: its key, and both values."""
     if field == "timing":
-        field, then, now = _TIMES, then or {}, now or {}
+        times = (value if isinstance(value, Timing) else None for value in (then, now))
+        return next(_compared("", *({_TIMES: written_times(one)} for one in times)))
     sides = ({field: _plain(value)} for value in (then, now))
     return next(_compared("", *sides))
 
@@ -91,14 +100,8 @@ def _monitor(monitor: Monitor) -> dict[str, Any]:
 
 
 def _sweep(sweep: Sweep) -> dict[str, Any]:
-    probing = {} if sweep.probing is None else sweep.probing.model_dump()
-    rtt_probing = {} if sweep.rtt_probing is None else sweep.rtt_probing.model_dump()
-    probe = {} if sweep.probe is None else {f"probe_{key}": value for key, value in sweep.probe}
-    times = {} if sweep.timing is None else sweep.timing.model_dump()
     beside = {one.name: one.model_dump(exclude={"name"}) for one in sweep.background}
-    apart = {"name", "setting", "rtt_probing", "probing", "probe", "background", "timing"}
-    rest = sweep.model_dump(exclude=apart)
-    return {**rest, _TIMES: times, **rtt_probing, **probing, **probe, "background": beside}
+    return {**written_sweep(sweep), _TIMES: written_times(sweep.timing), "background": beside}
 
 
 def _link_orders(then: Sequence[Link], now: Sequence[Link]) -> Iterator[tuple[str, str, str]]:
@@ -166,6 +169,10 @@ def _compared(path: str, then: object, now: object) -> Iterator[tuple[str, str, 
 
 def _written(path: str) -> tuple[str, Callable[[int], str] | None]:
     """Turn the name of a frozen field into the key of a plan file, and say how its values are written."""
+    table, _, part = path.rpartition(".")
+    if part in _PARTS and table.rpartition(".")[2] in _PARTED:
+        key, write = _written(table)
+        return f"{key}.{part}", write
     for suffix, write in _WRITERS.items():
         if path.endswith(suffix):
             return _file_key(path.removesuffix(suffix)), write
@@ -183,6 +190,9 @@ def _value(value: object, write: Callable[[int], str] | None) -> str:
             return ABSENT
         case dict() if {"src", "dst"} == value.keys():
             return direction(value["src"], value["dst"])
+        case dict() if value.keys() <= set(_PARTS) and value:
+            parts = (f"{part} = {_value(one, write)}" for part, one in value.items())
+            return f"{{ {', '.join(parts)} }}"
         case dict():
             return "there"
         case tuple() | list():
