@@ -141,8 +141,8 @@ _RATE = _Kind(
 )
 
 _QUANTITY = re.compile(rf"\s*(?P<number>-?{NUMBER_PATTERN})\s*(?P<unit>[^0-9.\s]*)\s*", re.ASCII)
-_BYTE_RATE = re.compile(r"(?P<size>[kmgt]?i?b)(ytes?)?(/s|ps)", re.IGNORECASE)
-"""MB/s, GiB/s and the like; `bps` itself is bit/s."""
+_BYTE_RATE = re.compile(r"(?P<size>[kmgt]?i?b)(?P<word>ytes?)?(/s|ps|/sec)", re.IGNORECASE)
+"""MB/s, GiB/s, Mbyte/s and the like; `bps` itself is bit/s."""
 _LONGEST_TEXT = 40
 
 
@@ -185,9 +185,9 @@ def _proposal(number: str, kind: _Kind) -> str:
 
 
 def _of_bytes(number: str, unit: str, kind: _Kind) -> str | None:
-    """The rate in bit/s of one that was written in bytes, such as "50MB/s"; a small b is a bit."""
+    """The rate in bit/s of one in bytes, such as "50MB/s" or "50Mbyte/s"; a small b alone is a bit."""
     match = _BYTE_RATE.fullmatch(unit) if kind is _RATE else None
-    if match is None or match["size"].endswith("b"):
+    if match is None or (match["size"].endswith("b") and match["word"] is None):
         return None
     sizes = {known.lower(): factor for known, factor in SIZE_UNITS.items()}
     value = Fraction(number) * sizes[match["size"].lower()] * 8
@@ -196,6 +196,8 @@ def _of_bytes(number: str, unit: str, kind: _Kind) -> str | None:
 
 def _in_nearest_unit(number: str, unit: str, kind: _Kind) -> str | None:
     lower = unit.lower()
+    if kind is _RATE and "byte" in lower:
+        return None  # what looks alike is in bits
     by_lower = {known.lower(): known for known in kind.units}
     nearest = [kind.aliases[lower]] if lower in kind.aliases else []
     nearest += [by_lower[near] for near in difflib.get_close_matches(lower, by_lower, n=1, cutoff=0.5)]

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
-from flowsweep.cli.check_packed import expected_packed, packed_rows
+from flowsweep.cli.check_files import expected_time, space_rows
+from flowsweep.cli.check_packed import packed_rows
 from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import CODES_OF_CHECK
@@ -21,7 +22,6 @@ from flowsweep.cli.options import Against, PlanOverrides, load_both
 from flowsweep.cli.search_words import flows_words, search_rows
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
-from flowsweep.defaults import SPACE_FACTOR
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, parse_overrides, setting_changes
 from flowsweep.plan.model import Background, Group, Sweep
@@ -141,7 +141,7 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
             "trials each time" if has_times(plan) else "trials",
             f"{expected.trials} ({_product(points, plan.campaign.repeats)})",
         ),
-        ("expected time", at_most + format_duration(expected_packed(plan, slots).lasts_ns)),
+        ("expected time", at_most + expected_time(plan, slots)),
         *packed_rows(plan, slots),
         ("expected bytes", _bytes(expected)),
         ("order", _order(plan)),
@@ -202,7 +202,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("directions", sweep.directions),
         ("points", str(len(own_points))),
         ("trials", str(expected.trials)),
-        ("expected time", at_most + format_duration(expected_packed(plan, own_slots).lasts_ns)),
+        ("expected time", at_most + expected_time(plan, own_slots)),
         ("expected bytes", _bytes(expected)),
     ]
     if sweep.probing is not None:
@@ -217,7 +217,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         *_congestion_rows(sweep),
         ("duration", _durations(sweep)),
         *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
-        *_space_rows(plan, own_points),
+        *space_rows(plan, own_slots),
         *search_rows(sweep, len(own_points)),
         *_set_rows(sweep),
         *_beside_rows(sweep),
@@ -248,21 +248,6 @@ def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
         ("flows per pair", flows[1]),
         ("flows", ", ".join(map(str, sorted({trial.total_flows for trial in trials})))),
     ]
-
-
-def _space_rows(plan: Plan, points: Sequence[Point]) -> list[Row]:
-    """How much must be free in the folders of hosts, where files are made: all pairs of a host at once."""
-    folders = {host.name: host.folder for host in plan.hosts}
-    needed: dict[str, int] = {}
-    unknown = False
-    for trial in (trial for point in points for trial in point.trials(repeat=1)):
-        for hosts, size in zip(zip(*trial.pairs, strict=True), trial.parameters.space_bytes, strict=True):
-            unknown |= size is None
-            for host, pairs in Counter(hosts).items() if size else ():
-                needed[host] = max(needed.get(host, 0), SPACE_FACTOR * (size or 0) * pairs)
-    said = [f"{format_size(size)} in {folders.get(host)} of {host}" for host, size in needed.items()]
-    said += ["twice as much as the files that are there"] if unknown else []
-    return [("must be free", "; ".join(said))] if said else []
 
 
 def _rtt_probing_rows(sweep: Sweep, probing: RttProbing) -> list[Row]:
@@ -332,7 +317,8 @@ def _set_rows(sweep: Sweep) -> list[Row]:
 
 def _bytes(expected: Estimate) -> str:
     if expected.bytes_at_most is not None:
-        return f"at most {format_size(expected.bytes_at_most)}"
+        bound = "about" if expected.is_about else "at most"
+        return f"{bound} {format_size(expected.bytes_at_most)}"
     if expected.unbounded_trials == expected.trials:
         return "unknown: no link and no rate bounds them"
     return f"unknown: no link and no rate bounds {counted(expected.unbounded_trials, 'trial')}"

@@ -24,7 +24,13 @@ def packed_rows(plan: Plan, slots: Sequence[Slot]) -> Iterator[Row]:
     is_best = found.lasts_ns == found.bound_ns
     best = "no order takes less" + ("" if is_best else f" than {format_duration(found.bound_ns)}")
     alone_ns = sum(job.lasts_ns for job in found.begins_ns)
-    most = f"up to {counted(found.most_at_once, 'trial')}, of {plan.campaign.concurrent} that the plan lets"
+    trials, places = found.most_trials_at_once, found.most_at_once
+    most = f"up to {counted(trials, 'trial')}, of {plan.campaign.concurrent} that the plan lets"
+    if trials > places:
+        most = (
+            f"up to {counted(trials, 'trial')}, {places} of {plan.campaign.concurrent} that the plan lets, "
+            "since two directions at once count as one"
+        )
     yield "at the same time", f"{most}; {best}; one at a time: {format_duration(alone_ns)}"
     if plan.named_links:
         links = (f"{link.name} ({counted(link.concurrent, 'trial')} at a time)" for link in plan.named_links)

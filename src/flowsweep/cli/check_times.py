@@ -7,16 +7,19 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan
 from flowsweep.plan.campaign import Timing
+from flowsweep.plan.links.model import Link
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.retain.model import Retain
 from flowsweep.run.hold_ups import shown_time
 from flowsweep.schedule import has_times, occasions
-from flowsweep.schedule.load import DAY_NS, Load, load_of
+from flowsweep.schedule.load import DAY_NS, Load, carried_from, load_of
 from flowsweep.units import write_age
 from flowsweep.wording import format_duration, format_share, format_size
 
 NO_SEED = 0
 _SHOWN = 5
+_REMEDIES_TRIED = 3
+"""What runs later makes what comes after it later."""
 Row = tuple[str, str]
 
 
@@ -74,19 +77,32 @@ def times_refusals(plan: Plan, now_unix_ns: int) -> Iterator[str]:
 
 
 def _remedy(plan: Plan, load: Load, now_unix_ns: int, seed: int) -> str:
-    """What would fit, tried out as well."""
+    """What would fit, tried out as well, by the names that the plan has; A and B have the same times."""
     whole_ns = sum(load.run_ns.values())
-    later = {name: _whole_seconds(late_ns) for name, late_ns in load.late_ns.items()}
-    words = ", ".join(f'slip = "{ns // SECOND_NS}s" in sweep {name}' for name, ns in later.items())
-    if not load_of(_with_slips(plan, later), now_unix_ns, seed).missed:
-        return f"{words} would fit"
+    later: dict[str, int] = {}
+    for _ in range(_REMEDIES_TRIED):
+        later |= _later(plan, load, later)
+        load = load_of(_with_slips(plan, later), now_unix_ns, seed)
+        if not load.missed:
+            words = (f'slip = "{ns // SECOND_NS}s" in sweep {name}' for name, ns in later.items())
+            return f"{', '.join(words)} would fit"
     whole = format_duration(whole_ns)
     return f"all sweeps together take {whole}: run them less often, or make their trials shorter"
 
 
+def _later(plan: Plan, load: Load, tried: dict[str, int]) -> dict[str, int]:
+    """By sweep that was missed, how late it may have to begin: no earlier than was tried."""
+    plain = {sweep.name: sweep.plain_name for sweep in plan.sweeps}
+    later: dict[str, int] = {}
+    for name, late_ns in load.late_ns.items():
+        known_ns = max(tried.get(plain[name], 0), later.get(plain[name], 0))
+        later[plain[name]] = max(known_ns, _whole_seconds(late_ns))
+    return later
+
+
 def _with_slips(plan: Plan, slips_ns: dict[str, int]) -> Plan:
     def changed(sweep: Sweep) -> Sweep:
-        timing, slip_ns = sweep.timing, slips_ns.get(sweep.name)
+        timing, slip_ns = sweep.timing, slips_ns.get(sweep.plain_name)
         if timing is None or slip_ns is None:
             return sweep
         if timing.every_ns is not None and slip_ns + timing.jitter_ns > timing.every_ns:
@@ -141,25 +157,26 @@ def _time(minutes: int) -> str:
 def _load_rows(plan: Plan, load: Load) -> Iterator[Row]:
     """What hosts and links have to bear; per day, where the campaign lasts as long as one."""
     span_ns = max(load.span_ns, 1)
-    period = "a day" if span_ns >= DAY_NS else f"in {format_duration(span_ns)}"
+    period = "a day" if span_ns == DAY_NS else f"in {format_duration(span_ns)}"
     for host in plan.hosts:
-        busy = format_share(load.busy_ns[host.name] / span_ns)
-        sent = f"sends at most {format_size(load.sent_bytes[host.name])} {period}"
+        busy = format_share(min(1, load.busy_ns[host.name] / span_ns))
+        at_most = "at most " if host.name in load.beside else ""
+        bound = "about" if host.name in load.about else "at most"
+        sent = f"sends {bound} {format_size(load.sent_bytes[host.name])} {period}"
         if host.name in load.unbounded:
             sent = "what it sends has no bound"
-        yield host.name, f"busy for {busy} of the time, {sent}"
+        yield host.name, f"busy for {at_most}{busy} of the time, {sent}"
     for link in plan.links:
-        yield from _link_rows(plan, load, link.name, span_ns)
+        yield from _link_rows(load, link, span_ns)
 
 
-def _link_rows(plan: Plan, load: Load, name: str, span_ns: int) -> Iterator[Row]:
-    link = next(link for link in plan.links if link.name == name)
-    for src, dst in _ways(link.between):
-        way = link.direction(src, dst)
-        if way is not None and way.carried_bps and load.link_bits[name, src]:
-            share = load.link_bits[name, src] / (way.carried_bps * span_ns / SECOND_NS)
-            yield f"link {name}", f"{src} → {dst}: at most {format_share(share)} of what it carries"
-
-
-def _ways(between: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return ((src, dst) for src in between for dst in between if src != dst)
+def _link_rows(load: Load, link: Link, span_ns: int) -> Iterator[Row]:
+    """A row for each way of a link; of a switch, for each port through which something comes."""
+    for source in link.between:
+        carried_bps, bits = carried_from(link, source), load.link_bits[link.name, source]
+        if carried_bps and bits:
+            others = [host for host in link.between if host != source]
+            way = f"from {source}" if link.is_switch else f"{source} → {others[0]}"
+            share = min(1, bits / (carried_bps * span_ns / SECOND_NS))
+            bound = "about" if source in load.about and share < 1 else "at most"
+            yield f"link {link.name}", f"{way}: {bound} {format_share(share)} of what it carries"

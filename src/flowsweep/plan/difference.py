@@ -1,14 +1,20 @@
-"""What an edit changed in a plan. Layout, comments and the order of keys are no edits."""
+"""What an edit changed in a plan. Layout, comments and the order of keys are no edits.
 
-from collections.abc import Callable, Iterator, Mapping
+The order of links between the same two hosts is one, and that of background traffic.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from pydantic import BaseModel
 
+from flowsweep.plan.campaign import Timing
 from flowsweep.plan.links.model import Link
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.readers import shown
+from flowsweep.plan.written_sweep import written_sweep, written_times
 from flowsweep.units import write_duration, write_rate, write_size
 from flowsweep.wording import direction
 
@@ -22,22 +28,31 @@ _WRITERS: Mapping[str, Callable[[int], str]] = {
 _WAYS = ("forward", "backward")
 _TIMES = "[times]"
 """Where a frozen sweep has what a plan file has among its other keys; no sweep can be called so."""
-_KEYS = {"drain_timeout": "drain", "clip_allowed": "clip", "src": "from"}
+_KEYS = {
+    "drain_timeout": "drain", "clip_allowed": "clip", "src": "from", "dst": "to", "train": "train_length",
+    "existing": "read",
+}  # fmt: skip
 """Keys of a plan file that its frozen form calls otherwise."""
+_PARTS = ("from", "to", "until", "at_least", "at_most")
+_PARTED = ("duration_ns", "window_bytes", "window_sum_bytes")
+"""Keys that may be a table of these parts, in the unit of the key."""
+_ORDERED = ("background",)
+"""Tables of named things whose order counts: trials have their background traffic in it, and their ids."""
 
 
 def plan_difference(stored: Plan, now: Plan) -> tuple[str, ...]:
     """Tell each key that differs, with its value then and now; empty if both ask for the same."""
     problems = [f"{path}: {then} then, {current} now" for path, then, current in plan_changes(stored, now)]
-    orders = [tuple(sweep.name for sweep in plan.sweeps) for plan in (stored, now)]
-    if sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]:
-        problems.append(f"sweep: in the order {', '.join(orders[0])} then, {', '.join(orders[1])} now")
+    names = [tuple(sweep.name for sweep in plan.sweeps) for plan in (stored, now)]
+    if sorted(names[0]) == sorted(names[1]) and names[0] != names[1]:
+        problems.append(f"sweep: {_order(names[0])} then, {', '.join(names[1])} now")
     return tuple(problems)
 
 
 def plan_changes(stored: Plan, now: Plan) -> Iterator[tuple[str, str, str]]:
     """Find each key that differs, with its value in both plans, as a plan file has them."""
-    return _compared("", _normal(stored), _normal(now))
+    yield from _compared("", _normal(stored), _normal(now))
+    yield from _link_orders(stored.links, now.links)
 
 
 def sweep_changes(then: Sweep, now: Sweep) -> Iterator[tuple[str, str, str]]:
@@ -48,7 +63,8 @@ def sweep_changes(then: Sweep, now: Sweep) -> Iterator[tuple[str, str, str]]:
 def key_change(field: str, then: object, now: object) -> tuple[str, str, str]:
     """Write a field of a frozen sweep that differs as a plan file has it: its key, and both values."""
     if field == "timing":
-        field, then, now = _TIMES, then or {}, now or {}
+        times = (value if isinstance(value, Timing) else None for value in (then, now))
+        return next(_compared("", *({_TIMES: written_times(one)} for one in times)))
     sides = ({field: _plain(value)} for value in (then, now))
     return next(_compared("", *sides))
 
@@ -84,14 +100,34 @@ def _monitor(monitor: Monitor) -> dict[str, Any]:
 
 
 def _sweep(sweep: Sweep) -> dict[str, Any]:
-    probing = {} if sweep.probing is None else sweep.probing.model_dump()
-    rtt_probing = {} if sweep.rtt_probing is None else sweep.rtt_probing.model_dump()
-    probe = {} if sweep.probe is None else {f"probe_{key}": value for key, value in sweep.probe}
-    times = {} if sweep.timing is None else sweep.timing.model_dump()
     beside = {one.name: one.model_dump(exclude={"name"}) for one in sweep.background}
-    apart = {"name", "setting", "rtt_probing", "probing", "probe", "background", "timing"}
-    rest = sweep.model_dump(exclude=apart)
-    return {**rest, _TIMES: times, **rtt_probing, **probing, **probe, "background": beside}
+    return {**written_sweep(sweep), _TIMES: written_times(sweep.timing), "background": beside}
+
+
+def _link_orders(then: Sequence[Link], now: Sequence[Link]) -> Iterator[tuple[str, str, str]]:
+    """Find links between the same two hosts that changed places: flows take the first ones."""
+    if [link.name for link in then] == [link.name for link in now]:
+        return
+    told: set[tuple[str, str]] = set()
+    for one, other in combinations(dict.fromkeys(host for link in then for host in link.between), 2):
+        joining = (
+            [link.name for link in links if {one, other} <= set(link.between)] for links in (then, now)
+        )
+        orders = _orders(*joining)
+        if orders is not None and orders not in told:
+            told.add(orders)
+            yield f"lab.links between {one} and {other}", *orders
+
+
+def _orders(then: Iterable[str], now: Iterable[str]) -> tuple[str, str] | None:
+    """Both orders, if what is in both is in another one."""
+    then, now = list(then), list(now)
+    orders = ([name for name in then if name in now], [name for name in now if name in then])
+    return None if orders[0] == orders[1] else (_order(orders[0]), _order(orders[1]))
+
+
+def _order(names: Iterable[str]) -> str:
+    return f"in the order {', '.join(names)}"
 
 
 def _link(link: Link) -> dict[str, Any]:
@@ -117,11 +153,13 @@ def _once(ways: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compared(path: str, then: object, now: object) -> Iterator[tuple[str, str, str]]:
-    if then == now:
-        return
     if isinstance(then, dict) and isinstance(now, dict):
         for key in dict.fromkeys([*then, *now]):
             yield from _compared(f"{path}.{key}" if path else str(key), then.get(key), now.get(key))
+        if path.rpartition(".")[2] in _ORDERED and (orders := _orders(then, now)) is not None:
+            yield path, *orders
+        return
+    if then == now:
         return
     if path.endswith(".clip_allowed"):
         then, now = ("allow" if allowed else "refuse" for allowed in (then, now))
@@ -131,6 +169,10 @@ def _compared(path: str, then: object, now: object) -> Iterator[tuple[str, str, 
 
 def _written(path: str) -> tuple[str, Callable[[int], str] | None]:
     """Turn the name of a frozen field into the key of a plan file, and say how its values are written."""
+    table, _, part = path.rpartition(".")
+    if part in _PARTS and table.rpartition(".")[2] in _PARTED:
+        key, write = _written(table)
+        return f"{key}.{part}", write
     for suffix, write in _WRITERS.items():
         if path.endswith(suffix):
             return _file_key(path.removesuffix(suffix)), write
@@ -148,6 +190,9 @@ def _value(value: object, write: Callable[[int], str] | None) -> str:
             return ABSENT
         case dict() if {"src", "dst"} == value.keys():
             return direction(value["src"], value["dst"])
+        case dict() if value.keys() <= set(_PARTS) and value:
+            parts = (f"{part} = {_value(one, write)}" for part, one in value.items())
+            return f"{{ {', '.join(parts)} }}"
         case dict():
             return "there"
         case tuple() | list():

@@ -31,7 +31,9 @@ class CampaignTable(TimesKeys):
         "Seed of the shuffle; drawn and recorded when the campaign starts if absent.", None, examples=[1]
     )
     concurrent: fields.Concurrent = key(
-        "How many trials run at the same time, at most: such as share neither a host nor a named link.", 1
+        "How many trials run at the same time, at most: such as share neither a host nor a named link. Two "
+        "directions at once (`simultaneous`) count as one.",
+        1,
     )
     lasts: Span | None = Field(
         default=None,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from flowsweep import defaults
 from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link
-from flowsweep.schedule.path import links_of
+from flowsweep.schedule.parameters import Parameters
+from flowsweep.schedule.path import carried_bps
 from flowsweep.schedule.search.steps import largest_step
 from flowsweep.schedule.trial import Slot, Trial
 
@@ -23,20 +24,25 @@ class Estimate:
     """Application bytes, for as long as links and rates bound them; None if a trial has no bound."""
     unbounded_trials: int
     """Trials whose rate nothing in the plan limits."""
+    is_about: bool = False
+    """Whether it may be more: a kernel chooses how much its buffers hold when sources stop."""
 
 
 def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
     """Estimate what slots will take over the links of a lab, if there is one."""
     trials = duration_ns = total_bytes = unbounded = 0
+    is_about = False
     for slot in slots:
         trials += slot.trial_count
         duration_ns += slot_duration_ns(slot) * slot.whole_steps
         for trial in slot.trials:
-            bounds = [bytes_at_most(one, links) for one in (trial, *slot.alternatives)]
+            sent = [sent_by(one, links) for one in (trial, *slot.alternatives)]
+            is_about |= any(one.is_about for of_trial in sent for one in of_trial)
+            bounds = list(map(_added, sent))
             known = [bound for bound in bounds if bound is not None]
             unbounded += slot.steps if len(known) < len(bounds) else 0
             total_bytes += max(known, default=0) * slot.whole_steps
-    return Estimate(trials, duration_ns, None if unbounded else total_bytes, unbounded)
+    return Estimate(trials, duration_ns, None if unbounded else total_bytes, unbounded, is_about)
 
 
 def slot_duration_ns(slot: Slot) -> int:
@@ -55,37 +61,40 @@ def _span_ns(trial: Trial) -> int:
     return max([own_ns, *ends]) - min([0, *starts])
 
 
-def bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
-    """Application bytes of a trial and its background traffic, each as if it had its links alone.
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What some of the hosts of a trial send: those that it is about, or one with background traffic."""
 
-    Returns:
-        Of a step of a search those of the step that sends most; None if nothing in the plan bounds them.
-    """
+    parameters: Parameters
+    pairs: tuple[HostPair, ...]
+    pad_ns: int
+    bytes_at_most: int | None
+    """Application bytes of all pairs together, as if they had their links alone; None without a bound."""
+    is_about: bool
+    """Whether it may be more: a kernel chooses how much its buffers hold when sources stop."""
+
+    def bytes_over(self, pairs: int, rate_bps: int | None) -> int | None:
+        """What some of the pairs send at most over a link of some rate."""
+        return self.parameters.bytes_at_most(pairs, rate_bps, self.pad_ns)
+
+
+def sent_by(trial: Trial, links: Sequence[Link]) -> tuple[Sent, ...]:
+    """What is sent in a trial, and as background traffic beside it; of a search in the largest step."""
     trial = largest_step(trial)
     senders = [(trial.parameters, trial.pairs)]
     senders += [
         (background.parameters, ((background.src, background.dst),)) for background in trial.background
     ]
-    sizes = [
-        parameters.bytes_at_most(len(pairs), _links_bps(pairs, links, parameters.paths), trial.pad_ns)
-        for parameters, pairs in senders
-    ]
+    return tuple(_sent(parameters, pairs, trial.pad_ns, links) for parameters, pairs in senders)
+
+
+def _sent(parameters: Parameters, pairs: tuple[HostPair, ...], pad_ns: int, links: Sequence[Link]) -> Sent:
+    links_bps = carried_bps(links, pairs, parameters.paths)
+    return Sent(parameters, pairs, pad_ns, *parameters.bytes_bound(len(pairs), links_bps, pad_ns))
+
+
+def _added(sent: Iterable[Sent]) -> int | None:
+    """Application bytes of a trial and its background traffic; None if nothing in the plan bounds them."""
+    sizes = [one.bytes_at_most for one in sent]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
-
-
-def _links_bps(trial_pairs: Sequence[HostPair], links: Sequence[Link], paths: int | None) -> int | None:
-    """Add up what the links let through at most: a switch as much as the fewer of its ports, in or out."""
-    carried: dict[tuple[str, int], list[tuple[str, str]]] = {}
-    for pair in trial_pairs:
-        used = links_of(pair, links, paths)
-        if not used:
-            return None
-        for name, way in used:
-            if way.carried_bps is None:
-                return None
-            carried.setdefault((name, way.carried_bps), []).append(pair)
-    return sum(
-        rate_bps * min(len({src for src, _ in pairs}), len({dst for _, dst in pairs}))
-        for (_, rate_bps), pairs in carried.items()
-    )

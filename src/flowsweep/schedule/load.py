@@ -4,11 +4,14 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import takewhile
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.plan.model import Plan
-from flowsweep.schedule.estimate import bytes_at_most, slot_duration_ns
+from flowsweep.plan.links.model import Link
+from flowsweep.plan.model import Plan, Sweep
+from flowsweep.schedule.due_times import is_even
+from flowsweep.schedule.estimate import sent_by, slot_duration_ns
 from flowsweep.schedule.grid import points_by_sweep
 from flowsweep.schedule.order import occasion_slots
 from flowsweep.schedule.packing import Sharing, sharing_of
@@ -40,13 +43,18 @@ class Load:
     run_ns: dict[str, int] = field(default_factory=dict)
     """By sweep: how long all of its points take, once."""
     busy_ns: Counter[str] = field(default_factory=Counter)
-    """By host, with what it does for itself alone."""
+    """By host: how long its trials last together, those that run at the same time each for itself."""
+    beside: set[str] = field(default_factory=set)
+    """Hosts with trials that may run at the same time."""
     sent_bytes: Counter[str] = field(default_factory=Counter)
     """By host: application bytes at most."""
+    about: set[str] = field(default_factory=set)
+    """Hosts that may send more: a kernel chooses how much buffers hold when sources stop."""
     unbounded: set[str] = field(default_factory=set)
-    """Hosts that send trials without a bound."""
+    """Hosts that send something without a bound."""
     link_bits: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By emulated link and host on the side from which they come; without trials that have no bound."""
+    """By emulated link and host on the side from which they come, no more than it carries; without what has
+    no bound."""
 
 
 def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
@@ -57,19 +65,45 @@ def load_of(plan: Plan, begun_unix_ns: int, seed: int) -> Load:
         for name, points in points_by_sweep(plan).items()
     }
     due, until_ns = _first_day(plan, begun_unix_ns, seed, runs)
+    ends_ns = end_of(plan.campaign, begun_unix_ns)
     load = Load(run_ns={name: run.duration_ns for name, run in runs.items()})
     for one in rehearsed_times(due, runs, sharing):
         sweep = one.occasion.sweep
         load.due[sweep] += 1
-        if one.in_the_way is None:
-            until_ns = max(until_ns, one.ends_unix_ns)
-            _add_run(load, runs[sweep].slots, plan, sharing)
-        else:
+        if one.in_the_way is not None:
             load.missed[sweep] += 1
             load.in_the_way.setdefault(sweep, one.in_the_way)
             load.late_ns[sweep] = max(one.late_ns, load.late_ns.get(sweep, 0))
-    load.span_ns = until_ns - begun_unix_ns
+        elif until_ns == ends_ns:
+            load.span_ns = max(load.span_ns, one.ends_unix_ns - begun_unix_ns)
+    load.span_ns = max(load.span_ns, until_ns - begun_unix_ns)
+    lasts_ns = None if ends_ns is None else ends_ns - begun_unix_ns
+    for asked in plan.sweeps:
+        if times := _times_in_span(asked, load, lasts_ns):
+            _add_runs(load, times, runs[asked.name].slots, plan, sharing)
     return load
+
+
+def carried_from(link: Link, source: str) -> int | None:
+    """What a link lets through from one of its hosts, of a switch through the port of it; None: all."""
+    other = next(host for host in link.between if host != source)
+    way = link.direction(source, other)
+    return None if way is None else way.carried_bps
+
+
+def _times_in_span(sweep: Sweep, load: Load, lasts_ns: int | None) -> Fraction:
+    """How often a sweep runs in the span, on average where the campaign goes on after it.
+
+    So it does not depend on the moment at which the campaign begins.
+    """
+    ran = Fraction(load.due[sweep.name] - load.missed[sweep.name])
+    if ran == 0 or (lasts_ns is not None and lasts_ns <= load.span_ns):
+        return ran
+    timing, span_ns = sweep.timing, load.span_ns
+    if timing is not None and timing.every_ns is not None and (is_even(timing) or timing.every_ns > span_ns):
+        every_ns = timing.every_ns if lasts_ns is None else min(timing.every_ns, lasts_ns)
+        ran *= Fraction(span_ns, every_ns * load.due[sweep.name])
+    return min(ran, Fraction(span_ns, load.run_ns[sweep.name]))
 
 
 def _first_day(
@@ -89,22 +123,51 @@ def _first_day(
     return due, until_ns
 
 
-def _add_run(load: Load, slots: Sequence[Slot], plan: Plan, sharing: Sharing) -> None:
+def _add_runs(load: Load, times: Fraction, slots: Sequence[Slot], plan: Plan, sharing: Sharing) -> None:
+    """Add what slots take that run so many times."""
     for slot in slots:
-        for need in sharing.needs(slot):
-            if need.kind == "host":
-                load.busy_ns[need.name] += slot_duration_ns(slot) * slot.whole_steps
+        steps = times * slot.whole_steps
+        hosts = dict.fromkeys(host for trial in slot.trials for host in trial.hosts)
+        for host in hosts:
+            load.busy_ns[host] += int(steps * slot_duration_ns(slot))
+        if not sharing.needs(slot):
+            load.beside.update(hosts)
+        bits = Counter[tuple[str, str]]()
         for trial in slot.trials:
-            _add_bytes(load, trial, slot.whole_steps, plan)
+            bits.update(_add_bytes(load, trial, steps, plan))
+        for (name, source), asked in bits.items():
+            waits_ns = max(trial.parameters.wait_ns for trial in slot.trials)
+            most = _carried_bits(plan, name, source, steps * (slot_duration_ns(slot) + waits_ns))
+            load.link_bits[name, source] += asked if most is None else min(asked, most)
 
 
-def _add_bytes(load: Load, trial: Trial, steps: int, plan: Plan) -> None:
-    size = bytes_at_most(trial, plan.links)
-    if size is None:
-        load.unbounded.update(trial.sources)
-        return
-    for source in trial.sources:
-        load.sent_bytes[source] += steps * size // len(trial.sources)
-    for pair in trial.pairs:
-        for name, _ in links_of(pair, plan.links, trial.parameters.paths):
-            load.link_bits[name, pair[0]] += 8 * steps * size // len(trial.pairs)
+def _add_bytes(load: Load, trial: Trial, steps: Fraction, plan: Plan) -> Counter[tuple[str, str]]:
+    """Each sender sends its own, background traffic too; return what of it each link may get, in bits."""
+    bits = Counter[tuple[str, str]]()
+    for sent in sent_by(trial, plan.links):
+        sources = dict.fromkeys(src for src, _ in sent.pairs)
+        if sent.bytes_at_most is None:
+            load.unbounded.update(sources)
+            continue
+        if sent.is_about:
+            load.about.update(sources)
+        size = int(steps * sent.bytes_at_most)
+        for source in sources:
+            load.sent_bytes[source] += size // len(sources)
+        used = Counter(
+            (name, pair[0], way.carried_bps)
+            for pair in sent.pairs
+            for name, way in links_of(pair, plan.links, sent.parameters.paths)
+        )
+        for (name, source, rate_bps), pairs in used.items():
+            most = sent.bytes_over(pairs, rate_bps)
+            share = size * pairs // len(sent.pairs)
+            bits[name, source] += 8 * (share if most is None else min(share, int(steps * most)))
+    return bits
+
+
+def _carried_bits(plan: Plan, name: str, source: str, lasts_ns: Fraction) -> int | None:
+    """What a link carries from one side of it in some time; None: without a limit."""
+    [link] = (link for link in plan.links if link.name == name)
+    rate_bps = carried_from(link, source)
+    return None if rate_bps is None else int(rate_bps * lasts_ns / SECOND_NS)

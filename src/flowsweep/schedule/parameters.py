@@ -9,6 +9,8 @@ from flowsweep.tests import facts_of
 from flowsweep.wording import both_windows, counted, format_rate
 
 Family = Literal[4, 6]
+_GRANTED_PER_REQUEST = 2
+"""Linux grants a send buffer twice what is asked, and all of it may be data (docs/explanation/windows.md)."""
 
 
 class Parameters(BaseModel):
@@ -106,8 +108,12 @@ class Parameters(BaseModel):
             links_bps: What the links between them let through; None: it is not known.
             pad_ns: How much longer than asked the sources send.
         """
+        return self.bytes_bound(pairs, links_bps, pad_ns)[0]
+
+    def bytes_bound(self, pairs: int, links_bps: int | None, pad_ns: int) -> tuple[int | None, bool]:
+        """As `bytes_at_most`, and whether it may be more, since a kernel chooses buffers that drain then."""
         del pairs, links_bps, pad_ns
-        return 0
+        return 0, False
 
     def plain(self) -> Self:
         """The same with nothing that a host may refuse but its addresses and ports."""
@@ -154,13 +160,34 @@ class Bulk(Parameters):
         """Whole intervals that count: the duration less what is omitted."""
         return (self.duration_ns - self.omit_ns) // self.interval_ns
 
-    def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int | None:
-        """What rates and links bound."""
-        flows_bps = self.bound_bps and self.bound_bps * pairs * self.flows
-        known = [bound for bound in (links_bps, flows_bps) if bound is not None]
-        if not known:
-            return None
-        return min(known) * (self.duration_ns + pad_ns) // (8 * defaults.SECOND_NS)
+    @property
+    def written_bps(self) -> int | None:
+        """What the application writes to one flow at most."""
+        return self.rate_bps
+
+    def bytes_bound(self, pairs: int, links_bps: int | None, pad_ns: int) -> tuple[int | None, bool]:
+        """What rates and links bound, with what goes out after the sources have stopped."""
+        flows, sends_ns = pairs * self.flows, self.duration_ns + pad_ns
+        bounds: list[tuple[int, bool]] = []
+        if self.written_bps is not None:
+            bounds.append((_carried(self.written_bps * flows, sends_ns) + self._first_bytes(flows), False))
+        paced_bps = None if self.bound_bps == self.written_bps else self.bound_bps
+        for bps in (links_bps, paced_bps and paced_bps * flows):
+            if bps is not None:
+                left, at_most = self._left_bytes(flows), _carried(bps, self.drain_timeout_ns)
+                more = 0 if left is None else min(left, at_most)
+                bounds.append((_carried(bps, sends_ns) + more, left is None))
+        return min(bounds, default=(None, False))
+
+    def _first_bytes(self, flows: int) -> int:
+        """What flows send at once before they keep their rate."""
+        del flows
+        return 0
+
+    def _left_bytes(self, flows: int) -> int | None:
+        """What flows may have left to send when their sources stop; None: their kernel chooses."""
+        window_bytes = self.window_send_bytes
+        return None if window_bytes is None else flows * window_bytes * _GRANTED_PER_REQUEST
 
     def plain(self) -> Self:
         """One flow, with the host's windows."""
@@ -195,3 +222,7 @@ class Streams(Bulk):
     def congestion_asked(self) -> str | None:
         """The congestion control that a source is asked to use."""
         return self.congestion
+
+
+def _carried(rate_bps: int, duration_ns: int) -> int:
+    return rate_bps * duration_ns // (8 * defaults.SECOND_NS)

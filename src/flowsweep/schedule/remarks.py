@@ -5,17 +5,22 @@ from collections.abc import Iterator, Sequence
 from flowsweep.plan.hosts.expansion import host_pairs
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.grid import Point
+from flowsweep.schedule.listening import port_remarks
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 from flowsweep.wording import counted, format_size
 
 
 def remarks(plan: Plan, points: Sequence[Point]) -> tuple[str, ...]:
-    """Name, sweep by sweep, what was capped, became equal, does not divide, or is left to the hosts."""
-    return tuple(
+    """Name, sweep by sweep, what was capped, became equal, does not divide, or is left to the hosts.
+
+    And hosts whose ports may not be enough for trials at the same time.
+    """
+    of_sweeps = (
         f"{sweep.name}: {remark}"
         for sweep in plan.sweeps
         for remark in _of_sweep(sweep, [point for point in points if point.sweep == sweep.name])
     )
+    return (*of_sweeps, *port_remarks(plan, points))
 
 
 def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:

@@ -134,3 +134,33 @@ duration = "60s"
     assert {"20 GiB in /data of a", "60 GiB in /data of d"} <= {
         part.strip() for part in line.split("free")[1].split(";")
     }
+
+
+def test_what_disks_take_comes_on_top_of_the_time_of_files(tmp_path, monkeypatch, capsys):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(HOSTS.replace("]\n", ']\nfolder = "/data"\n') + sweep("files", 'test = "file"'))
+    assert command_line(monkeypatch, "check", str(plan)) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if line.startswith("expected time")] == [
+        "expected time 1 min, besides making and syncing files",
+        "expected time at most 1 min, besides making and syncing files",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ('paths = [{ from = "a", to = "b" }]\ndirections = "simultaneous"', "4 GiB"),
+        ('paths = [{ from = "a", to = "b" }]\ndirections = "both"', "2 GiB"),
+        ('paths = [{ from = "all", to = "all" }]', "4 GiB"),
+    ],
+)
+def test_space_is_for_what_a_host_sends_and_receives_at_once(tmp_path, monkeypatch, capsys, keys, expected):
+    plan = tmp_path / "plan.toml"
+    hosts = "".join(f'[hosts.{one}]\naddress = "192.0.2.1"\nfolder = "/data"\n' for one in "ab")
+    plan.write_text(
+        f'[groups]\nall = ["a", "b"]\n{hosts}[[sweep]]\ntest = "file"\nfile_size = "1GiB"\n{keys}\n'
+    )
+    assert command_line(monkeypatch, "check", str(plan)) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "must be free" in line]
+    assert line.split("free")[1].strip() == f"{expected} in /data of a; {expected} in /data of b"

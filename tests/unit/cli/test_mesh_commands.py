@@ -42,6 +42,18 @@ def test_check_says_how_many_run_at_the_same_time_and_what_no_order_betters(tmp_
     assert alone["expected time"] == "2 min 38 s"
 
 
+def test_both_directions_at_once_are_two_trials_and_count_as_one(tmp_path: Path) -> None:
+    plan = mesh_plan(
+        {"west": ["a", "b"], "east": ["c", "d"]},
+        '{ from = "west", to = "east", mesh = "pairs" }',
+        concurrent=2,
+        keys='directions = "simultaneous"\nduration = "5s"',
+    )
+    assert checked(plan.text, tmp_path)["at the same time"].startswith(
+        "up to 4 trials, 2 of 2 that the plan lets, since two directions at once count as one; no order"
+    )
+
+
 def test_check_names_links_and_does_not_list_a_hundred_paths(tmp_path: Path) -> None:
     groups = {"all": names(20), "west": names(10), "east": names(20)[10:]}
     link = '[links.wan]\nbetween = ["west", "east"]\nconcurrent = 2\n'

@@ -4,6 +4,7 @@ import pytest
 
 from flowsweep.errors import PlanError
 from flowsweep.plan.file import parse_plan
+from packed_support import mesh_plan
 
 FAR = '[hosts.{name}]\nlaunch = ["ssh", "{name}"]\naddress = "{address}"\n'
 GROUPS = '[groups]\nwest = ["w1", "w2"]\neast = ["e1", "e2"]\n'
@@ -106,3 +107,16 @@ def test_bursts_that_wait_for_their_time_have_a_port_each(pattern, ports):
         assert f"expected at least {ports}: right listens for {ports} pairs of hosts" in told
         counted = ", bursts of background traffic counted one by one, which meet up to 20s ahead"
         assert told.endswith(counted) == ("on =" in pattern)
+
+
+@pytest.mark.parametrize("kind", ["full", "pairs"])
+def test_a_mesh_that_meets_itself_is_told_how_it_would_not(kind):
+    groups = {"west": ["a", "b", "c"], "east": ["b", "a", "d"]}
+    path = f'{{ from = "west", to = "east", mesh = "{kind}" }}'
+    with pytest.raises(PlanError) as raised:
+        mesh_plan(groups, path, keys='directions = "both"')
+    (problem,) = raised.value.problems
+    assert "twice, there and back" in problem
+    assert problem.endswith('write `directions` = "one", or groups without common hosts')
+    assert mesh_plan(groups, path, keys='directions = "one"')
+    assert mesh_plan({**groups, "east": ["d", "e", "f"]}, path, keys='directions = "both"')

@@ -2,6 +2,7 @@
 
 import pytest
 
+from flowsweep.errors import PlanError
 from flowsweep.plan import parse_plan
 from flowsweep.plan.difference import plan_difference
 from flowsweep.run.tests.registry import settings_of
@@ -103,3 +104,16 @@ def test_what_tells_nothing_is_said_before(keys: str, told: str | None) -> None:
     said = remarks(plan, expand(plan))
     assert len(said) == (told is not None)
     assert told is None or told in said[0]
+
+
+def test_a_mesh_is_measured_a_path_at_a_time() -> None:
+    mesh = 'paths = [{ from = "all", to = "all", mesh = "full" }]'
+    groups = '[groups]\nall = ["left", "right"]\n'
+    text = groups + LAB.replace('paths = [{ from = "left", to = "right" }]', mesh)
+    points = expand(parse_plan(text, "plan.toml"))
+    assert {(trial.src, trial.dst) for point in points for trial in point.trials(1)} == {
+        ("left", "right"),
+        ("right", "left"),
+    }
+    with pytest.raises(PlanError, match="expected a host: trains of several sources would mix"):
+        parse_plan(text.replace(', mesh = "full"', ""), "plan.toml")

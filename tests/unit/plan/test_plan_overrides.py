@@ -116,6 +116,57 @@ def test_a_difference_names_key_then_and_now(before, after, told):
     assert plan_difference(parsed(), parsed(text=TEXT.replace(before, after, 1))) == (told,)
 
 
+LINK = '[lab.links.{}]\nbetween = ["a", "{}"]\nrate = "10Mbit/s"\n'
+ONE, TWO, SPUR = LINK.format("one", "b"), LINK.format("two", "b"), LINK.format("spur", "c")
+BETWEEN_A_AND_B = '[[sweep]]\nname = "grid"\npaths = [{ from = "a", to = "b" }]\n'
+WINDOWS = 'find = "plateau"\nwindow = { from = "64KiB", to = "4MiB" }\n'
+FLOWS = 'find = "plateau"\nflows = { from = 1, to = 8 }\n'
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "told"),
+    [
+        ('at = "02:00"', 'at = ["03:00", "04:30"]', ['at: "02:00" then, ["03:00", "04:30"] now']),
+        (
+            'every = "1h"\nbetween = ["02:00", "03:00"]',
+            'every = "1h"\nbetween = ["22:00", "03:00"]',
+            ['between: ["02:00", "03:00"] then, ["22:00", "03:00"] now'],
+        ),
+        (
+            WINDOWS,
+            WINDOWS + 'precision = "5%"\nat_most = { trials = 20, bytes = "1GB" }',
+            [
+                "precision: 0.1 then, 0.05 now",
+                "at_most.trials: 60 then, 20 now",
+                "at_most.bytes: not set then, 1GB now",
+            ],
+        ),
+        (WINDOWS, WINDOWS.replace("64KiB", "32KiB"), ["window.from: 64KiB then, 32KiB now"]),
+        (
+            WINDOWS,
+            WINDOWS.replace("window", "window_sum"),
+            [
+                "window: { from = 64KiB, to = 4MiB } then, not set now",
+                "window_sum: not set then, { from = 64KiB, to = 4MiB } now",
+            ],
+        ),
+        (FLOWS, FLOWS.replace("1,", "2,"), ["flows.from: 1 then, 2 now"]),
+        (
+            'duration = { until = "2%", at_least = "3s", at_most = "20s" }',
+            'duration = { until = "2%", at_least = "4s", at_most = "30s" }',
+            ["duration.at_least: 3s then, 4s now", "duration.at_most: 20s then, 30s now"],
+        ),
+        ('test = "rtt"', 'test = "rtt"\nspread = "poisson"', ['spread: "periodic" then, "poisson" now']),
+        ('test = "path"', 'test = "path"\ntrain_length = "1000B"', ["train_length: 1440B then, 1KB now"]),
+    ],
+)
+def test_a_difference_is_told_as_the_file_has_it(then, now, told):
+    sweeps = (ONE + BETWEEN_A_AND_B + keys for keys in (then, now))
+    assert plan_difference(*(parsed(text=text) for text in sweeps)) == tuple(
+        f"sweep.grid.{one}" for one in told
+    )
+
+
 def test_a_sweep_that_came_and_one_that_moved():
     third = TEXT + '[[sweep]]\nname = "third"\npaths = [{ from = "left", to = "right" }]\n'
     assert plan_difference(parsed(), parsed(text=third)) == ("sweep.third: not set then, there now",)
@@ -124,3 +175,22 @@ def test_a_sweep_that_came_and_one_that_moved():
         plan_difference(parsed(), parsed(text=swapped))[-1]
         == "sweep: in the order first, second then, second, first now"
     )
+
+
+def test_links_between_the_same_hosts_that_changed_places_are_a_difference():
+    """A flow takes the first of them; of links between other hosts, nothing depends on the order."""
+    then = parsed(text=ONE + TWO + SPUR + BETWEEN_A_AND_B)
+    assert plan_difference(then, parsed(text=SPUR + ONE + TWO + BETWEEN_A_AND_B)) == ()
+    assert plan_difference(then, parsed(text=TWO + ONE + SPUR + BETWEEN_A_AND_B)) == (
+        "lab.links between a and b: in the order one, two then, in the order two, one now",
+    )
+
+
+def test_background_traffic_that_changed_places_is_a_difference():
+    """Trials have it in the order of the plan, and their ids come from it."""
+    web, backup = (f'[[sweep.background]]\nname = "{name}"\n' for name in ("web", "backup"))
+    then, now = (parsed(text=ONE + BETWEEN_A_AND_B + beside) for beside in (web + backup, backup + web))
+    assert plan_difference(then, now) == (
+        "sweep.grid.background: in the order web, backup then, in the order backup, web now",
+    )
+    assert plan_difference(then, then) == ()

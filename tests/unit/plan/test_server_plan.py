@@ -4,6 +4,7 @@ import pytest
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import parse_plan
+from flowsweep.schedule import expand
 
 HOSTS = """
 [hosts.near]
@@ -151,3 +152,47 @@ def test_a_key_of_another_server_has_no_effect() -> None:
     (problem,) = problems(f'{PERF}padding = "pkcs1"\n{SWEEP}test = "quic"\n')
     assert "hosts.far.padding: " in problem
     assert 'no effect without peer = "iperf3"' in problem
+
+
+GROUPS = """
+[groups]
+near_ones = ["near", "third"]
+all = ["near", "third", "far"]
+servers = ["far", "other"]
+[hosts.other]
+peer = "iperf3"
+address = "192.0.2.2"
+"""
+
+
+def mesh(ends: str, keys: str = "") -> str:
+    return f'{GROUPS}{HOSTS}[[sweep]]\npaths = [{{ {ends}, mesh = "full" }}]\nduration = "8s"\n{keys}\n'
+
+
+@pytest.mark.parametrize(
+    ("ends", "pairs"),
+    [
+        ('from = "near_ones", to = "far"', {("near", "far"), ("third", "far")}),
+        ('from = "near", to = "servers"', {("near", "far"), ("near", "other")}),
+    ],
+)
+def test_each_trial_of_a_star_is_between_two_hosts(ends: str, pairs: set[tuple[str, str]]) -> None:
+    points = expand(parse_plan(mesh(ends), "plan.toml"))
+    assert {(trial.src, trial.dst) for point in points for trial in point.trials(1)} == pairs
+
+
+def test_what_a_star_asks_of_a_server_is_looked_at_as_on_a_path() -> None:
+    star = 'from = "near_ones", to = "far"'
+    (problem,) = problems(mesh(star, "flows = 129"))
+    assert "sweep[0].flows: found 129" in problem
+    (problem,) = problems(mesh(star, 'test = "rtt"'))
+    assert 'found "rtt" on a path to an iperf3 server' in problem
+    perf = mesh(star, 'test = "quic"\nomit = "1s"').replace(
+        '[hosts.far]\npeer = "iperf3"', '[hosts.far]\npeer = "quic-perf"'
+    )
+    (problem,) = problems(perf)
+    assert 'omit: found "1s", a QUIC perf server does not tell when bytes came to it' in problem
+    (problem,) = problems(mesh('from = "all", to = "servers"'))
+    assert "found far and other, both iperf3 servers" in problem
+    (problem,) = problems(mesh(star).replace(', mesh = "full"', ""))
+    assert "found a group and an iperf3 server, which takes one test at a time" in problem

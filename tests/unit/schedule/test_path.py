@@ -15,6 +15,12 @@ def test_each_direction_has_its_rate() -> None:
     assert path_rate_bps([wire], [("b", "a")]) == 10
 
 
+def test_a_link_that_is_used_both_ways_at_once_carries_what_each_way_does() -> None:
+    wire = link("a", "b", forward=100, backward=10)
+    assert path_rate_bps([wire], [("a", "b"), ("b", "a")]) == 110
+    assert path_rate_bps([wire], [("b", "a"), ("a", "b")]) == 110
+
+
 def test_links_side_by_side_add_up() -> None:
     links = [link("a", "b", forward=100), link("c", "d", forward=50)]
     assert path_rate_bps(links, [("a", "b"), ("c", "d")]) == 150

@@ -1,6 +1,6 @@
 import pytest
 
-from flowsweep.plan import load_plan
+from flowsweep.plan import load_plan, parse_plan
 from flowsweep.schedule import estimate, expand, remarks, schedule
 from plan_support import ROOT, plan_of
 
@@ -94,6 +94,27 @@ def test_bytes_are_bounded_by_the_link_and_by_the_rate_of_all_flows():
     assert bound == pytest.approx(12 * 10.1 * 200e6 / 8, rel=1e-3)
     rated = plan_of('flows = 4\nrate = "10Mbit/s"\npacing_rate = "1Gbit/s"')
     assert estimate(schedule(rated, seed=1), ()).bytes_at_most == pytest.approx(10.1 * 40e6 / 8, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("keys", "more_bytes", "is_about"),
+    [
+        ('window = "1MiB"\nflows = 2', 4 << 20, False),
+        ('window = "4MiB"', 8 << 20, False),
+        ('window = "64MiB"', 12_500_000, False),
+        ('window = "64MiB"\ndrain = "2s"', 2_500_000, False),
+        ('window = "4MiB"\nrate = "9Mbit/s"', -637_625, False),
+        ("", 0, True),
+        ('test = "udp"\nrate = "20Mbit/s"', 625_000, False),
+    ],
+)
+def test_what_windows_hold_when_sources_stop_is_sent_too(keys, more_bytes, is_about):
+    """As much as the link carries while one waits for it; a kernel that tunes its buffers does not say."""
+    lab = '[lab.links.thin]\nbetween = ["a", "b"]\nrate = "10Mbit/s"\n'
+    plan = parse_plan(f'{lab}[[sweep]]\npaths = [{{ from = "a", to = "b" }}]\nduration = "5s"\n{keys}', "t")
+    found = estimate(schedule(plan, seed=1), plan.links)
+    sent_bytes = 10**7 * 5_101_000_000 // (8 * SECOND_NS)
+    assert (found.bytes_at_most - sent_bytes, found.is_about) == (more_bytes, is_about)
 
 
 def test_simultaneous_trials_take_the_time_of_one():

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from flowsweep import defaults
 from flowsweep.axes import ENCRYPTION, MODE
 from flowsweep.plan.hosts.expansion import members
+from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer
 from flowsweep.plan.problems import KeyPath, Problem
@@ -45,11 +46,12 @@ def server_problems(file: PlanFile) -> Iterator[Problem]:
         yield from _beside_problems(file, sweep, servers, at)
         found = list(_path_problems(file, sweep, servers, at))
         yield from found
-        kinds = {servers[name] for path in sweep.paths for name in (path.src, path.dst) if name in servers}
+        ends = {host for path in sweep.paths for host in _hosts(file, path.src, path.dst)}
+        kinds = {servers[name] for name in ends & servers.keys()}
         if not found and "iperf3" in kinds:
             yield from _key_problems(sweep, at)
         if not found and "quic-perf" in kinds:
-            yield from _perf_problems(sweep, servers, at)
+            yield from _perf_problems(file, sweep, servers, at)
 
 
 def _table_problems(host: HostTable, at: KeyPath) -> Iterator[Problem]:
@@ -99,23 +101,26 @@ def _path_problems(file: PlanFile, sweep: SweepTable, servers: _Servers, at: Key
         found = _hosts(file, path.src, path.dst) & servers.keys()
         if not found:
             continue
-        words, kind = _named(servers, found), servers[min(found)]
-        if path.src in file.groups or path.dst in file.groups:
+        words, kinds = _named(servers, found), {servers[name] for name in found}
+        both = [pair for pair in pairs_of_path(file, path) if set(pair) <= servers.keys()]
+        if path.mesh is None and (path.src in file.groups or path.dst in file.groups):
             message = (
                 f"found a group and {words}, which takes one test at a time; expected two hosts: "
                 "write a path for each of them"
             )
             yield Problem(here, message, about=(("groups",),))
-        elif {path.src, path.dst} <= servers.keys():
+        elif both:
+            src, dst = both[0]
             message = (
-                f"found {path.src} and {path.dst}, both {words.partition(' ')[2]}s, which do not go to each "
+                f"found {src} and {dst}, both {words.partition(' ')[2]}s, which do not go to each "
                 "other; expected an engine at one end"
             )
-            yield Problem(here, message, about=(("hosts", path.src, "peer"), ("hosts", path.dst, "peer")))
-        elif sweep.test not in _TESTS[kind]:
-            takes = " and ".join(f'"{name}"' for name in _TESTS[kind])
-            message = f'found "{sweep.test}" on a path to {words}, which takes {takes} only'
-            yield Problem((*at, "test"), message, about=(here,))
+            yield Problem(here, message, about=(("hosts", src, "peer"), ("hosts", dst, "peer")))
+        else:
+            for kind in sorted(one for one in kinds if sweep.test not in _TESTS[one]):
+                takes = " and ".join(f'"{name}"' for name in _TESTS[kind])
+                message = f'found "{sweep.test}" on a path to {_WORDS[kind]}, which takes {takes} only'
+                yield Problem((*at, "test"), message, about=(here,))
 
 
 def _named(servers: _Servers, found: set[str]) -> str:
@@ -123,13 +128,14 @@ def _named(servers: _Servers, found: set[str]) -> str:
     return _WORDS[servers[min(found)]]
 
 
-def _perf_problems(sweep: SweepTable, servers: _Servers, at: KeyPath) -> Iterator[Problem]:
+def _perf_problems(file: PlanFile, sweep: SweepTable, servers: _Servers, at: KeyPath) -> Iterator[Problem]:
     server = "a QUIC perf server"
     if sweep.directions == "simultaneous":
         message = f'found "simultaneous", {server} has a connection for each direction; write "both"'
         yield Problem((*at, "directions"), message)
     one_way = sweep.directions == "one"
-    receives = any(path.dst in servers or (path.src in servers and not one_way) for path in sweep.paths)
+    ways = [(path.dst, path.src)[: 1 if one_way else 2] for path in sweep.paths]
+    receives = any(_hosts(file, *sinks) & servers.keys() for sinks in ways)
     if sweep.omit and receives:
         message = (
             f'found "{write_duration(sweep.omit)}", {server} does not tell when bytes came to it; leave it '

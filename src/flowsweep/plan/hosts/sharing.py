@@ -87,6 +87,11 @@ def _twice_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
         for src, dst in (*pairs, *back):
             if (first := seen.get((src, dst))) is not None:
                 message = f"measures from {src} to {dst}, which {shown_path(first)} does: leave one out"
+                if first == here:
+                    message = (
+                        f"measures from {src} to {dst} twice, there and back, since both hosts are at both "
+                        'ends: write `directions` = "one", or groups without common hosts'
+                    )
                 yield Problem(here, message, about=(first, (*at, "directions"), ("groups",)))
                 return
             seen[src, dst] = here

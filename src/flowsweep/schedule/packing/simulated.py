@@ -1,7 +1,7 @@
 """What packing comes to if trials take as long as expected, and what no order could do better."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -25,8 +25,16 @@ class Packed:
     @property
     def most_at_once(self) -> int:
         """How many run at the same time, at most."""
-        moments = [(begin_ns, 1) for begin_ns in self.begins_ns.values()]
-        moments += [(begin_ns + job.lasts_ns, -1) for job, begin_ns in self.begins_ns.items()]
+        return self._most(lambda _: 1)
+
+    @property
+    def most_trials_at_once(self) -> int:
+        """How many trials that is: two of each slot that has both directions at once."""
+        return self._most(lambda job: len(job.slot.trials))
+
+    def _most(self, counts: Callable[[Job], int]) -> int:
+        moments = [(begin_ns, counts(job)) for job, begin_ns in self.begins_ns.items()]
+        moments += [(begin_ns + job.lasts_ns, -counts(job)) for job, begin_ns in self.begins_ns.items()]
         return max(accumulate((change for _, change in sorted(moments)), initial=0))
 
 

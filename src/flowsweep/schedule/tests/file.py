@@ -86,12 +86,11 @@ class FileParameters(Streams):
         """The kernel's pace."""
         return self.pacing_rate_bps
 
-    def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int | None:
+    def bytes_bound(self, pairs: int, links_bps: int | None, pad_ns: int) -> tuple[int | None, bool]:
         """What there is to do, or what links and pace bound."""
-        known = [
-            bound for bound in (super().bytes_at_most(pairs, links_bps, pad_ns), self._of(pairs)) if bound
-        ]
-        return min(known, default=None)
+        size, is_about = super().bytes_bound(pairs, links_bps, pad_ns)
+        job = self._of(pairs)
+        return (job, False) if job and (size is None or job <= size) else (size or None, is_about)
 
     def plain(self) -> Self:
         """One flow, with the host's windows and congestion control, and one small file."""

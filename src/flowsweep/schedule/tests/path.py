@@ -21,11 +21,11 @@ class PathParameters(PathProbing, Parameters):
 
     seed: int
 
-    def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int:
+    def bytes_bound(self, pairs: int, links_bps: int | None, pad_ns: int) -> tuple[int, bool]:
         """All probes, and all packets of trains and streams, with what is sent again or grows."""
         del pairs, links_bps, pad_ns
         probed = self.ttl_max * self.probes * sum(self.sizes_bytes) * HOP_TRIES
-        return probed + (self.trains_packets_most + self.streams_packets_most) * self.train_bytes
+        return probed + (self.trains_packets_most + self.streams_packets_most) * self.train_bytes, False
 
     @property
     def trains_packets_most(self) -> int:

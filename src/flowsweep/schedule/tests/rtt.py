@@ -34,10 +34,10 @@ class RttParameters(Parameters):
         """For the last response."""
         return self.timeout_ns
 
-    def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int:
+    def bytes_bound(self, pairs: int, links_bps: int | None, pad_ns: int) -> tuple[int, bool]:
         """As many probes as there is time for, as if all were of the largest size."""
         del links_bps, pad_ns
-        return max(self.sizes_bytes) * (self.duration_ns // self.every_ns + 1) * pairs
+        return max(self.sizes_bytes) * (self.duration_ns // self.every_ns + 1) * pairs, False
 
 
 def rtt_points(sweep: Sweep, _: int, __: int, seed: int) -> Iterator[tuple[Window, RttParameters]]:

@@ -9,6 +9,7 @@ from flowsweep.schedule.combinations import Values, bulk_points
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.search.halving import first_rate_bps
 from flowsweep.schedule.windows import Window
+from flowsweep.units import LARGEST
 from flowsweep.wording import format_rate
 
 BACKGROUND: Mapping[str, object] = {
@@ -40,6 +41,11 @@ class UdpParameters(Bulk):
         return self.rate_bps
 
     @property
+    def written_bps(self) -> int | None:
+        """The pace."""
+        return self.bound_bps
+
+    @property
     def first_datagrams_ns(self) -> int:
         """Three gaps of a flow, as engines wait for one that is silent between its datagrams."""
         rate_bps = self.bound_bps
@@ -55,6 +61,15 @@ class UdpParameters(Bulk):
     def packet_bytes(self) -> int:
         """A datagram with its headers; those of IPv4 if the plan leaves the version open."""
         return self.length_bytes + udp_header_bytes(self.family or 4)
+
+    def _first_bytes(self, flows: int) -> int:
+        """The first datagram of each does not wait for its turn."""
+        return flows * self.length_bytes
+
+    def _left_bytes(self, flows: int) -> int:
+        """Nothing tells how much links hold: all that they carry while the sink waits."""
+        del flows
+        return LARGEST
 
     def in_words(self, flows: int) -> str:
         """Flows, their windows and their rate together."""

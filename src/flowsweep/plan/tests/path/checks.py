@@ -17,7 +17,7 @@ def path_problems(file: PlanFile, sweep: SweepTable, _: list[int], at: KeyPath) 
         yield Problem((*at, "directions"), message, about)
     for index, path in enumerate(sweep.paths):
         for key, name in (("from", path.src), ("to", path.dst)):
-            if name in file.groups:
+            if name in file.groups and path.mesh is None:
                 message = f'found the group "{name}", expected a host: trains of several sources would mix'
                 yield Problem((*at, "paths", index, key), message, about)
     useful = sum(size >= defaults.PROBE_SIZE_LEAST_IPV6_BYTES for size in sweep.sizes)
