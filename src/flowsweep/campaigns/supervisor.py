@@ -216,17 +216,20 @@ class _Tries:
     def __init__(self) -> None:
         self._since_unix_ns = time.time_ns()
         self._runs = False
+        self._ran_since_unix_ns: int | None = None
         self.failing: Failing | None = None
 
     def began(self) -> None:
         """It runs."""
         self._runs, self.failing = True, None
+        self._ran_since_unix_ns = time.time_ns()
 
     def failed(self, error: FlowsweepError | OSError) -> None:
         """It could not begin, or did not go on to its end."""
         if self._runs:
             self._since_unix_ns, self._runs = time.time_ns(), False
-        self.failing = Failing(self._since_unix_ns, " ".join(str(error).split()))
+        why = " ".join(str(error).split())
+        self.failing = Failing(self._since_unix_ns, why, self._ran_since_unix_ns)
 
 
 async def _ended(task: asyncio.Task[None]) -> None:
