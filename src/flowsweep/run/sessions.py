@@ -63,7 +63,8 @@ class Sessions:
                 hosts; hosts that are servers are among them.
 
         Returns:
-            Why others cannot be had. No engine is started where a login to a server is not known.
+            Why others cannot be had; each of their trials tries once, since others may be due meanwhile. No
+            engine is started where a login to a server is not known.
 
         Raises:
             LaunchError, SessionError: it does not go on; those that could be had are closed again.
@@ -71,10 +72,11 @@ class Sessions:
         away = self._unknown_logins()
         names = [] if away else [name for name, access in self._accesses.items() if access.server is None]
         answers = await asyncio.gather(*(self._open(name) for name in names), return_exceptions=True)
-        facts = {}
+        facts, silent = {}, set()
         for name, answer in zip(names, answers, strict=True):
             if isinstance(answer, LaunchError | SessionError):
                 away.append(answer)
+                silent.add(name)
             elif isinstance(answer, BaseException):
                 await self.close_all()
                 raise answer
@@ -84,6 +86,7 @@ class Sessions:
         if away and not enough(servers | facts.keys()):
             await self.close_all()
             raise away[0]
+        self._given_up |= silent
         await self._keep_facts(facts)
         return away
 
