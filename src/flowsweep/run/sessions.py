@@ -12,7 +12,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
-from flowsweep.hosts.of_plan import LOOPBACK
+from flowsweep.hosts.of_plan import LOOPBACK, shares_loopback
 from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.engines import EngineSession, HostSession
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
@@ -176,7 +176,7 @@ class Sessions:
         This machine's loopback is no way to it from elsewhere, where these addresses are another machine's.
         """
         addresses = (access.addresses.get(host, ()) for access in self._accesses.values())
-        elsewhere = LOOPBACK if self._accesses[host].launch else ()
+        elsewhere = () if shares_loopback(self._accesses[host].launch) else LOOPBACK
         known = dict.fromkeys(known for peer in addresses for known in peer if known not in elsewhere)
         return [one.address for one in known]
 
