@@ -19,8 +19,11 @@ from flowsweep.archive.entries import (
     MERGED_FOLDER,
     TABLES,
     CompactedEntry,
+    ContinuedEntry,
     Data,
+    HostsEntry,
     Key,
+    MissedEntry,
     RetiredEntry,
     file_of,
     generation_folder,
@@ -28,8 +31,9 @@ from flowsweep.archive.entries import (
     merged_table,
 )
 from flowsweep.archive.folder import Folder
+from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.journal import JOURNAL_FILE, Content
-from flowsweep.archive.kept_summary import kept_rows, kept_summaries
+from flowsweep.archive.kept_summary import KeptSummary, kept_rows, kept_summaries
 from flowsweep.archive.state import State
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
@@ -38,6 +42,8 @@ from flowsweep.wording import counted
 _KEY_COLUMNS = ("trial_id", "attempt")
 _GENERATION = re.compile("[1-9][0-9]{0,8}")
 _GENERATIONS_TRIED = 8
+_OF_NO_TRIAL = (HostsEntry, MissedEntry, CompactedEntry, ContinuedEntry, RetiredEntry)
+"""Records after which rows of a summary are as they were."""
 
 RowCounts = Mapping[str, Counter[Key]]
 """Rows of each attempt, by table."""
@@ -161,6 +167,8 @@ def _unnamed_summary(folder: Folder, state: State) -> RetiredEntry | None:
     trials = state.done.keys() | state.imported.keys()
     for kept in kept_summaries(folder):
         try:
+            if not _is_of_last_trials(folder, kept):
+                continue
             found = kept_rows(folder, kept.file, ["trial_id"])["trial_id"].to_pylist()
         except ArchiveError:
             continue
@@ -170,6 +178,12 @@ def _unnamed_summary(folder: Folder, state: State) -> RetiredEntry | None:
             version = kept.flowsweep_version
             return RetiredEntry(at=at, file=kept.file, flowsweep_version=version, trials=len(found))
     return None
+
+
+def _is_of_last_trials(folder: Folder, kept: KeptSummary) -> bool:
+    """Whether no trial was recorded after those that a summary is of, such as another attempt of one."""
+    since = JournalFollower(folder, kept.journal_bytes)
+    return all(isinstance(one.entry, _OF_NO_TRIAL) for one in since.records()) and not since.not_understood
 
 
 def _unnamed_generation(

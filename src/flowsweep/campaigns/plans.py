@@ -9,6 +9,7 @@ from flowsweep.campaigns.folders import folder_name, is_of_one_name
 from flowsweep.errors import PlanError
 from flowsweep.lab.rootless import in_user_namespace, may_administer_networks
 from flowsweep.plan import Plan, load_plan, plan_difference
+from flowsweep.plan.build import LOOPBACK
 from flowsweep.schedule import has_times
 
 
@@ -86,16 +87,32 @@ def _cut_off(plans: Mapping[Path, Plan]) -> Iterable[str]:
         )
 
 
-def refuse_links_that_need_a_start(plans: Mapping[Path, Plan]) -> None:
-    """Refuse emulated links in a process without root that did not begin with some.
+def refuse_what_needs_a_start(plans: Mapping[Path, Plan]) -> None:
+    """Refuse, without root, emulated links in a process that began without, and other hosts in one with some.
 
     Raises:
-        PlanError: There are some: the user namespace for them is entered when a service begins, never later.
+        PlanError: There are some: the user namespace for links is entered when a service begins, never later,
+            and never left.
     """
     emulated = [plan.source for plan in plans.values() if plan.links]
     if emulated and not may_administer_networks():
         message = "links: expected none without root, as the service began without any: start it anew"
         raise PlanError(", ".join(emulated), (message,))
+    real = [plan.source for plan in plans.values() if not (plan.links or _is_bare(plan))]
+    if real and in_user_namespace():
+        message = (
+            "hosts: not reached, as without root the service began with emulated links, in a network "
+            "namespace: start it anew"
+        )
+        raise PlanError(", ".join(real), (message,))
+
+
+def _is_bare(plan: Plan) -> bool:
+    """Whether all hosts are this machine's loopback, which there is in a namespace, too."""
+    return all(
+        host.address == LOOPBACK and not (host.launch or host.data_address or host.server)
+        for host in plan.hosts
+    )
 
 
 def _hosts(plan: Plan) -> set[str]:

@@ -13,7 +13,7 @@ from flowsweep.campaigns.folders import open_or_begin
 from flowsweep.campaigns.housekeeping import Housekeeping
 from flowsweep.campaigns.monitored import with_monitors
 from flowsweep.campaigns.notify import Notifier
-from flowsweep.campaigns.plans import has_changed, load_plans, refuse_links_that_need_a_start
+from flowsweep.campaigns.plans import has_changed, load_plans, refuse_what_needs_a_start
 from flowsweep.campaigns.reach import reached_hosts
 from flowsweep.campaigns.retention import Retention
 from flowsweep.campaigns.timed import recorded, timetable
@@ -108,7 +108,7 @@ class Supervisor:
         self._notifier.tell("RELOADING=1")
         try:
             plans = await asyncio.to_thread(load_plans, self._settings.places)
-            refuse_links_that_need_a_start(plans)
+            refuse_what_needs_a_start(plans)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, what runs goes on
             self._told("plans", f"{in_words(error)}\nall of them go on as they were")
         else:
@@ -216,17 +216,20 @@ class _Tries:
     def __init__(self) -> None:
         self._since_unix_ns = time.time_ns()
         self._runs = False
+        self._ran_since_unix_ns: int | None = None
         self.failing: Failing | None = None
 
     def began(self) -> None:
         """It runs."""
         self._runs, self.failing = True, None
+        self._ran_since_unix_ns = time.time_ns()
 
     def failed(self, error: FlowsweepError | OSError) -> None:
         """It could not begin, or did not go on to its end."""
         if self._runs:
             self._since_unix_ns, self._runs = time.time_ns(), False
-        self.failing = Failing(self._since_unix_ns, " ".join(str(error).split()))
+        why = " ".join(str(error).split())
+        self.failing = Failing(self._since_unix_ns, why, self._ran_since_unix_ns)
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,6 +26,8 @@ _ROOM_S = 3.0
 _NICE = ("nice", "-n", "10")
 """What measures goes first; of no effect where this program is not there."""
 _DEADLINE_S = 900.0
+_LOOKS_IN_VAIN = 6
+"""One after the other, at an archive that was left: then it is not looked at any more."""
 _AT_END_S = 120.0
 """For the last look, when the campaign is over."""
 
@@ -62,9 +65,11 @@ def alarms_watched(
 
     def tell() -> None:
         nonlocal told
-        told, before = watch.trouble, told
-        if told is not None and told != before:
-            say(f"alarms: {told}; flowsweep alarms {quote(str(archive))} says more", err=True)
+        before, told = told, None
+        if (trouble := watch.trouble) is not None:
+            told = f"alarms: {trouble}; flowsweep alarms {quote(watch.troubled[-1])} says more"
+            if told != before:
+                say(told, err=True)
 
     def both(event: CampaignEvent) -> None:
         nonlocal has_begun
@@ -86,7 +91,8 @@ class AlarmsWatch:
     """Starts commands when there is something to look at and time for it.
 
     Args:
-        commands: Look at alarms, and deliver them, in turns: all but the last until they end with 0.
+        commands: Look at alarms, and deliver them, in turns: all but the last until they end with 0, or
+            came to nothing `_LOOKS_IN_VAIN` times. What each looks at is its last argument.
         given: On its standard input.
         clock: In seconds.
     """
@@ -108,11 +114,18 @@ class AlarmsWatch:
         """What went before this run may not have been told yet."""
         self._troubles: dict[tuple[str, ...], str] = {}
         """By command."""
+        self._in_vain: Counter[tuple[str, ...]] = Counter()
+        """Looks of a command that came to nothing since one did not."""
 
     @property
     def trouble(self) -> str | None:
         """Why the last look of a command came to nothing; of the first one, where there are several."""
         return next(iter(self._troubles.values()), None)
+
+    @property
+    def troubled(self) -> tuple[str, ...]:
+        """The command that `trouble` is of; empty where there is none."""
+        return next(iter(self._troubles), ())
 
     def __call__(self, event: CampaignEvent) -> None:
         """Take an event into account."""
@@ -165,7 +178,7 @@ class AlarmsWatch:
                 start_new_session=True,
             )
         except OSError as error:
-            self._troubles[(*self._looking,)] = f"could not be looked at: {error.strerror}"
+            self._came_to_nothing(f"could not be looked at: {error.strerror}")
             return
         if self._running.stdin is not None:
             # It fits into the pipe, whether it is read or not.
@@ -177,17 +190,30 @@ class AlarmsWatch:
         running = self._running
         if running is None:
             return
+        # What was said of an archive that is not looked at any more would hide what comes.
+        kept = {(*command,) for command in self._commands}
+        self._troubles = {command: why for command, why in self._troubles.items() if command in kept}
         took_s = self._clock() - self._begun_s
         if running.poll() is None:
             if took_s < _DEADLINE_S and not at_end:
                 return
             running.kill()
             running.wait()
-            self._troubles[(*self._looking,)] = f"a look at them was not over after {took_s:.0f} s"
+            self._came_to_nothing(f"a look at them was not over after {took_s:.0f} s")
         elif running.returncode not in (0, 1):
-            self._troubles[(*self._looking,)] = f"a look at them ended with {running.returncode}"
+            self._came_to_nothing(f"a look at them ended with {running.returncode}")
         else:
             self._troubles.pop((*self._looking,), None)
+            self._in_vain.pop((*self._looking,), None)
             if running.returncode == 0 and self._looking is not self._commands[-1]:
                 self._commands.remove(self._looking)
         self._running, self._took_s = None, took_s
+
+    def _came_to_nothing(self, why: str) -> None:
+        """Note why; leave an archive that was left alone where a look at it never comes to anything."""
+        command = (*self._looking,)
+        self._in_vain[command] += 1
+        self._troubles[command] = why
+        if self._in_vain[command] >= _LOOKS_IN_VAIN and self._looking is not self._commands[-1]:
+            self._commands.remove(self._looking)
+            self._troubles[command] = f"{why}, {_LOOKS_IN_VAIN} times: no further one is taken"

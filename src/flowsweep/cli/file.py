@@ -56,7 +56,7 @@ def file(
     made = read is None and not any(one.strip().startswith(_SET_READ) for one in overrides or ())
     keys = {
         "part": _PARTS,
-        "read": None if read is None else json.dumps(read),
+        "read": None if read is None else json.dumps(read, ensure_ascii=False),
         # Files that are there have a size and a number: what was not asked for is not said.
         "file_size": size if made or "size" in written else None,
         "files": str(files) if made or "files" in written else None,

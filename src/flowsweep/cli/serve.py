@@ -69,6 +69,7 @@ def _serve(
     from flowsweep.serve.server import (
         cache_folder,
         listening_socket,
+        look_for_more,
         make_server,
         read_address,
         read_token,
@@ -76,7 +77,8 @@ def _serve(
     )
 
     token = None if token_file is None else read_token(token_file)
-    watched = watched_in(archives, cache or cache_folder())
+    kept = cache or cache_folder()
+    watched = watched_in(archives, kept)
     opened = listening_socket(read_address(address), token)
     host, port = opened.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
@@ -86,5 +88,6 @@ def _serve(
             opened,
             names=names,
             token=token,
+            more=lambda: look_for_more(archives, watched, kept),
             ready=lambda: say(f"http://{shown}:{port}/ (Ctrl-C ends it)"),
         ).serve_until_signal()

@@ -1,7 +1,7 @@
 """The search of `flowsweep tune`, round by round, and its answer; imported late, since the analysis is."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from flowsweep.cli.app import print_error
 from flowsweep.cli.stopping import Stopper
@@ -19,6 +19,7 @@ from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import round_plan
 from flowsweep.tuning.rounds import Round, Tried
 from flowsweep.tuning.search import Known, next_round, verification
+from flowsweep.tuning.settings import Way
 
 
 def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> Answer:
@@ -36,7 +37,7 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
     rtt_ms, least_ms = row["rtt_probe_median_ms"], row["rtt_probe_min_ms"]
     if rtt_ms is None or least_ms is None:
         raise TuningError(f"the round trip could not be measured: {'; '.join(rounds.failures)}")
-    may = {way: allowed(rounds.facts, *ends) for way, ends in rounds.ends.items()}
+    may = seemed = {way: allowed(rounds.facts, *ends) for way, ends in rounds.ends.items()}
     done: list[Round] = []
     tried: list[Tried] = []
 
@@ -50,7 +51,13 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
 
     while (asked := next_round(Known(may, least_ms, rounds.left, tuple(done), tuple(tried)))) is not None:
         measure(asked)
-    found = _answer(rounds, tried, done, rtt_ms)
+    forbidden = {
+        (way, name)
+        for way, of in seemed.items()
+        for name in of.congestions
+        if name not in may[way].congestions
+    }
+    found = _answer(rounds, tried, done, forbidden, rtt_ms)
     chosen = {one.decision.way: one.decision.chosen for one in found.directions}
     again = verification(chosen, done[-1], rounds.whole)
     if rounds.request.verify and again is None and any(chosen.values()):
@@ -60,7 +67,7 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
         )
     if rounds.request.verify and again is not None:
         measure(again)
-        found = _answer(rounds, tried, done, rtt_ms)
+        found = _answer(rounds, tried, done, forbidden, rtt_ms)
     return found
 
 
@@ -110,7 +117,13 @@ def _write_page(rounds: Rounds, found: Answer) -> None:
         say(write_answer(found, request.report), err=request.as_json)
 
 
-def _answer(rounds: Rounds, tried: Sequence[Tried], done: Sequence[Round], rtt_ms: float) -> Answer:
+def _answer(
+    rounds: Rounds,
+    tried: Sequence[Tried],
+    done: Sequence[Round],
+    forbidden: Collection[tuple[Way, str]],
+    rtt_ms: float,
+) -> Answer:
     return answer(
         tried,
         rtt_ms=rtt_ms,
@@ -118,6 +131,7 @@ def _answer(rounds: Rounds, tried: Sequence[Tried], done: Sequence[Round], rtt_m
         ends=rounds.ends,
         hosts_text=rounds.hosts_text,
         rounds=done,
+        forbidden=forbidden,
         spent=(rounds.traffic_ns / SECOND_NS, rounds.traffic_bytes),
         is_loopback=rounds.is_loopback,
         places=rounds.places,

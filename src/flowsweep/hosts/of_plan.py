@@ -47,6 +47,14 @@ def shares_files(launch: Sequence[str]) -> bool:
     )
 
 
+def shares_loopback(launch: Sequence[str]) -> bool:
+    """Whether a launcher surely starts processes that have this machine's loopback for theirs.
+
+    `ip netns exec` starts them in another network namespace, which has one of its own.
+    """
+    return shares_files(launch) and "ip" not in (Path(word).name for word in launch)
+
+
 def data_address(address: str) -> DataAddress:
     """A name, or an address of which the IP version shows."""
     try:

@@ -10,7 +10,7 @@ from typing import Any
 from flowsweep.archive import ArchiveWriter, ImportedOutcome, ImportedTrial
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports.known import Known, left_open, with_known, without_effect
-from flowsweep.imports.outcome import Numbering, content_ids, outcome_of, point_of
+from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of, point_of
 from flowsweep.imports.reading import in_one_line, read_file
 from flowsweep.imports.transfer import FailedTestError, Transfer
 from flowsweep.wording import counted, format_size
@@ -53,6 +53,8 @@ class Imported:
 class _Test:
     transfer: Transfer
     trial_id: str
+    former_id: str
+    """What an earlier version called it."""
     imported_from: str
     path: Path
 
@@ -93,11 +95,9 @@ def import_files(
             progress(Step.READ, done, len(files))
         result.files_read += 1
         result.remarks += _left_out(path, told.failed)
-        ids = content_ids(told.transfers)
+        ids = zip(told.transfers, content_ids(told.transfers), former_ids(told.transfers), strict=True)
         source = f"{told.kind.name} {path.name}"
-        tests += [
-            _Test(test, trial_id, source, path) for test, trial_id in zip(told.transfers, ids, strict=True)
-        ]
+        tests += [_Test(test, trial_id, former_id, source, path) for test, trial_id, former_id in ids]
     if tests:
         with writer() as archive:
             _take_in(_in_order(tests), archive, sweep, known or {}, result, progress)
@@ -195,11 +195,13 @@ class _Seen:
 
     def is_new(self, test: _Test) -> bool:
         """Whether it is none of those before; from now on it is one."""
-        source = self._sources.get(test.trial_id)
+        is_former = test.trial_id not in self._sources and test.former_id not in self._paths
+        known_id = test.former_id if is_former else test.trial_id
+        source = self._sources.get(known_id)
         if source is None:
             self._sources[test.trial_id], self._paths[test.trial_id] = test.imported_from, test.path
             return True
-        path = self._paths.get(test.trial_id)
+        path = self._paths.get(known_id)
         is_other = source != test.imported_from if path is None else path != test.path
         # With a time nothing but the same test is equal.
         if is_other and test.transfer.started_at is None:

@@ -201,6 +201,7 @@ class _Test:
             simultaneous=self.simultaneous,
             far=far_end([flow.received() for flow in self.flows]),
             unfinished=None if self.finished == len(flows) else NO_REPORT_OF_THE_WHOLE,
+            as_before=(("rate_bps", None),),
         )
 
 

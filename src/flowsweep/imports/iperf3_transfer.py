@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
@@ -65,6 +66,7 @@ class _Way:
             raise PlaceError(f"{self.line}$.end", "the test took no time: it says nothing about goodput")
         server = self._of_server()
         far = None if self.by_server or self._broken_off else self._far(near, server)
+        before = self._as_before(near, far, server)
         if far is not None and test.omit:
             near, far = self._counted_by_sink(near, far)
         local, remote = (_plain(host) for host in _hosts(start.connected[0]))
@@ -98,6 +100,7 @@ class _Way:
             simultaneous=self.both,
             far=far,
             unfinished=self.document.unfinished() or (None if server is None else server.unfinished),
+            as_before=before,
         )
 
     def _of_linux(self) -> tuple[Role, ...]:
@@ -162,6 +165,21 @@ class _Way:
         if found is not None:
             return FarEnd(found.bits_per_second, found.size_bytes, flows)
         return far_end(flows)
+
+    def _as_before(
+        self, near: tuple[FlowReport, ...], far: FarEnd | None, server: Transfer | None
+    ) -> tuple[tuple[str, Any], ...]:
+        """What earlier versions had of the flows: nothing of the other end without its sum.
+
+        Of several flows' datagrams a sender had the receiver's sum alone.
+        """
+        if far is None or server is not None:
+            return ()
+        if self._sum(sent=not self._sends) is None:
+            return () if self.both else (("flows", near), ("far", None))
+        if self._sends and self.test.protocol == "UDP" and len(near) > 1:
+            return (("flows", near), ("far", replace(far, flows=())))
+        return ()
 
     def _counted_by_sink(
         self, near: tuple[FlowReport, ...], far: FarEnd

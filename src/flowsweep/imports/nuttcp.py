@@ -178,6 +178,7 @@ class _Test:
             rate_bps=None if not self.rate_sum_bps else round(self.rate_sum_bps / (self.flows or 1)),
             far=far,
             unfinished=self._unfinished(near),
+            as_before=(("rate_bps", None),),
         )
 
     @property

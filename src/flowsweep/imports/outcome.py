@@ -34,7 +34,9 @@ _WHOLE_FROM = 0.9
 """A test that lasted a smaller share of its duration was broken off."""
 _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
-_NOT_IN_IDS = ("assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux")
+_NOT_IN_IDS = (
+    "assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux", "as_before",
+)  # fmt: skip
 """What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
 files with these tell the time."""
 _Sums = Sequence[float]
@@ -102,6 +104,11 @@ def content_ids(transfers: Sequence[Transfer]) -> list[str]:
         seen[same] += 1
         ids.append(hashlib.sha256(f"{seen[same]} {text}".encode()).hexdigest()[:12])
     return ids
+
+
+def former_ids(transfers: Sequence[Transfer]) -> list[str]:
+    """The ids that earlier versions made, which read less of some files; else those of now."""
+    return content_ids([replace(transfer, **dict(transfer.as_before)) for transfer in transfers])
 
 
 def _known_fields(fields: list[tuple[str, Any]]) -> dict[str, Any]:

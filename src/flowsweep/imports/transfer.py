@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from flowsweep.defaults import IMPORT_TESTS_MAX
 
@@ -187,6 +187,8 @@ class Transfer:
     """Why the file tells of a part of the test only: `total` is of that part."""
     assumed: tuple[str, ...] = ()
     """Fields that are not in the file, though they are set: what somebody knows better takes their place."""
+    as_before: tuple[tuple[str, Any], ...] = ()
+    """Fields that earlier versions did not read, or less of, and what these had there: for `former_ids`."""
 
 
 def sum_of(flows: tuple[FlowReport, ...]) -> Report:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from flowsweep.analysis.background.words import background_words
+from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
@@ -348,29 +348,41 @@ def _trust(
 
 
 def _busy_with_others(trials: Sequence[TrialRow]) -> Iterator[str]:
-    """Say which hosts had no core left, though what measured there needed less than half of one."""
-    ends = [
-        end
-        for row in trials
-        for end in (
-            (row, row["src"], row.get("cores_busy_send"), row.get("thread_busy_send")),
-            (row, row["dst"], row.get("cores_busy_recv"), row.get("thread_busy_recv")),
-        )
-    ]
+    """Say which hosts had no core left, though the threads that measured there needed little of them."""
     found = [
         (host, row["trial_id"])
-        for row, host, cores, thread in ends
-        if cores is not None and cores >= CORES_BUSY and thread is not None
-        if thread * (row["flows"] or 1) < _LITTLE
+        for row in trials
+        if _ran_alone(row)
+        for host, thread in _busy_end(row)
+        if thread is not None and thread * (row["flows"] or 1) < _LITTLE
     ]
     if not found:
         return
     hosts = " and ".join(dict.fromkeys(host for host, _ in found))
     count = len({trial for _, trial in found})
     yield (
-        f"All cores of {hosts} were busy in {count} of {counted(len(trials), 'trial')}, though the test "
-        "needed little of them: other work ran there."
+        f"All cores of {hosts} were busy in {count} of {counted(len(trials), 'trial')}; of these the test's "
+        "own threads needed less than half of one."
     )
+
+
+def _ran_alone(row: TrialRow) -> bool:
+    """Whether no work at its ends was the campaign's own: other traffic, or the emulated path."""
+    is_emulated = any(row.get(name) is not None for name in ("path_emulation", "link_payload_bps"))
+    return not (is_emulated or row.get("simultaneous") or background_names(row))
+
+
+def _busy_end(row: TrialRow) -> Iterator[tuple[str, float | None]]:
+    """The one host of a trial's that had no core left, and the busiest thread there.
+
+    None where both ends had none: they may be one machine, and then the other end's threads are that work.
+    """
+    send = (row.get("cores_busy_send") or 0.0) >= CORES_BUSY
+    recv = (row.get("cores_busy_recv") or 0.0) >= CORES_BUSY
+    if send and not recv and (row.get("sources") or 1) == 1:
+        yield row["src"], row.get("thread_busy_send")
+    if recv and not send and (row.get("sinks") or 1) == 1:
+        yield row["dst"], row.get("thread_busy_recv")
 
 
 def _since_then(step: Finding, trials: Sequence[TrialRow]) -> str:

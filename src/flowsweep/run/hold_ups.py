@@ -31,6 +31,8 @@ class Failing:
     since_unix_ns: int
     why: str
     """Of the last try."""
+    ran_since_unix_ns: int | None = None
+    """When it began that ended at `since_unix_ns`; None if none did in this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,12 @@ class HoldUps:
         self.last = first
         self._looks_while_busy = looks_while_busy
         began_ns = first.unix_ns if failing is None else min(failing.since_unix_ns, first.unix_ns)
-        self._found = deque([_HoldUp(0, began_ns, NOT_RUNNING)], maxlen=_KEPT_MAX)
+        ran_ns = None if failing is None else failing.ran_since_unix_ns
+        from_ns = began_ns if ran_ns is None else min(ran_ns, began_ns)
+        self._found = deque([_HoldUp(0, from_ns, NOT_RUNNING)], maxlen=_KEPT_MAX)
+        if from_ns < began_ns:
+            # What was due and could run did; the rest waited for other trials when it ended.
+            self._found.append(_HoldUp(from_ns, began_ns, _others_until(began_ns)))
         if failing is not None:
             self._found.append(_HoldUp(began_ns, first.unix_ns, f"{NOT_BEGUN} ({failing.why})"))
 
@@ -84,7 +91,7 @@ class HoldUps:
             if held:
                 self._add_going_on(last, now, TO_BE_IN_ORDER, TO_BE_IN_ORDER)
             else:
-                self._add_going_on(last, now, _OTHERS, f"{_OTHERS} (until {shown_time(now.unix_ns)})")
+                self._add_going_on(last, now, _OTHERS, _others_until(now.unix_ns))
         elif passed_ns > _UNHEARD_NS:
             words = IN_ORDER if tidied else HELD_UP
             self._add(last, now, f"{words} (for {_about(passed_ns)})")
@@ -113,6 +120,10 @@ class HoldUps:
 
     def _add(self, last: Reading, now: Reading, words: str) -> None:
         self._found.append(_HoldUp(last.unix_ns, now.unix_ns, words))
+
+
+def _others_until(unix_ns: int) -> str:
+    return f"{_OTHERS} (until {shown_time(unix_ns)})"
 
 
 def shown_time(unix_ns: int) -> str:

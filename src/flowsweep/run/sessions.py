@@ -12,7 +12,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
-from flowsweep.hosts.of_plan import LOOPBACK
+from flowsweep.hosts.of_plan import LOOPBACK, shares_loopback
 from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.engines import EngineSession, HostSession
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
@@ -63,7 +63,8 @@ class Sessions:
                 hosts; hosts that are servers are among them.
 
         Returns:
-            Why others cannot be had. No engine is started where a login to a server is not known.
+            Why others cannot be had; each of their trials tries once, since others may be due meanwhile. No
+            engine is started where a login to a server is not known.
 
         Raises:
             LaunchError, SessionError: it does not go on; those that could be had are closed again.
@@ -71,10 +72,11 @@ class Sessions:
         away = self._unknown_logins()
         names = [] if away else [name for name, access in self._accesses.items() if access.server is None]
         answers = await asyncio.gather(*(self._open(name) for name in names), return_exceptions=True)
-        facts = {}
+        facts, silent = {}, set()
         for name, answer in zip(names, answers, strict=True):
             if isinstance(answer, LaunchError | SessionError):
                 away.append(answer)
+                silent.add(name)
             elif isinstance(answer, BaseException):
                 await self.close_all()
                 raise answer
@@ -84,6 +86,7 @@ class Sessions:
         if away and not enough(servers | facts.keys()):
             await self.close_all()
             raise away[0]
+        self._given_up |= silent
         await self._keep_facts(facts)
         return away
 
@@ -173,7 +176,7 @@ class Sessions:
         This machine's loopback is no way to it from elsewhere, where these addresses are another machine's.
         """
         addresses = (access.addresses.get(host, ()) for access in self._accesses.values())
-        elsewhere = LOOPBACK if self._accesses[host].launch else ()
+        elsewhere = () if shares_loopback(self._accesses[host].launch) else LOOPBACK
         known = dict.fromkeys(known for peer in addresses for known in peer if known not in elsewhere)
         return [one.address for one in known]
 

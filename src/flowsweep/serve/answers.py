@@ -34,13 +34,11 @@ class Answers:
         self._watched = watched
         self._watcher = watcher
         self._broadcaster = broadcaster
-        self._overviews = [one.overview for one in watched]
         self._made: tuple[tuple[int, ...], float, bytes] | None = None
         self._making = threading.Lock()
         self._changes = Changes()
         self._registry = registry(
             watched,
-            self._overviews,
             is_alive=lambda: watcher.is_alive,
             listeners=lambda: broadcaster.listeners,
         )
@@ -84,9 +82,7 @@ class Answers:
             quantity = BY_KEY[show]
             way = asked.key._asdict()
             running = [
-                one
-                for one in self._overviews[asked.watched.number].running()
-                if {name: one[name] for name in way} == way
+                one for one in asked.watched.overview.running() if {name: one[name] for name in way} == way
             ]
             looked_at = SeriesLookedAt.of(asked.watched.number, model, asked.key, quantity)
         found = lines(told, show, len(names))
@@ -137,10 +133,10 @@ class Answers:
 
     def _overview(self) -> bytes:
         found = []
-        for one, overview in zip(self._watched, self._overviews, strict=True):
+        for one in self._watched:
             with one.lock:
                 found.append(
-                    overview.campaign()
+                    one.overview.campaign()
                     | {
                         "problem": one.problem,
                         "not_summed": one.not_summed,

@@ -1,6 +1,6 @@
 """The application: which address shows what."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -28,6 +28,7 @@ def application(
     *,
     hosts: Sequence[str] = (),
     token: str | None = None,
+    more: Callable[[], object] = int,
 ) -> ASGIApp:
     """Make the application; it watches the archives from its start to its end.
 
@@ -36,12 +37,13 @@ def application(
         broadcaster: Tells pages; whoever ends the server closes it, so that no page holds the end up.
         hosts: Names under which requests may come, beside loopback ones.
         token: What requests must show; None: nothing.
+        more: Adds archives that are new.
     """
 
     def tell(number: int, what: str) -> None:
         broadcaster.tell({"campaign": number, "what": what, "version": watched[number].model.version})
 
-    watcher = Watcher(watched, tell)
+    watcher = Watcher(watched, tell, more)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

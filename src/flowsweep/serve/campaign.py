@@ -94,7 +94,8 @@ class CampaignModel:
     """
 
     def __init__(self, name: str, campaign: Campaign) -> None:
-        self.name = planned_name(campaign.plan) or name
+        self.name = self.given_name = planned_name(campaign.plan) or name
+        """What it is called where it is told apart from others, and by itself."""
         self.campaign = campaign
         self.begun_ns = begun_unix_ns(campaign)
         self.plan = _plan(campaign)

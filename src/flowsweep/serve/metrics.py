@@ -25,14 +25,13 @@ _PATH = ("campaign", "sweep", "src", "dst")
 
 def registry(
     watched: Sequence[Watched],
-    overviews: Sequence[Overview],
     *,
     is_alive: Callable[[], bool],
     listeners: Callable[[], int],
 ) -> CollectorRegistry:
     """Make what writes the metrics of campaigns, anew at each scrape."""
     made = CollectorRegistry(auto_describe=False)
-    made.register(_Campaigns(watched, overviews, is_alive, listeners))
+    made.register(_Campaigns(watched, is_alive, listeners))
     return made
 
 
@@ -40,18 +39,16 @@ class _Campaigns(Collector):
     def __init__(
         self,
         watched: Sequence[Watched],
-        overviews: Sequence[Overview],
         is_alive: Callable[[], bool],
         listeners: Callable[[], int],
     ) -> None:
-        self._watched, self._overviews = watched, overviews
+        self._watched = watched
         self._is_alive, self._listeners = is_alive, listeners
 
     @property
     def _measured(self) -> Iterable[tuple[Watched, Overview]]:
         """Without what goes on in another archive: of its last values nothing is to be told for ever."""
-        both = zip(self._watched, self._overviews, strict=True)
-        return ((one, overview) for one, overview in both if not one.model.is_succeeded)
+        return ((one, one.overview) for one in self._watched if not one.model.is_succeeded)
 
     def collect(self) -> Iterable[Metric]:
         """All metrics now."""

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -11,7 +12,7 @@ from types import FrameType
 import uvicorn
 
 from flowsweep.archive.campaign import archives_in
-from flowsweep.errors import ServeError
+from flowsweep.errors import FlowsweepError, ServeError
 from flowsweep.serve.app import application
 from flowsweep.serve.cache import cache_folder
 from flowsweep.serve.deadline import Deadlined
@@ -19,7 +20,10 @@ from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.guard import TOKEN_MIN, is_loopback
 from flowsweep.serve.watch import Watched
 
-__all__ = ["cache_folder", "listening_socket", "make_server", "read_address", "read_token", "watched_in"]
+__all__ = [
+    "cache_folder", "listening_socket", "look_for_more", "make_server", "read_address", "read_token",
+    "watched_in",
+]  # fmt: skip
 
 CONNECTIONS_MAX = 400
 _GRACE_S = 2
@@ -105,22 +109,41 @@ def watched_in(folders: Sequence[Path], cache: Path | None = None) -> list[Watch
     return watched
 
 
+def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path | None = None) -> None:
+    """Add archives that came into folders of archives since, numbered behind those that are watched.
+
+    One that cannot be read yet is looked at again the next time.
+    """
+    known, before = {one.folder.path.resolve() for one in watched}, len(watched)
+    there = [archive for folder in folders for archive in archives_in(folder)]
+    for archive in there:
+        if archive.resolve() not in known:
+            with suppress(FlowsweepError, OSError):
+                watched.append(Watched(len(watched), archive, cache))
+    if len(watched) > before:
+        _told_apart(watched)
+
+
 def _told_apart(watched: Sequence[Watched]) -> None:
     """Give archives of one name names of their own: by which else should a metric tell them apart?
 
     Where a plan changed, a service goes on in a new archive beside the old one, which is measured no more.
     """
     newest: dict[tuple[Path, str], Watched] = {}
+    names = {one.number: one.model.given_name for one in watched}
+    succeeded: set[int] = set()
     for one in sorted(watched, key=lambda one: one.model.campaign.created_at):
-        beside = (one.folder.path.resolve().parent, one.model.name)
+        beside = (one.folder.path.resolve().parent, one.model.given_name)
         if (before := newest.get(beside)) is not None:
-            before.model.is_succeeded = True
-            before.model.name = before.folder.path.resolve().name
+            succeeded.add(before.number)
+            names[before.number] = before.folder.path.resolve().name
         newest[beside] = one
-    names = Counter(one.model.name for one in watched)
+    counts = Counter(names.values())
     for one in watched:
-        if names[one.model.name] > 1:
-            one.model.name = "/".join(one.folder.path.resolve().parts[-2:])
+        name = names[one.number]
+        with one.lock:
+            one.model.name = name if counts[name] == 1 else "/".join(one.folder.path.resolve().parts[-2:])
+            one.model.is_succeeded = one.number in succeeded
 
 
 def make_server(
@@ -130,6 +153,7 @@ def make_server(
     names: Sequence[str] = (),
     token: str | None = None,
     ready: Callable[[], object] = int,
+    more: Callable[[], object] = int,
 ) -> "Server":
     """Make what serves archives; its `run` goes on until a signal comes, which is raised again at the end.
 
@@ -139,9 +163,10 @@ def make_server(
         names: Under which requests may come, beside localhost and addresses in digits.
         token: What requests must show.
         ready: Called once requests are answered.
+        more: Called now and then, by the thread that watches: adds archives that are new.
     """
     broadcaster = Broadcaster()
-    app = application(watched, broadcaster, hosts=names, token=token)
+    app = application(watched, broadcaster, hosts=names, token=token, more=more)
     config = uvicorn.Config(
         app,
         log_level="error",

@@ -4,6 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from flowsweep.serve.transient import is_transient
 POLL_S = 0.4
 """How often a file's length is looked at: so late a page learns of a trial at most, beside its summary."""
 _WRITER_EVERY_S = 2.0
+_MORE_EVERY_S = 10.0
+"""How often folders of archives are looked at for new ones."""
 _SLACK_S = 8.0
 _LAST_BATCH_S = 10.0
 _KEPT_EVERY_S = 600.0
@@ -211,9 +214,11 @@ class Watched:
 class Watcher:
     """The thread that watches all archives."""
 
-    def __init__(self, watched: Sequence[Watched], tell: Tell) -> None:
+    def __init__(self, watched: Sequence[Watched], tell: Tell, more: Callable[[], object] = int) -> None:
         self.watched = watched
         self._tell = tell
+        self._more = more
+        self._looked_for_more = time.monotonic()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
@@ -234,6 +239,7 @@ class Watcher:
     def _run(self) -> None:
         while not self._stop.is_set():
             busy = False
+            self._look_for_more()
             for one in self.watched:
                 busy |= self._look_at(one)
             if not busy:
@@ -243,6 +249,13 @@ class Watcher:
                 one.keep(at_once=True)
             except Exception as error:  # noqa: BLE001 - what others have summed up is kept all the same
                 one.problem = in_words(error)
+
+    def _look_for_more(self) -> None:
+        if time.monotonic() - self._looked_for_more < _MORE_EVERY_S:
+            return
+        with suppress(Exception):  # What is watched is watched on; it is tried again.
+            self._more()
+        self._looked_for_more = time.monotonic()
 
     def _look_at(self, one: Watched) -> bool:
         try:

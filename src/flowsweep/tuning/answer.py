@@ -1,7 +1,7 @@
 """What a search comes to: for people, programs and pages alike."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -84,6 +84,7 @@ def answer(
     hosts_text: str,
     spent: tuple[float, int],
     rounds: Sequence[Round] = (),
+    forbidden: Collection[tuple[Way, str]] = (),
     is_loopback: bool = False,
     places: Mapping[str, Place] | None = None,
 ) -> Answer:
@@ -97,6 +98,7 @@ def answer(
         hosts_text: The `[hosts]` tables of a plan.
         spent: Seconds and bytes of traffic.
         rounds: That were measured; without them only trials tell how many were to be.
+        forbidden: Congestion controls that rounds saw to be: settings with one do not count as tried.
         is_loopback: Both ends are this machine.
         places: Where hosts are; on a machine of their name, if absent.
     """
@@ -109,7 +111,14 @@ def answer(
         rtt_ms,
         tuple(
             replace(
-                _direction(decisions[way], of_way(tried, way), _asked(rounds, way), ends[way], hosts, rtt_ms),
+                _direction(
+                    decisions[way],
+                    of_way(tried, way),
+                    _asked(rounds, way, forbidden),
+                    ends[way],
+                    hosts,
+                    rtt_ms,
+                ),
                 verified=again[way][1],
                 withdrawn=None if decisions[way].chosen else first[way].chosen,
                 finals=finals[way],
@@ -205,12 +214,15 @@ def _direction(
     )
 
 
-def _asked(rounds: Sequence[Round], way: Way) -> dict[Setting, int]:
+def _asked(rounds: Sequence[Round], way: Way, forbidden: Collection[tuple[Way, str]]) -> dict[Setting, int]:
     """How many trials of each setting of a direction there were to be, but for the verification."""
     asked: Counter[Setting] = Counter()
     for one in rounds:
         if one.stage != "verification":
-            asked.update(dict.fromkeys(one.settings.get(way, ()), one.blocks))
+            settings = [
+                setting for setting in one.settings.get(way, ()) if (way, setting.congestion) not in forbidden
+            ]
+            asked.update(dict.fromkeys(settings, one.blocks))
     return asked
 
 

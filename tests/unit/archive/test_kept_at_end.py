@@ -1,5 +1,6 @@
 """The summary that `run` leaves in an archive: the next reader has the same rows, or sums up again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -95,6 +96,28 @@ def test_of_data_that_are_gone_the_rows_are_left_for_readers_alone(tmp_path: Pat
         assert rows_of_archive(archive) == rows
     with pytest.raises(ArchiveError, match="not a whole archive"), open_archive_for_writing(folder):
         pass
+
+
+def test_rows_of_an_attempt_do_not_stand_for_the_next_one_whose_data_are_gone(tmp_path: Path) -> None:
+    """A campaign was resumed since, and broken off before it kept its rows again."""
+    folder = write_archive(tmp_path / "archive", CAMPAIGN)
+    rows_at_end(read_archive(folder))
+    samples = next(folder.glob("merged/*/samples-*.parquet"))
+    content = samples.read_bytes()
+    with open_archive_for_writing(folder) as writer:
+        writer.hosts({})
+    samples.unlink()
+    with read_archive(folder) as archive:
+        assert "the summary that was kept" in archive.losses[0]
+    samples.write_bytes(content)
+    with open_archive_for_writing(folder) as writer:
+        first = CAMPAIGN[0]
+        again = replace(first, record=first.record.model_copy(update={"attempt": 2}))
+        writer.started(again.record.trial_id, 2, again.record.started_at)
+        writer.finished(again)
+    samples.unlink()
+    with pytest.raises(ArchiveError, match="not a whole archive"):
+        read_archive(folder)
 
 
 @pytest.mark.parametrize("damage", ["changed", "gone", "without_a_column", "without_a_row"])

@@ -11,7 +11,7 @@ from flowsweep.archive import open_archive_for_writing
 from flowsweep.campaigns.folders import folder_name, last_folder, open_or_begin
 from flowsweep.campaigns.housekeeping import PART_TRIALS, PART_TRIALS_OF_A_DAY, Housekeeping
 from flowsweep.campaigns.notify import Notifier, hand_on_the_socket
-from flowsweep.campaigns.plans import load_plans, refuse_links_that_need_a_start
+from flowsweep.campaigns.plans import load_plans, refuse_what_needs_a_start
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan import Plan, parse_plan
@@ -322,9 +322,25 @@ def test_emulated_and_real_links_need_root_in_one_service(
     plans = load_plans(both)
     assert len(plans) == 1
     with pytest.raises(PlanError, match="as the service began without any: start it anew"):
-        refuse_links_that_need_a_start(plans)
+        refuse_what_needs_a_start(plans)
     monkeypatch.setattr("flowsweep.campaigns.plans.may_administer_networks", lambda: True)
-    refuse_links_that_need_a_start(plans)
+    refuse_what_needs_a_start(plans)
+
+
+def test_a_service_that_began_with_emulated_links_without_root_takes_no_other_hosts_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in a network namespace for good, where each trial between them would fail."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "local").mkdir()
+    real = load_plans(written(tmp_path / "real", one=text("one")))
+    here = text("two").replace(HOSTS.format("a", "b", 2), "[hosts.a]\n[hosts.b]\n")
+    local = load_plans(written(tmp_path / "local", two=here))
+    refuse_what_needs_a_start(real)
+    monkeypatch.setattr("flowsweep.campaigns.plans.in_user_namespace", lambda: True)
+    refuse_what_needs_a_start(local)
+    with pytest.raises(PlanError, match="not reached, as without root the service began with emulated"):
+        refuse_what_needs_a_start(real)
 
 
 def test_the_service_manager_is_told_where_there_is_one(

@@ -85,6 +85,45 @@ def test_an_archive_that_was_left_is_looked_at_until_nothing_is_left_to_deliver(
     assert troubles == [None] * 2 + ["a look at them ended with 2"] * 4 + [None] * 4
 
 
+def test_an_archive_that_was_left_and_cannot_be_looked_at_is_given_up(tmp_path: Path) -> None:
+    """It may be gone, or damaged: what is told of it then is not in the way of what is told of the other."""
+    into, clock = tmp_path / "looks", Clock()
+    words = "import sys; open({into!r}, 'a').write(sys.argv[1] + chr(10)); raise SystemExit({code})"
+    told = [sys.executable, "-c"]
+    look = [
+        [*told, words.format(into=str(into), code=2), "left"],
+        [*told, words.format(into=str(into), code=3), "now"],
+    ]
+    watch, troubles = AlarmsWatch(look, b"look", clock), list[str | None]()
+    for looks in range(1, 15):
+        clock.now_s += 1000
+        watch(Waiting(WAITS, 1000 * SECOND_NS))
+        settle(watch, into, looks)
+        troubles.append(f"{watch.troubled[-1]}: {watch.trouble}")
+    assert into.read_text().split() == ["left", "now"] * 6 + ["now"] * 2
+    assert troubles == [
+        *["left: a look at them ended with 2"] * 10,
+        "left: a look at them ended with 2, 6 times: no further one is taken",
+        *["now: a look at them ended with 3"] * 3,
+    ]
+
+
+def test_the_archive_that_cannot_be_looked_at_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, now = tmp_path / "left", tmp_path / "now"
+    monkeypatch.setattr(AlarmsWatch, "trouble", "a look at them ended with 2")
+    monkeypatch.setattr(AlarmsWatch, "troubled", ("flowsweep", "alarms", str(left)))
+    monkeypatch.setattr(AlarmsWatch, "end", lambda _: None)
+    monkeypatch.setattr(AlarmsWatch, "__call__", lambda *_: None)
+    plan = plan_of('[alarms]\ncommand = ["true"]')
+    with alarms_watched(plan, now, lambda _: None, before=[left]) as events:
+        events(finished())
+        events(finished())
+    said = f"alarms: a look at them ended with 2; flowsweep alarms {left} says more\n"
+    assert capsys.readouterr().err == said
+
+
 def test_alarms_are_looked_at_when_there_is_room_before_what_is_due(
     watched: tuple[AlarmsWatch, Clock, Path],
 ) -> None:

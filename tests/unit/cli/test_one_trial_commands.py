@@ -317,15 +317,16 @@ APART = (
 
 
 @pytest.mark.parametrize(
-    ("asked", "files"),
+    ("asked", "files", "existing"),
     [
-        (["--read", "/data/recordings"], None),
-        (["--set", 'sweep.read="/data/recordings"'], None),
-        (["--read", "/data/recordings", "--files", "3"], 3),
+        (["--read", "/data/recordings"], None, "/data/recordings"),
+        (["--set", 'sweep.read="/data/recordings"'], None, "/data/recordings"),
+        (["--read", "/data/recordings", "--files", "3"], 3, "/data/recordings"),
+        (["--read", '/data/"é📦".tar'], None, '/data/"é📦".tar'),
     ],
 )
 def test_files_that_are_there_are_sent(
-    asked: list[str], files: int | None, monkeypatch: pytest.MonkeyPatch
+    asked: list[str], files: int | None, existing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slots: list[Slot] = []
 
@@ -338,7 +339,7 @@ def test_files_that_are_there_are_sent(
     parameters = slots[0].trials[0].parameters
     assert isinstance(parameters, FileParameters)
     assert (parameters.existing, parameters.file_size_bytes, parameters.files) == (
-        "/data/recordings",
+        existing,
         None,
         files,
     )

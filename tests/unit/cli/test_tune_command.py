@@ -222,9 +222,12 @@ def test_a_congestion_control_that_is_forbidden_is_left_out_after_the_first_look
     assert result.exit_code == 0
     assert "failed:" not in result.stdout
     assert "left out: on here, htcp is not for everybody\n" in result.stdout
+    assert "all failed" not in result.stdout
     result = tune("local", *BUDGET, "--json", outcome=outcome, facts=facts)
     found = json.loads(result.stdout)
     assert (len(found["failures"]), len(found["left_out"])) == (0, 2)
+    for direction in found["directions"]:
+        assert {one["congestion"] for one in direction["tried"]} == {None}
 
 
 def test_where_nothing_runs_as_it_is_today_the_search_ends(tune: Callable[..., Result]) -> None:

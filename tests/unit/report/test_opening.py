@@ -212,11 +212,31 @@ def test_hosts_that_were_busy_with_other_work_are_named() -> None:
     busy = {"cores_busy_send": 1.0, "thread_busy_send": 0.03, "cores_busy_recv": 0.3, "thread_busy_recv": 0.9}
     rows = [row for row in one_point(**busy) if row["dst"] == "sara"]
     assert lines_of(rows)["Trust"] == (
-        "All cores of starlight were busy in 3 of 3 trials, though the test needed little of them: other "
-        "work ran there."
+        "All cores of starlight were busy in 3 of 3 trials; of these the test's own threads needed less than "
+        "half of one."
     )
     # Two flows that need a third of a core each may be what fills two cores.
     assert "All cores" not in lines_of([row | {"thread_busy_send": 0.3} for row in rows])["Trust"]
+    probed = [row | {"background": ["probe"]} for row in rows]
+    assert lines_of(probed)["Trust"] == lines_of(rows)["Trust"]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"background": ["cubic"]},
+        {"simultaneous": True},
+        {"path_emulation": "kept up"},
+        {"link_payload_bps": 48e6},
+        {"cores_busy_recv": 1.0},
+        {"sources": 2},
+    ],
+)
+def test_cores_that_the_campaign_itself_may_have_kept_busy_are_not_named(own: dict[str, Any]) -> None:
+    """It may be background traffic, the emulated path, the other end on one machine, or one of several."""
+    busy = {"cores_busy_send": 1.0, "thread_busy_send": 0.03, "cores_busy_recv": 0.3, "thread_busy_recv": 0.9}
+    rows = [row for row in one_point(**busy | own) if row["dst"] == "sara"]
+    assert "All cores" not in lines_of(rows)["Trust"]
 
 
 def test_what_was_missed_is_said_with_its_reasons() -> None:

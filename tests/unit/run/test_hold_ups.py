@@ -2,9 +2,11 @@
 
 import pytest
 
+from flowsweep.campaigns.supervisor import _Tries
 from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import ArchiveError
 from flowsweep.run.clock import Reading
-from flowsweep.run.hold_ups import Failing, HoldUps
+from flowsweep.run.hold_ups import Failing, HoldUps, shown_time
 from flowsweep.schedule import Occasion
 
 BEGUN_NS = 1_790_000_000 * SECOND_NS
@@ -62,3 +64,21 @@ def test_what_was_due_while_it_was_tried_to_begin_says_why_that_failed():
         == ("the campaign could not begin (host b: no route to host)")
     )
     assert reason(told, -700) == "the controller was not running"
+
+
+def test_what_was_due_while_a_campaign_ran_that_failed_then_waited_for_other_runs():
+    why, since_ns = "no space left", BEGUN_NS - 600 * SECOND_NS
+    told = HoldUps(reading(0), failing=Failing(since_ns, why, ran_since_unix_ns=BEGUN_NS - 900 * SECOND_NS))
+    assert reason(told, -100) == "the campaign could not begin (no space left)"
+    assert reason(told, -700) == f"other runs were still going (until {shown_time(since_ns)})"
+    assert reason(told, -1000) == "the controller was not running"
+
+
+def test_a_try_that_failed_knows_when_the_campaign_ran_before(monkeypatch):
+    now_ns = iter([1, 2, 3])
+    monkeypatch.setattr("flowsweep.campaigns.supervisor.time.time_ns", lambda: next(now_ns))
+    tries = _Tries()
+    tries.began()
+    for why in ("no space left", "damaged"):
+        tries.failed(ArchiveError(why))
+        assert tries.failing == Failing(3, why, ran_since_unix_ns=2)

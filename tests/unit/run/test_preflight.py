@@ -189,10 +189,20 @@ def test_packet_sizes_of_both_ends_are_compared() -> None:
     assert (check.status, check.found) == ("warning", "1500 B by eth0; datagrams make packets of 1501 B")
 
 
-def test_no_host_elsewhere_has_its_own_loopback_for_a_way_to_this_machine() -> None:
+@pytest.mark.parametrize(
+    ("launch", "ways"),
+    [
+        (["ssh", "far"], []),
+        (["sudo", "ip", "netns", "exec", "x"], []),
+        (["sudo", "taskset", "-c", "1"], ["127.0.0.1", "::1"]),
+    ],
+)
+def test_no_host_elsewhere_has_its_own_loopback_for_a_way_to_this_machine(
+    launch: list[str], ways: list[str]
+) -> None:
     """The most ordinary plan: this machine, of which nothing is said, and one that is reached by ssh."""
     plan = parse_plan(
-        '[campaign]\nname = "x"\n[hosts.here]\n[hosts.far]\nlaunch = ["ssh", "far"]\naddress = "192.0.2.1"\n'
+        f'[campaign]\nname = "x"\n[hosts.here]\n[hosts.far]\nlaunch = {launch}\naddress = "192.0.2.1"\n'
         '[[sweep]]\ntest = "tcp"\npaths = [{ from = "here", to = "far" }]\nduration = "5s"\n',
         "x.toml",
     )
@@ -207,7 +217,7 @@ def test_no_host_elsewhere_has_its_own_loopback_for_a_way_to_this_machine() -> N
         return Routed(reached.name, FakeNetwork())
 
     asyncio.run(look_at_hosts([], accesses_of(plan.hosts), connect))
-    assert asked == {"here": ["192.0.2.1"], "far": []}
+    assert asked == {"here": ["192.0.2.1"], "far": ways}
 
 
 def test_an_engine_of_another_version_is_named_with_what_to_do() -> None:

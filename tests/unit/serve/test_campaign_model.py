@@ -1,5 +1,6 @@
 """The read model: what a page shows of an archive, fed record by record while it grows."""
 
+import json
 import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,10 +15,12 @@ from flowsweep.archive.journal import JOURNAL_FILE, frame
 from flowsweep.archive.notes import Note, add_note
 from flowsweep.archive.writer import open_archive_for_writing
 from flowsweep.prepared.summary import summary_of_archive
+from flowsweep.serve.answers import Answers
 from flowsweep.serve.campaign import PathKey
+from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.overview import Overview, names_of_points
 from flowsweep.serve.rows import trial_id_of
-from flowsweep.serve.server import watched_in
+from flowsweep.serve.server import look_for_more, watched_in
 from flowsweep.serve.watch import Watched
 from mesh_support import EVERY, SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
 
@@ -295,6 +298,31 @@ def test_where_a_plan_changed_the_newest_archive_has_its_name(tmp_path):
     both = watched_in([changed[1], elsewhere])
     assert [one.model.name for one in both] == ["base/mesh-2", "other/mesh"]
     assert not any(one.model.is_succeeded for one in both)
+
+
+def test_an_archive_that_a_service_begins_where_a_plan_changed_is_served_from_then_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(watch_module, "_MORE_EVERY_S", 0.0)
+    base = tmp_path / "base"
+    base.mkdir()
+    begin_mesh(base / "mesh", mesh_plan(), AT).close()
+    watched = watched_in([base])
+    watcher = watch_module.Watcher(watched, lambda *_: None, lambda: look_for_more([base], watched))
+    answers = Answers(watched, watcher, Broadcaster())
+
+    def names() -> list[tuple[str, bool]]:
+        watcher._look_for_more()
+        found = json.loads(answers.overview(None).body)["campaigns"]
+        return [(one["name"], one["succeeded"]) for one in found]
+
+    assert names() == [("alpine-mesh", False)]
+    (base / "begun").mkdir()
+    (base / "begun" / "campaign.json").write_text("{", "utf-8")
+    assert names() == [("alpine-mesh", False)]
+    begin_mesh(base / "mesh-2", mesh_plan(), AT + timedelta(days=1)).close()
+    for _ in range(2):
+        assert names() == [("mesh", True), ("alpine-mesh", False)]
+    begin_mesh(base / "mesh-3", mesh_plan(), AT + timedelta(days=2)).close()
+    assert names() == [("mesh", True), ("mesh-2", True), ("alpine-mesh", False)]
 
 
 def test_what_was_made_of_an_archive_is_made_anew_when_another_is_in_its_place(tmp_path):

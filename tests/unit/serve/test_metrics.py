@@ -22,7 +22,7 @@ OF_WHAT_WAS_READ = (
 
 
 def told(watched: Watched) -> str:
-    made = registry([watched], [watched.overview], is_alive=lambda: True, listeners=lambda: 0)
+    made = registry([watched], is_alive=lambda: True, listeners=lambda: 0)
     return generate_latest(made).decode()
 
 
