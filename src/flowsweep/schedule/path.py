@@ -9,7 +9,7 @@ from flowsweep.schedule.trial import Trial
 from flowsweep.tests import facts_of
 
 _BURST_MAX = 0.005
-"""Of the time that counts: a burst that passes in less at the policer's rate is no part of what it carries."""
+"""Of the time that counts: a burst that passes in less at the policer's rate is left out."""
 _USED_UP = 10
 """So many times what a bucket takes to fill must be omitted for it to be empty: traffic above the rate by a
 tenth has emptied it by then."""
@@ -47,10 +47,12 @@ def path_rate_bps(
             return None
         for name, way in own:
             used.setdefault(name, []).append((pair, way))
-    rates = []
-    for taken in used.values():
+    rates, named = [], {link.name: link for link in links}
+    for name, taken in used.items():
         rate_bps = taken[0][1].left_bps
         if rate_bps is None or _bursts(taken[0][1], omitted_ns, counted_ns):
+            return None
+        if any(named[name].varies(*pair) for pair, _ in taken):
             return None
         sources, sinks = ({pair[end] for pair, _ in taken} for end in (0, 1))
         rates.append(rate_bps * min(len(sources), len(sinks)))

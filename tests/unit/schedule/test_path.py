@@ -4,7 +4,8 @@ import pytest
 
 from analysis_support import make_trial
 from flowsweep.defaults import SECOND_NS
-from flowsweep.plan.links.model import Link, LinkDirection, Policer
+from flowsweep.plan.build import in_series
+from flowsweep.plan.links.model import CrossTraffic, Hop, Link, LinkDirection, Policer
 from flowsweep.schedule import path_mtu_bytes, path_rate_bps, planned_links, trial_rate_bps
 
 
@@ -66,6 +67,19 @@ def test_a_bucket_that_may_be_much_of_what_passes_leaves_no_rate(
     trial = make_trial(duration_ns=3 * SECOND_NS + omit_ns, omit_ns=omit_ns)
     assert trial_rate_bps(links, trial) == carried_bps
     assert path_rate_bps(links, [("a", "b")]) == min(policed_bps, 100_000_000), "in the long run"
+
+
+def test_of_hops_none_may_at_times_leave_less_than_the_one_that_counts() -> None:
+    def wire(peak_bps: int) -> Link:
+        cross = CrossTraffic(rate_bps=peak_bps, packet_bytes=1_000, on_ns=SECOND_NS, off_ns=9 * SECOND_NS)
+        narrow, pauses = LinkDirection(rate_bps=100), LinkDirection(rate_bps=200, cross=cross)
+        hops = tuple(Hop(forward=way, backward=narrow) for way in (narrow, pauses))
+        forward, backward = in_series([narrow, pauses]), in_series([narrow, narrow])
+        return Link(name="l", between=("a", "b"), forward=forward, backward=backward, hops=hops)
+
+    assert path_rate_bps([wire(100)], [("a", "b")]) == 100
+    assert path_rate_bps([wire(101)], [("a", "b")]) is None
+    assert path_rate_bps([wire(101)], [("b", "a")]) == 100
 
 
 def test_the_smallest_mtu_counts() -> None:
