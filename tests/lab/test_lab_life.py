@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab_support import controller, host, interfaces, link, namespaces_of, needs_lab, runs
+from lab_support import controller, host, interfaces, link, namespaces_of, needs_lab, run, runs
 
 from flowsweep.errors import LabError
-from flowsweep.lab import build_lab, leftovers
+from flowsweep.lab import build, build_lab, leftovers
 from flowsweep.lab.owner import Owner
+from flowsweep.plan.links.model import Link, LinkDirection
 from waiting import wait_until
 
 pytestmark = [*needs_lab, pytest.mark.quiet]
@@ -29,6 +30,40 @@ def test_nothing_remains_after_the_end_or_an_error() -> None:
         _ = 1 // 0
     assert namespaces_of(os.getpid()) == []
     assert interfaces() == before
+
+
+def test_labs_of_one_process_with_the_same_hosts_stand_and_go_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    delayed = LinkDirection(delay_ns=1_000)
+    links, hosts = [Link(name="l", between=("a", "b"), forward=delayed, backward=delayed)], [host("a")]
+    with build_lab(links, hosts) as outer:
+        own = namespaces_of(os.getpid())
+        processes = [emulator.pid for emulator in outer.emulators]
+        with build_lab(links, hosts) as inner:
+            assert len(namespaces_of(os.getpid())) == 2 * len(own) == 4
+            assert all(map(runs, [*processes, *(emulator.pid for emulator in inner.emulators)]))
+            assert run(inner.access["a"], "cat", "/sys/class/net/link0/operstate")
+        assert namespaces_of(os.getpid()) == own
+        with monkeypatch.context() as patched, pytest.raises(LabError, match="refused"):
+            left_to_the_guard(patched, links)
+        assert namespaces_of(os.getpid()) == own
+        assert all(map(runs, processes))
+        assert run(outer.access["a"], "cat", "/sys/class/net/link0/operstate")
+    assert namespaces_of(os.getpid()) == []
+
+
+def test_all_labs_of_a_killed_controller_go() -> None:
+    process = controller(
+        "with build_lab([Link(name='l', between=('a', 'b'), forward=way, backward=way)], []):\n"
+        f"        {STAY}"
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == f"stands {process.pid}\n"
+    assert len(namespaces_of(process.pid)) == 6
+    process.kill()
+    process.communicate(timeout=180)
+    wait_until(lambda: namespaces_of(process.pid) == [])
 
 
 def test_a_lab_that_cannot_be_finished_is_taken_down() -> None:
@@ -156,6 +191,16 @@ def guard_of(controller: int) -> int:
         ):
             return int(process.name)
     return 0
+
+
+def left_to_the_guard(patched: pytest.MonkeyPatch, links: list[Link]) -> None:
+    """Build a lab that cannot take itself down."""
+
+    def refuse(_: object) -> None:
+        raise LabError("refused")
+
+    with build_lab(links, []):
+        patched.setattr(build, "remove_namespaces", refuse)
 
 
 def command_of(pid: int) -> str:

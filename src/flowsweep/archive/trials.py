@@ -14,7 +14,7 @@ from flowsweep.errors import ArchiveError
 from flowsweep.plan.links.model import Link
 from flowsweep.plan.searching.model import RateSearch, Search, SearchInRounds
 from flowsweep.run.outcome import Status, TrialRecord
-from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
+from flowsweep.schedule import Trial, path_mtu_bytes, trial_rate_bps
 from flowsweep.schedule.background import PROBE
 from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.tests import facts_of
@@ -189,7 +189,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         **_decided(record),
         **_granted(record),
         **_background(trial),
-        "path_rate_bps": path_rate_bps(links, trial.pairs, trial.parameters.paths),
+        "path_rate_bps": trial_rate_bps(links, trial),
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs, trial.parameters.paths),
         "rate_search_loss_max": search.loss_max if isinstance(search, RateSearch) else None,
         "rate_search_delay_max_ms": _delay_max_ms(search),

@@ -58,7 +58,7 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) ->
     """
     remove_leftovers()
     ipv6 = IPV6_SETTINGS.exists()
-    owner = Owner.this_process()
+    owner = Owner.new_lab()
     topology = lay_out(links, hosts, owner)
     emulators: list[Emulator] = []
     with ended_in_order():

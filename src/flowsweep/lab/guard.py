@@ -16,12 +16,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LAB_VARIABLE = "FLOWSWEEP_LAB"
-"""In the environment of every process that a lab starts: the mark of its controller (`Owner.mark`)."""
+"""In the environment of every process that a lab starts: the mark of that lab (`Owner.mark`).
+
+`ip` and `tc`, which end soon, have the controller's alone, that of all its labs.
+"""
 NAMESPACES = Path("/run/netns")
 """Where `ip netns` keeps them (ip-netns(8))."""
 PROCESSES = Path("/proc")
 DONE = b"done\n"
 """What the controller says when it has taken its lab down by itself."""
+NOT_DONE = b"not done\n"
+"""What it says when it could not. Where it says nothing, it is gone: its `ip` and `tc` have to go as well."""
 QUIET_ROUNDS = 3
 """So often in turn nothing must be found: a child that is about to become another program has no mark yet."""
 PAUSE_S = 0.1
@@ -68,20 +73,23 @@ def end_process(process: int, mark: str) -> None:
             os.close(handle)
 
 
-def end_lab(mark: str, ip: str) -> None:
-    """End the processes of a lab by their ids and remove its namespaces, until nothing is found any more."""
+def end_lab(mark: str, ip: str, *further: str) -> None:
+    """End the processes of a lab by their ids and remove its namespaces, until nothing is found any more.
+
+    `further`: other marks of which the processes end too, but no namespace goes.
+    """
     quiet, until = 0, time.monotonic() + LONGEST_S
     while quiet < QUIET_ROUNDS and time.monotonic() < until:
-        quiet = 0 if _ended_anything(mark, ip) else quiet + 1
+        quiet = 0 if _ended_anything(mark, ip, further) else quiet + 1
         time.sleep(PAUSE_S)
 
 
-def _ended_anything(mark: str, ip: str) -> bool:
+def _ended_anything(mark: str, ip: str, further: tuple[str, ...]) -> bool:
     found = False
     for process, owner in processes_of_labs():
-        if owner == mark and process != os.getpid():
+        if owner in {mark, *further} and process != os.getpid():
             found = True
-            end_process(process, mark)
+            end_process(process, owner)
     with contextlib.suppress(FileNotFoundError):
         for entry in sorted(NAMESPACES.iterdir()):
             if entry.name.startswith(f"{mark}-"):
@@ -104,10 +112,13 @@ def _remove(namespace: str, ip: str) -> None:
 
 
 def main() -> None:
-    """Wait for the end of standard input; arguments: the mark of the lab, where `ip` lies."""
-    mark, ip = sys.argv[1:]
-    if sys.stdin.buffer.read() != DONE:
-        end_lab(mark, ip)
+    """Wait for the end of standard input; arguments: the marks of lab and controller, where `ip` lies."""
+    mark, controller, ip = sys.argv[1:]
+    match sys.stdin.buffer.read():
+        case b"":
+            end_lab(mark, ip, controller)
+        case said if said != DONE:
+            end_lab(mark, ip)
 
 
 if __name__ == "__main__":

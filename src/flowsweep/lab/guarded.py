@@ -12,7 +12,7 @@ from flowsweep.lab.owner import Owner
 
 
 class Guard:
-    """A process that ends the lab of this controller should this not do it, as after SIGKILL."""
+    """A process that ends one lab of this controller should this not do it, as after SIGKILL."""
 
     def __init__(self, owner: Owner) -> None:
         """Start it.
@@ -21,7 +21,10 @@ class Guard:
             LabError: `ip` is not installed.
         """
         # Without its user's settings and packages (-I, -S), so that it starts at once.
-        self._command = (sys.executable, "-I", "-S", guard.__file__, owner.mark, path_of("ip"))
+        self._command = (
+            *(sys.executable, "-I", "-S", guard.__file__),
+            *(owner.mark, owner.process.mark, path_of("ip")),
+        )
         self._lock = threading.Lock()
         self._ending = False
         self._process = self._start()
@@ -40,7 +43,7 @@ class Guard:
             process = self._process
         # Somebody may just have killed it; one that has much to end goes on by itself.
         with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
-            process.communicate(guard.DONE if taken_down else b"", LAB_GUARD_END_TIMEOUT_S)
+            process.communicate(guard.DONE if taken_down else guard.NOT_DONE, LAB_GUARD_END_TIMEOUT_S)
         self._watcher.join(LAB_GUARD_END_TIMEOUT_S)
 
     def _start(self) -> subprocess.Popen[bytes]:

@@ -47,7 +47,7 @@ def lab_possible() -> str | None:
 @contextmanager
 def _namespace() -> Iterator[str]:
     """A namespace while the block runs; what is left of it after SIGKILL, the next lab removes."""
-    namespace = Owner.this_process().namespace("link", "attempt")
+    namespace = Owner.new_lab().namespace("link", "attempt")
     batch(["ip"], [f"netns add {namespace}"])
     try:
         yield namespace

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flowsweep.defaults import LAB_MTU_BYTES, SECOND_NS
-from flowsweep.plan.links.model import CrossTraffic, Link, LinkDirection
+from flowsweep.plan.hosts.expansion import HostPair
+from flowsweep.plan.links.model import Link, LinkDirection
 from flowsweep.prediction.setting import PathModel
 from flowsweep.prediction.tests.row import NoModelError
 from flowsweep.schedule import Trial
@@ -44,13 +45,13 @@ def path_of(trial: Trial, links: Iterable[Link]) -> PathModel:
     for link in links:
         way, back = link.direction(*pair), link.direction(*reversed(pair))
         if way is not None and back is not None:
-            return _of_ways(way, back, link)
+            return _of_ways(way, back, link, pair)
     raise NoModelError(
         "the path is not known; say what it is: `flowsweep predict PLAN --rate 1Gbit/s --rtt 20ms`"
     )
 
 
-def _of_ways(way: LinkDirection, back: LinkDirection, link: Link) -> PathModel:
+def _of_ways(way: LinkDirection, back: LinkDirection, link: Link, pair: HostPair) -> PathModel:
     ways = (way, back)
     reasons = (
         (link.is_switch, "a switch has no round trip to speak of"),
@@ -59,15 +60,15 @@ def _of_ways(way: LinkDirection, back: LinkDirection, link: Link) -> PathModel:
         (any(one.policer for one in ways), "a policer drops packets without a queue"),
         (any(one.jitter_ns for one in ways), "its delay varies"),
         (any(one.duplicate for one in ways), "packets arrive twice"),
-        (_pauses(way.cross), "its cross traffic pauses, so what it leaves depends on the moment"),
+        (link.varies(*pair), "its cross traffic pauses, so what it leaves depends on the moment"),
         (back.loss > ACKNOWLEDGEMENTS_LOST, "over 1 % of the acknowledgements are lost"),
     )
     for applies, reason in reasons:
         if applies:
             raise NoModelError(reason)
     full_bps, left_bps = way.rate_bps or 0, way.rate_beside_bps or 0
-    crossing_bps = 0 if back.cross is None else back.cross.rate_bps
-    if back.rate_bps is not None and back.rate_bps - crossing_bps < ACKNOWLEDGEMENTS * left_bps:
+    back_bps = link.least_bps(*reversed(pair))
+    if back_bps is not None and back_bps < ACKNOWLEDGEMENTS * left_bps:
         raise NoModelError("acknowledgements may need more than the way back carries")
     return PathModel(
         rate_bps=float(left_bps),
@@ -78,10 +79,6 @@ def _of_ways(way: LinkDirection, back: LinkDirection, link: Link) -> PathModel:
         packet_bytes=link.mtu_bytes,
         crossed=way.cross is not None,
     )
-
-
-def _pauses(cross: CrossTraffic | None) -> bool:
-    return cross is not None and cross.on_ns is not None
 
 
 def _queue_bytes(way: LinkDirection, link: Link) -> float:

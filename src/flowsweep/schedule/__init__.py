@@ -4,7 +4,7 @@ from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
 from flowsweep.schedule.grid import Point, expand, points_by_sweep
 from flowsweep.schedule.matched import joined_plan, matched, matched_trials
 from flowsweep.schedule.order import occasion_slots, schedule
-from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
+from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps, trial_rate_bps
 from flowsweep.schedule.planned import planned_links, planned_name, planned_sweeps, planned_trials
 from flowsweep.schedule.remarks import remarks
 from flowsweep.schedule.search.steps import Learned, best_state, followed, plateau_states, steps_left
@@ -46,4 +46,5 @@ __all__ = [
     "schedule",
     "slot_duration_ns",
     "steps_left",
+    "trial_rate_bps",
 ]

@@ -26,6 +26,17 @@ def test_a_namespace_names_its_owner() -> None:
         assert Owner.of_namespace(owner.namespace(kind, "a-host-1")) == owner
 
 
+def test_each_lab_of_a_process_has_names_of_its_own_and_is_as_alive() -> None:
+    one, other = Owner.new_lab(), Owner.new_lab()
+    assert one.namespace("host", "a") != other.namespace("host", "a")
+    assert one.process == other.process == Owner.this_process()
+    for owner in (one, other):
+        assert Owner.of_namespace(owner.namespace("link", "1-host-1")) == owner
+        assert Owner.of_mark(owner.mark) == owner
+        assert owner.is_alive()
+        assert not replace(owner, start_ticks=owner.start_ticks - 1).is_alive()
+
+
 @pytest.mark.parametrize(
     "name", ["lab-a", "flowsweep", "flowsweep-1-2-3", "flowsweep-x-2-3-host-a", "my-flowsweep-1-2-3-host-a"]
 )
@@ -49,7 +60,7 @@ def test_only_namespaces_of_gone_owners_are_removed(monkeypatch: pytest.MonkeyPa
     alive = Owner.this_process()
     gone = replace(alive, start_ticks=alive.start_ticks - 1)
     of_another_container = replace(gone, pid_namespace=gone.pid_namespace + 1)
-    owners = (alive, gone, of_another_container)
+    owners = (alive, gone, of_another_container, Owner.new_lab())
     names = {*(owner.namespace("host", "a") for owner in owners), "somebody-elses"}
     monkeypatch.setattr(leftovers, "existing_namespaces", lambda: frozenset(names))
     removed = []

@@ -16,6 +16,8 @@ SWEEP = 'window = "64KiB"\ncongestion = "cubic"\nduration = "5s"'
 
 UDP = 'test = "udp"\nduration = "3s"\nrate = "'
 PAUSING = 'cross = { rate = "98Mbit/s", on = "5s", off = "5s" }'
+NARROW_BACK = 'rate = "100Mbit/s", backward = { rate = "50Mbit/s" }'
+CROSSED_BACK = f'rate = "100Mbit/s", delay = "20ms", backward = {{ {PAUSING.replace("5s", "1s", 1)} }}'
 
 
 def plan(tmp_path: Path, link: str | None = LINK, sweep: str = SWEEP, more: str = "") -> Plan:
@@ -111,6 +113,13 @@ def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
         (f'{LINK}\ncross = {{ rate = "60Mbit/s" }}', f'{UDP}42Mbit/s"', "", "sizes and moments"),
         (f"{LINK}\n{PAUSING}", f'{UDP}20Mbit/s"', "", "cross traffic pauses"),
         (f"{LINK}\n{PAUSING}", SWEEP, "", "cross traffic pauses"),
+        (
+            f'hops = [{{ rate = "50Mbit/s", delay = "20ms" }}, {{ rate = "100Mbit/s", {PAUSING} }}]',
+            SWEEP,
+            "",
+            "cross traffic pauses",
+        ),
+        (f"hops = [{{ {CROSSED_BACK} }}, {{ {NARROW_BACK} }}]", SWEEP, "", "more than the way back carries"),
         (f"{LINK}\n[lab.links.wire.backward]\n{PAUSING}", SWEEP, "", "more than the way back carries"),
         (None, SWEEP, "", "the path is not known"),
         (f'{LINK}\n[lab.links.wire.backward]\nrate = "1Mbit/s"', SWEEP, "", "more than the way back carries"),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.statistics.regions import regions
@@ -54,7 +55,7 @@ def lossy_trials(summary: Sequence[TrialRow]) -> list[str]:
     wanted = [
         row["trial_id"]
         for row in summary
-        if row.get("verdict") == LOSS and not any(_drops(row)) and not _queue_at_loss(row)
+        if row.get("verdict") == LOSS and not _links_tell(row) and not _queue_at_loss(row)
     ]
     step = max(1, -(-len(wanted) // TRIALS_MAX))
     return wanted[::step]
@@ -72,9 +73,9 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
         of emulated links the share of drops at a queue, of a queue what it adds to round trips (unit "s").
 
     Method:
-        Links that count say it themselves. Else round trips that are longer when packets are lost are of a
-        queue; where they are not, `signature` tells losses at any rate from losses at the path's limit, and a
-        policer from a shallow buffer.
+        Links that count say it themselves, unless background traffic may be what they dropped. Else round
+        trips that are longer when packets are lost are of a queue; where they are not, `signature` tells
+        losses at any rate from losses at the path's limit, and a policer from a shallow buffer.
     """
     found, everywhere = [], dict(observed.by_direction())
     for direction, rows in observed.by_direction(_lost):
@@ -105,6 +106,15 @@ def _drops(row: TrialRow) -> tuple[int, int, int]:
     return queue or 0, random or 0, row.get("link_policer_drops") or 0
 
 
+def _links_tell(row: TrialRow) -> bool:
+    """Whether emulated links say what dropped a trial's packets.
+
+    They do not say whose they dropped: beside background traffic they tell where they had a single reason.
+    """
+    reasons = sum(map(bool, _drops(row)))
+    return reasons == 1 or (reasons > 1 and not background_names(row))
+
+
 def _queue_at_loss(row: TrialRow) -> bool:
     added_ms = _added_ms(row)
     return added_ms is not None and added_ms >= max(QUEUE_MS, QUEUE_SHARE * known(row["rtt_min_ms"]))
@@ -124,7 +134,7 @@ def _median_added_ms(rows: Sequence[ObservedRow]) -> float | None:
 def _answer(
     rows: Sequence[ObservedRow], traces: Mapping[str, LossTrace], everywhere: Sequence[ObservedRow]
 ) -> _Answer | None:
-    counted_rows = [row for row in rows if any(_drops(row))]
+    counted_rows = [row for row in rows if _links_tell(row)]
     if counted_rows:
         return _of_links(counted_rows, everywhere)
     queued = [row for row in rows if row["verdict"] == QUEUE and _queue_at_loss(row)]

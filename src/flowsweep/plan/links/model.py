@@ -80,7 +80,12 @@ class LinkDirection(Frozen):
         """
         depends = any(member.carried_bps is not None for member in self.members)
         depends |= self.cross is not None and self.cross.on_ns is not None
-        return None if depends else self._limited(self.rate_beside_bps)
+        return None if depends else self.mean_left_bps
+
+    @property
+    def mean_left_bps(self) -> int | None:
+        """What it lets through beside its cross traffic over a long time; None without a limit."""
+        return self._limited(self.rate_beside_bps)
 
     @property
     def queue_limit_bytes(self) -> int | None:
@@ -98,6 +103,12 @@ class LinkDirection(Frozen):
     def rate_beside_bps(self) -> int | None:
         """Its rate without what cross traffic takes on average."""
         taken_bps = 0 if self.cross is None else self.cross.mean_bps
+        return None if self.rate_bps is None else self.rate_bps - taken_bps
+
+    @property
+    def rate_least_bps(self) -> int | None:
+        """Its rate while cross traffic comes, if there is any."""
+        taken_bps = 0 if self.cross is None else self.cross.rate_bps
         return None if self.rate_bps is None else self.rate_bps - taken_bps
 
     def _limited(self, rate_bps: int | None) -> int | None:
@@ -154,4 +165,29 @@ class Link(Frozen):
         """What it does to packets from one host to another; None if it does not join them."""
         if src == dst or not {src, dst} <= set(self.between):
             return None
-        return self.forward if self.between.index(src) < self.between.index(dst) else self.backward
+        return self.forward if self._is_forward(src, dst) else self.backward
+
+    def least_bps(self, src: str, dst: str) -> int | None:
+        """What its rates leave at least between two hosts: of all hops, while their cross traffic comes.
+
+        None without a limit, or where it does not join them.
+        """
+        whole = self.direction(src, dst)
+        if whole is None:
+            return None
+        forward = self._is_forward(src, dst)
+        ways = [hop.forward if forward else hop.backward for hop in self.hops] or [whole]
+        rates = (way.rate_least_bps for way in ways)
+        return min((rate_bps for rate_bps in rates if rate_bps is not None), default=None)
+
+    def varies(self, src: str, dst: str) -> bool:
+        """Whether pauses of cross traffic change what it leaves: at times it is less than on average.
+
+        That may be at another hop than the one that leaves least on average, which stands for them all.
+        """
+        whole, least_bps = self.direction(src, dst), self.least_bps(src, dst)
+        mean_bps = None if whole is None else whole.mean_left_bps
+        return least_bps is not None and mean_bps is not None and least_bps < mean_bps
+
+    def _is_forward(self, src: str, dst: str) -> bool:
+        return self.between.index(src) < self.between.index(dst)

@@ -222,6 +222,16 @@ def test_a_policer_of_a_link_is_called_so_and_no_samples_are_asked() -> None:
     )
 
 
+def test_beside_background_traffic_links_tell_what_drops_where_there_is_one_reason() -> None:
+    counts = {"link_queue_drops": 1, "link_random_drops": 0, "link_policer_drops": 40, "rtt_at_loss_ms": None}
+    mixed = trial(1, verdict=LOSS, background=["datagrams"], **counts)
+    probed = mixed | {"background": ["probe"]}
+    assert (lossy_trials([mixed]), lossy_trials([probed])) == ([mixed["trial_id"]], [])
+    assert drop_hypotheses(observed(mixed), {}) == []
+    alone = mixed | {"link_queue_drops": 0}
+    assert "the emulated link's policer drops" in said(drop_hypotheses(observed(alone), {}))
+
+
 def test_a_full_queue_of_an_unknown_path_is_seen_by_its_round_trips() -> None:
     assert said(drop_hypotheses(observed(trial(1), trial(2)), {})) == (
         "a → b: a full queue drops, in 2 trials: round trips are 400 ms longer than the least when packets "

@@ -171,7 +171,8 @@ def test_a_policer_that_links_counted_is_named_and_others_beside_it_are_not_take
         "slac → in2p3: the congestion window, held down by what a policer drops, limits both trials"
     )
     mixed = trial(verdict="congestion window: loss", link_policer_drops=8, link_queue_drops=5)
-    for other in (mixed, trial(verdict="congestion window: loss", link_policer_drops=None)):
+    beside = policed | {"background": ["datagrams"]}
+    for other in (mixed, beside, trial(verdict="congestion window: loss", link_policer_drops=None)):
         [hypothesis] = verdict_hypotheses(observed(policed, other))
         assert "held down by loss, limits both trials" in hypothesis.say("described")
 

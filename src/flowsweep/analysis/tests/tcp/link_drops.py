@@ -4,9 +4,11 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import column_or_null
+from flowsweep.schedule.background import PROBE
 
 _DATA_BYTES = 10_000
-"""From so many bytes on a link has carried more than handshakes: the data have begun."""
+"""From so many bytes on a link has carried more than handshakes: the data have begun. Beside a probe, which
+begins before, from a row on that brings so many: one packet a millisecond brings fewer."""
 _WAY = ("trial_id", "link", "src")
 
 
@@ -28,24 +30,29 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     Method:
         Moments, not packets: congestion control answers once to all that is lost within a round trip, and one
         overshoot drops hundreds at a queue. The time that counts begins `omit` after the link has carried
-        data, by the controller's clock, which is good to a row. Of a link of hops every hop counts, in the
-        direction in which the data cross it.
+        data other than a probe's, by the controller's clock, which is good to a row. Of a link of hops every
+        hop counts, in the direction in which the data cross it.
     """
     sources = flows.filter(flows.role == "source").select("trial_id", src="host").distinct()
-    asked = trials.select("trial_id", "omit_ns", "duration_ns")
+    asked = trials.select("trial_id", "omit_ns", "duration_ns", "background")
     order = ibis.window(group_by=list(_WAY), order_by="at_ns")
     whole = ibis.window(group_by=list(_WAY))
     links = links.mutate(dropped_policer_packets=column_or_null(links, "dropped_policer_packets"))
     ways = _on_the_way(links, sources).inner_join(asked, "trial_id")
+    probed = ways.background.contains(PROBE).coalesce(False)
     risen = ways.mutate(
         queue=ways.dropped_queue_packets - ways.dropped_queue_packets.lag().over(order),
         random=ways.dropped_loss_packets - ways.dropped_loss_packets.lag().over(order),
         policer=ways.dropped_policer_packets - ways.dropped_policer_packets.lag().over(order),
         carried=ways.bytes_in - ways.bytes_in.min().over(whole),
+        probed=probed,
+        brought=ways.bytes_in - ways.bytes_in.lag().over(order),
     )
-    began = risen.mutate(
-        began_ns=(risen.carried >= _DATA_BYTES).ifelse(risen.at_ns, None).min().over(whole),
-    )
+    data = ~risen.probed | (risen.brought >= _DATA_BYTES).coalesce(False)
+    since = ((risen.carried >= _DATA_BYTES) & data).ifelse(risen.at_ns, None).min().over(whole)
+    # A trial that sends next to nothing is not told from its probe.
+    slow = (risen.carried >= _DATA_BYTES).ifelse(risen.at_ns, None).min().over(whole)
+    began = risen.mutate(began_ns=since.coalesce(slow))
     since_ns = began.at_ns - began.began_ns
     # The row in which the data began may hold some of them already: it belongs to what is omitted.
     counted = ((since_ns > began.omit_ns) & (since_ns <= began.duration_ns)).coalesce(False)

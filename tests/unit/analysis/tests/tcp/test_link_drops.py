@@ -13,7 +13,11 @@ SECOND = 10**9
 ROW = 10**8
 SCHEMA = pa.schema([*LINKS_SCHEMA, pa.field("trial_id", pa.string())])
 NOTHING = dict.fromkeys(LINKS_SCHEMA.names[5:], 0)
-TRIAL = {"trial_id": "t", "omit_ns": SECOND, "duration_ns": 3 * SECOND}
+TRIAL: dict[str, Any] = {"trial_id": "t", "omit_ns": SECOND, "duration_ns": 3 * SECOND, "background": []}
+TRIALS = pa.schema(
+    [("trial_id", pa.string()), ("omit_ns", pa.int64()), ("duration_ns", pa.int64()),
+     ("background", pa.list_(pa.string()))]
+)  # fmt: skip
 
 
 def way(link: str, src: str, dst: str, **dropped: tuple[int, ...]) -> list[dict[str, Any]]:
@@ -39,12 +43,14 @@ def shares(rows: list[dict[str, Any]], source: str = "left") -> list[float | Non
     return [row["link_queued_share"] for row in found(rows, source, SCHEMA)]
 
 
-def found(rows: list[dict[str, Any]], source: str, schema: pa.Schema) -> list[dict[str, Any]]:
+def found(
+    rows: list[dict[str, Any]], source: str, schema: pa.Schema, background: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
     """What links counted, of each trial."""
     flows = pa.Table.from_pylist([{"trial_id": "t", "role": "source", "host": source}])
     links = link_drops(
         ibis.memtable(pa.Table.from_pylist(rows, schema=schema)),
-        ibis.memtable(pa.Table.from_pylist([TRIAL])),
+        ibis.memtable(pa.Table.from_pylist([TRIAL | {"background": background}], schema=TRIALS)),
         ibis.memtable(flows),
     )
     return links.to_pyarrow().to_pylist()
@@ -91,6 +97,21 @@ def test_the_share_of_the_time_that_data_waited_is_that_of_the_link_that_held_th
     back = waited("wan:1", "wan:1", "left", range(50)) + waited("wan:2", "right", "wan:1", range(12))
     assert shares(hops + back) == [0.5]
     assert shares(hops + back, "right") == [1.0]
+
+
+@pytest.mark.parametrize(("before", "counts"), [((11, 12, 31, 32), 2), ((18, 19, 21, 22, 41, 42), 2)])
+def test_a_probe_that_begins_before_is_no_data(before: tuple[int, ...], counts: int) -> None:
+    """From row 1 on, or from row 11 on after a second of 18 kB/s."""
+    later = 10 * (before[0] > 11)
+    rows = way("wan", "left", "right", queue=before)
+    sent = [row["at_ns"] // ROW for row in rows]
+    probe = [1_800 * at + 20_000 * max(0, at - later) for at in sent]
+    rows = [row | {"bytes_in": sum_} for row, sum_ in zip(rows, probe, strict=True)]
+    assert [row["link_queue_drops"] for row in found(rows, "left", SCHEMA, ("probe",))] == [counts]
+    slow = [row | {"bytes_in": 1_800 * at} for row, at in zip(rows, sent, strict=True)]
+    assert [row["link_queue_drops"] for row in found(slow, "left", SCHEMA, ("probe",))] == [
+        sum(16 < at <= 36 for at in before)
+    ]
 
 
 def test_what_emulators_did_not_count_yet_is_null() -> None:
