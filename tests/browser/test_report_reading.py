@@ -310,3 +310,32 @@ def test_the_page_of_a_trial_fits_a_telephone(visit):
     found = visit(text, phone=True, address=f"#trial-{rows[0]['trial_id']}")
     found.page.wait_for_selector("#opened .plot .scatterlayer .trace")
     assert found.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("event", ["print", "theme"])
+def test_figures_behind_the_page_of_a_trial_keep_their_width(visit, event):
+    found = visit(small_report())
+    page = found.page
+    plots = page.locator("main .plot--flat")
+    surface = page.locator("main .plot--surface").first
+    for plot in (plots.first, surface):
+        plot.scroll_into_view_if_needed()
+        page.wait_for_function("node => node._fullData", arg=plot.element_handle())
+    page.locator("#trial-table tbody a").first.evaluate("link => link.click()")
+    page.wait_for_selector("main", state="hidden")
+    if event == "theme":
+        page.locator("#theme").click()
+    else:
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.locator(".trial__way a").first.click()
+    for plot in (plots.first, plots.last, surface):
+        plot.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "node => node._fullLayout && Math.abs(node._fullLayout.width - node.clientWidth) <= 1",
+            arg=plot.element_handle(),
+            timeout=30_000,
+        )
+    ink = "node => node.layout.font.color === getComputedStyle(document.body).color"
+    assert [plot.evaluate(ink) for plot in (plots.first, plots.last, surface)] == [True] * 3
+    assert found.complaints == []
