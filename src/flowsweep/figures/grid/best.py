@@ -1,5 +1,7 @@
 """Searches for the best setting: what each trial of each setting gave."""
 
+from html import escape
+
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.best import BestSearched, best_searches, goodput_of_step
@@ -59,7 +61,8 @@ def _drawn(search: BestSearched) -> Drawn:
 
 
 def _broken(name: str) -> str:
-    return name.replace(", ", ",<br>") if len(name) > _LONG else name
+    said = escape(name, quote=False)
+    return said.replace(", ", ",<br>") if len(name) > _LONG else said
 
 
 def _worst_first(search: BestSearched) -> list[int]:
@@ -103,7 +106,7 @@ def _precision(search: BestSearched, scale: RateScale) -> list[dict[str, object]
 def _hover(search: BestSearched, at: int) -> str:
     row = search.steps[at]
     goodput = format_rate(goodput_of_step(row) or 0)
-    name = search.settings[search.numbers[at]]
+    name = escape(search.settings[search.numbers[at]], quote=False)
     return f"<b>{name}</b>: {goodput}<br>trial {at + 1} of the search, round {row['repeat']}"
 
 

@@ -1,6 +1,7 @@
 """Goodput of the repeats of a few points, where no parameter has a scale to draw it over."""
 
 from collections.abc import Sequence
+from html import escape
 
 import plotly.graph_objects as go
 
@@ -47,7 +48,7 @@ def repeats(panel: Panel) -> go.Figure:
 
 def _name(panel: Panel, row: PanelRow) -> str:
     if panel.series is None:
-        return panel.title or panel.sweep
+        return escape(panel.title or panel.sweep, quote=False)
     return trace_name(panel.series, panel.series.value(row))
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from html import escape
 from itertools import groupby
 
 import plotly.graph_objects as go
@@ -153,7 +154,7 @@ _CAPACITY_COLUMNS = (
 
 
 def _words(row: HopRow) -> str:
-    where = f"hop {row['hop']}, {row['address']}"
+    where = escape(f"hop {row['hop']}, {row['address']}", quote=False)
     low, high = known(row["capacity_low_bps"]), row["capacity_high_bps"]
     if high is None:
         return f"{where}<br>above {format_rate(low)} ({row['note']})"
