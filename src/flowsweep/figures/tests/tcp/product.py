@@ -35,7 +35,9 @@ def drawn_products(data: FigureData) -> list[Drawn]:
         one for one in data.findings if one.kind == "plateau" and one.decision == "effect" and one.effect
     ]
     windows = path_windows(data.trials)
-    return [drawn for panel in panels(data.cells) for drawn in _of_panel(panel, groups, plateaus, windows)]
+    return [
+        drawn for panel in panels(data.told_cells) for drawn in _of_panel(panel, groups, plateaus, windows)
+    ]
 
 
 def _of_panel(
@@ -45,11 +47,12 @@ def _of_panel(
         return
     series = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
     for direction in DIRECTION.values(panel.rows):
-        rows: list[PanelRow] = [
+        tried: list[PanelRow] = [
             {**row, "window_sum_bytes": _product(row)}
             for row in panel.rows
-            if DIRECTION.value(row) == direction and row["goodput_median_bps"] is not None and _product(row)
+            if DIRECTION.value(row) == direction and _product(row)
         ]
+        rows = [row for row in tried if row["goodput_median_bps"] is not None]
         group = groups.get((panel.sweep, panel.rows[0]["mode"], direction))
         if len(PRODUCT.values(rows)) < 2 or group is None:
             continue
@@ -58,7 +61,7 @@ def _of_panel(
         # Of one number of flows, without theory, it would show no more than goodput over the window does.
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
-            drawn = _drawn(panel, title, direction, series, rows, theory)
+            drawn = _drawn(panel, title, direction, series, tried, theory)
             shown = {row["trial_id"] for row in own_trials}
             found = [one for one in plateaus if shown.intersection(one.evidence)]
             own = [one for one in found if _is_of(one, drawn.key, rows)]
