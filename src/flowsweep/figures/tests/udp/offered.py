@@ -27,7 +27,7 @@ from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, format_rate
 
 RATE: Final = "rate_sum_bps"
-_RATES = ("rate_sum_bps", "rate_bps", "spacing_ns")
+RATES = ("rate_sum_bps", "rate_bps", "spacing_ns")
 """Axes of which one settles the others, once the flows are known."""
 _UPPER, _LOWER = (0.54, 1.0), (0.0, 0.40)
 
@@ -124,7 +124,7 @@ def _drawn(
 def _series(group: TrialGroup, rows: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
     """Trials by all that differs besides the rate: first the flows."""
     others: list[DrawnAxis] = [
-        axis for axis in group.varying() if axis.column not in _RATES and axis is not FLOWS
+        axis for axis in group.varying() if axis.column not in RATES and axis is not FLOWS
     ]
     order = sorted(
         rows, key=lambda row: (row["flows"], *(axis.values(rows).index(axis.value(row)) for axis in others))
