@@ -166,6 +166,9 @@ LIMITS = {
 }
 
 
+CAPTION = "A step holds several samples: drawn is the mean of them."
+
+
 def report_of_trials() -> tuple[list[dict], str]:
     rows = make_rows(flows=(2,), window_sums=(MIB, 32 * MIB), change=lambda row: row | LIMITS)
     first = rows[0]["trial_id"]
@@ -176,7 +179,7 @@ def report_of_trials() -> tuple[list[dict], str]:
     details = TrialDetails(
         cores={first: [{"host": "sara", "role": "sink", "core": 3} | core]}, counters={first: counters}
     )  # fmt: skip
-    series = {first: make_series(flows=(0, 1))}
+    series = {first: make_series(flows=(0, 1), caption=CAPTION)}
     return rows, render(make_report_data(rows, details=details, series=series))
 
 
@@ -242,6 +245,8 @@ def test_values_over_time_have_units_and_can_be_taken_away(visit):
     assert lines[0] == {"time_s": "0.05", "flow": "0", "quantity": "cwnd", "value_in_MB": "0.5"}
     assert lines[3] == {"time_s": "0.35", "flow": "0", "quantity": "cwnd", "value_in_MB": ""}
     assert {line["quantity"] for line in lines} == {"cwnd", "ssthresh"}
+    captions = page.locator("#opened .card__caption").all_text_contents()
+    assert captions[:2] == ["", CAPTION], "each has its own"
     plot = card.locator(".plot")
     assert plot.evaluate("node => node.layout.yaxis.title.text") == "MB"
     assert "MB" in plot.evaluate("node => node.data[0].hovertemplate")
