@@ -166,6 +166,9 @@ LIMITS = {
 }
 
 
+CAPTION = "A step holds several samples: drawn is the mean of them."
+
+
 def report_of_trials() -> tuple[list[dict], str]:
     rows = make_rows(flows=(2,), window_sums=(MIB, 32 * MIB), change=lambda row: row | LIMITS)
     first = rows[0]["trial_id"]
@@ -176,7 +179,7 @@ def report_of_trials() -> tuple[list[dict], str]:
     details = TrialDetails(
         cores={first: [{"host": "sara", "role": "sink", "core": 3} | core]}, counters={first: counters}
     )  # fmt: skip
-    series = {first: make_series(flows=(0, 1))}
+    series = {first: make_series(flows=(0, 1), caption=CAPTION)}
     return rows, render(make_report_data(rows, details=details, series=series))
 
 
@@ -242,6 +245,8 @@ def test_values_over_time_have_units_and_can_be_taken_away(visit):
     assert lines[0] == {"time_s": "0.05", "flow": "0", "quantity": "cwnd", "value_in_MB": "0.5"}
     assert lines[3] == {"time_s": "0.35", "flow": "0", "quantity": "cwnd", "value_in_MB": ""}
     assert {line["quantity"] for line in lines} == {"cwnd", "ssthresh"}
+    captions = page.locator("#opened .card__caption").all_text_contents()
+    assert captions[:2] == ["", CAPTION], "each has its own"
     plot = card.locator(".plot")
     assert plot.evaluate("node => node.layout.yaxis.title.text") == "MB"
     assert "MB" in plot.evaluate("node => node.data[0].hovertemplate")
@@ -310,3 +315,32 @@ def test_the_page_of_a_trial_fits_a_telephone(visit):
     found = visit(text, phone=True, address=f"#trial-{rows[0]['trial_id']}")
     found.page.wait_for_selector("#opened .plot .scatterlayer .trace")
     assert found.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("event", ["print", "theme"])
+def test_figures_behind_the_page_of_a_trial_keep_their_width(visit, event):
+    found = visit(small_report())
+    page = found.page
+    plots = page.locator("main .plot--flat")
+    surface = page.locator("main .plot--surface").first
+    for plot in (plots.first, surface):
+        plot.scroll_into_view_if_needed()
+        page.wait_for_function("node => node._fullData", arg=plot.element_handle())
+    page.locator("#trial-table tbody a").first.evaluate("link => link.click()")
+    page.wait_for_selector("main", state="hidden")
+    if event == "theme":
+        page.locator("#theme").click()
+    else:
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.locator(".trial__way a").first.click()
+    for plot in (plots.first, plots.last, surface):
+        plot.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "node => node._fullLayout && Math.abs(node._fullLayout.width - node.clientWidth) <= 1",
+            arg=plot.element_handle(),
+            timeout=30_000,
+        )
+    ink = "node => node.layout.font.color === getComputedStyle(document.body).color"
+    assert [plot.evaluate(ink) for plot in (plots.first, plots.last, surface)] == [True] * 3
+    assert found.complaints == []

@@ -177,7 +177,7 @@ def make_finding(**changes: Any) -> Finding:
     return Finding(**(settings | changes))
 
 
-def make_series(flows: Sequence[int] = (0,)) -> TrialData:
+def make_series(flows: Sequence[int] = (0,), caption: str = "") -> TrialData:
     """What is drawn of a trial over its first 0.4 s."""
     values = [[90, 100, 95, 99] for _ in flows]
     goodput: TrialLine = {"name": "", "dash": "solid", "first_s": 0.05, "step_s": 0.1, "values": values}
@@ -188,8 +188,14 @@ def make_series(flows: Sequence[int] = (0,)) -> TrialData:
         "values": [[40, 40, 40] for _ in flows],
     }
     panels: list[TrialPanel] = [
-        {"title": "goodput", "unit": "Gbit/s", "quantum": 0.01, "lines": [goodput]},
-        {"title": "congestion window", "unit": "MB", "quantum": 0.01, "lines": [cwnd, ssthresh]},
+        {"title": "goodput", "unit": "Gbit/s", "quantum": 0.01, "caption": "", "lines": [goodput]},
+        {
+            "title": "congestion window",
+            "unit": "MB",
+            "quantum": 0.01,
+            "caption": caption,
+            "lines": [cwnd, ssthresh],
+        },
     ]
     return {"flows": list(flows), "thinned": False, "panels": panels}
 

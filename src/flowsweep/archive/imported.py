@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from flowsweep.defaults import (
     IMPORT_FLOWS_MAX,
@@ -24,6 +24,15 @@ GoodputMethod = Literal["receiver_median", "receiver_mean", "sender_median", "se
 _Name = Annotated[str, Field(max_length=NAME_MAX_CHARACTERS)]
 _Number = Annotated[int, Field(ge=0, le=IMPORT_SUM_MAX)]
 _Size = Annotated[int, Field(ge=0, le=IMPORT_WINDOW_MAX_BYTES)]
+
+
+def _unless_0(value: object) -> object:
+    """Tools write 0 for what nobody asked for; earlier versions kept that."""
+    return None if value == 0 else value
+
+
+_AskedNumber = Annotated[_Number | None, BeforeValidator(_unless_0)]
+_AskedSize = Annotated[_Size | None, BeforeValidator(_unless_0)]
 
 
 class ImportedTrial(BaseModel):
@@ -50,25 +59,25 @@ class ImportedTrial(BaseModel):
     test: TimedTest = "tcp"
     simultaneous: bool = False
     flows: int = Field(ge=1, le=IMPORT_FLOWS_MAX)
-    window_send_bytes: _Size | None
+    window_send_bytes: _AskedSize
     """As the tool asked for it."""
-    window_recv_bytes: _Size | None
+    window_recv_bytes: _AskedSize
     window_granted_send_bytes: _Size | None
     window_granted_recv_bytes: _Size | None
     of_linux: tuple[EndRole, ...] = Field(default=(), exclude_if=lambda ends: not ends)
     """Ends of which the file says so: what Linux grants is twice of what it uses."""
-    length_bytes: _Size | None
+    length_bytes: _AskedSize
     congestion: _Name | None
-    duration_ns: _Number | None
+    duration_ns: _AskedNumber
     """As the tool asked for it."""
     omit_ns: _Number = 0
     """Lies inside the duration."""
-    rate_bps: _Number | None = None
+    rate_bps: _AskedNumber = None
     """Of each flow, as the tool asked for it."""
     dscp: int | None = Field(default=None, ge=0, le=63, exclude_if=lambda dscp: dscp is None)
     """As the tool asked for it; so are MSS and pacing rate."""
-    mss_bytes: _Size | None = Field(default=None, exclude_if=lambda size: size is None)
-    pacing_rate_bps: _Number | None = Field(default=None, exclude_if=lambda rate: rate is None)
+    mss_bytes: _AskedSize = Field(default=None, exclude_if=lambda size: size is None)
+    pacing_rate_bps: _AskedNumber = Field(default=None, exclude_if=lambda rate: rate is None)
     """Of each flow."""
     interval_ns: _Number | None
     """Width of the exact intervals of goodput; null where the file tells of none that count."""

@@ -73,9 +73,10 @@ def keep_summary(part: Folder, table: pa.Table) -> KeptSummary:
         with new_parquet(part, _UNFINISHED_FILE, table.schema) as writer:
             writer.write_table(table)
         file = kept_summary_file(in_name(writer.digest))
-        if part.has_file(file):
+        if part.has_file(file) and is_as_written(part, file):
             part.remove(_UNFINISHED_FILE)
         else:
+            part.remove(file)
             part.rename(_UNFINISHED_FILE, file)
         for name in part.all_names():
             if _NAME.fullmatch(name) and name != file:
@@ -94,6 +95,22 @@ def kept_summaries(part: Folder) -> Iterator[KeptSummary]:
             yield kept
 
 
+def damaged_summaries(part: Folder) -> Iterator[str]:
+    """Names of the files of a part that have changed since they were written, or cannot be read."""
+    for name in part.all_names():
+        if _NAME.fullmatch(name) and not is_as_written(part, name):
+            yield name
+
+
+def is_as_written(part: Folder, file: str) -> bool:
+    """Whether a file has the SHA-256 that its name ends in; all of it is read."""
+    try:
+        _whole_bytes(part, file)
+    except ArchiveError:
+        return False
+    return True
+
+
 def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.Table:
     """Read the file: all of its columns, or those of some that it has.
 
@@ -102,12 +119,7 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
     """
     import pyarrow.parquet as pq
 
-    path = part.path / file
-    with disk.reported(path, "cannot be read"):
-        data = part.read(file, at_most=_BYTES_MAX)
-    found = _NAME.fullmatch(file)
-    if found is None or not hashlib.sha256(data).hexdigest().startswith(found[1]):
-        raise has_changed(path, "its name")
+    data = _whole_bytes(part, file)
     try:
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
             there = parquet.schema_arrow.names
@@ -115,7 +127,7 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
             # Not by threads of Arrow, which would have bytes of Python's: see `opened_parquet`.
             return parquet.read(wanted, use_threads=False)
     except (pa.ArrowException, KeyError) as error:
-        raise ArchiveError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
+        raise ArchiveError(f"{part.path / file}: cannot be read: {' '.join(str(error).split())}") from error
 
 
 def summary_alone(part: Folder, analysis: str) -> KeptSummary | None:
@@ -137,6 +149,16 @@ def summary_alone(part: Folder, analysis: str) -> KeptSummary | None:
         if named or (not since and kept.analysis == analysis):
             return kept
     return None
+
+
+def _whole_bytes(part: Folder, file: str) -> bytes:
+    path = part.path / file
+    with disk.reported(path, "cannot be read"):
+        data = part.read(file, at_most=_BYTES_MAX)
+    found = _NAME.fullmatch(file)
+    if found is None or not hashlib.sha256(data).hexdigest().startswith(found[1]):
+        raise has_changed(path, "its name")
+    return data
 
 
 def _read_about(part: Folder, file: str) -> KeptSummary | None:

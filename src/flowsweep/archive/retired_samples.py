@@ -16,7 +16,13 @@ from flowsweep.archive.entries import BeginsEntry, RetiredEntry
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, JournalFile, parse
-from flowsweep.archive.kept_summary import KeptSummary, keep_summary, kept_rows, summary_alone
+from flowsweep.archive.kept_summary import (
+    KeptSummary,
+    is_as_written,
+    keep_summary,
+    kept_rows,
+    summary_alone,
+)
 from flowsweep.archive.leftovers import data_folders, remove_stale
 from flowsweep.archive.part_folders import opened_part, part_numbers
 from flowsweep.archive.recovery import recover
@@ -51,7 +57,7 @@ class PartsOver:
         """
         with disk.reported(self._whole.path, "cannot be read"):
             for number in self._with_data({*self._summed, *besides}):
-                if summary_alone(self._part(number), analysis) is None:
+                if self._whole_summary(number, analysis) is None:
                     return number
                 self._summed.add(number)
         return None
@@ -66,8 +72,9 @@ class PartsOver:
             for number in self._with_data():
                 if self._over(number) >= moment:
                     return None
-                if summary_alone(self._part(number), analysis) is not None:
+                if self._whole_summary(number, analysis) is not None:
                     return number
+                self._summed.discard(number)
         return None
 
     def leave(self, number: int) -> None:
@@ -122,6 +129,12 @@ class PartsOver:
 
     def _part(self, number: int) -> Folder:
         return opened_part(self._whole, number)
+
+    def _whole_summary(self, number: int, analysis: str) -> KeptSummary | None:
+        """The summary of a part, if no byte of it has changed; else it is as if there were none."""
+        part = self._part(number)
+        kept = summary_alone(part, analysis)
+        return kept if kept is not None and is_as_written(part, kept.file) else None
 
     def _with_data(self, known: Collection[int] = ()) -> Iterator[int]:
         """Parts that have data, but for those that are known, or left alone."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from flowsweep.archive.data_files import check_file
 from flowsweep.archive.entries import file_of
 from flowsweep.archive.folder import ASIDE_FOLDER, Folder
-from flowsweep.archive.kept_summary import kept_rows
+from flowsweep.archive.kept_summary import damaged_summaries, kept_rows
 from flowsweep.archive.monitor_files import problems_of_monitors
 from flowsweep.archive.reader import read_archive
 from flowsweep.archive.state import State
@@ -98,9 +98,13 @@ def _verified(
 
 
 def _problems_of_summary(folder: Folder, state: State) -> list[str]:
-    """Whether the summary that is left of retired samples is as it was written, and has their trials."""
+    """Whether the kept summary is as it was written; where samples were retired, with their trials."""
     if state.retired is None:
-        return []
+        return [
+            f"{folder.path / file}: is damaged: it has changed since it was written, and is not used. "
+            "The samples of its trials are there, which are summed up again; the file may be removed"
+            for file in damaged_summaries(folder)
+        ]
     try:
         rows = kept_rows(folder, state.retired.file, ["trial_id"])["trial_id"].to_pylist()
     except ArchiveError as error:

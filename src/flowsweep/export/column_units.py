@@ -11,9 +11,9 @@ _BY_NAME = dict.fromkeys(_SHARES, "share of 1") | {
     "retransmits": "segments", "started_at": "UTC", "transfer_time_ratio": "ratio",
 }  # fmt: skip
 _BY_ENDING = {
-    "_s_per_gb": "s/GB", "_bytes_per_byte": "bytes/byte", "_bps": "bit/s", "_bytes": "bytes", "_s": "s",
-    "_ms": "ms", "_us": "µs", "_ns": "ns", "_share": "share of 1", "_percent": "%", "_at": "UTC",
-    "_packets": "packets", "_segments": "segments",
+    "_s_per_gb": "s/GB", "_bytes_per_byte": "bytes/byte", "_ns_per_byte": "ns/byte", "_bps": "bit/s",
+    "_bytes": "bytes", "_s": "s", "_ms": "ms", "_us": "µs", "_ns": "ns", "_share": "share of 1",
+    "_percent": "%", "_at": "UTC", "_packets": "packets", "_segments": "segments",
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """What a trial and the traffic beside it got of what they shared: over points, and over time."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from statistics import fmean, median, median_low
 from typing import TypedDict, TypeVar
 
@@ -83,12 +84,13 @@ class _Place:
             parts += [f"{name} {format_share(mean_share(shares))}" for name, shares in self.share.items()]
         indices = [row["jain_flows"] for row in repeats if row["jain_flows"] is not None]
         parts += [f"Jain's index {format_number(median(indices))}"] if indices else []
-        self.label = "<br>".join(parts)
+        self.label = "<br>".join(escape(part, quote=False) for part in parts)
 
     def said(self, name: str) -> str:
         """Lines for people."""
         goodput, share = fmean(self.traffic[name]), mean_share(self.share[name])
-        return f"<b>{name}</b>: {format_rate(goodput)}<br>{format_share(share)} of all<br>{self.label}"
+        of_all = f"{format_rate(goodput)}<br>{format_share(share)} of all"
+        return f"<b>{escape(name, quote=False)}</b>: {of_all}<br>{self.label}"
 
 
 def _bars(places: Sequence[_Place]) -> go.Figure:
@@ -104,7 +106,7 @@ def _bars(places: Sequence[_Place]) -> go.Figure:
             go.Bar(
                 x=[place.label for place in there],
                 y=[scale.of(mean) for mean in means],
-                name=name,
+                name=escape(name, quote=False),
                 marker={"color": colour},
                 error_y={
                     "type": "data",
@@ -182,17 +184,17 @@ def _stacked(series: Sequence[_Interval]) -> go.Figure:
                 x=times,
                 y=[scale.of(rates.get(time, 0.0)) for time in times],
                 offset=0,
-                name=name,
+                name=escape(name, quote=False),
                 marker={
                     "color": colour,
                     "line": {"width": 0},
                     "opacity": [1.0 if time in counts else _PALE for time in times],
                 },
                 text=[
-                    f"<b>{name}</b>: {format_rate(rates.get(time, 0.0))}"
+                    f"<b>{escape(name, quote=False)}</b>: {format_rate(rates.get(time, 0.0))}"
                     f"<br>{format_share(rates.get(time, 0.0) / total)} of all"
                     if total
-                    else name
+                    else escape(name, quote=False)
                     for time, total in zip(times, totals, strict=True)
                 ],
                 textposition="none",

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Generic, TypedDict, TypeVar
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.axes import axes_needed, level_of, setting_words
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, file_stem
@@ -41,6 +43,14 @@ class PathGroup(Generic[AnyRow]):
     def repeat_of(self, row: AnyRow) -> int:
         """The repeat that a row is of."""
         return self.repeats[row["trial_id"]]
+
+    def settings(self, *besides: str) -> dict[str, str]:
+        """What tells each trial's setting from those of the others, but for some columns, by trial_id.
+
+        Empty where nothing differs.
+        """
+        axes = axes_needed(self.trials, lambda trial: tuple(level_of(trial, name) for name in besides))
+        return {trial["trial_id"]: setting_words(trial, axes) for trial in self.trials}
 
     def shown(self, row: AnyRow, columns: Iterable[str]) -> dict[str, object]:
         """Take some columns of a row, for a table; `repeat` may be one of them."""
@@ -81,3 +91,8 @@ def path_groups(trials: Sequence[TrialRow], rows: Sequence[AnyRow]) -> list[Path
         repeats = {trial["trial_id"]: trial["repeat"] for trial in ordered}
         found.append(PathGroup(*key, ordered, own_rows, repeats))
     return found
+
+
+def named_repeat(setting: str, repeat: int) -> str:
+    """Name the trace of one trial; `setting`: from `PathGroup.settings`."""
+    return escape(", ".join(part for part in (setting, f"repeat {repeat}") if part), quote=False)

@@ -41,6 +41,8 @@ class TrialPanel(TypedDict):
     unit: str
     quantum: float
     """What a value of 1 is, in the unit."""
+    caption: str
+    """What is drawn of several samples, and of how many flows; empty where all of both is."""
     lines: list[TrialLine]
 
 
@@ -50,7 +52,7 @@ class TrialData(TypedDict):
     flows: list[int]
     """Numbers of the flows, as in the archive: those of the lists of values."""
     thinned: bool
-    """A step holds several samples: its lowest and its highest are drawn, one after the other."""
+    """A step holds several samples; what is drawn of them is said by each panel."""
     panels: list[TrialPanel]
 
 
@@ -61,6 +63,8 @@ class _Quantity:
     name: str
     dash: str
     columns: tuple[str, ...]
+    of_step: str = "the lowest and the highest"
+    """What the columns are of a step with several samples."""
 
 
 _BYTES = {unit: SIZE_UNITS[unit] for unit in ("B", "KB", "MB", "GB")}
@@ -70,8 +74,8 @@ _PANELS: tuple[tuple[str, Mapping[str, int], tuple[_Quantity, ...]], ...] = (
         "goodput",
         RATE_UNITS,
         (
-            _Quantity("read at the sink", "solid", ("goodput_bps",)),
-            _Quantity("acknowledged at the source", "dot", ("acknowledged_bps",)),
+            _Quantity("read at the sink", "solid", ("goodput_bps",), "the mean"),
+            _Quantity("acknowledged at the source", "dot", ("acknowledged_bps",), "the mean"),
         ),
     ),
     (
@@ -79,28 +83,28 @@ _PANELS: tuple[tuple[str, Mapping[str, int], tuple[_Quantity, ...]], ...] = (
         _BYTES,
         (
             _Quantity("cwnd", "solid", ("cwnd_low_bytes", "cwnd_high_bytes")),
-            _Quantity("ssthresh", "dot", ("ssthresh_bytes",)),
+            _Quantity("ssthresh", "dot", ("ssthresh_bytes",), "the lowest"),
         ),
     ),
     ("data in flight", _BYTES, (_Quantity("", "solid", ("flight_low_bytes", "flight_high_bytes")),)),
     ("receive window", _BYTES, (_Quantity("", "solid", ("rwnd_low_bytes", "rwnd_high_bytes")),)),
     ("round-trip time", _MICROSECONDS, (_Quantity("", "solid", ("rtt_low_us", "rtt_high_us")),)),
-    ("retransmitted", {"segments": 1}, (_Quantity("", "solid", ("retransmitted_segments",)),)),
+    ("retransmitted", {"segments": 1}, (_Quantity("", "solid", ("retransmitted_segments",), "the sum"),)),
     (
         "reordering",
         {"count": 1},
         (
-            _Quantity("segments out of order, at the sink", "solid", ("out_of_order_segments",)),
-            _Quantity("reordering events, at the source", "dot", ("reordering_events",)),
+            _Quantity("segments out of order, at the sink", "solid", ("out_of_order_segments",), "the sum"),
+            _Quantity("reordering events, at the source", "dot", ("reordering_events",), "the sum"),
         ),
     ),
-    ("missing", {"datagrams": 1}, (_Quantity("", "solid", ("missing_datagrams",)),)),
+    ("missing", {"datagrams": 1}, (_Quantity("", "solid", ("missing_datagrams",), "the sum"),)),
     (
         "one-way delay above the least",
         _MICROSECONDS,
         (_Quantity("", "solid", ("delay_low_us", "delay_high_us")),),
     ),
-    ("jitter", _MICROSECONDS, (_Quantity("", "solid", ("jitter_us",)),)),
+    ("jitter", _MICROSECONDS, (_Quantity("", "solid", ("jitter_us",), "the highest"),)),
 )
 
 
@@ -108,6 +112,8 @@ def trial_data(
     sender: pa.Table,
     receiver: pa.Table,
     datagrams: pa.Table | None = None,
+    *,
+    flows: Mapping[str, int] | None = None,
 ) -> dict[str, TrialData]:
     """Make the data of each trial.
 
@@ -115,6 +121,7 @@ def trial_data(
         sender: From `flowsweep.analysis.sender_series`, in any order.
         receiver: From `flowsweep.analysis.receiver_series`, in any order.
         datagrams: From `flowsweep.analysis.datagram_series`, likewise, if there are any.
+        flows: How many a trial had, by trial_id: the series may be of some of them.
 
     Returns:
         By trial_id; a trial that none has rows of is not in there. Quantities that nothing is known of are
@@ -124,7 +131,8 @@ def trial_data(
     for table in (receiver, sender, datagrams):
         for trial_id, end in () if table is None else _by_trial(table):
             ends.setdefault(trial_id, []).append(end)
-    return {trial_id: _data(of_trial) for trial_id, of_trial in ends.items()}
+    in_all = flows or {}
+    return {trial_id: _data(of_trial, in_all.get(trial_id, 0)) for trial_id, of_trial in ends.items()}
 
 
 def _by_trial(table: pa.Table) -> "Iterator[tuple[str, _End]]":
@@ -172,7 +180,7 @@ class _End:
         return found
 
 
-def _data(ends: Sequence[_End]) -> TrialData:
+def _data(ends: Sequence[_End], flows_in_all: int) -> TrialData:
     flows = sorted({flow for end in ends for flow in end.flows.tolist()})
     zero_ns = min(end.zero_ns for end in ends)
     thinned = any(end.thinned for end in ends)
@@ -189,8 +197,28 @@ def _data(ends: Sequence[_End]) -> TrialData:
             lines = [
                 _line(end, quantity, values / (factor * quantum), zero_ns) for end, quantity, values in known
             ]
-            panels.append(TrialPanel(title=title, unit=unit, quantum=quantum, lines=lines))
+            drawn = [quantity for end, quantity, _ in known if end.thinned]
+            caption = " ".join(filter(None, (_some_of(len(flows), flows_in_all), _of_steps(drawn))))
+            panels.append(TrialPanel(title=title, unit=unit, quantum=quantum, caption=caption, lines=lines))
     return TrialData(flows=flows, thinned=thinned, panels=panels)
+
+
+def _some_of(shown: int, flows_in_all: int) -> str:
+    """Say where flows are left out, as `flowsweep.analysis.binning.time_series.shown_steps` chooses them."""
+    return (
+        f"{shown} of {flows_in_all} flows, from the slowest to the fastest." if shown < flows_in_all else ""
+    )
+
+
+def _of_steps(quantities: Sequence[_Quantity]) -> str:
+    """Say what is drawn of samples of which a step holds several."""
+    if not quantities:
+        return ""
+    if len({quantity.of_step for quantity in quantities}) == 1:
+        said = f"{quantities[0].of_step} of them"
+    else:
+        said = ", ".join(f"{quantity.of_step} of {quantity.name}" for quantity in quantities)
+    return f"A step holds several samples: drawn is {said}."
 
 
 def _values(end: _End, quantity: _Quantity, flows: Sequence[int]) -> Numbers | None:

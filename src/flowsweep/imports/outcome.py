@@ -136,6 +136,10 @@ def outcome_of(
         window_send_bytes=transfer.window_send_bytes or None,
         window_recv_bytes=transfer.window_recv_bytes or None,
         length_bytes=transfer.length_bytes or None,
+        duration_ns=transfer.duration_ns or None,
+        rate_bps=transfer.rate_bps or None,
+        mss_bytes=transfer.mss_bytes or None,
+        pacing_rate_bps=transfer.pacing_rate_bps or None,
     )
     ends = _ends(transfer)
     counted = ends.get("sink") or ends["source"]

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import open_folder
+from flowsweep.archive.folder import Folder
 from flowsweep.archive.kept_summary import RECORDED_SCHEMA, about, keep_summary, kept_rows, summary_alone
 from flowsweep.archive.part_folders import opened_part, part_numbers
 from flowsweep.archive.reader import Archive, read_archive
@@ -41,10 +42,8 @@ def recorded_rows(folder: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
         numbers = part_numbers(opened)
         for number in numbers:
             part = opened_part(opened, number)
-            kept = None if number == numbers[-1] else summary_alone(part, analysis_id())
-            if kept is not None:
-                rows = kept_rows(part, kept.file, schema.names)
-            else:
+            rows = None if number == numbers[-1] else _rows_kept(part, schema.names)
+            if rows is None:
                 with read_archive(folder, part=number) as archive:
                     rows = with_recorded(summary_table(archive), archive.records)
             found.append(conforming(rows, schema))
@@ -80,6 +79,17 @@ def keep_at_end(archive: Archive, summary: pa.Table) -> None:
     """
     if len(archive.parts) == 1 and archive.parts[0].state.retired is None and not archive.losses:
         keep_summary(archive.parts[0].folder, _to_keep(archive, summary))
+
+
+def _rows_kept(part: Folder, columns: list[str]) -> pa.Table | None:
+    """Of a part that is over; None if they are not as they were written, so that it is summed up."""
+    kept = summary_alone(part, analysis_id())
+    if kept is None:
+        return None
+    try:
+        return kept_rows(part, kept.file, columns)
+    except ArchiveError:
+        return None
 
 
 def _to_keep(archive: Archive, summary: pa.Table) -> pa.Table:

@@ -180,7 +180,8 @@ def _series(tables: Tables, starts: ir.Table, trials: Sequence[TrialRow]) -> dic
     series = [sender_series(shown_states(tables.samples), steps), receiver_series(tables.samples, steps)]
     if any(facts_of(row["test"]).datagrams for row in trials):
         series.append(datagram_series(tables.datagrams, steps))
-    return trial_data(*(one.to_pyarrow() for one in series))
+    flows = {row["trial_id"]: row["flows"] for row in trials}
+    return trial_data(*(one.to_pyarrow() for one in series), flows=flows)
 
 
 def _rows(table: ir.Table) -> list[Any]:

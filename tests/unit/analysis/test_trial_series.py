@@ -111,6 +111,24 @@ def test_a_long_trial_keeps_lowest_and_highest_and_every_retransmission(series, 
     assert data[trial_id]["thinned"]
 
 
+def test_each_panel_says_what_is_drawn_of_a_step_and_of_how_many_flows(series, outcomes):
+    flows = {one.record.trial_id: count for one, count in zip(outcomes, (1, 40, 1), strict=True)}
+    found = trial_data(*series, flows=flows)
+    short, many, long = (
+        {panel["title"]: panel["caption"] for panel in found[one.record.trial_id]["panels"]}
+        for one in outcomes
+    )
+    assert set(short.values()) == {""}
+    assert set(many.values()) == {"16 of 40 flows, from the slowest to the fastest."}
+    several = "A step holds several samples: drawn is "
+    assert long["goodput"] == several + "the mean of them."
+    assert long["congestion window"] == (
+        several + "the lowest and the highest of cwnd, the lowest of ssthresh."
+    )
+    assert long["data in flight"] == several + "the lowest and the highest of them."
+    assert long["retransmitted"] == several + "the sum of them."
+
+
 def test_data_are_whole_numbers_of_a_quantum_in_engineering_units(data, outcomes):
     found = data[outcomes[0].record.trial_id]
     assert [(panel["title"], panel["unit"]) for panel in found["panels"]] == [

@@ -1,8 +1,10 @@
 """The summary that `run` leaves in an archive: the next reader has the same rows, or sums up again."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -10,11 +12,16 @@ from analysis_support import make_campaign, make_outcome, make_trial, write_arch
 from flowsweep.archive import open_archive_for_writing, read_archive
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.kept_summary import keep_summary
+from flowsweep.archive.verify import verify_archive
+from flowsweep.archive.writer import ArchiveWriter
 from flowsweep.cli.summary_rows import rows_at_end, rows_of_archive
 from flowsweep.errors import ArchiveError
 from flowsweep.prepared import whole_summary
+from flowsweep.prepared.recorded import recorded_rows, summary_to_keep
+from flowsweep.prepared.statement import analysis_id
 
 CAMPAIGN = make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 19))
+COLUMNS = {"trial_id": pa.string(), "goodput_bps": pa.float64()}
 
 
 @pytest.fixture
@@ -169,3 +176,40 @@ def test_a_disk_that_takes_no_more_costs_time_only(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("flowsweep.prepared.recorded.keep_summary", full)
     assert len(rows_at_end(read_archive(folder))) == len(CAMPAIGN)
     assert not kept_files(folder)
+
+
+def flip_in(file: Path) -> None:
+    """Change one byte of the values of a file; its footer stays as it is."""
+    data = bytearray(file.read_bytes())
+    data[100] ^= 0xFF
+    file.write_bytes(data)
+
+
+def test_a_kept_summary_of_which_a_byte_changed_is_not_read_and_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    with write_over(folder) as writer:
+        before = recorded_rows(folder, COLUMNS)
+        flip_in(kept_files(folder)[0])
+        assert recorded_rows(folder, COLUMNS) == before
+        [problem] = verify_archive(folder).problems
+        assert kept_files(folder)[0].name in problem
+        assert "summed up again" in problem
+        tomorrow = datetime.now(UTC) + timedelta(days=1)
+        assert writer.parts_over.over_before(tomorrow, analysis_id()) is None
+        assert writer.parts_over.not_summed(analysis_id()) == 1
+        with read_archive(folder, part=1) as part:
+            writer.parts_over.keep_summary(1, summary_to_keep(part))
+        assert verify_archive(folder).problems == ()
+        assert writer.parts_over.over_before(tomorrow, analysis_id()) == 1
+    assert recorded_rows(folder, COLUMNS) == before
+
+
+def write_over(folder: Path) -> ArchiveWriter:
+    """A campaign whose first part is over and summed up."""
+    write_archive(folder, CAMPAIGN)
+    writer = open_archive_for_writing(folder)
+    writer.begin_part()
+    with read_archive(folder, part=1) as part:
+        writer.parts_over.keep_summary(1, summary_to_keep(part))
+    assert writer.parts_over.not_summed(analysis_id()) is None
+    return writer

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from analysis_support import make_campaign, write_archive
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.path.rows import HopRow
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -145,7 +146,8 @@ def test_more_rows_than_a_sheet_holds_are_named(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("name", "unit"),
     [("goodput_bps", "bit/s"), ("window_sum_bytes", "bytes"), ("bytes", "bytes"), ("rtt_min_ms", "ms"),
-     ("duration_s", "s"), ("limit_cwnd_share", "share of 1"), ("flows", ""), ("status", "")],
+     ("duration_s", "s"), ("limit_cwnd_share", "share of 1"), ("flows", ""), ("status", ""),
+     ("slope_ns_per_byte", "ns/byte")],
 )  # fmt: skip
 def test_units_of_columns(name: str, unit: str) -> None:
     assert unit_of_column(name) == unit
@@ -156,3 +158,10 @@ def test_every_column_of_a_trial_that_is_no_count_and_no_word_has_a_unit() -> No
     measured = [name for name, kind in kinds.items() if kind is float or float in get_args(kind)]
     assert len(measured) > 100
     assert [name for name in measured if not unit_of_column(name)] == []
+
+
+def test_every_number_of_a_hop_that_is_no_count_has_a_unit() -> None:
+    kinds = get_type_hints(HopRow)
+    assert [
+        name for name, kind in kinds.items() if float in get_args(kind) and not unit_of_column(name)
+    ] == []

@@ -1,5 +1,7 @@
 """Figures of datagrams: what came against what was asked for, and how evenly."""
 
+from dataclasses import replace
+
 import pytest
 
 from analysis_support import SECOND_NS, Row
@@ -9,6 +11,7 @@ from flowsweep.analysis import cells, points, spacing_steps
 from flowsweep.archive import tables_of
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import Drawn, FigureData
+from flowsweep.figures.tests.udp.offered import drawn_offered
 from summary_support import summary_table
 
 LOSSES = {8_000_000: 0, 16_000_000: 0, 32_000_000: 400}
@@ -34,13 +37,18 @@ def outcomes():
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[Drawn]:
+def data() -> FigureData:
     tables = tables_of(list(outcomes()))
     told = summary_table(tables)
     rows: list[Row] = told.to_pyarrow().to_pylist()
     grid = cells(points(told, tables.trials)).to_pyarrow().to_pylist()
     gaps = spacing_steps(tables.histograms).to_pyarrow().to_pylist()
-    return drawn_figures(FigureData(rows, grid, spacings=gaps))
+    return FigureData(rows, grid, spacings=gaps)
+
+
+@pytest.fixture(scope="module")
+def drawn(data) -> list[Drawn]:
+    return drawn_figures(data)
 
 
 def test_goodput_and_loss_are_drawn_over_the_rate(drawn):
@@ -90,3 +98,17 @@ def test_gaps_are_drawn_for_both_ends(drawn):
 
 def test_a_trial_without_datagrams_has_no_such_figures():
     assert not {"offered", "jitter", "spacing"} & {one.key.kind for one in drawn_figures(FigureData([], []))}
+
+
+def test_goodput_is_the_mean_as_loss_is_and_the_medians_where_there_is_none(data):
+    half = [
+        row | {"goodput_mean_bps": row["goodput_bps"] / 2 if row["flows"] == 1 else None}
+        for row in data.trials
+    ]
+    one = drawn_offered(replace(data, trials=half))[0]
+    first, second = (
+        trace for trace in one.figure.data if trace.mode == "lines+markers" and trace.yaxis == "y"
+    )
+    assert list(first.y) == pytest.approx([4.0, 8.0, 9.6])
+    assert list(second.y) == pytest.approx([8.0, 16.0, 19.2])
+    assert "mean over the trial" in one.caption

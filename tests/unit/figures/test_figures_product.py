@@ -3,7 +3,7 @@
 import pytest
 
 from figures_support import figures, finding, known, of_kind, trace
-from report_support import make_rows
+from report_support import MIB, make_rows
 
 ONE_WAY = (("starlight", "sara"),)
 
@@ -55,3 +55,32 @@ def test_a_plateau_is_shaded_in_the_figure_of_its_trials_only():
     }
     assert sorted(shaded.values()) == [False, True]
     assert next(title for title, is_shaded in shaded.items() if is_shaded).endswith("bbr")
+
+
+def test_windows_that_the_other_end_holds_back_are_one_point_with_all_its_repeats():
+    def held_back(row):
+        sums = dict.fromkeys(("window_bytes", "window_sum_bytes", "window_sum_asked_bytes"))
+        ends = {"window_send_bytes": row["window_sum_bytes"], "window_recv_bytes": MIB}
+        return known(row) | sums | ends | {"goodput_bps": row["window_sum_bytes"] / MIB * 1e8}
+
+    rows = make_rows(flows=(1, 2), window_sums=(MIB, 4 * MIB, 16 * MIB), directions=ONE_WAY, change=held_back)
+    (one,) = of_kind(figures(rows), "product")
+    line, marks = (
+        next(
+            trace for trace in one.figure.data if trace.name == "1 flow" and ("lines" in trace.mode) is drawn
+        )
+        for drawn in (True, False)
+    )
+    assert list(marks.y) == [0.1, 0.1, 0.4, 0.4, 1.6, 1.6]
+    assert list(line.y) == [0.4]
+    assert "points with the same are put together" in one.caption
+    assert len(one.rows) == 6
+
+
+def test_one_trial_that_answers_two_sums_of_windows_counts_once():
+    rows = make_rows(flows=(1, 2), window_sums=(MIB, 2 * MIB, 4 * MIB), directions=ONE_WAY, change=known)
+    capped = [row | {"window_sum_asked_bytes": 8 * MIB} for row in rows if row["window_sum_bytes"] == 4 * MIB]
+    (one,) = of_kind(figures([*rows, *capped]), "product")
+    (marks,) = [trace for trace in one.figure.data if trace.name == "1 flow" and trace.mode == "markers"]
+    assert len(marks.x) == 6
+    assert "are put together" not in one.caption

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flowsweep.archive import ImportedTrial
 from flowsweep.imports import Transfer, read_file
 from flowsweep.imports.outcome import Numbering, outcome_of
 from flowsweep.imports.transfer import Datagrams
@@ -100,3 +101,13 @@ def test_what_counts_of_pschedulers_iperf3_begins_where_the_omitted_time_ends() 
     starts = [[round(report.start_ns / SECOND_NS, 3) for report in flow.intervals] for flow in test.flows]
     assert starts == [[0.0, 1.0, 2.0, 3.0]] * 2
     assert [flow.intervals[-1].tcp.retransmits for flow in test.flows if flow.intervals[-1].tcp] == [2, 3]
+
+
+def test_what_pscheduler_writes_as_0_was_not_asked_for(tmp_path: Path) -> None:
+    test = pscheduler(tmp_path, SPANS, WHOLE, bandwidth=0, **{"buffer-length": 0, "window-size": 0})
+    record = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).record
+    assert (record.rate_bps, record.length_bytes, record.window_send_bytes) == (None, None, None)
+    # Archives of earlier versions have it.
+    asked = dict.fromkeys(("rate_bps", "length_bytes", "mss_bytes", "pacing_rate_bps"), 0)
+    read = ImportedTrial.model_validate_json(json.dumps(json.loads(record.model_dump_json()) | asked))
+    assert read == record

@@ -19,8 +19,13 @@ from flowsweep.wording import counted, format_duration, format_number
 _MOST_LABELS = 9
 _LEAST_PERCENT = 5.0
 """The axis shows at least this much either way."""
+_ALL, _NINE_OF_TEN = "all trials", "nine of ten trials"
 _BAND = "rgba(0,114,178,0.22)"
-_PERCENTILES = (5, 25, 50, 75, 95)
+_PERCENTILES = (0, 5, 25, 50, 75, 95, 100)
+_NINE_OF_TEN_FROM = 20
+"""Of fewer trials the 5th percentile would lie between the two lowest: all are shown."""
+_HALF_FROM = 4
+"""Of fewer trials there is no middle half."""
 
 
 def drawn_durations(data: FigureData) -> list[Drawn]:
@@ -46,8 +51,16 @@ class _Spread:
         return cls(len(values), tuple(float(f"{one:.4g}") for one in np.percentile(values, _PERCENTILES)))
 
     def columns(self) -> dict[str, object]:
-        named = zip(_PERCENTILES, self.percentiles, strict=True)
-        return {**{f"deviation_p{rank}_percent": value for rank, value in named}, "trials": self.trials}
+        """For a table; null is what so few trials do not tell."""
+        lowest, *_, highest = self.percentiles
+        fewest = {5: _NINE_OF_TEN_FROM, 25: _HALF_FROM, 50: 1, 75: _HALF_FROM, 95: _NINE_OF_TEN_FROM}
+        between = {
+            f"deviation_p{rank}_percent": value if self.trials >= fewest[rank] else None
+            for rank, value in zip(_PERCENTILES, self.percentiles, strict=True)
+            if rank in fewest
+        }
+        ends = {"deviation_lowest_percent": lowest, "deviation_highest_percent": highest}
+        return {**between, **ends, "trials": self.trials}
 
 
 def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[CutRow]], margin: float) -> Drawn | None:
@@ -84,14 +97,23 @@ def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[CutRow]], margin: 
 
 def _figure(spread: Mapping[float, _Spread], margin: float) -> go.Figure:
     places = [position(duration) for duration in spread]
-    lowest, low, middle, high, highest = zip(*(one.percentiles for one in spread.values()), strict=True)
+    lowest, fifth, low, middle, high, ninety_fifth, highest = zip(
+        *(one.percentiles for one in spread.values()), strict=True
+    )
+    fewest = min(one.trials for one in spread.values())
+    if fewest < _NINE_OF_TEN_FROM:
+        edges = [_edge(places, lowest, _ALL), _edge(places, highest, None)]
+    else:
+        edges = [_edge(places, fifth, _NINE_OF_TEN), _edge(places, ninety_fifth, None)]
+    if fewest >= _HALF_FROM:
+        edges += [
+            _edge(places, low, None, width=0),
+            _edge(places, high, "the middle half", width=0, fill="tonexty"),
+        ]
     farthest = max(*map(abs, (*lowest, *highest)), _LEAST_PERCENT, margin * 100)
     return figure(
         [
-            _edge(places, lowest, "nine of ten trials"),
-            _edge(places, highest, None),
-            _edge(places, low, None, width=0),
-            _edge(places, high, "the middle half", width=0, fill="tonexty"),
+            *edges,
             go.Scatter(
                 x=places,
                 y=middle,
@@ -148,8 +170,14 @@ def _axis(durations: Sequence[float]) -> dict[str, object]:
 
 
 def _said(duration: float, one: _Spread) -> str:
-    lowest, _, middle, _, highest = (f"{format_number(value)} %" for value in one.percentiles)
+    lowest, fifth, _, middle, _, ninety_fifth, highest = (
+        f"{format_number(value)} %" for value in one.percentiles
+    )
+    if one.trials < _NINE_OF_TEN_FROM:
+        most = f"all: {lowest} to {highest}"
+    else:
+        most = f"nine of ten: {fifth} to {ninety_fifth}"
     return (
         f"<b>{middle}</b> from the whole trial after {format_duration(duration * SECOND_NS)}<br>"
-        f"nine of ten: {lowest} to {highest}<br>{counted(one.trials, 'trial')}"
+        f"{most}<br>{counted(one.trials, 'trial')}"
     )

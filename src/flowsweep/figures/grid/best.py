@@ -1,12 +1,23 @@
 """Searches for the best setting: what each trial of each setting gave."""
 
+from html import escape
+
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.best import BestSearched, best_searches, goodput_of_step
 from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import MARGIN, PLATEAU_SHADE, RateScale, named_axis, rate_axis, rate_scale
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.frame import (
+    MARGIN,
+    PLATEAU_SHADE,
+    RateScale,
+    named_axis,
+    rate_axis,
+    rate_scale,
+    wrapped,
+)
+from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
 from flowsweep.wording import format_rate
 
 _CAPTION = (
@@ -14,6 +25,7 @@ _CAPTION = (
     "twice, in which only those took part that might be best. Shaded: goodput within the precision asked for "
     "of the best mean."
 )
+_FAILED = f" {FAILED_MARK}: a trial without goodput."
 _LINE_HEIGHT, _ROW_MARGIN, _LEAST_HEIGHT = 14, 12, 240
 _LONG = 14
 """Letters of a name beyond which its parts have lines of their own: a phone is narrow."""
@@ -35,10 +47,10 @@ def _drawn(search: BestSearched) -> Drawn:
     return Drawn(
         FigureKey("best", search.sweep, search.mode, direction=search.direction),
         search.name,
-        _CAPTION,
+        _CAPTION + (_FAILED if len(goodputs) < len(search.steps) else ""),
         file_stem(search.sweep, search.name, "best"),
         figure(
-            [_marks(search, order, scale)],
+            [_marks(search, order, scale), *_failed(search, order)],
             hovermode="closest",
             showlegend=False,
             margin=MARGIN,
@@ -59,7 +71,8 @@ def _drawn(search: BestSearched) -> Drawn:
 
 
 def _broken(name: str) -> str:
-    return name.replace(", ", ",<br>") if len(name) > _LONG else name
+    said = escape(name, quote=False)
+    return said.replace(", ", ",<br>") if len(name) > _LONG else said
 
 
 def _worst_first(search: BestSearched) -> list[int]:
@@ -91,6 +104,27 @@ def _marks(search: BestSearched, order: list[int], scale: RateScale) -> go.Scatt
     )
 
 
+def _failed(search: BestSearched, order: list[int]) -> list[go.Scatter]:
+    """Mark trials without goodput, at the foot of their setting."""
+    place = {setting: at for at, setting in enumerate(order)}
+    failed = [at for at, row in enumerate(search.steps) if goodput_of_step(row) is None]
+    if not failed:
+        return []
+    return [
+        go.Scatter(
+            x=[0] * len(failed),
+            y=[place[search.numbers[at]] for at in failed],
+            mode="text",
+            name="failed",
+            cliponaxis=False,
+            text=[FAILED_MARK] * len(failed),
+            textfont={"size": 14},
+            hovertext=[_hover(search, at) for at in failed],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    ]
+
+
 def _precision(search: BestSearched, scale: RateScale) -> list[dict[str, object]]:
     if search.belief is None:
         return []
@@ -102,9 +136,16 @@ def _precision(search: BestSearched, scale: RateScale) -> list[dict[str, object]
 
 def _hover(search: BestSearched, at: int) -> str:
     row = search.steps[at]
-    goodput = format_rate(goodput_of_step(row) or 0)
-    name = search.settings[search.numbers[at]]
+    goodput_bps = goodput_of_step(row)
+    goodput = _why_none(row) if goodput_bps is None else format_rate(goodput_bps)
+    name = escape(search.settings[search.numbers[at]], quote=False)
     return f"<b>{name}</b>: {goodput}<br>trial {at + 1} of the search, round {row['repeat']}"
+
+
+def _why_none(row: TrialRow) -> str:
+    said = row["status"] if row["status"] != "ok" else "nothing arrived"
+    error = row.get("error")
+    return wrapped(f"{said}: {error}" if error else said)
 
 
 def _row(search: BestSearched, at: int) -> dict[str, object]:

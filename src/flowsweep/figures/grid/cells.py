@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep.figures.axis import DrawnAxis, Value
+from flowsweep.figures.frame import wrapped
 from flowsweep.figures.grid.panel import PanelRow
 from flowsweep.wording import counted, format_rate, format_share
 
@@ -22,11 +23,14 @@ class Cell:
     """The window per flow was held at `window_max`: the window sum is less than asked."""
     measured_bps: float | None = None
     """Of a prediction, which then is the median: what was measured."""
+    failure: str = ""
+    """Why no trial ended well; plain text, empty if that is not known."""
 
     def describe(self) -> tuple[str, ...]:
         """Lines for people: the value with its unit, repeats and spread, what is special."""
         if self.median_bps is None:
-            return (f"no goodput: {counted(self.trials, 'trial')}, none ok",)
+            said = f"no goodput: {counted(self.trials, 'trial')}, none ok"
+            return (said, wrapped(self.failure)) if self.failure else (said,)
         lines = [f"<b>{format_rate(self.median_bps)}</b>"]
         if self.measured_bps is not None:
             share = format_share(self.measured_bps / self.median_bps)
@@ -52,6 +56,7 @@ def cell(row: PanelRow, *, divisor: int = 1) -> Cell:
         row["trials"],
         row["window_capped"],
         row.get("measured_bps"),
+        row.get("failure") or "",
     )
 
 

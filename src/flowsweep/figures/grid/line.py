@@ -9,7 +9,7 @@ from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale, scaled_axis
 from flowsweep.figures.grid.cells import Cell, cell, placed
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
 
 
 def line(panel: Panel) -> go.Figure:
@@ -45,6 +45,7 @@ def lines(
         traces += [
             _repeats(name, found, scale, colours[index]),
             _median(name, found, x, scale, colours[index], index),
+            *_failed(name, found, x, colours[index]),
         ]
     return figure(
         traces,
@@ -63,10 +64,9 @@ def trace_name(axis: DrawnAxis, value: object) -> str:
 
 
 def _cells(rows: list[PanelRow], x: DrawnAxis, *, share: bool) -> dict[float, Cell]:
-    found = {
+    return {
         place: cell(row, divisor=row["flows"] if share else 1) for (place,), row in placed(rows, (x,)).items()
     }
-    return {value: one for value, one in found.items() if one.goodputs_bps}
 
 
 def _repeats(name: str, found: dict[float, Cell], scale: RateScale, colour: str) -> go.Scatter:
@@ -86,9 +86,10 @@ def _repeats(name: str, found: dict[float, Cell], scale: RateScale, colour: str)
 def _median(
     name: str, found: dict[float, Cell], x: DrawnAxis, scale: RateScale, colour: str, index: int
 ) -> go.Scatter:
+    """The line has a gap where no trial ended well."""
     return go.Scatter(
         x=[position(value) for value in found],
-        y=[scale.of(one.median_bps) for one in found.values()],
+        y=[scale.of(one.median_bps) if one.goodputs_bps else None for one in found.values()],
         mode="lines+markers",
         name=name,
         legendgroup=name,
@@ -97,6 +98,28 @@ def _median(
         text=["<br>".join([*one.describe(), x.text(value)]) for value, one in found.items()],
         hovertemplate="%{text}<extra>%{fullData.name}</extra>",
     )
+
+
+def _failed(name: str, found: dict[float, Cell], x: DrawnAxis, colour: str) -> list[go.Scatter]:
+    """Mark points that were tried and gave nothing, at the foot."""
+    failed = {value: one for value, one in found.items() if not one.goodputs_bps}
+    if not failed:
+        return []
+    return [
+        go.Scatter(
+            x=[position(value) for value in failed],
+            y=[0] * len(failed),
+            mode="text",
+            name=f"{name}, failed" if name else "failed",
+            legendgroup=name,
+            showlegend=False,
+            cliponaxis=False,
+            text=[FAILED_MARK] * len(failed),
+            textfont={"size": 14, "color": colour},
+            hovertext=["<br>".join([*one.describe(), x.text(value)]) for value, one in failed.items()],
+            hovertemplate="%{hovertext}<extra>%{fullData.name}</extra>",
+        )
+    ]
 
 
 def _belongs(series: DrawnAxis | None, value: object, row: PanelRow) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.axes import PART
@@ -37,6 +38,8 @@ class PanelRow(CellRow):
     direction: str
     measured_bps: float | None
     """Of a prediction, which stands in place of the median; else null."""
+    failure: str | None
+    """Why no trial of it ended well, where a cell says so (`flowsweep.figures.drawing.FigureData`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,10 @@ def panels(
     `against`: what else than the flows makes the plane; there are no panels where it makes none.
     `beside`: points of another campaign with the same sweeps: scales end at the highest of both.
     """
-    points: list[PanelRow] = [{**row, "direction": direction_of(row), "measured_bps": None} for row in rows]
+    points: list[PanelRow] = [
+        {**row, "direction": direction_of(row), "measured_bps": None, "failure": _failure(row)}
+        for row in rows
+    ]
     named = modes_named(rows)
     return tuple(
         panel
@@ -95,6 +101,11 @@ def panels(
         )
         if against is FLOWS or panel.y is against
     )
+
+
+def _failure(row: Mapping[str, Any]) -> str | None:
+    failure: str | None = row.get("failure")
+    return failure
 
 
 def modes_named(rows: Sequence[Mapping[str, object]]) -> bool:

@@ -1,6 +1,7 @@
 """Goodput of the repeats of a few points, where no parameter has a scale to draw it over."""
 
 from collections.abc import Sequence
+from html import escape
 
 import plotly.graph_objects as go
 
@@ -9,7 +10,7 @@ from flowsweep.figures.frame import HEADROOM, MARGIN, RateScale, rate_axis, rate
 from flowsweep.figures.grid.cells import Cell, cell
 from flowsweep.figures.grid.line import trace_name
 from flowsweep.figures.grid.panel import Panel, PanelRow
-from flowsweep.figures.theme import CATEGORIES, figure
+from flowsweep.figures.theme import CATEGORIES, FAILED_MARK, figure
 from flowsweep.wording import format_number, format_rate
 
 _FARTHEST = 1.5
@@ -25,13 +26,12 @@ def repeats(panel: Panel) -> go.Figure:
     """Draw every repeat of each point on a row of its own, and their mean with its interval."""
     scale = rate_scale(panel.top_bps)
     found = [(_name(panel, row), cell(row)) for row in panel.rows]
-    found = [(name, point) for name, point in found if point.goodputs_bps]
     means = [_mean(point) for _, point in found]
     names = [name for name, _ in found]
     highest = max([scale.top, *(scale.of(mean.high) or 0.0 for mean in means if mean is not None)])
     axis = rate_axis(scale, "sum goodput")
     return figure(
-        [_marks(found, scale), _means(found, means, scale)],
+        [_marks(found, scale), _means(found, means, scale), *_failed(found)],
         hovermode="closest",
         showlegend=False,
         margin=MARGIN | {"t": 16},
@@ -47,13 +47,14 @@ def repeats(panel: Panel) -> go.Figure:
 
 def _name(panel: Panel, row: PanelRow) -> str:
     if panel.series is None:
-        return panel.title or panel.sweep
+        return escape(panel.title or panel.sweep, quote=False)
     return trace_name(panel.series, panel.series.value(row))
 
 
 def _mean(point: Cell) -> GeometricMean | None:
     """None where a repeat carried nothing: values that vary by factors are above 0."""
-    return geometric_mean(point.goodputs_bps) if point.goodputs_bps[0] > 0 else None
+    goodputs = point.goodputs_bps
+    return geometric_mean(goodputs) if goodputs and goodputs[0] > 0 else None
 
 
 def _marks(found: Sequence[tuple[str, Cell]], scale: RateScale) -> go.Scatter:
@@ -103,6 +104,26 @@ def _means(
         ],
         hovertemplate="%{hovertext}<extra>%{y}</extra>",
     )
+
+
+def _failed(found: Sequence[tuple[str, Cell]]) -> list[go.Scatter]:
+    """Mark points that were tried and gave nothing, at the foot of their row."""
+    failed = [(name, point) for name, point in found if not point.goodputs_bps]
+    if not failed:
+        return []
+    return [
+        go.Scatter(
+            x=[0] * len(failed),
+            y=[name for name, _ in failed],
+            mode="text",
+            name="failed",
+            cliponaxis=False,
+            text=[FAILED_MARK] * len(failed),
+            textfont={"size": 14},
+            hovertext=["<br>".join(point.describe()) for _, point in failed],
+            hovertemplate="%{hovertext}<extra>%{y}</extra>",
+        )
+    ]
 
 
 def _said(mean: GeometricMean, scale: RateScale, point: Cell) -> str:

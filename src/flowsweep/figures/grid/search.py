@@ -1,6 +1,7 @@
 """Searches for the plateau, trial by trial: what was tried in which round, and what it gave."""
 
 from collections.abc import Mapping
+from html import escape
 from typing import Literal
 
 import plotly.graph_objects as go
@@ -84,7 +85,7 @@ def _marks(search: PlateauSearched) -> go.Scatter:
         x=list(range(1, len(search.steps) + 1)),
         y=[position(level) for level in search.levels],
         mode="markers",
-        name=search.name,
+        name=escape(search.name, quote=False),
         showlegend=False,
         marker={
             "color": colour,
@@ -121,7 +122,10 @@ def _rounds(search: PlateauSearched) -> list[dict[str, object]]:
 
 def _hover(search: PlateauSearched, row: TrialRow) -> str:
     goodput_bps = row["goodput_mean_bps"]
-    goodput = row["error"] or row["status"] if goodput_bps is None else format_rate(goodput_bps)
+    if goodput_bps is None:
+        goodput = escape(row["error"] or row["status"], quote=False)
+    else:
+        goodput = format_rate(goodput_bps)
     level = level_of_step(row, search.axis)
     tried = counted(level, "flow") if search.axis == FLOWS else format_size(level)
     return f"<b>{tried}</b>: {goodput}<br>round {row['repeat']}"

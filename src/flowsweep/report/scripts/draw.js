@@ -33,6 +33,10 @@ async function fitFigure(node) {
   if (eye) await Plotly.relayout(node, { "scene.camera.eye": stepBack(eye, node, Number(node.dataset.distance)) });
 }
 
+function isLaidOut(node) {
+  return Boolean(node.offsetParent);
+}
+
 // Draws it again where it stands, with the camera and the zoom that the reader chose.
 function restyleFigure(node) {
   return Plotly.react(node, node.data, inTheme(node.layout), configOf(node));

@@ -1,9 +1,13 @@
 // Brings the page to life: figures are drawn when they come into view.
 
 const drawn = new Set();
+const outdated = new Set(); // drawn, in colours that are no longer the page's
 
+// Behind the page of a trial a figure has no size, and Plotly would draw it with one of its own: it waits until it
+// comes into view again.
 function drawFlat(node) {
-  if (drawn.has(node)) return undefined;
+  if (!isLaidOut(node)) return undefined;
+  if (drawn.has(node)) return outdated.delete(node) ? restyleFigure(node) : undefined;
   drawn.add(node);
   return drawFigure(node);
 }
@@ -41,7 +45,8 @@ const trialPage = table && new TrialPage(table, viewer);
 watchSaving();
 
 function restyleAll(how) {
-  for (const node of drawn) restyleFigure(node);
+  for (const node of drawn) outdated.add(node);
+  for (const node of drawn) drawFlat(node);
   surfaces.restyle(how);
   trialPage?.restyle();
 }

@@ -79,9 +79,12 @@ class Surfaces {
   }
 
   // Paper shows the still images, too, as they are: they are of the screen's theme.
-  // One surface after the other, since Plotly makes a new context for each; what goes to paper cannot wait.
+  // One surface after the other, since Plotly makes a new context for each; what goes to paper cannot wait. Behind the
+  // page of a trial there is no size to draw one in: it is made anew when it comes into view.
   async restyle({ onPaper = false } = {}) {
     for (const node of this.observed()) {
+      if (!isLaidOut(node) && onPaper) continue;
+      if (!isLaidOut(node) && this.alive.has(node)) this.close(node);
       if (this.alive.has(node)) {
         const redrawn = this.redraw(node);
         if (!onPaper) await redrawn;

@@ -10,18 +10,17 @@ const MANY_FLOW_COLOURS = [
 const MOST_IN_LEGEND = 8;
 
 // One card for each panel, in order.
-function trialCards(id, { flows, thinned, panels }) {
-  const caption = thinned ? "A step holds several samples: its lowest and its highest are drawn, one after the other." : "";
-  return panels.map((panel, index) => trialCard(`trial-${id}-${index}`, panel, flows, caption));
+function trialCards(id, { flows, panels }) {
+  return panels.map((panel, index) => trialCard(`trial-${id}-${index}`, panel, flows));
 }
 
-function trialCard(name, panel, flows, caption) {
+function trialCard(name, panel, flows) {
   const card = document.getElementById("trial-card").content.cloneNode(true).firstElementChild;
   const file = `${name.replace(/-\d+$/, "")}-${panel.title.replaceAll(/[^A-Za-z0-9]+/g, "-").toLowerCase()}`;
   const plot = card.querySelector(".plot");
   const heading = panel.title[0].toUpperCase() + panel.title.slice(1);
   card.querySelector("h5").textContent = heading;
-  card.querySelector(".card__caption").textContent = caption;
+  card.querySelector(".card__caption").textContent = panel.caption;
   card.querySelector("[data-enlarge]").setAttribute("aria-label", `Enlarge ${panel.title}`);
   plot.id = `plot-of-${file}`;
   plot.dataset.title = `${heading}, trial ${name.split("-")[1]}`;

@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.plateau.searched import plateau_searches
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.grid.best import drawn_best_searches
+from flowsweep.figures.theme import FAILED_MARK
 from flowsweep.plan.searching.model import BestSearch
 from flowsweep.schedule.search.best import decide_best
 from flowsweep.schedule.search.tried import Tried
@@ -139,3 +140,16 @@ def test_each_trial_is_drawn_at_its_setting_the_best_on_top() -> None:
     best = [y for y, x in zip(marks.y, marks.x, strict=True) if x > 3.9]
     assert set(best) == {3}
     assert [row["step"] for row in drawn.rows] == list(range(1, len(rows) + 1))
+
+
+def test_a_trial_without_goodput_is_marked_with_why() -> None:
+    rows = [
+        row | {"error": "connect on right: <refused>"} if row["status"] == "failed" else row
+        for row in steps([1e9, 3e9, 2e9, 4e9], fails=1)
+    ]
+    (drawn,) = drawn_best_searches(FigureData(trials=rows, cells=()))
+    marks, failed = drawn.figure.data
+    assert len(marks.x) + len(failed.x) == len(rows)
+    assert {drawn.figure.layout.yaxis.ticktext[place] for place in failed.y} == {"4 flows, cubic"}
+    assert "failed: connect on right: &lt;refused&gt;" in failed.hovertext[0]
+    assert FAILED_MARK in drawn.caption

@@ -6,6 +6,7 @@ from typing import TypedDict
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.axes import AXIS_NAMES, level_of
 from flowsweep.analysis.expressions import middle, nearest_percentile
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
@@ -67,7 +68,9 @@ def shown_echoes(tables: Tables, summary: Sequence[TrialRow]) -> list[ShownEcho]
     first: dict[tuple[object, ...], str] = {}
     for row in sorted(summary, key=lambda row: row["repeat"]):
         if row.get("echo") is not None and row["status"] == "ok":
-            asked = (row["echo"], row["length_bytes"]) if row["test"] == "rtt" else None
+            asked = (
+                (row["echo"], *(level_of(row, axis) for axis in AXIS_NAMES)) if row["test"] == "rtt" else None
+            )
             first.setdefault((row["sweep"], row["mode"], row["src"], row["dst"], asked), row["trial_id"])
     if not first:
         return []

@@ -1,5 +1,7 @@
 """What each path of a trial of Multipath TCP carried, in time."""
 
+from html import escape
+
 import plotly.graph_objects as go
 
 from flowsweep.analysis.tests.mptcp.paths import PathRate
@@ -27,7 +29,7 @@ def _drawn(group: PathGroup[PathRate]) -> Drawn:
             x=[row["start_s"] for row in group.rows if row["path"] == path],
             y=[scale.of(row["rate_bps"]) for row in group.rows if row["path"] == path],
             mode="lines",
-            name=path,
+            name=escape(path, quote=False),
             stackgroup="paths",
             line={"color": CATEGORIES[index % len(CATEGORIES)], "width": 1, "shape": "hv"},
             text=[format_rate(row["rate_bps"]) for row in group.rows if row["path"] == path],

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from html import escape
 from itertools import groupby
 
 import plotly.graph_objects as go
@@ -9,7 +10,7 @@ import plotly.graph_objects as go
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.analysis.tests.path.rows import HopRow
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.figures.direction_groups import PathGroup, path_groups
+from flowsweep.figures.direction_groups import PathGroup, named_repeat, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import named_axis
 from flowsweep.figures.theme import series_colours, symbol
@@ -40,7 +41,7 @@ def _times(group: PathGroup[HopRow], rows: Sequence[HopRow]) -> Drawn:
         at_zero_ns, slope_ns = known(row["at_zero_ns"]), known(row["slope_ns_per_byte"])
         above_us = [(took - at_zero_ns) / _US for took in row["quartile_ns"]]
         line_us = [slope_ns * size / _US for size in sizes]
-        name = f"hop {row['hop']}"
+        name, address = f"hop {row['hop']}", escape(str(row["address"]), quote=False)
         style = {"color": colours[index]}
         traces += [
             go.Scatter(
@@ -51,7 +52,7 @@ def _times(group: PathGroup[HopRow], rows: Sequence[HopRow]) -> Drawn:
                 x=sizes, y=above_us, mode="markers", name=name, legendgroup=name,
                 marker={**style, "size": 8, "symbol": symbol(index)},
                 text=[
-                    f"{row['address']}<br>{size} B: a quarter took {took / MILLISECOND_NS:.3f} ms at most"
+                    f"{address}<br>{size} B: a quarter took {took / MILLISECOND_NS:.3f} ms at most"
                     for size, took in zip(sizes, row["quartile_ns"], strict=True)
                 ],
                 hovertemplate="%{text}<extra>%{fullData.name}</extra>",
@@ -78,11 +79,12 @@ def _times(group: PathGroup[HopRow], rows: Sequence[HopRow]) -> Drawn:
 
 
 def _capacities(group: PathGroup[HopRow], rows: Sequence[HopRow]) -> Drawn:
+    settings = group.settings()
     trials = [(trial, list(own)) for trial, own in groupby(rows, key=lambda row: row["trial_id"])]
     colours = series_colours(len(trials))
     traces = []
-    for index, (_, own) in enumerate(trials):
-        name = f"repeat {group.repeat_of(own[0])}"
+    for index, (trial, own) in enumerate(trials):
+        name = named_repeat(settings[trial], group.repeats[trial])
         shift = (index - (len(trials) - 1) / 2) * 0.5 / max(len(trials), 2)
         bounded = [row for row in own if row["capacity_high_bps"] is not None]
         above = [
@@ -153,7 +155,7 @@ _CAPACITY_COLUMNS = (
 
 
 def _words(row: HopRow) -> str:
-    where = f"hop {row['hop']}, {row['address']}"
+    where = escape(f"hop {row['hop']}, {row['address']}", quote=False)
     low, high = known(row["capacity_low_bps"]), row["capacity_high_bps"]
     if high is None:
         return f"{where}<br>above {format_rate(low)} ({row['note']})"

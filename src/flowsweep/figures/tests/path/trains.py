@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path.rows import TrainRow
-from flowsweep.figures.direction_groups import PathGroup, path_groups
+from flowsweep.figures.direction_groups import PathGroup, named_repeat, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import THEORY_COLOUR, RateScale, named_axis, rate_axis, rate_scale
 from flowsweep.figures.theme import CATEGORIES, series_colours, symbol
@@ -31,20 +31,22 @@ def drawn_trains(data: FigureData) -> list[Drawn]:
 def _trains(group: PathGroup[TrainRow], rows: Sequence[TrainRow]) -> Drawn:
     capacities = [bps for row in group.trials if (bps := row["path_capacity_bps"]) is not None]
     scale = rate_scale(max([*(row["rate_bps"] for row in rows), *capacities]))
-    repeats = [(repeat, list(own)) for repeat, own in groupby(rows, key=group.repeat_of)]
+    settings = group.settings()
+    trials = [
+        (named_repeat(settings[trial_id], group.repeats[trial_id]), list(own))
+        for trial_id, own in groupby(rows, key=lambda row: row["trial_id"])
+    ]
     traces = [
         go.Scatter(
             x=list(range(1, len(own) + 1)),
             y=[scale.of(row["rate_bps"]) for row in own],
             mode="markers",
-            name=f"repeat {repeat}",
+            name=name,
             marker={"color": colour, "size": 7, "symbol": symbol(index)},
             text=[_train_words(row) for row in own],
             hovertemplate="%{text}<extra>%{fullData.name}</extra>",
         )
-        for index, ((repeat, own), colour) in enumerate(
-            zip(repeats, series_colours(len(repeats)), strict=True)
-        )
+        for index, ((name, own), colour) in enumerate(zip(trials, series_colours(len(trials)), strict=True))
     ]
     return group.drawn(
         "trains",
@@ -53,7 +55,7 @@ def _trains(group: PathGroup[TrainRow], rows: Sequence[TrainRow]) -> Drawn:
         traces,
         [group.shown(row, _TRAIN_COLUMNS) for row in rows],
         shapes=[_capacity(row, scale) for row in group.trials if row["path_capacity_bps"] is not None],
-        showlegend=len(repeats) > 1,
+        showlegend=len(trials) > 1,
         xaxis=named_axis("train"),
         yaxis=rate_axis(scale, "rate of arrival"),
     )

@@ -1,6 +1,7 @@
 """The round-trip time against the size of a message: what a byte more costs."""
 
 from collections.abc import Sequence
+from html import escape
 from statistics import median
 
 import plotly.graph_objects as go
@@ -10,6 +11,7 @@ from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import named_axis
 from flowsweep.figures.theme import series_colours, symbol
+from flowsweep.grouping import grouped
 
 _QUANTITIES = (("rtt_probe_min_ms", "least", "solid"), ("rtt_probe_median_ms", "median", "dot"))
 
@@ -28,11 +30,12 @@ def drawn_sizes(data: FigureData) -> list[Drawn]:
 
 
 def _drawn(group: PathGroup[TrialRow]) -> Drawn:
-    echoes = sorted({known(row["echo"]) for row in group.rows})
-    colours = series_colours(len(echoes))
+    settings = group.settings("echo", "length_bytes")
+    series = grouped(group.rows, lambda row: _name(row, settings[row["trial_id"]]))
+    colours = series_colours(len(series))
     traces = [
-        _line([row for row in group.rows if row["echo"] == echo], echo, quantity, colours[index], index)
-        for index, echo in enumerate(echoes)
+        _line(rows, name, quantity, colours[index], index)
+        for index, (name, rows) in enumerate(sorted(series.items()))
         for quantity in _QUANTITIES
     ]
     columns = ("trial_id", "repeat", "echo", "length_bytes", *(name for name, *_ in _QUANTITIES))
@@ -41,7 +44,7 @@ def _drawn(group: PathGroup[TrialRow]) -> Drawn:
         "The quickest and the median answer to messages of a size, medians over the repeats. The slope of "
         "the quickest is what a byte takes, there and back.",
         traces,
-        (group.shown(row, columns) for row in group.rows),
+        ({**group.shown(row, columns), "setting": settings[row["trial_id"]]} for row in group.rows),
         "message size",
         hovermode="closest",
         xaxis=named_axis("payload, bytes", rangemode="tozero"),
@@ -49,8 +52,14 @@ def _drawn(group: PathGroup[TrialRow]) -> Drawn:
     )
 
 
+def _name(row: TrialRow, setting: str) -> str:
+    """Of the series that a trial is of: paths of IPv4 and IPv6, for example, have no line in common."""
+    echo = known(row["echo"]).replace("_", " ")
+    return escape(", ".join(part for part in (echo, setting) if part), quote=False)
+
+
 def _line(
-    rows: Sequence[TrialRow], echo: str, quantity: tuple[str, str, str], colour: str, index: int
+    rows: Sequence[TrialRow], name: str, quantity: tuple[str, str, str], colour: str, index: int
 ) -> go.Scatter:
     column, word, dash = quantity
     lengths = sorted({known(row["length_bytes"]) for row in rows})
@@ -61,7 +70,7 @@ def _line(
             for length in lengths
         ],
         mode="lines+markers",
-        name=f"{echo.replace('_', ' ')}, {word}",
+        name=f"{name}, {word}",
         line={"color": colour, "width": 2, "dash": dash},
         marker={"color": colour, "size": 7, "symbol": symbol(index)},
         hovertemplate="%{y:.4g} ms for %{x} bytes<extra>%{fullData.name}</extra>",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 import plotly.graph_objects as go
 
@@ -54,9 +55,10 @@ def drawn_round_trips(data: FigureData) -> list[Drawn]:
 
 
 def _series(group: PathGroup[ShownEcho]) -> list[_Series]:
-    """By phase beside a transfer; by what was probed with, and of what size, in trials of their own."""
+    """By phase beside a transfer; by what was probed with and how, in trials of their own."""
     trials = {trial["trial_id"]: trial for trial in group.trials}
     lengths = {trial["length_bytes"] for trial in group.trials}
+    settings = group.settings("echo", "length_bytes")
     named: dict[str, list[ShownEcho]] = {phase: [] for phase in _PHASES}
     # Sizes in their order, whatever the order in which the trials ran.
     for row in sorted(group.rows, key=lambda row: trials[row["trial_id"]]["length_bytes"] or 0):
@@ -64,7 +66,8 @@ def _series(group: PathGroup[ShownEcho]) -> list[_Series]:
         length = trial["length_bytes"]
         size = f", {format_size(length)}" if len(lengths) > 1 and length is not None else ""
         echo = (trial["echo"] or "").replace("_", " ")
-        name = row["phase"] if row["phase"] in _PHASES else f"{echo}{size}"
+        setting = f", {escape(words, quote=False)}" if (words := settings[row["trial_id"]]) else ""
+        name = row["phase"] if row["phase"] in _PHASES else f"{echo}{size}{setting}"
         named.setdefault(name, []).append(row)
     return [_Series(name, rows) for name, rows in named.items() if rows]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from statistics import median
 
 import plotly.graph_objects as go
 
@@ -35,7 +36,9 @@ def drawn_products(data: FigureData) -> list[Drawn]:
         one for one in data.findings if one.kind == "plateau" and one.decision == "effect" and one.effect
     ]
     windows = path_windows(data.trials)
-    return [drawn for panel in panels(data.cells) for drawn in _of_panel(panel, groups, plateaus, windows)]
+    return [
+        drawn for panel in panels(data.told_cells) for drawn in _of_panel(panel, groups, plateaus, windows)
+    ]
 
 
 def _of_panel(
@@ -43,13 +46,15 @@ def _of_panel(
 ) -> Iterator[Drawn]:
     if panel.of_datagrams or not any(len(set(axis.values(panel.rows)) - {None}) > 1 for axis in WINDOWS):
         return
-    series = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
+    apart = (panel.series, None if panel.x in WINDOWS else panel.x)
+    series = [axis for axis in apart if axis is not None and axis not in (DIRECTION, FLOWS)]
     for direction in DIRECTION.values(panel.rows):
-        rows: list[PanelRow] = [
+        tried: list[PanelRow] = [
             {**row, "window_sum_bytes": _product(row)}
             for row in panel.rows
-            if DIRECTION.value(row) == direction and row["goodput_median_bps"] is not None and _product(row)
+            if DIRECTION.value(row) == direction and _product(row)
         ]
+        rows = [row for row in tried if row["goodput_median_bps"] is not None]
         group = groups.get((panel.sweep, panel.rows[0]["mode"], direction))
         if len(PRODUCT.values(rows)) < 2 or group is None:
             continue
@@ -58,7 +63,7 @@ def _of_panel(
         # Of one number of flows, without theory, it would show no more than goodput over the window does.
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
-            drawn = _drawn(panel, title, direction, series, rows, theory)
+            drawn = _drawn(panel, title, direction, series, tried, theory)
             shown = {row["trial_id"] for row in own_trials}
             found = [one for one in plateaus if shown.intersection(one.evidence)]
             own = [one for one in found if _is_of(one, drawn.key, rows)]
@@ -69,13 +74,17 @@ def _drawn(  # one figure, its parts known
     panel: Panel,
     title: str,
     direction: str,
-    series: DrawnAxis | None,
+    series: Sequence[DrawnAxis],
     rows: Sequence[PanelRow],
     theory: PathTheory | None,
 ) -> Drawn:
     scale = rate_scale(panel.top_bps)
     figure = lines(_traces(rows, series).items(), PRODUCT, scale, "sum goodput")
     said = "Median over the repeats, faint marks are the repeats."
+    if len({_windows(row) for row in rows}) > len({(row["flows"], PRODUCT.value(row)) for row in rows}):
+        said += (
+            " Of an end with a larger window the smaller one counts: points with the same are put together."
+        )
     if theory is not None:
         figure.add_traces(theory.traces([PRODUCT.value(row) for row in rows], scale))
         figure.update_layout(showlegend=True)
@@ -133,14 +142,37 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding], tried: Sequence[int]) -> 
     )
 
 
-def _traces(rows: Sequence[PanelRow], series: DrawnAxis | None) -> dict[str, list[PanelRow]]:
+def _traces(rows: Sequence[PanelRow], series: Sequence[DrawnAxis]) -> dict[str, list[PanelRow]]:
     found: dict[str, list[PanelRow]] = {}
     for row in sorted(rows, key=lambda row: row["flows"]):
         names = [counted(row["flows"], "flow")]
-        if series is not None:
-            names.append(escape(series.text(series.value(row)), quote=False))
+        names += [escape(axis.text(axis.value(row)), quote=False) for axis in series]
         found.setdefault(", ".join(names), []).append(row)
+    return {name: _put_together(own) for name, own in found.items()}
+
+
+def _put_together(rows: Sequence[PanelRow]) -> list[PanelRow]:
+    """Make one point of all that have the same window × flows: the larger window of two holds nothing back.
+
+    Those with the same windows at both ends are the same trials, which answer several sums of windows.
+    """
+    found: list[PanelRow] = []
+    for alike in grouped(rows, PRODUCT.value).values():
+        distinct = [own[0] for own in grouped(alike, _windows).values()]
+        goodputs = sorted(goodput for row in distinct for goodput in row["goodputs_bps"] or ())
+        whole: PanelRow = {
+            **distinct[0],
+            "goodputs_bps": goodputs or None,
+            "goodput_median_bps": median(goodputs) if goodputs else None,
+            "trials": sum(row["trials"] for row in distinct),
+            "window_capped": any(row["window_capped"] for row in distinct),
+        }
+        found.append(whole)
     return found
+
+
+def _windows(row: PanelRow) -> tuple[int, int | None, int | None]:
+    return row["flows"], row["window_send_bytes"], row["window_recv_bytes"]
 
 
 def _product(row: PanelRow) -> int | None:
@@ -151,11 +183,10 @@ def _product(row: PanelRow) -> int | None:
 
 
 def _row(
-    panel: Panel, direction: str, series: DrawnAxis | None, row: PanelRow, theory: PathTheory | None
+    panel: Panel, direction: str, series: Sequence[DrawnAxis], row: PanelRow, theory: PathTheory | None
 ) -> dict[str, object]:
     fixed = {axis.column: value for axis, value in panel.fixed}
-    if series is not None:
-        fixed[series.column] = series.value(row)
+    fixed |= {axis.column: axis.value(row) for axis in series}
     return {
         "sweep": panel.sweep,
         "direction": direction,

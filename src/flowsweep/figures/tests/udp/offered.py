@@ -27,7 +27,7 @@ from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, format_rate
 
 RATE: Final = "rate_sum_bps"
-_RATES = ("rate_sum_bps", "rate_bps", "spacing_ns")
+RATES = ("rate_sum_bps", "rate_bps", "spacing_ns")
 """Axes of which one settles the others, once the flows are known."""
 _UPPER, _LOWER = (0.54, 1.0), (0.0, 0.40)
 
@@ -42,9 +42,22 @@ class _Quantity:
     """Empty: the unit of the figure's rates."""
     factor: float = 1.0
     """From the column to the unit."""
+    otherwise: str = ""
+    """Column that is drawn where that one says nothing."""
+
+    def of(self, row: TrialRow) -> float | None:
+        """The value of a trial."""
+        value = quantity_of(row, self.column)
+        return quantity_of(row, self.otherwise) if value is None and self.otherwise else value
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that it comes from."""
+        return (self.column, self.otherwise) if self.otherwise else (self.column,)
 
 
-GOODPUT = _Quantity("goodput_bps", "goodput", "")
+# Of the whole trial, as loss is: the median interval may be full where an eighth of the datagrams was lost.
+GOODPUT = _Quantity("goodput_mean_bps", "goodput", "", otherwise="goodput_bps")
 LOSS = _Quantity("loss", "loss", "%", 100.0)
 JITTER = _Quantity("jitter_ms", "jitter", "ms")
 VARIATION = _Quantity("delay_variation_ms", "delay variation", "ms")
@@ -63,8 +76,8 @@ def drawn_offered(data: FigureData) -> list[Drawn]:
 
 
 _OFFERED_CAPTION = (
-    "Above: payload that the sinks got; the dashed line is all that was asked for. Below: the share of the "
-    "datagrams that did not come."
+    "Above: payload that the sinks got, the mean over the trial; the dashed line is all that was asked "
+    "for. Below: the share of the datagrams that did not come."
 )
 _JITTER_CAPTION = (
     "Above: interarrival jitter (RFC 3550), the mean over the trial. Below: how much longer than the "
@@ -111,7 +124,7 @@ def _drawn(
 def _series(group: TrialGroup, rows: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
     """Trials by all that differs besides the rate: first the flows."""
     others: list[DrawnAxis] = [
-        axis for axis in group.varying() if axis.column not in _RATES and axis is not FLOWS
+        axis for axis in group.varying() if axis.column not in RATES and axis is not FLOWS
     ]
     order = sorted(
         rows, key=lambda row: (row["flows"], *(axis.values(rows).index(axis.value(row)) for axis in others))
@@ -133,7 +146,7 @@ def _traces(  # the repeats and the medians of one series
 ) -> Iterator[go.Scatter]:
     points: dict[float, list[float]] = {}
     for row in sorted(rows, key=lambda row: known(row[RATE])):
-        if (value := quantity_of(row, quantity.column)) is not None:
+        if (value := quantity.of(row)) is not None:
             points.setdefault(known(row[RATE]), []).append(value)
     shared = {"name": escape(name, quote=False), "legendgroup": name, "yaxis": "y2" if place else "y"}
     yield go.Scatter(
@@ -194,7 +207,7 @@ def _row(group: TrialGroup, name: str, row: TrialRow, quantities: Sequence[_Quan
         "series": name,
         "flows": row["flows"],
         RATE: row[RATE],
-        **{quantity.column: row.get(quantity.column) for quantity in quantities},
+        **{column: row.get(column) for quantity in quantities for column in quantity.columns},
         "repeat": row["repeat"],
         "trial_id": row["trial_id"],
     }

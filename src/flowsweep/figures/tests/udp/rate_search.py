@@ -1,6 +1,7 @@
 """Searches for the highest rate, step by step: what was tried, and whether it was carried."""
 
 from collections.abc import Sequence
+from html import escape
 
 import plotly.graph_objects as go
 
@@ -65,13 +66,13 @@ def _drawn(points: Sequence[PointSearched]) -> Drawn:
 
 
 def _line(point: PointSearched, one: RateSearched, scale: RateScale, colour: str, index: int) -> go.Scatter:
-    mark = symbol(index)
+    mark, name = symbol(index), escape(point.name, quote=False)
     return go.Scatter(
         x=[number for number, _ in _numbered(one)],
         y=[scale.of(rate_of(row)) for row in one.steps],
         mode="lines+markers",
-        name=point.name,
-        legendgroup=point.name,
+        name=name,
+        legendgroup=name,
         showlegend=one is point.repeats[0],
         line={"color": colour, "width": 1},
         marker={

@@ -1,6 +1,6 @@
 """How evenly datagrams leave and arrive: the distribution of the gaps between them, at both ends."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Final
 
@@ -9,8 +9,10 @@ import plotly.graph_objects as go
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.defaults import MICROSECOND_NS
+from flowsweep.figures.axis import FLOWS, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis
+from flowsweep.figures.tests.udp.offered import RATES
 from flowsweep.figures.theme import figure, series_colours
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
@@ -27,17 +29,20 @@ Steps = dict[tuple[int, int], int]
 
 
 def drawn_spacings(data: FigureData) -> list[Drawn]:
-    """Draw a figure for each direction and number of flows with gaps."""
+    """Draw a figure for each direction, number of flows and other setting but the rate, with gaps."""
     by_trial = grouped(data.spacings, lambda step: step["trial_id"])
     found = []
     for group in trial_groups(data.trials, data.cells) if by_trial else ():
-        flows = grouped((row for row in group.good if row["trial_id"] in by_trial), lambda row: row["flows"])
-        found += [_drawn(group, number, rows, by_trial) for number, rows in sorted(flows.items())]
+        rows = [row for row in group.good if row["trial_id"] in by_trial]
+        found += [_drawn(group, setting, own, by_trial) for setting, own in _settings(group, rows)]
     return found
 
 
 def _drawn(
-    group: TrialGroup, flows: int, rows: Sequence[TrialRow], by_trial: Mapping[str, Sequence[SpacingRow]]
+    group: TrialGroup,
+    setting: Mapping[DrawnAxis, Value],
+    rows: Sequence[TrialRow],
+    by_trial: Mapping[str, Sequence[SpacingRow]],
 ) -> Drawn:
     levels = _levels(sorted({row[RATE] for row in rows}, key=lambda rate: (rate is None, rate or 0.0)))
     colours = series_colours(len(levels))
@@ -57,7 +62,8 @@ def _drawn(
         for (rate, role), steps in curves.items()
         if steps
     ]
-    title = " · ".join([group.title, counted(flows, "flow")])
+    words = [axis.text(value) for axis, value in setting.items() if axis is not FLOWS]
+    title = " · ".join([group.title, counted(setting[FLOWS], "flow"), *words])
     drawn = figure(
         traces,
         hovermode="closest",
@@ -77,13 +83,32 @@ def _drawn(
         drawn,
         tuple(
             {
-                "sweep": group.sweep, "direction": group.direction, "flows": flows, RATE: rate, "end": role,
+                "sweep": group.sweep, "direction": group.direction,
+                **{axis.column: value for axis, value in setting.items()}, RATE: rate, "end": role,
                 "low_ns": low, "high_ns": high, "gaps": gaps,
             }
             for (rate, role), steps in curves.items()
             for (low, high), gaps in sorted(steps.items())
         ),
     )  # fmt: skip
+
+
+def _settings(
+    group: TrialGroup, rows: Sequence[TrialRow]
+) -> Iterator[tuple[Mapping[DrawnAxis, Value], list[TrialRow]]]:
+    """Trials by all that differs besides the rate, the flows first: their gaps are of different kinds."""
+    others = [axis for axis in group.varying() if axis.column not in RATES and axis is not FLOWS]
+    axes = [FLOWS, *others]
+    ranks = [axis.values(rows) for axis in axes]
+
+    def levels(row: TrialRow) -> tuple[Value, ...]:
+        return tuple(axis.value(row) for axis in axes)
+
+    def place(row: TrialRow) -> list[int]:
+        return [rank.index(value) for rank, value in zip(ranks, levels(row), strict=True)]
+
+    for values, own in grouped(sorted(rows, key=place), levels).items():
+        yield dict(zip(axes, values, strict=True)), own
 
 
 def _levels(rates: Sequence[float | None]) -> list[float | None]:
