@@ -354,7 +354,7 @@ LAB_QUEUE_MINIMUM_BYTES = 128 * 1024
 
 def lab_queue_bytes(rate_bps: int) -> int:
     """Return the queue of an emulated link of this rate where a plan names none: bytes of IP packets."""
-    return max(rate_bps * LAB_QUEUE_NS // (8 * SECOND_NS), LAB_QUEUE_MINIMUM_BYTES)
+    return min(max(rate_bps * LAB_QUEUE_NS // (8 * SECOND_NS), LAB_QUEUE_MINIMUM_BYTES), QUEUE_MAX_BYTES)
 
 
 LAB_BURST_NS = 4 * MILLISECOND_NS

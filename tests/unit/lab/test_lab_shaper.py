@@ -26,6 +26,10 @@ def test_the_default_queue_lasts_50_ms_but_is_never_below_128_kib() -> None:
     assert bucket(10_000_000).limit_bytes == round(131_072 * 1514 / 1500)
 
 
+def test_the_default_queue_of_the_fastest_link_fits_the_kernel_s_32_bits() -> None:
+    assert bucket(1_000_000_000_000).limit_bytes < 2**32
+
+
 def test_a_queue_of_the_plan_is_kept() -> None:
     assert bucket(10_000_000, queue_bytes=1_100_000).limit_bytes == round(1_100_000 * 1514 / 1500)
 

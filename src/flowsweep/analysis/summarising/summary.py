@@ -72,7 +72,7 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         keep("predictions", flow_predictions(found.flows)),
         keep("host_load", host_load(tables.cpu, tables.counters, tables.flows)),
         keep("path_emulation", path_emulation(tables.links)),
-        keep("link_drops", link_drops(tables.links, tables.trials, tables.flows)),
+        keep("link_drops", link_drops(tables.links, tables.trials, tables.flows, tables.background_flows)),
         paths,
         found.datagrams,
         keep("send_errors", send_errors(tables.counters)),

@@ -12,20 +12,24 @@ begins before, from a row on that brings so many: one packet a millisecond bring
 _WAY = ("trial_id", "link", "src")
 
 
-def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
-    """Count the moments at which links dropped packets of a trial's data, by cause, or had them in queues.
+def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table, others: ir.Table) -> ir.Table:
+    """Count the moments at which links dropped packets where a trial's data pass, by cause, or had queues.
+
+    Whose packets they were links do not tell: beside background traffic they may be its own.
 
     Args:
         links: As in an archive.
         trials: As in an archive.
         flows: As in an archive.
+        others: Of background traffic, as in an archive.
 
     Returns:
         One row per trial whose data went over emulated links: trial_id; link_queue_drops, link_random_drops,
         link_policer_drops (int64: rows of counters, 0.1 s apart, in which packets were dropped at a full
         queue, at random, or by a policer; the last is null where emulators knew no policer yet);
         link_queued_share (float64: share of these rows at which a queue held data, 0 to 1, of the link at
-        which it is largest).
+        which it is largest); link_shared (boolean: other traffic than a probe sends the same way over one of
+        them).
 
     Method:
         Moments, not packets: congestion control answers once to all that is lost within a round trip, and one
@@ -35,10 +39,14 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     """
     sources = flows.filter(flows.role == "source").select("trial_id", src="host").distinct()
     asked = trials.select("trial_id", "omit_ns", "duration_ns", "background")
+    beside = others.filter((others.role == "source") & (others.background != PROBE).coalesce(True))
     order = ibis.window(group_by=list(_WAY), order_by="at_ns")
     whole = ibis.window(group_by=list(_WAY))
     links = links.mutate(dropped_policer_packets=column_or_null(links, "dropped_policer_packets"))
     ways = _on_the_way(links, sources).inner_join(asked, "trial_id")
+    taken = _on_the_way(links, beside.select("trial_id", src="host").distinct())
+    own = ways.select(*_WAY).distinct()
+    shared = taken.select(*_WAY).distinct().inner_join(own, list(_WAY)).select("trial_id").distinct()
     probed = ways.background.contains(PROBE).coalesce(False)
     risen = ways.mutate(
         queue=ways.dropped_queue_packets - ways.dropped_queue_packets.lag().over(order),
@@ -63,12 +71,14 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
         policer=(counted.cast("int64") * (began.policer > 0).cast("int64")).sum().cast("int64"),
         queued_share=(began.queue_bytes > 0).mean(where=counted),
     )
-    return of_ways.group_by("trial_id").aggregate(
+    counts = of_ways.group_by("trial_id").aggregate(
         link_queue_drops=of_ways.queue.sum().cast("int64"),
         link_random_drops=of_ways.random.sum().cast("int64"),
         link_policer_drops=of_ways.policer.sum().cast("int64"),
         link_queued_share=of_ways.queued_share.max(),
     )
+    found = counts.left_join(shared.select("trial_id", link_shared=True), "trial_id")
+    return found.select(*counts.columns, link_shared=found.link_shared.coalesce(False))
 
 
 def _on_the_way(links: ir.Table, sources: ir.Table) -> ir.Table:

@@ -55,14 +55,15 @@ def with_verdict(rows: ir.Table) -> ir.Table:
             rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, rwnd_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
             host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops,
-            link_policer_drops, link_queued_share, simultaneous.
+            link_policer_drops, link_queued_share, link_shared, simultaneous.
 
     Method:
         The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
         end; drops at hosts; a full link; windows; a queue; loss. The flight decides as
         `flowsweep.analysis.tests.tcp.limits` says (after Mathis, Heffner and Reddy, "Web100: extended TCP
         instrumentation", 2003). Where emulated links counted drops, these tell a queue from losses at random
-        and those of a policer, and no round trip does. What is no clear majority is "not clear".
+        and those of a policer, and no round trip does; where others send over them, too, and they dropped for
+        more than one reason, nobody knows whose packets were which. What is no clear majority is "not clear".
     """
     busy = _busy(rows)
     queue = ibis.literal(QUEUE)
@@ -163,9 +164,10 @@ def _dropped_by_policer(rows: ir.Table) -> ir.BooleanValue:
 
 
 def _most_drops(rows: ir.Table, drops: ir.IntegerValue) -> ir.BooleanValue:
-    """Whether links dropped, and most of all that they dropped for this reason."""
+    """Whether links dropped, and most of all that they dropped for this reason; beside others, all of it."""
     total = rows.link_queue_drops + rows.link_random_drops + rows.link_policer_drops.coalesce(0)
-    return (drops > 0).coalesce(False) & (drops >= total * MOST).coalesce(False)
+    least = rows.link_shared.coalesce(False).ifelse(1.0, MOST)
+    return (drops > 0).coalesce(False) & (drops >= total * least).coalesce(False)
 
 
 def _queue_stands(rows: ir.Table) -> ir.BooleanValue:

@@ -19,6 +19,8 @@ TRIALS = pa.schema(
      ("background", pa.list_(pa.string()))]
 )  # fmt: skip
 
+OTHERS = pa.schema([(name, pa.string()) for name in ("trial_id", "role", "host", "background")])
+
 
 def way(link: str, src: str, dst: str, **dropped: tuple[int, ...]) -> list[dict[str, Any]]:
     """Five seconds of a direction that carries data from 0.1 s on; drops in the rows of these numbers."""
@@ -44,14 +46,22 @@ def shares(rows: list[dict[str, Any]], source: str = "left") -> list[float | Non
 
 
 def found(
-    rows: list[dict[str, Any]], source: str, schema: pa.Schema, background: tuple[str, ...] = ()
+    rows: list[dict[str, Any]],
+    source: str,
+    schema: pa.Schema,
+    background: tuple[str, ...] = (),
+    others: tuple[tuple[str, str], ...] = (),
 ) -> list[dict[str, Any]]:
     """What links counted, of each trial."""
     flows = pa.Table.from_pylist([{"trial_id": "t", "role": "source", "host": source}])
+    of_background = [
+        {"trial_id": "t", "role": "source", "host": host, "background": name} for host, name in others
+    ]
     links = link_drops(
         ibis.memtable(pa.Table.from_pylist(rows, schema=schema)),
         ibis.memtable(pa.Table.from_pylist([TRIAL | {"background": background}], schema=TRIALS)),
         ibis.memtable(flows),
+        ibis.memtable(pa.Table.from_pylist(of_background, schema=OTHERS)),
     )
     return links.to_pyarrow().to_pylist()
 
@@ -112,6 +122,22 @@ def test_a_probe_that_begins_before_is_no_data(before: tuple[int, ...], counts: 
     assert [row["link_queue_drops"] for row in found(slow, "left", SCHEMA, ("probe",))] == [
         sum(16 < at <= 36 for at in before)
     ]
+
+
+@pytest.mark.parametrize(
+    ("others", "shared"),
+    [
+        ((), False),
+        ((("left", "probe"),), False),
+        ((("right", "datagrams"),), False),
+        ((("right", "datagrams"), ("left", "datagrams")), True),
+    ],
+)
+def test_a_link_is_shared_with_what_is_sent_the_same_way(
+    others: tuple[tuple[str, str], ...], *, shared: bool
+) -> None:
+    rows = way("wan", "left", "right") + way("wan", "right", "left")
+    assert [row["link_shared"] for row in found(rows, "left", SCHEMA, (), others)] == [shared]
 
 
 def test_what_emulators_did_not_count_yet_is_null() -> None:

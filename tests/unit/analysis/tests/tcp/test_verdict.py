@@ -28,7 +28,7 @@ QUIET: Row = {
     "cores_busy_send": 0.3, "cores_busy_recv": 0.3, "softirq_core_recv": 0.1, "throttled_send_share": None,
     "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None, "share": None,
     "goodput_mean_bps": 50e6, "link_queue_drops": None, "link_random_drops": None,
-    "link_policer_drops": None, "link_queued_share": None, "simultaneous": False,
+    "link_policer_drops": None, "link_queued_share": None, "simultaneous": False, "link_shared": False,
 }  # fmt: skip
 """A trial on idle hosts over an idle path of 40 ms."""
 PEER = {"limit_rwnd_share": 1.0}
@@ -43,9 +43,11 @@ COUNTS = {
     "flows", "window_send_bytes", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets",
     "link_queue_drops", "link_random_drops", "link_policer_drops",
 }  # fmt: skip
+FLAGS = ("simultaneous", "link_shared")
 SCHEMA = pa.schema(
-    [(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET if name != "simultaneous"]
-).append(pa.field("simultaneous", pa.bool_()))
+    [(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET if name not in FLAGS]
+    + [(name, pa.bool_()) for name in FLAGS]
+)
 
 
 def verdicts(*changes: Row) -> list[str | None]:
@@ -139,6 +141,12 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("a policer, and round trips that are long for another reason", "congestion window: loss",
      LOSSY | {"rtt_median_ms": 60.0, "rtt_at_loss_ms": 60.0, "link_payload_bps": 96.5e6,
               "link_queue_drops": 5, "link_random_drops": 0, "link_policer_drops": 10}),
+    ("a policer that drops what others send, and a queue", "congestion window: queue",
+     LOSSY | {"rtt_median_ms": 60.0, "rtt_at_loss_ms": 60.0, "link_payload_bps": 96.5e6, "link_shared": True,
+              "link_queue_drops": 5, "link_random_drops": 0, "link_policer_drops": 10}),
+    ("a policer that is all that drops, beside others", "congestion window: loss",
+     LOSSY | {"rtt_median_ms": 60.0, "rtt_at_loss_ms": 60.0, "link_payload_bps": 96.5e6, "link_shared": True,
+              "link_queue_drops": 0, "link_random_drops": 0, "link_policer_drops": 10}),
     ("a queue that drops behind a policer that hardly does", "congestion window: queue",
      LOSSY | {"rtt_at_loss_ms": 42.3, "link_payload_bps": 48.27e6, "link_queue_drops": 9,
               "link_random_drops": 0, "link_policer_drops": 2}),
