@@ -63,8 +63,7 @@ impl Admitted {
     pub fn check_peer(&self, peer: IpAddr) -> Result<(), Refusal> {
         let controller = self.session.who.address;
         let none = || Refusal::Peer { peer: peer.to_canonical(), controller };
-        let limits = self.session.limits.as_ref().map_err(|error| Refusal::Broken(error.clone()))?;
-        let rule = limits.rule(peer, controller).ok_or_else(none)?;
+        let rule = self.got.limits.rule(peer, controller).ok_or_else(none)?;
         if !self.got.rules.contains(&rule.name) {
             let own = self.got.refused.iter().find(|(name, _)| *name == rule.name);
             return Err(own.map_or_else(none, |(_, refusal)| refusal.clone()));
@@ -96,7 +95,7 @@ impl Admitted {
         fields["end"] = self.got.end.clone().into();
         fields["rules"] = self.got.rules.clone().into();
         fields["reserved_bytes"] = self.got.grant.bytes.into();
-        self.session.audit("begun", fields)
+        self.session.audit(&self.got.limits, "begun", fields)
     }
 
     /// It has ended: what it had is free, and the audit says what became of it.
@@ -120,10 +119,11 @@ impl Admitted {
         fields["bytes"] = bytes.into();
         // Before its turn is free, so that lines of turns that follow each other do so, too. The trial is over: the next
         // one is refused if nothing can be written.
-        let _ = self.session.audit("ended", fields);
+        let _ = self.session.audit(&self.got.limits, "ended", fields);
         let counted = bytes.or(self.got.grant.bytes).unwrap_or(0);
         if let Err(error) = self.session.leave(&self.got, counted) {
-            let _ = self.session.audit("state_failed", json!({ "end": self.got.end, "reason": error }));
+            let fields = json!({ "end": self.got.end, "reason": error });
+            let _ = self.session.audit(&self.got.limits, "state_failed", fields);
         }
     }
 }
