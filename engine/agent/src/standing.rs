@@ -153,6 +153,11 @@ impl Held {
         }
     }
 
+    fn end_for_bytes(&self) {
+        let sends = self.admitted.prepare.role == Role::Source;
+        self.end(if sends { TOO_MUCH_SENT } else { TOO_MUCH });
+    }
+
     fn reason(&self) -> Option<&'static str> {
         self.ended_for.get().copied()
     }
@@ -167,6 +172,8 @@ impl Held {
 }
 
 const TOO_MUCH: &str = "more came than was asked for, and so was allowed";
+const TOO_MUCH_SENT: &str =
+    "it sent all that was reserved of a day's bytes before it was over: its flows took too long to run";
 
 /// Asked by the traffic.
 struct Checks(Arc<Held>);
@@ -180,7 +187,7 @@ impl Guard for Checks {
         let elapsed = if bytes > 0 { self.0.first.get_or_init(Instant::now).elapsed() } else { Duration::ZERO };
         let too_much = self.0.admitted.is_too_much(bytes, elapsed);
         if too_much {
-            self.0.end(TOO_MUCH);
+            self.0.end_for_bytes();
         }
         !too_much
     }
@@ -242,7 +249,7 @@ impl Watched<'_> {
         self.stage.reach(At::Running);
         let held = self.held;
         if held.admitted.is_too_much(progress.bytes, Duration::from_micros(progress.elapsed_us)) {
-            held.end(TOO_MUCH);
+            held.end_for_bytes();
         }
     }
 

@@ -75,7 +75,7 @@ impl Admitted {
         Ok(())
     }
 
-    /// What it may carry, at most. A source sends no more than was asked for by itself; what comes to a sink is others'.
+    /// What may come to it, at most: that is others'.
     #[must_use]
     pub fn bytes_max(&self) -> Option<u64> {
         self.got.grant.bytes.filter(|_| self.demand.role == Role::Sink)
@@ -86,7 +86,14 @@ impl Admitted {
     pub fn is_too_much(&self, bytes: u64, elapsed: Duration) -> bool {
         let too_fast = |rate| self.demand.is_faster(bytes, rate, elapsed);
         let too_fast = self.got.grant.rate_bps.is_some_and(too_fast);
-        self.demand.role == Role::Sink && (too_fast || self.bytes_max().is_some_and(|most| bytes > most))
+        let most = if self.demand.role == Role::Sink { self.bytes_max() } else { self.sent_max() };
+        (self.demand.role == Role::Sink && too_fast) || most.is_some_and(|most| bytes > most)
+    }
+
+    /// A source keeps to its rate by itself, and to its duration once all flows run: how long that takes is the sink's. It
+    /// ends where all was sent that a rule has reserved of a day.
+    fn sent_max(&self) -> Option<u64> {
+        self.got.grant.bytes.filter(|_| self.got.grant.counted && self.demand.bytes.is_none())
     }
 
     /// Has it written that it begins.

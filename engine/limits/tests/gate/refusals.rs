@@ -324,6 +324,18 @@ fn what_comes_to_a_sink_is_bounded() {
 }
 
 #[test]
+fn a_source_sends_no_more_than_was_reserved_of_a_day() {
+    use std::time::Duration;
+    let asked = with(|own| own.rate_bps = Some(1_000_000));
+    for (rules, ends) in [(RULES.to_owned(), true), (RULES.replace("bytes_per_day = \"376KB\"", ""), false)] {
+        let point = Point::new("", &rules);
+        let source = admit(&point.session("alice", Some(CONTROLLER)), &asked).ok().unwrap();
+        assert!(!source.is_too_much(BYTES, Duration::ZERO), "the kernel takes it as fast as it likes");
+        assert_eq!(source.is_too_much(BYTES + 1, Duration::from_secs(9)), ends, "{rules}");
+    }
+}
+
+#[test]
 fn probes_that_come_to_a_sink_are_no_faster_than_was_asked_for() {
     use std::time::Duration;
     let point = Point::new("", &RULES.replace("376KB", "376MB"));
