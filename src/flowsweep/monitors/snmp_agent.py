@@ -124,6 +124,10 @@ class SnmpClient:
             if wanted <= there.keys():
                 break
         missing = [name for name in self._agent.interfaces if name not in there]
+        if missing and walked >= _WALKED_MAX:
+            raise AgentSilentError(
+                f"has no interface {missing[0]} among its first {walked}: no more are looked through"
+            )
         if missing:
             others = f"it has {', '.join(list(there)[:_SHOWN])}" if there else "it has none with an ifName"
             raise AgentSilentError(f"has no interface {missing[0]}; {others}")

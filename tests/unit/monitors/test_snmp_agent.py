@@ -51,6 +51,15 @@ def test_an_agent_that_is_at_its_end_is_not_asked_again(monkeypatch: pytest.Monk
         indices(monkeypatch, [0, 9], [], [11], wanted=("et3",))
 
 
+def test_what_is_not_among_the_first_interfaces_is_not_said_to_be_absent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = [list(range(start, start + 25)) for start in range(0, 5000, 25)]
+    said = "has no interface et4999 among its first 4100: no more are looked through"
+    with pytest.raises(snmp_agent.AgentSilentError, match=said):
+        indices(monkeypatch, *many, wanted=("et0", "et4999"))
+
+
 def test_an_agent_is_asked_until_all_interfaces_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     many = [list(range(start, start + 25)) for start in range(0, 1000, 25)]
     assert indices(monkeypatch, *many, wanted=("et60", "et3")) == ({"et60": 60, "et3": 3}, 3)
