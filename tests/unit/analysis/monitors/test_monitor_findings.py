@@ -36,9 +36,8 @@ def hourly(rows: Sequence[Row], every: int) -> MonitorFacts:
     """A monitor that is asked at every so many trials, in their middle."""
     began_s = STARTED_AT.timestamp()
     times_s = [APART_S * number + TRIAL_S / 2 for number in range(0, len(rows), every)]
-    return facts(
-        [Poll("core", round((began_s + at_s) * 1e6), 2000, (("", "uptime_cs", 1),)) for at_s in times_s]
-    )
+    polls = [Poll("core", round((began_s + at_s) * 1e6), 2000, (("", "uptime_cs", 1),)) for at_s in times_s]
+    return facts(polls, every_s=APART_S * every)
 
 
 @pytest.mark.parametrize("stale_s", [0.0, 5.0])
@@ -148,6 +147,20 @@ def test_polls_during_all_trials_leave_nothing_to_compare() -> None:
     one = of_kind("polling", found(rows, hourly(rows, 1)))
     assert one.decision == "undecided"
     assert "it was asked during all of these trials" in one.claim
+
+
+def test_polls_that_are_not_kept_are_none_that_were_not_asked() -> None:
+    """Beyond what an archive keeps of monitors, or while its disk is full, they are asked all the same."""
+    rows = trials([90e6] * 48)
+    known = hourly(rows, 4)
+    times = known.table["at_us"]
+    first_us, last_us = (round((STARTED_AT.timestamp() + APART_S * number) * 1e6) for number in (13, 30))
+    kept = known.table.filter(pc.or_(pc.less(times, first_us), pc.greater(times, last_us)))
+    for table, told in ((known.table, range(45)), (kept, [*range(13), *range(32, 45)])):
+        [asked] = [
+            one for one in explanations(rows, MonitorFacts(known.monitors, table)) if one.kind == "poll"
+        ]
+        assert asked.values == {rows[number]["trial_id"]: float(number % 4 == 0) for number in told}
 
 
 def test_trials_without_polls_around_them_are_not_explained() -> None:
