@@ -40,6 +40,8 @@ pub struct Demand {
     pub pad_us: u64,
     /// Of these, while a source's kernel may still send.
     pub drain_us: u64,
+    /// The kernel paces it by itself, below the rate of its application: it takes what it sends later.
+    pub kernel_paces: bool,
     /// Bytes it carries, at most, where they do not follow from rate and time.
     pub bytes: Option<u64>,
     /// Bytes that may be under way ahead of the rate: the first block of each flow.
@@ -106,7 +108,7 @@ impl Demand {
     /// Bytes that it carries at most, at a rate of all flows.
     #[must_use]
     pub fn bytes_at(&self, rate_bps: u64, paced: bool) -> u64 {
-        let drain_us = if paced { self.drain_us } else { 0 };
+        let drain_us = if paced || self.kernel_paces { self.drain_us } else { 0 };
         let time_us = self.duration_us.saturating_add(self.pad_us).saturating_add(drain_us);
         let time_us = time_us.saturating_add(micros(RESERVED_BEYOND));
         let bytes = (u128::from(rate_bps) * u128::from(time_us)).div_ceil(8_000_000);
@@ -153,6 +155,7 @@ impl Demand {
             beyond_us: 0,
             pad_us: 0,
             drain_us: 0,
+            kernel_paces: false,
             bytes: None,
             ahead_bytes: 0,
             probe_bytes: None,
@@ -185,7 +188,9 @@ fn tcp(settings: &TcpSettings, stated: Option<u64>) -> Demand {
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
     // A rate holds an application back once it has written its first block.
     let ahead = settings.rate_bps.map(|_| u64::from(settings.flows).saturating_mul(settings.length_bytes.into()));
-    Demand { ahead_bytes: ahead.unwrap_or(0), ..demand }
+    let kernel_paces =
+        settings.pacing_rate_bps.is_some_and(|pacing| settings.rate_bps.is_none_or(|rate| pacing < rate));
+    Demand { ahead_bytes: ahead.unwrap_or(0), kernel_paces, ..demand }
 }
 
 fn udp(settings: &UdpSettings, stated: Option<u64>) -> Demand {

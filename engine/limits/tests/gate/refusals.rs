@@ -9,9 +9,10 @@ use wire::{
 use crate::support::{CONTROLLER, PEER, Point, admit, connect, listen, path, prepare, quic, rtt, tcp, to_peer, udp};
 
 /// 1 s at 1 Mbit/s, 2 s that are reserved beyond, and the first block.
-const BYTES: u64 = 376_000;
+pub const BYTES: u64 = 376_000;
 
-const RULES: &str = r#"
+/// Two rules for controllers of one network.
+pub const RULES: &str = r#"
 [[rule]]
 name = "lab"
 peers = ["192.0.2.0/25", "2001:db8::/64"]
@@ -28,7 +29,8 @@ tests = ["rtt"]
 bytes_per_day = "10MB"
 "#;
 
-fn with(change: impl FnOnce(&mut TcpSettings)) -> Prepare {
+/// A source of TCP with other settings.
+pub fn with(change: impl FnOnce(&mut TcpSettings)) -> Prepare {
     let mut settings = tcp();
     change(&mut settings);
     to_peer(Test::Tcp(settings))
@@ -304,62 +306,6 @@ fn an_address_that_was_looked_up_is_the_one_that_is_gone_to() {
     let admitted = admit(&gate, &to("elsewhere.example")).ok().unwrap();
     let RendezvousRole::Connect { address, .. } = &admitted.prepare.rendezvous else { panic!("it connects") };
     assert_eq!(address, "203.0.113.9");
-}
-
-#[test]
-fn what_comes_to_a_sink_is_bounded() {
-    use std::time::Duration;
-    let point = Point::new("", RULES);
-    let gate = point.session("alice", Some(CONTROLLER));
-    let settings = TcpSettings { rate_bps: Some(1_000_000), ..tcp() };
-    let sink = admit(&gate, &prepare(Role::Sink, listen(), Test::Tcp(settings))).ok().unwrap();
-    assert_eq!(sink.bytes_max(), Some(BYTES));
-    assert!(!sink.is_too_much(250_000, Duration::ZERO));
-    assert!(sink.is_too_much(250_001, Duration::ZERO), "it is faster than was asked for");
-    assert!(!sink.is_too_much(BYTES, Duration::from_secs(9)));
-    assert!(sink.is_too_much(BYTES + 1, Duration::from_secs(9)), "it is more than was asked for");
-    sink.finish("ok", None, Some(0));
-    let source = admit(&gate, &with(|_| ())).ok().unwrap();
-    assert_eq!(source.bytes_max(), None);
-}
-
-#[test]
-fn a_source_sends_no_more_than_was_reserved_of_a_day() {
-    use std::time::Duration;
-    let asked = with(|own| own.rate_bps = Some(1_000_000));
-    for (rules, ends) in [(RULES.to_owned(), true), (RULES.replace("bytes_per_day = \"376KB\"", ""), false)] {
-        let point = Point::new("", &rules);
-        let source = admit(&point.session("alice", Some(CONTROLLER)), &asked).ok().unwrap();
-        assert!(!source.is_too_much(BYTES, Duration::ZERO), "the kernel takes it as fast as it likes");
-        assert_eq!(source.is_too_much(BYTES + 1, Duration::from_secs(9)), ends, "{rules}");
-    }
-}
-
-#[test]
-fn probes_that_come_to_a_sink_are_no_faster_than_was_asked_for() {
-    use std::time::Duration;
-    let point = Point::new("", &RULES.replace("376KB", "376MB"));
-    let gate = point.session("alice", Some(CONTROLLER));
-    // 10 probes of 100 B a second, of which twice as many may come by chance, and some more at first.
-    let settings = RttSettings { duration_us: 2_000_000, ..rtt() };
-    let sink = admit(&gate, &prepare(Role::Sink, connect(PEER), Test::Rtt(settings))).ok().unwrap();
-    assert_eq!(sink.bytes_max(), Some(14_000));
-    assert!(!sink.is_too_much(14_000, Duration::ZERO));
-    sink.finish("ok", None, Some(0));
-    let settings = RttSettings { duration_us: 2_000_000, every_us: 1000, sizes_bytes: vec![64], ..rtt() };
-    let sink = admit(&gate, &prepare(Role::Sink, connect(PEER), Test::Rtt(settings))).ok().unwrap();
-    let at_once = 2 * 2000 * 64 + 100 * 64;
-    assert_eq!(sink.bytes_max(), Some(at_once));
-    assert!(!sink.is_too_much(at_once, Duration::ZERO));
-    sink.finish("ok", None, Some(0));
-    let long = RULES.replace("376KB", "376MB").replace("duration = \"2s\"", "duration = \"60s\"");
-    let point = Point::new("", &long);
-    let gate = point.session("alice", Some(CONTROLLER));
-    let settings = RttSettings { duration_us: 60_000_000, every_us: 1000, sizes_bytes: vec![64], ..rtt() };
-    let sink = admit(&gate, &prepare(Role::Sink, connect(PEER), Test::Rtt(settings))).ok().unwrap();
-    assert!(!sink.is_too_much(at_once, Duration::ZERO));
-    assert!(sink.is_too_much(at_once + 1, Duration::ZERO), "all of it at once");
-    assert!(!sink.is_too_much(at_once + 1, Duration::from_secs(1)));
 }
 
 #[test]
