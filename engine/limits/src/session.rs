@@ -148,7 +148,9 @@ impl Session {
                 return inner.wait(asking, &locked, busy, waits).map(Err);
             }
             None => {
-                let longest_us = asking.rules.iter().map(|rule| rule.duration_us).max().unwrap_or(0);
+                // Of all that may begin within the turn, whatever its rule.
+                let rules = asking.limits.rules_for(self.who.address);
+                let longest_us = rules.map(|rule| rule.duration_us).max().unwrap_or(0);
                 let seat = Seat::take(&locked, &self.who, Duration::from_micros(longest_us), now);
                 inner.seat = Some(seat.map_err(Refusal::Broken)?);
                 inner.waiter = None;

@@ -10,9 +10,9 @@ use std::{
 };
 
 use limits::{Availability, Limits, Moment, Refusal};
-use wire::Test;
+use wire::{Role, Test};
 
-use crate::support::{Point, admit, tcp, to_peer};
+use crate::support::{Point, admit, connect, prepare, tcp, to_peer};
 
 const RULE: &str = "[[rule]]\nname = \"all\"\npeers = [\"0.0.0.0/0\"]\nduration = \"10s\"";
 
@@ -98,6 +98,18 @@ fn a_turn_is_not_kept_by_trials_that_overlap() {
     thread::sleep(Duration::from_millis(2100));
     let refusal = admit(&gate, &to_peer(Test::Tcp(longest))).err().unwrap().to_string();
     assert!(refusal.contains("asked for another trial within a turn, until 20"), "{refusal}");
+}
+
+#[test]
+fn a_turn_has_room_for_trials_of_all_rules() {
+    let short = RULE.replace("all", "short").replace("0.0.0.0/0", "203.0.113.0/24").replace("10s", "1s");
+    let point = Point::new("wait = \"0s\"", &format!("{short}\n{}", RULE.replace("10s", "600s")));
+    let gate = point.session("alice", None);
+    let to_short = prepare(Role::Source, connect("203.0.113.9"), Test::Tcp(tcp()));
+    let _held = admit(&gate, &to_short).ok().unwrap();
+    let long = wire::TcpSettings { duration_us: 600_000_000, ..tcp() };
+    let admitted = admit(&gate, &to_peer(Test::Tcp(long)));
+    assert!(admitted.is_ok(), "{}", admitted.err().map_or(String::new(), |refusal| refusal.to_string()));
 }
 
 #[test]
