@@ -205,6 +205,8 @@ struct Watched<'a> {
 struct Seen {
     connected: bool,
     bytes: Option<u64>,
+    /// When nothing had come yet, as an end said it last.
+    empty_us: u64,
 }
 
 impl Outbox for Watched<'_> {
@@ -244,11 +246,22 @@ impl Outbox for Watched<'_> {
 }
 
 impl Watched<'_> {
+    /// A sink is connected long before its source may start: until something has come it does not run.
     fn look(&self, progress: &Progress) {
-        self.seen(|seen| seen.bytes = Some(progress.bytes));
+        let empty_us = self.seen(|seen| {
+            seen.bytes = Some(progress.bytes);
+            if progress.bytes == 0 {
+                seen.empty_us = progress.elapsed_us;
+            }
+            seen.empty_us
+        });
+        if progress.bytes == 0 {
+            return;
+        }
         self.stage.reach(At::Running);
         let held = self.held;
-        if held.admitted.is_too_much(progress.bytes, Duration::from_micros(progress.elapsed_us)) {
+        let since = Duration::from_micros(progress.elapsed_us.saturating_sub(empty_us));
+        if held.admitted.is_too_much(progress.bytes, since) {
             held.end_for_bytes();
         }
     }
@@ -311,66 +324,4 @@ impl Stage {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{fs, thread};
-
-    use wire::{Echo, RendezvousRole, RttSettings, Test, Token};
-
-    use super::*;
-
-    #[test]
-    fn probes_that_come_too_fast_end_the_trial_of_a_sink() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, path) = (folder.path().join("limits.toml"), folder.path().display());
-        let rule = "[[rule]]\nname = 'all'\npeers = ['::/0']\n";
-        fs::write(&file, format!("state = '{path}'\naudit = '{path}/audit'\n{rule}")).unwrap();
-        let settings = RttSettings {
-            echo: Echo::Udp,
-            sizes_bytes: vec![64],
-            every_us: 1000,
-            poisson: true,
-            seed: 1,
-            duration_us: 60_000_000,
-            timeout_us: 1_000_000,
-            connect_timeout_us: 1_000_000,
-            dscp: None,
-            family: None,
-        };
-        let prepare = Prepare {
-            trial: "t".into(),
-            role: Role::Sink,
-            token: Token([1; 16]),
-            answer: Token([2; 16]),
-            rendezvous: RendezvousRole::Listen { bind: None, ports: None },
-            test: Test::Rtt(settings),
-            iperf3: None,
-        };
-        let gate = Gate::new(&file, Who::default(), |_, _, _| Err("no name".into()));
-        let admitted = gate.admit(&prepare, &|| false).unwrap_or_else(|refusal| panic!("{refusal}"));
-        let control = Arc::new(Control::default());
-        let held =
-            Held { admitted, control: Arc::downgrade(&control), ended_for: OnceLock::new(), first: OnceLock::new() };
-        let checks = Checks(Arc::new(held));
-        // Of 2 s twice as many as in the mean, and 100.
-        let at_once = 64 * (2 * 2000 + 100);
-        assert!(checks.may_carry(0) && checks.may_carry(at_once) && !control.stopped());
-        assert!(checks.0.admitted.bytes_max().is_some_and(|most| most > 10 * at_once));
-        assert!(!checks.may_carry(10 * at_once) && control.stopped());
-        assert_eq!(checks.0.reason(), Some(TOO_MUCH));
-    }
-
-    #[test]
-    fn a_stage_is_waited_for_until_a_deadline() {
-        let stage = Stage::default();
-        let soon = || Instant::now() + Duration::from_millis(20);
-        assert!(stage.wait(At::Meeting, Instant::now()) && !stage.wait(At::Running, soon()));
-        stage.reach(At::Running);
-        assert!(stage.wait(At::Running, soon()) && !stage.wait(At::Over, soon()));
-        thread::scope(|scope| {
-            scope.spawn(|| stage.reach(At::Over));
-            assert!(stage.wait(At::Over, Instant::now() + Duration::from_secs(10)));
-        });
-        stage.reach(At::Running);
-        assert!(stage.wait(At::Over, Instant::now()), "what is over does not run again");
-    }
-}
+mod tests;
