@@ -11,7 +11,7 @@ use std::{
 };
 
 use clap::Args;
-use limits::{Admitted, Availability, Gate, Limits, Refusal, Who, is_name};
+use limits::{Admitted, Availability, Gate, Limits, Moment, Refusal, Who, is_name};
 use traffic::{AddedTest, Control, Guard, Outbox, SampleBatch};
 use wire::{Event, Failed, Phase, Prepare, Progress, Role};
 
@@ -98,22 +98,7 @@ pub fn carry_out(
     let stage = Stage::default();
     let watched = Watched { held: &held, stage: &stage, outbox, seen: Mutex::default() };
     thread::scope(|scope| {
-        let watch = || {
-            let deadline = Instant::now() + held.admitted.longest();
-            if stage.wait(At::Running, deadline) {
-                // Here, since whoever hears of it must not wait for a file.
-                held.admitted.runs();
-            }
-            if stage.wait(At::Over, deadline) {
-                return;
-            }
-            held.end("it took longer than its limits allow");
-            if !stage.wait(At::Over, Instant::now() + STOP_GRACE) {
-                held.admitted.finish("ended_by_force", held.reason(), None);
-                eprintln!("flowsweep-engine: a trial whose time was over did not stop");
-                process::exit(1);
-            }
-        };
+        let watch = || held.watch(&stage, || held.admitted.open_for(Moment::now()));
         let _ends = Ends { stage: &stage, held: &held };
         match thread::Builder::new().name("limit".into()).spawn_scoped(scope, watch) {
             Ok(_) => traffic::carry_out(&held.admitted.prepare, added, control, &watched),
@@ -153,6 +138,28 @@ impl Held {
         }
     }
 
+    /// Ends it if it takes too long. `open_for`: how long the times of the day last at which it may run.
+    fn watch(&self, stage: &Stage, open_for: impl Fn() -> Option<Duration>) {
+        let deadline = Instant::now() + self.admitted.longest();
+        // Whose times they are is known once it is connected.
+        let until = || open_for().map_or(deadline, |left| deadline.min(Instant::now() + left));
+        stage.wait(At::Connected, until());
+        if stage.wait(At::Running, until()) {
+            // Here, since whoever hears of it must not wait for a file.
+            self.admitted.runs();
+        }
+        let until = until();
+        if stage.wait(At::Over, until) {
+            return;
+        }
+        self.end(if until < deadline { CLOSED } else { "it took longer than its limits allow" });
+        if !stage.wait(At::Over, Instant::now() + STOP_GRACE) {
+            self.admitted.finish("ended_by_force", self.reason(), None);
+            eprintln!("flowsweep-engine: a trial whose time was over did not stop");
+            process::exit(1);
+        }
+    }
+
     fn end_for_bytes(&self) {
         let sends = self.admitted.prepare.role == Role::Source;
         self.end(if sends { TOO_MUCH_SENT } else { TOO_MUCH });
@@ -171,6 +178,7 @@ impl Held {
     }
 }
 
+const CLOSED: &str = "the times of the day are over at which it may run";
 const TOO_MUCH: &str = "more came than was asked for, and so was allowed";
 const TOO_MUCH_SENT: &str =
     "it sent all that was reserved of a day's bytes before it was over: its flows took too long to run";
@@ -214,6 +222,7 @@ impl Outbox for Watched<'_> {
         self.outbox.event(match event {
             Event::Connected(mut connected) => {
                 self.seen(|seen| seen.connected = true);
+                self.stage.reach(At::Connected);
                 connected.granted.remarks.extend(self.held.admitted.remarks.iter().cloned());
                 Event::Connected(connected)
             }
@@ -297,6 +306,7 @@ impl Drop for Ends<'_> {
 enum At {
     #[default]
     Meeting,
+    Connected,
     Running,
     Over,
 }

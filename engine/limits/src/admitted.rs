@@ -49,6 +49,23 @@ impl Admitted {
         Duration::from_micros(self.demand.longest_us())
     }
 
+    /// How long the times of the day last at which it may run; nothing: they have no end that it could meet.
+    ///
+    /// They are those of the rules of its peers. Until peers are known some rule has to let it run.
+    #[must_use]
+    pub fn open_for(&self, now: Moment) -> Option<Duration> {
+        let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_peers = peers.iter().filter_map(|peer| self.got.limits.rule(*peer, self.session.who.address));
+        let closes = if peers.is_empty() {
+            let rules = self.got.limits.rules.iter().filter(|rule| self.got.rules.contains(&rule.name));
+            let closes: Option<Vec<_>> = rules.map(|rule| rule.between.closes(now)).collect();
+            closes.and_then(|closes| closes.into_iter().max())
+        } else {
+            of_peers.filter_map(|rule| rule.between.closes(now)).min()
+        };
+        closes.map(|moment| Duration::from_secs(moment.0.saturating_sub(now.0)))
+    }
+
     /// It runs: others are told until when.
     pub fn runs(&self) {
         let until = Moment::now().after(Duration::from_micros(self.demand.longest_run_us()));

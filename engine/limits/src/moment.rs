@@ -123,6 +123,13 @@ impl Between {
         later.find(|moment| self.hours.iter().any(|hours| begins(hours, *moment)))
     }
 
+    /// When they are over, of a moment that lies within them; nothing: not within two days.
+    #[must_use]
+    pub fn closes(&self, now: Moment) -> Option<Moment> {
+        let later = (1..=u64::from(2 * DAY_MINUTES)).map(|minutes| Moment((now.0 / 60 + minutes) * 60));
+        std::iter::once(now).chain(later).find(|moment| !self.holds(*moment, *moment))
+    }
+
     /// As they were written, with the time zone.
     #[must_use]
     pub fn text(&self) -> String {
@@ -192,6 +199,11 @@ mod tests {
         assert!(night.holds(NOW, Moment(end.0 + 3600)));
         assert_eq!(morning.opens(NOW).unwrap().rfc3339(), "2026-11-27T05:00:00Z");
         assert_eq!(night.opens(NOW).unwrap().rfc3339(), "2026-11-26T05:18:00Z");
+        assert_eq!(morning.closes(NOW), Some(end));
+        assert_eq!(morning.closes(end), Some(end), "they are over");
+        assert_eq!(night.closes(NOW).unwrap().rfc3339(), "2026-11-27T03:00:00Z");
+        assert_eq!(between(&[], "UTC").closes(NOW), None);
+        assert_eq!(between(&["00:00-24:00"], "UTC").closes(NOW), None);
         assert!(between(&["00:00-24:00"], "UTC").holds(NOW, Moment(NOW.0 + 500_000)));
         assert!(between(&[], "UTC").holds(NOW, Moment(u64::MAX)));
         assert_eq!(night.text(), "05:00-05:18, 05:18-03:00 UTC");

@@ -81,6 +81,26 @@ fn a_sink_runs_once_something_has_come() {
 }
 
 #[test]
+fn a_trial_ends_when_the_times_of_its_peers_are_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let control = Arc::new(Control::default());
+    let (held, stage) = (held(folder.path(), &control), Stage::default());
+    let connected = || *stage.at.lock().unwrap() >= At::Connected;
+    thread::scope(|scope| {
+        scope.spawn(|| held.watch(&stage, || connected().then_some(Duration::from_millis(50))));
+        thread::sleep(Duration::from_millis(100));
+        assert!(!control.stopped());
+        stage.reach(At::Connected);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !control.stopped() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(held.reason(), Some(CLOSED));
+        stage.reach(At::Over);
+    });
+}
+
+#[test]
 fn a_stage_is_waited_for_until_a_deadline() {
     let stage = Stage::default();
     let soon = || Instant::now() + Duration::from_millis(20);

@@ -12,7 +12,7 @@ use std::{
 use limits::{Availability, Limits, Moment, Refusal};
 use wire::{Role, Test};
 
-use crate::support::{Point, admit, connect, prepare, tcp, to_peer};
+use crate::support::{Point, admit, connect, listen, prepare, tcp, to_peer};
 
 const RULE: &str = "[[rule]]\nname = \"all\"\npeers = [\"0.0.0.0/0\"]\nduration = \"10s\"";
 
@@ -58,6 +58,29 @@ fn once_a_trial_runs_its_end_is_known_better() {
     assert_eq!(until(), before, "the other one does not run yet");
     second.runs();
     assert!(until() <= Moment::now().after(Duration::from_secs(3)) && until() < before);
+}
+
+#[test]
+fn a_trial_ends_with_the_times_of_the_day_of_its_peers() {
+    let now = Moment::now();
+    let hour = now.0 / 3600 % 24;
+    let until = |hours: u64| format!("between = [\"{hour:02}:00-{:02}:00\"]", (hour + hours) % 24);
+    let rule = |name: &str, rest: &str| RULE.replace("all", name).replace("0.0.0.0", rest);
+    let [short, long] = [("short", "203.0.113.0", 2), ("long", "198.51.100.0", 3)]
+        .map(|(name, network, hours)| format!("{}\n{}", rule(name, network).replace("/0", "/24"), until(hours)));
+    let listening = |rules: &str, peer: &str| {
+        let point = Point::new("wait = \"0s\"", rules);
+        let sink = admit(&point.session("alice", None), &prepare(Role::Sink, listen(), Test::Tcp(tcp()))).ok().unwrap();
+        let unknown = sink.open_for(now);
+        sink.check_peer(peer.parse().unwrap()).unwrap();
+        [unknown, sink.open_for(now)].map(|left| left.map(|left| (left.as_secs() + now.0 % 3600) / 3600))
+    };
+    let both = format!("{short}\n{long}");
+    assert_eq!(listening(&both, "203.0.113.9"), [Some(3), Some(2)]);
+    assert_eq!(listening(&both, "198.51.100.9"), [Some(3), Some(3)]);
+    let always = format!("{both}\n{RULE}");
+    assert_eq!(listening(&always, "203.0.113.9"), [None, Some(2)]);
+    assert_eq!(listening(&always, "192.0.2.9"), [None, None]);
 }
 
 #[test]
