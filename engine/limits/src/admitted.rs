@@ -92,7 +92,7 @@ impl Admitted {
         Ok(())
     }
 
-    /// What may come to it, at most: that is others'.
+    /// What may come to it, at most, with what it answers: that is others'.
     #[must_use]
     pub fn bytes_max(&self) -> Option<u64> {
         self.got.grant.bytes.filter(|_| self.demand.role == Role::Sink)
@@ -101,6 +101,7 @@ impl Admitted {
     /// Whether so many bytes after such a time are more than what was asked for.
     #[must_use]
     pub fn is_too_much(&self, bytes: u64, elapsed: Duration) -> bool {
+        let bytes = self.demand.both_ways(bytes);
         let too_fast = |rate| self.demand.is_faster(bytes, rate, elapsed);
         let too_fast = self.got.grant.rate_bps.is_some_and(too_fast);
         let most = if self.demand.role == Role::Sink { self.bytes_max() } else { self.sent_max() };
@@ -125,11 +126,12 @@ impl Admitted {
     /// It has ended: what it had is free, and the audit says what became of it.
     ///
     /// # Arguments
-    /// `bytes`: that it carried; nothing: it is not known, so that all count which were reserved.
+    /// `bytes`: that it counted; nothing: it is not known, so that all count which were reserved.
     pub fn finish(&self, outcome: &str, reason: Option<&str>, bytes: Option<u64>) {
         if self.over.swap(true, Ordering::AcqRel) {
             return;
         }
+        let bytes = bytes.map(|bytes| self.demand.both_ways(bytes));
         let peers: Vec<String> = {
             let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
             peers.iter().map(ToString::to_string).collect()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wire::{
-    MptcpSettings, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test,
+    Echo, MptcpSettings, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test,
     UdpSettings,
     defaults::{HOP_TRIES, START_TIMEOUT, STREAM_TRIES, TRAIN_PACKETS_MAX},
 };
@@ -46,8 +46,10 @@ pub struct Demand {
     pub bytes: Option<u64>,
     /// Bytes that may be under way ahead of the rate: the first block of each flow.
     pub ahead_bytes: u64,
-    /// Largest probe, where the times between probes are random and the rate is their mean.
+    /// Largest probe with its answer, where the times between probes are random and the rate is their mean.
     pub probe_bytes: Option<u64>,
+    /// Each byte that an end counts comes back as well.
+    pub comes_back: bool,
 }
 
 /// How fast all flows of an end are together, in bit/s of what they carry.
@@ -115,6 +117,12 @@ impl Demand {
         u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(self.ahead_bytes)
     }
 
+    /// What goes and what comes, where an end has counted so many bytes.
+    #[must_use]
+    pub fn both_ways(&self, counted: u64) -> u64 {
+        if self.comes_back { counted.saturating_mul(2) } else { counted }
+    }
+
     /// Whether so many bytes after such a time are more than come at a rate; never where no rate is kept for so long.
     #[must_use]
     pub fn is_faster(&self, bytes: u64, rate_bps: u64, elapsed: Duration) -> bool {
@@ -159,6 +167,7 @@ impl Demand {
             bytes: None,
             ahead_bytes: 0,
             probe_bytes: None,
+            comes_back: false,
         }
     }
 }
@@ -222,7 +231,10 @@ impl Demand {
 }
 
 fn rtt(settings: &RttSettings) -> Demand {
+    // A handshake has no payload; what else may be chosen is answered with the same size.
+    let comes_back = settings.echo != Echo::TcpConnect;
     let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
+    let largest = if comes_back { 2 * largest } else { largest };
     let every_us = settings.every_us.max(1);
     let mean = (u128::from(largest) * 8_000_000).div_ceil(u128::from(every_us));
     let probes = (settings.duration_us / every_us).saturating_mul(2).saturating_add(FEW_PROBES);
@@ -231,6 +243,7 @@ fn rtt(settings: &RttSettings) -> Demand {
         beyond_us: settings.connect_timeout_us.saturating_add(settings.timeout_us),
         bytes: Some(probes.saturating_mul(largest)),
         probe_bytes: Some(largest),
+        comes_back,
         ..Demand::new(TestName::Rtt, settings.family, 1, settings.duration_us)
     }
 }

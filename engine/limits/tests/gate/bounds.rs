@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wire::{Role, RttSettings, TcpSettings, Test};
+use wire::{Echo, Role, RttSettings, TcpSettings, Test};
 
 use crate::{
     refusals::{BYTES, RULES, with},
@@ -58,21 +58,22 @@ fn a_source_sends_no_more_than_was_reserved_of_a_day() {
 
 #[test]
 fn probes_that_come_to_a_sink_are_no_faster_than_was_asked_for() {
-    let point = Point::new("", &RULES.replace("376KB", "376MB"));
+    let rules = RULES.replace("376KB", "376MB").replace("1Mbit/s", "2Mbit/s");
+    let point = Point::new("", &rules);
     let gate = point.session("alice", Some(CONTROLLER));
     // 10 probes of 100 B a second, of which twice as many may come by chance, and some more at first.
     let settings = RttSettings { duration_us: 2_000_000, ..rtt() };
     let sink = admit(&gate, &prepare(Role::Sink, connect(PEER), Test::Rtt(settings))).ok().unwrap();
-    assert_eq!(sink.bytes_max(), Some(14_000));
+    assert_eq!(sink.bytes_max(), Some(28_000), "with the answers");
     assert!(!sink.is_too_much(14_000, Duration::ZERO));
     sink.finish("ok", None, Some(0));
     let settings = RttSettings { duration_us: 2_000_000, every_us: 1000, sizes_bytes: vec![64], ..rtt() };
     let sink = admit(&gate, &prepare(Role::Sink, connect(PEER), Test::Rtt(settings))).ok().unwrap();
     let at_once = 2 * 2000 * 64 + 100 * 64;
-    assert_eq!(sink.bytes_max(), Some(at_once));
+    assert_eq!(sink.bytes_max(), Some(2 * at_once));
     assert!(!sink.is_too_much(at_once, Duration::ZERO));
     sink.finish("ok", None, Some(0));
-    let long = RULES.replace("376KB", "376MB").replace("duration = \"2s\"", "duration = \"60s\"");
+    let long = rules.replace("duration = \"2s\"", "duration = \"60s\"");
     let point = Point::new("", &long);
     let gate = point.session("alice", Some(CONTROLLER));
     let settings = RttSettings { duration_us: 60_000_000, every_us: 1000, sizes_bytes: vec![64], ..rtt() };
@@ -80,4 +81,19 @@ fn probes_that_come_to_a_sink_are_no_faster_than_was_asked_for() {
     assert!(!sink.is_too_much(at_once, Duration::ZERO));
     assert!(sink.is_too_much(at_once + 1, Duration::ZERO), "all of it at once");
     assert!(!sink.is_too_much(at_once + 1, Duration::from_secs(1)));
+}
+
+#[test]
+fn answers_to_probes_count_as_what_is_asked_does() {
+    let point = Point::new("", &RULES.replace("376KB", "376MB"));
+    let gate = point.session("alice", Some(CONTROLLER));
+    for (echo, factor) in [(Echo::Udp, 2), (Echo::Icmp, 2), (Echo::Auto, 2), (Echo::TcpConnect, 1)] {
+        // 10 probes of 100 B a second, twice as many that may be drawn, and 100.
+        let asked = prepare(Role::Source, connect(PEER), Test::Rtt(RttSettings { echo, ..rtt() }));
+        admit(&gate, &asked).ok().unwrap().finish("ok", None, Some(1000));
+        let audited = point.audited();
+        let [begun, ended] = &audited[audited.len() - 2..] else { panic!("two lines") };
+        assert_eq!(begun["reserved_bytes"], factor * 100 * (20 + 100), "{echo:?}");
+        assert_eq!(ended["bytes"], factor * 1000, "{echo:?}");
+    }
 }

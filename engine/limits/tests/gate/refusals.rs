@@ -2,8 +2,8 @@
 
 use limits::Refusal;
 use wire::{
-    Cache, Content, FileSettings, Iperf3, MptcpSettings, Part, PathSettings, Prepare, QuicSettings, RendezvousRole,
-    Role, RttSettings, Sync, TcpSettings, Test, UdpSettings, Verify,
+    Cache, Content, Echo, FileSettings, Iperf3, MptcpSettings, Part, PathSettings, Prepare, QuicSettings,
+    RendezvousRole, Role, RttSettings, Sync, TcpSettings, Test, UdpSettings, Verify,
 };
 
 use crate::support::{CONTROLLER, PEER, Point, admit, connect, listen, path, prepare, quic, rtt, tcp, to_peer, udp};
@@ -111,7 +111,11 @@ fn refused() -> Vec<(Prepare, &'static str)> {
         (udp_with(|own| (own.rate_bps, own.spacing_ns) = (Some(1_000_001), Some(u64::MAX))), "(`rate`)"),
         (udp_with(|own| own.rate_bps = None), "asked for udp as fast as it can be sent"),
         (quic_with(|own| own.rate_bps = Some(1_000_001)), "(`rate`)"),
-        (rtt_with(|own| (own.sizes_bytes, own.every_us) = (vec![64, 1250], 9_999)), "(`rate`)"),
+        (rtt_with(|own| (own.sizes_bytes, own.every_us) = (vec![64, 1250], 19_999)), "(`rate`)"),
+        (
+            rtt_with(|own| (own.sizes_bytes, own.every_us, own.echo) = (vec![64, 1250], 9_999, Echo::TcpConnect)),
+            "(`rate`)",
+        ),
         (path_with(|own| (own.trains, own.train_packets) = (1, 2)), "asked for path as fast as it can be sent"),
         (path_with(|own| (own.streams, own.stream_packets, own.stream_rates) = (1, 2, 1)), "no trains and no streams"),
         (sink(connect(PEER), Test::Tcp(open)), "asked for no rate, where this end receives"),
@@ -173,7 +177,8 @@ fn what_is_just_within_the_limits_is_admitted() {
         with(|own| (own.rate_bps, own.flows) = (Some(250_000), 4)),
         with(|own| own.connect_timeout_us = 119_000_000),
         udp_with(|own| (own.rate_bps, own.spacing_ns) = (None, Some(8_000_000))),
-        rtt_with(|own| (own.sizes_bytes, own.every_us) = (vec![64, 1250], 10_000)),
+        rtt_with(|own| (own.sizes_bytes, own.every_us, own.duration_us) = (vec![64, 1250], 20_000, 500_000)),
+        rtt_with(|own| (own.sizes_bytes, own.every_us, own.echo) = (vec![64, 1250], 10_000, Echo::TcpConnect)),
         quic_with(|own| own.rate_bps = Some(1_000_000)),
         path_with(|_| ()),
         to("192.0.2.0"),
