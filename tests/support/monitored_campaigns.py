@@ -49,11 +49,11 @@ def router(
     return facts(polls)
 
 
-def facts(polls: Sequence[Poll], **monitor: Any) -> MonitorFacts:
-    """Of one monitor, behind whose interface et0 the host b is."""
+def facts(polls: Sequence[Poll], every_s: float = 10.0, **monitor: Any) -> MonitorFacts:
+    """Of one monitor, which is asked so often, behind whose interface et0 the host b is."""
     agent = SnmpAgent(
         address="192.0.2.1", port=161, login=Community(community=Secret(env="C")), interfaces=("et0",),
         beyond={"et0": ("b",)}, src=None,
     )  # fmt: skip
-    known = Monitor(name="core", every_ns=10**10, agent=agent, **monitor)
+    known = Monitor(name="core", every_ns=round(every_s * 1e9), agent=agent, **monitor)
     return MonitorFacts({"core": known}, monitors_table(polls))

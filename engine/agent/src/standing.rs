@@ -11,7 +11,7 @@ use std::{
 };
 
 use clap::Args;
-use limits::{Admitted, Availability, Gate, Limits, Refusal, Who, is_name};
+use limits::{Admitted, Availability, Gate, Limits, Moment, Refusal, Who, is_name};
 use traffic::{AddedTest, Control, Guard, Outbox, SampleBatch};
 use wire::{Event, Failed, Phase, Prepare, Progress, Role};
 
@@ -98,22 +98,7 @@ pub fn carry_out(
     let stage = Stage::default();
     let watched = Watched { held: &held, stage: &stage, outbox, seen: Mutex::default() };
     thread::scope(|scope| {
-        let watch = || {
-            let deadline = Instant::now() + held.admitted.longest();
-            if stage.wait(At::Running, deadline) {
-                // Here, since whoever hears of it must not wait for a file.
-                held.admitted.runs();
-            }
-            if stage.wait(At::Over, deadline) {
-                return;
-            }
-            held.end("it took longer than its limits allow");
-            if !stage.wait(At::Over, Instant::now() + STOP_GRACE) {
-                held.admitted.finish("ended_by_force", held.reason(), None);
-                eprintln!("flowsweep-engine: a trial whose time was over did not stop");
-                process::exit(1);
-            }
-        };
+        let watch = || held.watch(&stage, || held.admitted.open_for(Moment::now()));
         let _ends = Ends { stage: &stage, held: &held };
         match thread::Builder::new().name("limit".into()).spawn_scoped(scope, watch) {
             Ok(_) => traffic::carry_out(&held.admitted.prepare, added, control, &watched),
@@ -153,6 +138,33 @@ impl Held {
         }
     }
 
+    /// Ends it if it takes too long. `open_for`: how long the times of the day last at which it may run.
+    fn watch(&self, stage: &Stage, open_for: impl Fn() -> Option<Duration>) {
+        let deadline = Instant::now() + self.admitted.longest();
+        // Whose times they are is known once it is connected.
+        let until = || open_for().map_or(deadline, |left| deadline.min(Instant::now() + left));
+        stage.wait(At::Connected, until());
+        if stage.wait(At::Running, until()) {
+            // Here, since whoever hears of it must not wait for a file.
+            self.admitted.runs();
+        }
+        let until = until();
+        if stage.wait(At::Over, until) {
+            return;
+        }
+        self.end(if until < deadline { CLOSED } else { "it took longer than its limits allow" });
+        if !stage.wait(At::Over, Instant::now() + STOP_GRACE) {
+            self.admitted.finish("ended_by_force", self.reason(), None);
+            eprintln!("flowsweep-engine: a trial whose time was over did not stop");
+            process::exit(1);
+        }
+    }
+
+    fn end_for_bytes(&self) {
+        let sends = self.admitted.prepare.role == Role::Source;
+        self.end(if sends { TOO_MUCH_SENT } else { TOO_MUCH });
+    }
+
     fn reason(&self) -> Option<&'static str> {
         self.ended_for.get().copied()
     }
@@ -166,7 +178,10 @@ impl Held {
     }
 }
 
+const CLOSED: &str = "the times of the day are over at which it may run";
 const TOO_MUCH: &str = "more came than was asked for, and so was allowed";
+const TOO_MUCH_SENT: &str =
+    "it sent all that was reserved of a day's bytes before it was over: its flows took too long to run";
 
 /// Asked by the traffic.
 struct Checks(Arc<Held>);
@@ -180,7 +195,7 @@ impl Guard for Checks {
         let elapsed = if bytes > 0 { self.0.first.get_or_init(Instant::now).elapsed() } else { Duration::ZERO };
         let too_much = self.0.admitted.is_too_much(bytes, elapsed);
         if too_much {
-            self.0.end(TOO_MUCH);
+            self.0.end_for_bytes();
         }
         !too_much
     }
@@ -198,6 +213,8 @@ struct Watched<'a> {
 struct Seen {
     connected: bool,
     bytes: Option<u64>,
+    /// When nothing had come yet, as an end said it last.
+    empty_us: u64,
 }
 
 impl Outbox for Watched<'_> {
@@ -205,6 +222,7 @@ impl Outbox for Watched<'_> {
         self.outbox.event(match event {
             Event::Connected(mut connected) => {
                 self.seen(|seen| seen.connected = true);
+                self.stage.reach(At::Connected);
                 connected.granted.remarks.extend(self.held.admitted.remarks.iter().cloned());
                 Event::Connected(connected)
             }
@@ -237,12 +255,23 @@ impl Outbox for Watched<'_> {
 }
 
 impl Watched<'_> {
+    /// A sink is connected long before its source may start: until something has come it does not run.
     fn look(&self, progress: &Progress) {
-        self.seen(|seen| seen.bytes = Some(progress.bytes));
+        let empty_us = self.seen(|seen| {
+            seen.bytes = Some(progress.bytes);
+            if progress.bytes == 0 {
+                seen.empty_us = progress.elapsed_us;
+            }
+            seen.empty_us
+        });
+        if progress.bytes == 0 {
+            return;
+        }
         self.stage.reach(At::Running);
         let held = self.held;
-        if held.admitted.is_too_much(progress.bytes, Duration::from_micros(progress.elapsed_us)) {
-            held.end(TOO_MUCH);
+        let since = Duration::from_micros(progress.elapsed_us.saturating_sub(empty_us));
+        if held.admitted.is_too_much(progress.bytes, since) {
+            held.end_for_bytes();
         }
     }
 
@@ -277,6 +306,7 @@ impl Drop for Ends<'_> {
 enum At {
     #[default]
     Meeting,
+    Connected,
     Running,
     Over,
 }
@@ -304,66 +334,4 @@ impl Stage {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{fs, thread};
-
-    use wire::{Echo, RendezvousRole, RttSettings, Test, Token};
-
-    use super::*;
-
-    #[test]
-    fn probes_that_come_too_fast_end_the_trial_of_a_sink() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, path) = (folder.path().join("limits.toml"), folder.path().display());
-        let rule = "[[rule]]\nname = 'all'\npeers = ['::/0']\n";
-        fs::write(&file, format!("state = '{path}'\naudit = '{path}/audit'\n{rule}")).unwrap();
-        let settings = RttSettings {
-            echo: Echo::Udp,
-            sizes_bytes: vec![64],
-            every_us: 1000,
-            poisson: true,
-            seed: 1,
-            duration_us: 60_000_000,
-            timeout_us: 1_000_000,
-            connect_timeout_us: 1_000_000,
-            dscp: None,
-            family: None,
-        };
-        let prepare = Prepare {
-            trial: "t".into(),
-            role: Role::Sink,
-            token: Token([1; 16]),
-            answer: Token([2; 16]),
-            rendezvous: RendezvousRole::Listen { bind: None, ports: None },
-            test: Test::Rtt(settings),
-            iperf3: None,
-        };
-        let gate = Gate::new(&file, Who::default(), |_, _, _| Err("no name".into()));
-        let admitted = gate.admit(&prepare, &|| false).unwrap_or_else(|refusal| panic!("{refusal}"));
-        let control = Arc::new(Control::default());
-        let held =
-            Held { admitted, control: Arc::downgrade(&control), ended_for: OnceLock::new(), first: OnceLock::new() };
-        let checks = Checks(Arc::new(held));
-        // Of 2 s twice as many as in the mean, and 100.
-        let at_once = 64 * (2 * 2000 + 100);
-        assert!(checks.may_carry(0) && checks.may_carry(at_once) && !control.stopped());
-        assert!(checks.0.admitted.bytes_max().is_some_and(|most| most > 10 * at_once));
-        assert!(!checks.may_carry(10 * at_once) && control.stopped());
-        assert_eq!(checks.0.reason(), Some(TOO_MUCH));
-    }
-
-    #[test]
-    fn a_stage_is_waited_for_until_a_deadline() {
-        let stage = Stage::default();
-        let soon = || Instant::now() + Duration::from_millis(20);
-        assert!(stage.wait(At::Meeting, Instant::now()) && !stage.wait(At::Running, soon()));
-        stage.reach(At::Running);
-        assert!(stage.wait(At::Running, soon()) && !stage.wait(At::Over, soon()));
-        thread::scope(|scope| {
-            scope.spawn(|| stage.reach(At::Over));
-            assert!(stage.wait(At::Over, Instant::now() + Duration::from_secs(10)));
-        });
-        stage.reach(At::Running);
-        assert!(stage.wait(At::Over, Instant::now()), "what is over does not run again");
-    }
-}
+mod tests;

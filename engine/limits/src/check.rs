@@ -43,6 +43,8 @@ pub struct Grant {
     pub stated_bps: Option<u64>,
     /// What it carries, at most, where that is known.
     pub bytes: Option<u64>,
+    /// A rule has so many bytes of a day.
+    pub counted: bool,
 }
 
 impl Grant {
@@ -55,6 +57,7 @@ impl Grant {
             paced_bps: lower(self.paced_bps, other.paced_bps),
             stated_bps: lower(self.stated_bps, other.stated_bps),
             bytes: self.bytes.max(other.bytes),
+            counted: self.counted || other.counted,
         }
     }
 }
@@ -132,7 +135,7 @@ impl Rule {
 
     fn grant_bytes(&self, demand: &Demand, grant: Grant, used: u64, now: Moment) -> Result<Grant, Refusal> {
         let of_rate = grant.rate_bps.map(|rate| demand.bytes_at(rate, grant.paced_bps.is_some()));
-        let grant = Grant { bytes: demand.bytes.or(of_rate), ..grant };
+        let grant = Grant { bytes: demand.bytes.or(of_rate), counted: self.bytes_per_day.is_some(), ..grant };
         match (self.bytes_per_day, grant.bytes) {
             (None, _) => Ok(grant),
             (Some(most), Some(bytes)) if used.saturating_add(bytes) <= most => Ok(grant),

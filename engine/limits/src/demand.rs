@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wire::{
-    MptcpSettings, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test,
+    Echo, MptcpSettings, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test,
     UdpSettings,
     defaults::{HOP_TRIES, START_TIMEOUT, STREAM_TRIES, TRAIN_PACKETS_MAX},
 };
@@ -40,12 +40,16 @@ pub struct Demand {
     pub pad_us: u64,
     /// Of these, while a source's kernel may still send.
     pub drain_us: u64,
+    /// The kernel paces it by itself, below the rate of its application: it takes what it sends later.
+    pub kernel_paces: bool,
     /// Bytes it carries, at most, where they do not follow from rate and time.
     pub bytes: Option<u64>,
     /// Bytes that may be under way ahead of the rate: the first block of each flow.
     pub ahead_bytes: u64,
-    /// Largest probe, where the times between probes are random and the rate is their mean.
+    /// Largest probe with its answer, where the times between probes are random and the rate is their mean.
     pub probe_bytes: Option<u64>,
+    /// Each byte that an end counts comes back as well.
+    pub comes_back: bool,
 }
 
 /// How fast all flows of an end are together, in bit/s of what they carry.
@@ -106,11 +110,17 @@ impl Demand {
     /// Bytes that it carries at most, at a rate of all flows.
     #[must_use]
     pub fn bytes_at(&self, rate_bps: u64, paced: bool) -> u64 {
-        let drain_us = if paced { self.drain_us } else { 0 };
+        let drain_us = if paced || self.kernel_paces { self.drain_us } else { 0 };
         let time_us = self.duration_us.saturating_add(self.pad_us).saturating_add(drain_us);
         let time_us = time_us.saturating_add(micros(RESERVED_BEYOND));
         let bytes = (u128::from(rate_bps) * u128::from(time_us)).div_ceil(8_000_000);
         u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(self.ahead_bytes)
+    }
+
+    /// What goes and what comes, where an end has counted so many bytes.
+    #[must_use]
+    pub fn both_ways(&self, counted: u64) -> u64 {
+        if self.comes_back { counted.saturating_mul(2) } else { counted }
     }
 
     /// Whether so many bytes after such a time are more than come at a rate; never where no rate is kept for so long.
@@ -153,9 +163,11 @@ impl Demand {
             beyond_us: 0,
             pad_us: 0,
             drain_us: 0,
+            kernel_paces: false,
             bytes: None,
             ahead_bytes: 0,
             probe_bytes: None,
+            comes_back: false,
         }
     }
 }
@@ -185,7 +197,9 @@ fn tcp(settings: &TcpSettings, stated: Option<u64>) -> Demand {
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
     // A rate holds an application back once it has written its first block.
     let ahead = settings.rate_bps.map(|_| u64::from(settings.flows).saturating_mul(settings.length_bytes.into()));
-    Demand { ahead_bytes: ahead.unwrap_or(0), ..demand }
+    let kernel_paces =
+        settings.pacing_rate_bps.is_some_and(|pacing| settings.rate_bps.is_none_or(|rate| pacing < rate));
+    Demand { ahead_bytes: ahead.unwrap_or(0), kernel_paces, ..demand }
 }
 
 fn udp(settings: &UdpSettings, stated: Option<u64>) -> Demand {
@@ -217,7 +231,10 @@ impl Demand {
 }
 
 fn rtt(settings: &RttSettings) -> Demand {
+    // A handshake has no payload; what else may be chosen is answered with the same size.
+    let comes_back = settings.echo != Echo::TcpConnect;
     let largest = u64::from(settings.sizes_bytes.iter().copied().max().unwrap_or(0));
+    let largest = if comes_back { 2 * largest } else { largest };
     let every_us = settings.every_us.max(1);
     let mean = (u128::from(largest) * 8_000_000).div_ceil(u128::from(every_us));
     let probes = (settings.duration_us / every_us).saturating_mul(2).saturating_add(FEW_PROBES);
@@ -226,6 +243,7 @@ fn rtt(settings: &RttSettings) -> Demand {
         beyond_us: settings.connect_timeout_us.saturating_add(settings.timeout_us),
         bytes: Some(probes.saturating_mul(largest)),
         probe_bytes: Some(largest),
+        comes_back,
         ..Demand::new(TestName::Rtt, settings.family, 1, settings.duration_us)
     }
 }

@@ -23,18 +23,18 @@ use crate::{
 /// Finds the address of a name: name, port, and 4 or 6 if only that IP version will do.
 pub type Resolve = fn(&str, u16, Option<u8>) -> Result<SocketAddr, String>;
 
-/// The limits, as they hold for one session.
+/// The limits of a file, as they hold for one session: it is read for each end of a trial, since controllers may keep a session
+/// for months.
 pub struct Gate {
     session: Arc<Session>,
     resolve: Resolve,
 }
 
 impl Gate {
-    /// The limits of a file, for a controller. If they cannot be read, everything is refused.
+    /// The limits of a file, for a controller. While they cannot be read, everything is refused.
     #[must_use]
     pub fn new(file: &Path, who: Who, resolve: Resolve) -> Self {
-        let limits = Limits::read(file).map_err(|error| error.to_string());
-        Self { session: Arc::new(Session::new(who, limits)), resolve }
+        Self { session: Arc::new(Session::new(who, file.into())), resolve }
     }
 
     /// Waits for a turn, if others have theirs, and takes what an end of a trial may have.
@@ -62,10 +62,10 @@ impl Gate {
     }
 
     fn decide(&self, prepare: &Prepare, stopped: &dyn Fn() -> bool) -> Result<Admitted, Refusal> {
-        let limits = self.session.limits.as_ref().map_err(|error| Refusal::Broken(error.clone()))?;
+        let limits = self.session.read_limits().map_err(Refusal::Broken)?;
         let demand = Demand::of(prepare)?;
-        let (prepare, rules) = self.rules_of(limits, prepare, &demand)?;
-        let asking = Asking { limits, demand: &demand, rules: &rules };
+        let (prepare, rules) = self.rules_of(&limits, prepare, &demand)?;
+        let asking = Asking { limits: &limits, demand: &demand, rules: &rules };
         let got = self.session.wait_for_place(&asking, stopped)?;
         let (prepare, remarks) = (granted(prepare, &got.grant), remarks(&got));
         let admitted = Admitted::new(self.session.clone(), prepare, remarks, demand, got);

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jiff::{Timestamp, ToSpan as _, civil::Time, tz::TimeZone};
+use jiff::{Timestamp, tz::TimeZone};
 
 const DAY_S: u64 = 86_400;
 const DAY_MINUTES: u16 = 1440;
+/// How far ahead it is looked when hours begin: a day on which clocks skip them has none.
+const OPENS_WITHIN_DAYS: u16 = 3;
 
 /// A moment, in whole seconds since 1970 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,17 +85,6 @@ impl Hours {
             minute >= self.from || minute < self.to
         }
     }
-
-    /// When they begin next: where clocks skip that time, as much later as they jump.
-    fn begins_after(self, now: Moment, zone: &TimeZone) -> Option<Moment> {
-        let today = zone.to_datetime(now.timestamp()).date();
-        let (hour, minute) = (i8::try_from(self.from / 60).ok()?, i8::try_from(self.from % 60).ok()?);
-        let time = Time::new(hour, minute, 0, 0).ok()?;
-        (0..=2_i64)
-            .filter_map(|days| zone.to_timestamp(today.checked_add(days.days()).ok()?.to_datetime(time)).ok())
-            .filter_map(|begin| u64::try_from(begin.as_second()).ok().map(Moment))
-            .find(|begin| *begin > now)
-    }
 }
 
 /// Times of the day at which something may happen; without any, it always may.
@@ -118,10 +109,25 @@ impl Between {
         self.hours.is_empty() || (open(begin) && open(last) && later.into_iter().all(open))
     }
 
-    /// When the next of them begin.
+    /// When the next of them begin, where clocks are set meanwhile, too; nothing: within three days none do.
+    ///
+    /// What was asked for may lie within hours that have begun and be too long for them: it is told when others begin.
     #[must_use]
     pub fn opens(&self, now: Moment) -> Option<Moment> {
-        self.hours.iter().filter_map(|hours| hours.begins_after(now, &self.zone)).min()
+        let begins = |hours: &Hours, moment: Moment| {
+            let holds = |moment: Moment| hours.holds(moment.minute_of_day(&self.zone));
+            holds(moment) && !holds(Moment(moment.0.saturating_sub(60)))
+        };
+        let minutes = 1..=u64::from(OPENS_WITHIN_DAYS * DAY_MINUTES);
+        let mut later = minutes.map(|minutes| Moment((now.0 / 60 + minutes) * 60));
+        later.find(|moment| self.hours.iter().any(|hours| begins(hours, *moment)))
+    }
+
+    /// When they are over, of a moment that lies within them; nothing: not within two days.
+    #[must_use]
+    pub fn closes(&self, now: Moment) -> Option<Moment> {
+        let later = (1..=u64::from(2 * DAY_MINUTES)).map(|minutes| Moment((now.0 / 60 + minutes) * 60));
+        std::iter::once(now).chain(later).find(|moment| !self.holds(*moment, *moment))
     }
 
     /// As they were written, with the time zone.
@@ -193,6 +199,11 @@ mod tests {
         assert!(night.holds(NOW, Moment(end.0 + 3600)));
         assert_eq!(morning.opens(NOW).unwrap().rfc3339(), "2026-11-27T05:00:00Z");
         assert_eq!(night.opens(NOW).unwrap().rfc3339(), "2026-11-26T05:18:00Z");
+        assert_eq!(morning.closes(NOW), Some(end));
+        assert_eq!(morning.closes(end), Some(end), "they are over");
+        assert_eq!(night.closes(NOW).unwrap().rfc3339(), "2026-11-27T03:00:00Z");
+        assert_eq!(between(&[], "UTC").closes(NOW), None);
+        assert_eq!(between(&["00:00-24:00"], "UTC").closes(NOW), None);
         assert!(between(&["00:00-24:00"], "UTC").holds(NOW, Moment(NOW.0 + 500_000)));
         assert!(between(&[], "UTC").holds(NOW, Moment(u64::MAX)));
         assert_eq!(night.text(), "05:00-05:18, 05:18-03:00 UTC");
@@ -216,11 +227,38 @@ mod tests {
         assert_eq!(night.opens(at("2026-07-26T20:00:00Z")), Some(at("2026-07-27T20:00:00Z")));
         // On 28 March 2027 clocks skip the hour from 02:00 on.
         let skipped = between(&["02:30-04:00"], "Europe/Vienna");
-        assert_eq!(skipped.opens(at("2027-03-28T00:00:00Z")), Some(at("2027-03-28T01:30:00Z")));
+        assert_eq!(skipped.opens(at("2027-03-28T00:00:00Z")), Some(at("2027-03-28T01:00:00Z")));
+        let gone = between(&["02:10-02:50"], "Europe/Vienna");
+        assert_eq!(gone.opens(at("2027-03-28T00:00:00Z")), Some(at("2027-03-29T00:10:00Z")));
+        // On 25 October 2026 the hour from 02:00 on comes twice.
+        let twice = between(&["02:30-04:00"], "Europe/Vienna");
+        assert_eq!(twice.opens(at("2026-10-25T00:10:00Z")), Some(at("2026-10-25T00:30:00Z")));
+        assert_eq!(twice.opens(at("2026-10-25T01:10:00Z")), Some(at("2026-10-25T01:30:00Z")));
         assert_eq!(zone("Mars/Olympus_Mons"), None);
     }
 
     proptest! {
+        #[test]
+        fn hours_open_when_it_is_said(
+            change in proptest::sample::select(vec!["2027-03-28T01:00:00Z", "2026-10-25T01:00:00Z"]),
+            before_min in -2880..2880_i64,
+            from in 0..1440_u16,
+            long in 1..1440_u16,
+            second in 0..60_u64,
+        ) {
+            let change: Timestamp = change.parse().unwrap();
+            let now = Moment(u64::try_from(change.as_second() + before_min * 60).unwrap() + second);
+            let hours = Hours { from, to: (from + long) % DAY_MINUTES };
+            let night = Between { hours: vec![hours], zone: zone("Europe/Vienna").unwrap() };
+            let opens = night.opens(now).unwrap();
+            prop_assert!(opens > now && night.holds(opens, opens));
+            let closed_before = |minute: u64| !night.holds(Moment(minute * 60), Moment(minute * 60));
+            prop_assert!(closed_before(opens.0 / 60 - 1));
+            if !night.holds(now, now) {
+                prop_assert!((now.0 / 60 + 1..opens.0 / 60).all(closed_before), "{now:?} {opens:?}");
+            }
+        }
+
         #[test]
         fn days_follow_each_other(second in 0..4_000_000_000_u64) {
             let moment = Moment(second);

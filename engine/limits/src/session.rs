@@ -1,7 +1,8 @@
 //! What a session has of its host: a turn, and what each end of a trial in it holds.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -28,8 +29,8 @@ use crate::{
 pub struct Session {
     /// Whose it is.
     pub who: Who,
-    /// Or why they cannot be read.
-    pub limits: Result<Limits, String>,
+    /// Its limits.
+    file: PathBuf,
     inner: Mutex<Inner>,
 }
 
@@ -41,12 +42,14 @@ struct Inner {
     waiting: usize,
     refusals: u64,
     ends: u64,
+    /// When they could be read last: where refusals are written while they cannot.
+    limits: Option<Arc<Limits>>,
 }
 
 /// An end that asks for a place.
 pub struct Asking<'a> {
-    /// The limits.
-    pub limits: &'a Limits,
+    /// The limits, as they are now.
+    pub limits: &'a Arc<Limits>,
     /// What is asked for.
     pub demand: &'a Demand,
     /// Rules that may come to apply.
@@ -67,13 +70,25 @@ pub struct Got {
     pub refused: Vec<(String, Refusal)>,
     /// What is granted.
     pub grant: Grant,
+    /// By these limits, for as long as it lasts.
+    pub limits: Arc<Limits>,
 }
 
 impl Session {
     /// One that has nothing so far.
     #[must_use]
-    pub fn new(who: Who, limits: Result<Limits, String>) -> Self {
-        Self { who, limits, inner: Mutex::default() }
+    pub fn new(who: Who, file: PathBuf) -> Self {
+        Self { who, file, inner: Mutex::default() }
+    }
+
+    /// The limits, as the file says them now.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read_limits(&self) -> Result<Arc<Limits>, String> {
+        let limits = Arc::new(Limits::read(&self.file).map_err(|error| error.to_string())?);
+        self.inner().limits = Some(limits.clone());
+        Ok(limits)
     }
 
     /// Waits for a turn, if others have theirs, and takes what an end may have.
@@ -133,7 +148,9 @@ impl Session {
                 return inner.wait(asking, &locked, busy, waits).map(Err);
             }
             None => {
-                let longest_us = asking.rules.iter().map(|rule| rule.duration_us).max().unwrap_or(0);
+                // Of all that may begin within the turn, whatever its rule.
+                let rules = asking.limits.rules_for(self.who.address);
+                let longest_us = rules.map(|rule| rule.duration_us).max().unwrap_or(0);
                 let seat = Seat::take(&locked, &self.who, Duration::from_micros(longest_us), now);
                 inner.seat = Some(seat.map_err(Refusal::Broken)?);
                 inner.waiter = None;
@@ -144,7 +161,7 @@ impl Session {
             inner.free_if_empty();
             Refusal::Broken(error)
         })?;
-        Ok(Ok(Got { number, end, day, rules, refused, grant }))
+        Ok(Ok(Got { number, end, day, rules, refused, grant, limits: asking.limits.clone() }))
     }
 
     /// Who is there; the audit says whose engines are gone.
@@ -163,7 +180,7 @@ impl Session {
     pub fn shorten(&self, got: &Got, until: Moment) -> Result<(), String> {
         let mut inner = self.inner();
         let Some(seat) = &mut inner.seat else { return Ok(()) };
-        let folder = Folder::open(&self.limits.as_ref().map_err(Clone::clone)?.state)?;
+        let folder = Folder::open(&got.limits.state)?;
         seat.shorten(&folder.lock()?, got.number, until)
     }
 
@@ -173,8 +190,7 @@ impl Session {
     /// The ledger cannot be written: what was reserved stays counted.
     pub fn leave(&self, got: &Got, bytes: u64) -> Result<(), String> {
         let mut inner = self.inner();
-        let written = self.limits.as_ref().map_err(Clone::clone).and_then(|limits| {
-            let folder = Folder::open(&limits.state)?;
+        let written = Folder::open(&got.limits.state).and_then(|folder| {
             let locked = folder.lock()?;
             let mut ledger = Ledger::read(&locked, &got.day)?;
             let written = ledger.write(&locked, &got.end, &got.rules, bytes, true);
@@ -191,8 +207,7 @@ impl Session {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn audit(&self, event: &str, fields: Value) -> Result<(), String> {
-        let limits = self.limits.as_ref().map_err(Clone::clone)?;
+    pub fn audit(&self, limits: &Limits, event: &str, fields: Value) -> Result<(), String> {
         audit::write(&limits.audit, event, &self.who, fields)
     }
 
@@ -200,11 +215,12 @@ impl Session {
     pub fn audit_refusal(&self, prepare: &Prepare, refusal: &Refusal) {
         let mut inner = self.inner();
         inner.refusals += 1;
+        let Some(limits) = inner.limits.clone() else { return };
         if inner.refusals <= REFUSALS_AUDITED {
             let mut fields = asked_of(prepare);
             fields["reason"] = refusal.to_string().into();
             // It is refused either way.
-            let _ = self.audit("refused", fields);
+            let _ = self.audit(&limits, "refused", fields);
         }
     }
 
@@ -216,9 +232,12 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let refusals = self.inner().refusals;
-        if refusals > REFUSALS_AUDITED {
-            let _ = self.audit("refused_more", json!({ "requests": refusals - REFUSALS_AUDITED }));
+        let (refusals, limits) = {
+            let inner = self.inner();
+            (inner.refusals, inner.limits.clone())
+        };
+        if let Some(limits) = limits.filter(|_| refusals > REFUSALS_AUDITED) {
+            let _ = self.audit(&limits, "refused_more", json!({ "requests": refusals - REFUSALS_AUDITED }));
         }
     }
 }

@@ -176,13 +176,19 @@ impl Carried<'_> {
     }
 
     async fn write(&self, answer: &mut SendStream, mut left: u64) -> Result<(), BrokenOff> {
+        // What was granted to a stream that its client does not read stays its own: no other one waits for it.
+        let mut granted = 0;
         while left > 0 {
-            let part = usize::try_from(left).unwrap_or(usize::MAX).min(PAYLOAD.len());
-            let written = self.in_time(answer.write_chunks(&mut [Bytes::from_static(&PAYLOAD[..part])])).await?;
+            if granted == 0 {
+                granted = usize::try_from(left).unwrap_or(usize::MAX).min(PAYLOAD.len());
+                self.pace.granted(granted as u64).await;
+            }
+            let payload = Bytes::from_static(&PAYLOAD[..granted]);
+            let written = self.in_time(answer.write_chunks(&mut [payload])).await?;
             let count = written.bytes as u64;
             self.sent_bytes.set(self.sent_bytes.get() + count);
             left -= count;
-            self.pace.carried(count).await;
+            granted -= written.bytes;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use traffic::pacing::{Gap, Schedule};
 
 use crate::defaults::RATE_BURST;
 
-/// Whoever has carried something waits until it was due.
+/// Whoever sends has its bytes granted first, and waits until they are due; what came is counted once it is there.
 pub struct Pace {
     begin: Instant,
     schedule: Option<Mutex<Schedule>>,
@@ -23,15 +23,32 @@ impl Pace {
         Self { begin: Instant::now(), schedule }
     }
 
-    /// So many bytes were carried: waits until the next ones may be.
+    /// Waits until so many bytes may be sent: behind all that were granted before, of whichever stream.
+    pub async fn granted(&self, bytes: u64) {
+        self.wait(|schedule| {
+            let due_ns = schedule.due_ns();
+            schedule.sent(bytes);
+            due_ns
+        })
+        .await;
+    }
+
+    /// So many bytes came: waits until the next ones may.
     pub async fn carried(&self, bytes: u64) {
+        self.wait(|schedule| {
+            schedule.sent(bytes);
+            schedule.due_ns()
+        })
+        .await;
+    }
+
+    async fn wait(&self, until_ns: impl FnOnce(&mut Schedule) -> u64) {
         let Some(schedule) = &self.schedule else { return };
         let now_ns = nanoseconds(self.begin.elapsed());
         let due_ns = {
             let mut schedule = schedule.lock().unwrap_or_else(PoisonError::into_inner);
             schedule.put_off(now_ns, nanoseconds(RATE_BURST));
-            schedule.sent(bytes);
-            schedule.due_ns()
+            until_ns(&mut schedule)
         };
         sleep(Duration::from_nanos(due_ns.saturating_sub(now_ns))).await;
     }

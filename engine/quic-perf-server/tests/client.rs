@@ -235,6 +235,33 @@ fn no_more_than_the_rate_is_carried() {
 }
 
 #[test]
+fn many_streams_begin_no_faster_than_the_rate() {
+    const STREAMS: usize = 32;
+    const RATE_BPS: u64 = 8_000_000;
+    let server = Served::by(Config { rate_max_bps: Some(RATE_BPS), ..Config::default() });
+    client(b"perf", async |endpoint| {
+        let connection = connected(endpoint, server.address).await.unwrap();
+        let begun = Instant::now();
+        let came = std::cell::Cell::new(0);
+        let one = async || {
+            let (mut request, mut answer) = connection.open_bi().await.unwrap();
+            request.write_all(&(1_u64 << 20).to_be_bytes()).await.unwrap();
+            request.finish().unwrap();
+            while let Some(chunk) = answer.read_chunk(usize::MAX, true).await.unwrap() {
+                came.set(came.get() + chunk.bytes.len() as u64);
+                let at_rate = RATE_BPS / 8 * u64::try_from(begun.elapsed().as_millis()).unwrap() / 1000;
+                // What is written at once, and the burst of a connection that rests.
+                assert!(came.get() <= at_rate + (64 << 10) + 50_000 + 30_000, "{} B of {at_rate} B", came.get());
+            }
+        };
+        let all = futures_util::future::join_all((0..STREAMS).map(|_| one()));
+        assert!(timeout(Duration::from_millis(1500), all).await.is_err(), "32 MiB take half a minute");
+        assert!(came.get() > 500_000, "{}", came.get());
+    });
+    server.end();
+}
+
+#[test]
 fn one_address_has_its_share_of_the_places_and_a_refused_one_hears_nothing() {
     let server = Served::by(Config { per_address_max: 1, ..Config::default() });
     client(b"perf", async |endpoint| {

@@ -59,10 +59,10 @@ impl Control {
         self.guard.get().map_or(Ok(()), |guard| guard.check_peer(peer).map_err(TrialError::Refused))
     }
 
-    /// Whether so many bytes are allowed.
+    /// Whether so many bytes are allowed. They are counted where somebody asks alone.
     #[must_use]
-    pub fn may_carry(&self, bytes: u64) -> bool {
-        self.guard.get().is_none_or(|guard| guard.may_carry(bytes))
+    pub fn may_carry(&self, bytes: impl FnOnce() -> u64) -> bool {
+        self.guard.get().is_none_or(|guard| guard.may_carry(bytes()))
     }
 
     /// Whether [`Control::start`] was called.

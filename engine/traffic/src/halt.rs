@@ -33,6 +33,12 @@ impl<'a> Halt<'a> {
         if self.stopped() { Err(TrialError::Stopped) } else { Ok(()) }
     }
 
+    /// The same after so many bytes, of which its host may say that they are too many.
+    pub fn check_carried(&self, bytes: impl FnOnce() -> u64) -> Result<(), TrialError> {
+        self.check()?;
+        if self.control.is_none_or(|control| control.may_carry(bytes)) { Ok(()) } else { Err(TrialError::Stopped) }
+    }
+
     /// Waits, unless a stop comes.
     pub fn sleep(&self, pause: Duration) -> Result<(), TrialError> {
         let until = Instant::now() + pause;

@@ -21,12 +21,17 @@ impl<'a> ProgressReporter<'a> {
         if now_ns < self.due_ns {
             return;
         }
+        self.report(now_ns, bytes());
+    }
+
+    /// Reports at once.
+    pub fn report(&mut self, now_ns: i64, bytes: u64) {
         self.due_ns = now_ns + nanoseconds(PROGRESS_INTERVAL);
         self.outbox.event(Event::Progress(Progress {
             trial: self.trial.into(),
             role: self.role,
             elapsed_us: u64::try_from(now_ns / 1000).unwrap_or(0),
-            bytes: bytes(),
+            bytes,
         }));
     }
 }

@@ -39,16 +39,17 @@ def add_note(folder: Folder, note: Note) -> None:
     Raises:
         ArchiveError: There is no room for it, or the disk does not take it.
     """
-    line = json.dumps(note.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")) + "\n"
+    text = json.dumps(note.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
     with disk.reported(folder.path / NOTES_FILE, "cannot be written"):
         descriptor = _opened(folder)
         try:
             disk.lock(descriptor)
             size = os.fstat(descriptor).st_size
+            unfinished = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            line = ("\n" * unfinished + text + "\n").encode()
             if size + len(line) > NOTES_BYTES_MAX:
                 raise ArchiveError(f"{folder.path / NOTES_FILE}: has no room for another note")
-            unfinished = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-            disk.append(descriptor, ("\n" * unfinished + line).encode(), at=size)
+            disk.append(descriptor, line, at=size)
             folder.sync()
         finally:
             os.close(descriptor)

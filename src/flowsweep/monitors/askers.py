@@ -60,6 +60,8 @@ class AgentsAsker:
         try:
             process.stdin.write(self._asked)
             while line := await self._line(process):
+                if not line.strip():  # it was answered, and goes on
+                    continue
                 poll = poll_of(line)
                 if poll.monitor not in self.monitors:
                     raise ValueError(f"it told of {bounded(poll.monitor)}, of which nobody asked")

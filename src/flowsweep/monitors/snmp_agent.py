@@ -102,8 +102,9 @@ class SnmpClient:
         return await kind.create((address, self._agent.port), timeout=MONITOR_ANSWER_S, retries=_RETRIES)
 
     async def _found(self, answered: Callable[[], None]) -> dict[str, int]:
-        """The numbers of the interfaces, by their names."""
+        """The numbers of the interfaces, by their names; an agent is asked until all are known."""
         there: dict[str, int] = {}
+        wanted = set(self._agent.interfaces)
         at = IF_NAME
         walked = 0
         while walked < _WALKED_MAX:
@@ -120,7 +121,13 @@ class SnmpClient:
                 break
             at = _last_of(own, at)
             walked += len(own)
+            if wanted <= there.keys():
+                break
         missing = [name for name in self._agent.interfaces if name not in there]
+        if missing and walked >= _WALKED_MAX:
+            raise AgentSilentError(
+                f"has no interface {missing[0]} among its first {walked}: no more are looked through"
+            )
         if missing:
             others = f"it has {', '.join(list(there)[:_SHOWN])}" if there else "it has none with an ifName"
             raise AgentSilentError(f"has no interface {missing[0]}; {others}")

@@ -1,8 +1,9 @@
 """Asks SNMP agents again and again, in a process of its own: `python -m flowsweep.monitors.snmp_process`.
 
-Its first line of standard input says whom it asks; it writes a line for each poll, and ends when its standard
-input does. So whatever an agent sends, and however long a name takes to resolve, neither trials nor the
-controller's event loop notice. SNMP itself is pysnmp's.
+Its first line of standard input says whom it asks; it writes a line for each poll, and an empty one at each
+answer, which says that it goes on. It ends when its standard input does. So whatever an agent sends, and
+however long a name takes to resolve, neither trials nor the controller's event loop notice. SNMP itself is
+pysnmp's.
 """
 
 import asyncio
@@ -68,21 +69,26 @@ class _Agent:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(deadline_s) as timer:
-                async for poll in self._client.poll(lambda: timer.reschedule(loop.time() + deadline_s)):
-                    _tell(poll)
+
+                def answered() -> None:
+                    timer.reschedule(loop.time() + deadline_s)
+                    _write(b"\n")
+
+                async for poll in self._client.poll(answered):
+                    _write(line_of(poll))
             self.answers = True
         except (AgentSilentError, TimeoutError, OSError) as error:
             self.answers = False
             why = str(error) or f"no answer within {deadline_s:g} s"
             took_us = round((time.monotonic() - began_s) * 1e6)
-            _tell(Poll(self._agent.name, began_us + took_us // 2, took_us, silent=bounded(why)))
+            _write(line_of(Poll(self._agent.name, began_us + took_us // 2, took_us, silent=bounded(why))))
             # A new one next time: an agent that was replaced has another engine id, which v3 remembers.
             self._client.close()
             self._client = SnmpClient(self._agent)
 
 
-def _tell(poll: Poll) -> None:
-    sys.stdout.buffer.write(line_of(poll))
+def _write(line: bytes) -> None:
+    sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 
 

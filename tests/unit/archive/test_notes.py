@@ -94,3 +94,20 @@ def test_there_is_an_end_to_the_file(folder):
 def test_an_archive_with_notes_is_still_a_sound_archive(folder):
     add_note(folder, Note(at=AT, text="x"))
     assert not verify_archive(folder.path).problems
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"{"], ids=["whole", "unfinished"])
+def test_letters_of_several_bytes_do_not_make_a_file_too_large_to_be_read(folder, ending):
+    """A note's bytes count, not its characters, with the line that it ends."""
+    note = Note(at=AT, text="ш" * TEXT_MAX)
+    add_note(folder, note)
+    needed = notes_bytes(folder) + (ending != b"\n")
+    for missing in (1, 0):
+        left_out = b"x" * (NOTES_BYTES_MAX - needed + missing - 1) + ending
+        (folder.path / NOTES_FILE).write_bytes(left_out)
+        if missing:
+            with pytest.raises(ArchiveError, match="no room"):
+                add_note(folder, note)
+    add_note(folder, note)
+    assert notes_bytes(folder) == NOTES_BYTES_MAX
+    assert texts(folder) == [note.text]

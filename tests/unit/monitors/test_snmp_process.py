@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.monitors import snmp_process
 from flowsweep.monitors.askers import AgentsAsker
-from flowsweep.monitors.messages import AgentAsked, poll_of
+from flowsweep.monitors.messages import AgentAsked, line_of, poll_of
 from flowsweep.monitors.reading import Poll
 from virtual_time import VirtualTimeLoop
 
@@ -43,7 +44,9 @@ def told(
     asker = snmp_process._Agent(AGENT)
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         runner.run(asker.ask(DEADLINE_S))
-    return [poll_of(line) for line in capsysbinary.readouterr().out.splitlines(keepends=True)], asker.answers
+    lines = capsysbinary.readouterr().out.splitlines(keepends=True)
+    assert lines.count(b"\n") == sum(answer_s < DEADLINE_S for answer_s in answers_s)
+    return [poll_of(line) for line in lines if line != b"\n"], asker.answers
 
 
 def test_many_slow_answers_are_all_told(monkeypatch: pytest.MonkeyPatch, capsysbinary: Any) -> None:
@@ -71,6 +74,24 @@ def test_a_process_that_says_nothing_is_told_with_a_reason() -> None:
 
     with pytest.raises(TimeoutError, match=r"what asks it said nothing for 0\.2 s"):
         asyncio.run(asked())
+
+
+def test_a_process_whose_agent_answers_is_waited_for_until_it_tells() -> None:
+    """An agent with many interfaces is asked for their names for longer than a process may say nothing."""
+    line = line_of(Poll("core", 1, 1, (("et0", "in_bytes", 1),)))
+    script = (
+        f"import sys, time\nfor line in [b'\\n'] * 8 + [{line!r}]:\n"
+        " time.sleep(0.2)\n sys.stdout.buffer.write(line)\n sys.stdout.flush()"
+    )
+
+    async def asked() -> Poll:
+        asker = AgentsAsker([AGENT], None)
+        asker._command = (sys.executable, "-I", "-S", "-c", script)
+        asker._silence_s = 1.0
+        async with aclosing(asker.polls(asyncio.Event())) as polls:
+            return await anext(polls)
+
+    assert asyncio.run(asked()).values == (("et0", "in_bytes", 1),)
 
 
 def test_modules_in_the_folder_where_a_run_begins_do_not_get_secrets(

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod audit;
+mod bounds;
+mod file;
 mod hostile_state;
 mod ledger;
 mod refusals;

@@ -10,9 +10,9 @@ use std::{
 };
 
 use limits::{Availability, Limits, Moment, Refusal};
-use wire::Test;
+use wire::{Role, Test};
 
-use crate::support::{Point, admit, tcp, to_peer};
+use crate::support::{Point, admit, connect, listen, prepare, tcp, to_peer};
 
 const RULE: &str = "[[rule]]\nname = \"all\"\npeers = [\"0.0.0.0/0\"]\nduration = \"10s\"";
 
@@ -61,6 +61,29 @@ fn once_a_trial_runs_its_end_is_known_better() {
 }
 
 #[test]
+fn a_trial_ends_with_the_times_of_the_day_of_its_peers() {
+    let now = Moment::now();
+    let hour = now.0 / 3600 % 24;
+    let until = |hours: u64| format!("between = [\"{hour:02}:00-{:02}:00\"]", (hour + hours) % 24);
+    let rule = |name: &str, rest: &str| RULE.replace("all", name).replace("0.0.0.0", rest);
+    let [short, long] = [("short", "203.0.113.0", 2), ("long", "198.51.100.0", 3)]
+        .map(|(name, network, hours)| format!("{}\n{}", rule(name, network).replace("/0", "/24"), until(hours)));
+    let listening = |rules: &str, peer: &str| {
+        let point = Point::new("wait = \"0s\"", rules);
+        let sink = admit(&point.session("alice", None), &prepare(Role::Sink, listen(), Test::Tcp(tcp()))).ok().unwrap();
+        let unknown = sink.open_for(now);
+        sink.check_peer(peer.parse().unwrap()).unwrap();
+        [unknown, sink.open_for(now)].map(|left| left.map(|left| (left.as_secs() + now.0 % 3600) / 3600))
+    };
+    let both = format!("{short}\n{long}");
+    assert_eq!(listening(&both, "203.0.113.9"), [Some(3), Some(2)]);
+    assert_eq!(listening(&both, "198.51.100.9"), [Some(3), Some(3)]);
+    let always = format!("{both}\n{RULE}");
+    assert_eq!(listening(&always, "203.0.113.9"), [None, Some(2)]);
+    assert_eq!(listening(&always, "192.0.2.9"), [None, None]);
+}
+
+#[test]
 fn sessions_of_one_controller_share_its_flows_and_its_rate() {
     let point = Point::new("wait = \"0s\"\nat_once = 4", &format!("{RULE}\nflows = 4\nrate = \"1Mbit/s\""));
     let request = |flows, rate_bps| to_peer(Test::Tcp(wire::TcpSettings { flows, rate_bps: Some(rate_bps), ..tcp() }));
@@ -98,6 +121,18 @@ fn a_turn_is_not_kept_by_trials_that_overlap() {
     thread::sleep(Duration::from_millis(2100));
     let refusal = admit(&gate, &to_peer(Test::Tcp(longest))).err().unwrap().to_string();
     assert!(refusal.contains("asked for another trial within a turn, until 20"), "{refusal}");
+}
+
+#[test]
+fn a_turn_has_room_for_trials_of_all_rules() {
+    let short = RULE.replace("all", "short").replace("0.0.0.0/0", "203.0.113.0/24").replace("10s", "1s");
+    let point = Point::new("wait = \"0s\"", &format!("{short}\n{}", RULE.replace("10s", "600s")));
+    let gate = point.session("alice", None);
+    let to_short = prepare(Role::Source, connect("203.0.113.9"), Test::Tcp(tcp()));
+    let _held = admit(&gate, &to_short).ok().unwrap();
+    let long = wire::TcpSettings { duration_us: 600_000_000, ..tcp() };
+    let admitted = admit(&gate, &to_peer(Test::Tcp(long)));
+    assert!(admitted.is_ok(), "{}", admitted.err().map_or(String::new(), |refusal| refusal.to_string()));
 }
 
 #[test]

@@ -164,7 +164,7 @@ impl<C: Procedure> Coordinator<'_, '_, C> {
         let due = self.sides.iter().map(|side| side.due_in(now_ns)).min().unwrap_or(STOP_CHECK);
         self.wait(longest.min(STOP_CHECK).min(due));
         self.sides.iter_mut().for_each(Side::look);
-        self.halt.check()?;
+        self.halt.check_carried(|| self.sides.iter().map(|side| side.flows.bytes()).sum())?;
         self.sides.iter().find_map(Side::first_broken).map_or(Ok(()), Err)?;
         self.procedure.look(self.sides)
     }

@@ -1,10 +1,12 @@
 //! The loop with flows that carry nothing, and a procedure that does as little as one can.
 
+use std::net::IpAddr;
+
 use wire::{CpuTime, Event, RendezvousRole, Role, Token};
 
 use super::*;
 use crate::{
-    Control, Outbox, SampleBatch, Task,
+    Control, Guard, Outbox, SampleBatch, Task,
     flow::{Connection, Flow},
     host::Counters,
     origin::Origin,
@@ -158,4 +160,30 @@ fn a_trial_that_is_stopped_ends() {
     let (incomplete, ends, ..) = ran([&[Does::GoesOn], &[Does::GoesOn]], &control);
     assert!(matches!(incomplete, Some(TrialError::Stopped)), "{incomplete:?}");
     assert_eq!(ends.len(), 2);
+}
+
+/// Allows so many bytes.
+struct AtMost(u64);
+
+impl Guard for AtMost {
+    fn check_peer(&self, _: IpAddr) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn may_carry(&self, bytes: u64) -> bool {
+        bytes <= self.0
+    }
+}
+
+#[test]
+fn a_trial_ends_where_its_host_allows_no_more_bytes_before_all_flows_run_too() {
+    for does in [Does::Nothing, Does::Obeys] {
+        for (most, stopped) in [(1, true), (2, false)] {
+            let control = Control::default();
+            control.guard(Box::new(AtMost(most)));
+            let (incomplete, ..) = ran([&[Does::GoesOn, Does::Obeys, does], &[]], &control);
+            let own = matches!(incomplete, Some(TrialError::Stopped));
+            assert_eq!(own, stopped || does == Does::Obeys, "{incomplete:?}");
+        }
+    }
 }

@@ -102,6 +102,7 @@ fn report<R: Tabular>(
     incomplete: Option<TrialError>,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
+    run.tell();
     let origin_unix_ns = run.origin.unix_ns;
     let seen = std::mem::take(&mut run.remarks);
     let (observed, rejected, steps) = run.end();

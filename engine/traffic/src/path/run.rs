@@ -103,6 +103,11 @@ impl<'a> Run<'a> {
         if self.control.stopped() { Err(TrialError::Stopped) } else { Ok(()) }
     }
 
+    /// Reports all that passed: no table of a path's has it.
+    pub fn tell(&mut self) {
+        self.progress.report(self.now_ns(), self.bytes);
+    }
+
     /// Waits for something to read until `until_ns`, but not so long that a stop would go unnoticed.
     pub fn wait_until(&mut self, until_ns: i64) -> Result<(), TrialError> {
         let left = Duration::from_nanos(u64::try_from(until_ns - self.now_ns()).unwrap_or(0));

@@ -55,7 +55,7 @@ pub fn respond(
     let mut incomplete = None;
     while Instant::now() < deadline {
         // What is answered is as much as what comes.
-        if control.stopped() || !control.may_carry(responder.bytes) {
+        if control.stopped() || !control.may_carry(|| responder.bytes) {
             incomplete = Some(TrialError::Stopped);
             break;
         }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wire::{OPENING_BYTES, Opening, PathSettings, Phase, Role, Token};
+use wire::{Event, OPENING_BYTES, Opening, PathSettings, Phase, Role, Token};
 
 use crate::{
     ends::End,
@@ -186,5 +186,25 @@ fn settings_that_make_no_sense_are_refused() {
         PathSettings { deadline_us: u64::MAX, ..hops_and_trains() },
     ] {
         assert_eq!(End::begin(listen(Role::Sink, path)).failed().kind, "settings");
+    }
+}
+
+#[test]
+fn all_bytes_are_told_before_the_report() {
+    let path = PathSettings { ttl_max: 0, streams: 0, ..hops_and_trains() };
+    let sink = End::begin(listen(Role::Sink, path.clone()));
+    let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), path));
+    (source.connected(), sink.connected());
+    source.control.start(Instant::now());
+    for end in [source, sink] {
+        let mut told = 0;
+        let last = loop {
+            match end.next() {
+                Event::Progress(progress) => told = progress.bytes,
+                other => break other,
+            }
+        };
+        assert!(matches!(last, Event::Report(_)), "{last:?}");
+        assert!(told >= 2 * 50 * 1500, "{told} B of two trains");
     }
 }

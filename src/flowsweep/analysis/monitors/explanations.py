@@ -11,11 +11,14 @@ from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.monitors.series import Course, Key, courses
 from flowsweep.analysis.statistics.campaign_series import seconds
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import BITS_PER_BYTE, SECOND_US
+from flowsweep.defaults import BITS_PER_BYTE, MICROSECOND_NS, SECOND_US
 from flowsweep.schedule.background import PROBE
 
 AGENT_CACHE_US = 5_000_000
 """How old may be what an agent says: net-snmp's keeps counters for some seconds."""
+
+_EVERY_APART = 2
+"""How much further apart than `every` two polls may be between which none was: asking may be late by one."""
 
 Kind = Literal["cross", "cpu", "poll"]
 
@@ -142,17 +145,25 @@ def _cpu(trials: Spanned, facts: MonitorFacts, found: Mapping[Key, Course]) -> I
 
 
 def _polls(trials: Spanned, facts: MonitorFacts) -> Iterator[Explanation]:
-    """Whether a monitor was asked while a trial ran; the time that asking took counts."""
+    """Whether a monitor was asked while a trial ran; the time that asking took counts.
+
+    Of a trial without a poll that is known only where one came before it and one after, as near to each other
+    as they are to come: polls that an archive no longer took were asked all the same.
+    """
     asked = facts.table.group_by(["monitor", "at_us", "took_us"]).aggregate([]).to_pylist()
-    for name in facts.monitors:
+    for name, monitor in facts.monitors.items():
         polls = [(row["at_us"], row["took_us"]) for row in asked if row["monitor"] == name]
         if not polls:
             continue
         begins = np.sort([at_us - took_us / 2 for at_us, took_us in polls])
         ends = np.sort([at_us + took_us / 2 for at_us, took_us in polls])
-        values = {
+        apart_us = _EVERY_APART * monitor.every_ns / MICROSECOND_NS
+        values = {}
+        for row, (begin_us, end_us) in trials:
             # Polls that have begun by a trial's end, without those that were over before it began.
-            row["trial_id"]: float(np.searchsorted(begins, end_us) > np.searchsorted(ends, begin_us))
-            for row, (begin_us, end_us) in trials
-        }
+            begun, over = np.searchsorted(begins, end_us), np.searchsorted(ends, begin_us)
+            if begun > over:
+                values[row["trial_id"]] = 1.0
+            elif over > 0 and begun < len(begins) and begins[begun] - ends[over - 1] <= apart_us:
+                values[row["trial_id"]] = 0.0
         yield Explanation("poll", name, values)

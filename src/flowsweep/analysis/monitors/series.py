@@ -19,7 +19,7 @@ Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 _CS_US = 10_000
 _CLOCKS_DIFFER = 0.01
-"""The share by which the clock of whoever counts may be slow."""
+"""The share by which the clock of whoever counts may be slow or fast."""
 _ANSWERED_LATE_CS = 1_000
 """The seconds that an answer may take, and by which the controller's clock may be set."""
 
@@ -68,8 +68,9 @@ def courses(table: pa.Table) -> dict[Key, Course]:
 
     Returns:
         No stretch goes over a poll that gave nothing, a restart of whoever counts (its uptime went back, or
-        grew by less than the time between the polls) or a discontinuity of an interface: then nobody knows
-        what was counted, and there is a gap, no spike.
+        grew by less than the time between the polls), a discontinuity of an interface or a step of the
+        controller's clock (the uptime grew by more: polls of before and after lie between each other): then
+        nobody knows what was counted, and there is a gap, no spike.
     """
     found: dict[Key, Course] = {}
     for monitor, rows in _by(table, "monitor").items():
@@ -134,7 +135,7 @@ def _course(
     for before, after in pairwise(times):
         if np.searchsorted(silent_us, before) != np.searchsorted(silent_us, after):
             continue
-        if _is_restarted(before, after, up_times) or anew.get(after) != anew.get(before):
+        if _is_torn(before, after, up_times) or anew.get(after) != anew.get(before):
             continue
         rise = increase(series[before], series[after], bits)
         if rise is not None:
@@ -144,12 +145,13 @@ def _course(
     return Course(begins, ends, np.array(columns[2], dtype=np.float64))
 
 
-def _is_restarted(before_us: int, after_us: int, up_times: Mapping[int, int]) -> bool:
-    """Whether whoever counts began anew between two polls, as far as its uptime (cs) says."""
+def _is_torn(before_us: int, after_us: int, up_times: Mapping[int, int]) -> bool:
+    """Whether whoever counts began anew between two polls, or our clock was set, as its uptime (cs) says."""
     before_cs, after_cs = up_times.get(before_us), up_times.get(after_us)
     if before_cs is None or after_cs is None:
         return before_cs is not None
-    return after_cs - before_cs < (after_us - before_us) / _CS_US * (1 - _CLOCKS_DIFFER) - _ANSWERED_LATE_CS
+    apart_cs = (after_us - before_us) / _CS_US
+    return abs(after_cs - before_cs - apart_cs) > apart_cs * _CLOCKS_DIFFER + _ANSWERED_LATE_CS
 
 
 def _series(rows: pa.Table, name: str, counter: str) -> dict[int, int]:

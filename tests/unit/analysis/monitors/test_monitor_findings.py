@@ -36,9 +36,8 @@ def hourly(rows: Sequence[Row], every: int) -> MonitorFacts:
     """A monitor that is asked at every so many trials, in their middle."""
     began_s = STARTED_AT.timestamp()
     times_s = [APART_S * number + TRIAL_S / 2 for number in range(0, len(rows), every)]
-    return facts(
-        [Poll("core", round((began_s + at_s) * 1e6), 2000, (("", "uptime_cs", 1),)) for at_s in times_s]
-    )
+    polls = [Poll("core", round((began_s + at_s) * 1e6), 2000, (("", "uptime_cs", 1),)) for at_s in times_s]
+    return facts(polls, every_s=APART_S * every)
 
 
 @pytest.mark.parametrize("stale_s", [0.0, 5.0])
@@ -87,8 +86,12 @@ def test_background_traffic_of_the_plan_is_not_taken_for_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("up_cs", "rises"), [(600_000, [45e9]), (596_000, [45e9]), (300_000, []), (100, []), (None, [45e9])]
-)
+    ("up_cs", "rises"),
+    [
+        (600_000, [45e9]), (596_000, [45e9]), (604_000, [45e9]), (300_000, []), (100, []), (605_000, []),
+        (None, [45e9]),
+    ],
+)  # fmt: skip
 def test_a_restart_between_rare_polls_leaves_a_gap(up_cs: int | None, rises: list[float]) -> None:
     begun_us, hour_us = round(STARTED_AT.timestamp() * 1e6), 3_600 * 10**6
     polls = []
@@ -98,6 +101,22 @@ def test_a_restart_between_rare_polls_leaves_a_gap(up_cs: int | None, rises: lis
         polls.append(Poll("core", begun_us + number * hour_us, 2000, values))
     course = courses(facts(polls).table)["core", "et0", "in_bytes"]
     assert list(course.rises) == rises
+
+
+@pytest.mark.parametrize("back_s", [300.0, 303.0, 3600.0])
+def test_polls_of_before_and_after_a_clock_was_set_back_give_gaps_and_no_spikes(back_s: float) -> None:
+    """A router that counts 1 MB each second is asked each 10 s; the controller's clock is set back."""
+    begun_s = STARTED_AT.timestamp()
+    polls = []
+    for at_s in range(0, 2000, 10):
+        shown_s = begun_s + at_s - back_s * (at_s >= 1000)
+        values = (("", "uptime_cs", 100 * at_s + 50_000), ("et0", "in_bytes", at_s * 10**6))
+        polls.append(Poll("core", round(shown_s * 1e6), 2000, values))
+    course = courses(facts(polls).table)["core", "et0", "in_bytes"]
+    lengths_s = (course.ends_us - course.begins_us) / 1e6
+    assert len(course.rises) > 100
+    assert np.all(np.abs(course.rises / 1e6 - lengths_s) <= 11)
+    assert np.all(np.diff(course.begins_us) > 0)
 
 
 @pytest.mark.parametrize("stale_s", [0.0, 5.0])
@@ -148,6 +167,20 @@ def test_polls_during_all_trials_leave_nothing_to_compare() -> None:
     one = of_kind("polling", found(rows, hourly(rows, 1)))
     assert one.decision == "undecided"
     assert "it was asked during all of these trials" in one.claim
+
+
+def test_polls_that_are_not_kept_are_none_that_were_not_asked() -> None:
+    """Beyond what an archive keeps of monitors, or while its disk is full, they are asked all the same."""
+    rows = trials([90e6] * 48)
+    known = hourly(rows, 4)
+    times = known.table["at_us"]
+    first_us, last_us = (round((STARTED_AT.timestamp() + APART_S * number) * 1e6) for number in (13, 30))
+    kept = known.table.filter(pc.or_(pc.less(times, first_us), pc.greater(times, last_us)))
+    for table, told in ((known.table, range(45)), (kept, [*range(13), *range(32, 45)])):
+        [asked] = [
+            one for one in explanations(rows, MonitorFacts(known.monitors, table)) if one.kind == "poll"
+        ]
+        assert asked.values == {rows[number]["trial_id"]: float(number % 4 == 0) for number in told}
 
 
 def test_trials_without_polls_around_them_are_not_explained() -> None:
