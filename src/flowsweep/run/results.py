@@ -64,11 +64,17 @@ def _told(record: TrialRecord, data: Data, status: Status) -> dict[str, object]:
     """What a step of a search tells."""
     trial = record.trial
     if isinstance(trial.search, SearchInRounds):
-        goodput_bps = searched_bps(trial, data.samples, record.decided) if status == "ok" else 0.0
-        return {"searched_bps": goodput_bps}
+        return {"searched_bps": _searched_bps(record, data) if status == "ok" else 0.0}
     return {
         "carried": carried(trial, data.flows, data.of_tests.get("histograms")) if status == "ok" else None
     }
+
+
+def _searched_bps(record: TrialRecord, data: Data) -> float:
+    """The mean goodput of a whole trial: a server that received has no samples, and tells its own."""
+    if record.reported_goodput_bps is not None:
+        return record.reported_goodput_bps
+    return searched_bps(record.trial, data.samples, record.decided)
 
 
 def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:

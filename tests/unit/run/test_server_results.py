@@ -1,0 +1,60 @@
+"""The outcome of a trial with a server at the far end: what it told counts, as nothing was sampled there."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from fake_engine import FakeNetwork, access, report
+from flowsweep.hosts.clock import ClockOffset
+from flowsweep.hosts.inbox import EndReport
+from flowsweep.hosts.messages import FarFlow, FarSide
+from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer, ServerPeer
+from flowsweep.run.attempt import Attempt
+from flowsweep.run.deadlines import Deadlines
+from flowsweep.run.engines import HostSession
+from flowsweep.run.far_end import FarEnd
+from flowsweep.run.outcome import TrialRecord
+from flowsweep.run.pair import Pair
+from flowsweep.run.results import outcome_of
+from flowsweep.run.traffic import Traffic
+from flowsweep.schedule import schedule
+from flowsweep.schedule.trial import Trial
+from plan_support import plan_of
+
+SEARCH = 'find = "plateau"\nwindow = { from = "64KiB", to = "4MiB" }\nduration = "4s"\nomit = "1s"'
+IPERF3 = Iperf3Peer(port=5201, user=None, password_env=None, public_key=None, pkcs1=False)
+
+
+def first_trial(sweep: str) -> Trial:
+    return schedule(plan_of(sweep), 1)[0].trials[0]
+
+
+def record(trial: Trial, server: ServerPeer, *told: FarFlow) -> TrialRecord:
+    """What becomes of a trial of which the near end sent, and told this of a server that received."""
+
+    async def ask() -> TrialRecord:
+        network, clock = FakeNetwork(), ClockOffset(0, 0, 0)
+        near, far = access(trial.src), replace(access(trial.dst), server=server)
+        sessions = [HostSession(host, await network.connect(host), clock) for host in (near, far)]
+        traffic = Traffic("t", trial.src, trial.dst, trial.parameters, pad_ns=0, first_flow=0)
+        pair = Pair(traffic, *sessions, Deadlines())
+        sent = report("t", "source", [1000], rows=0)
+        near_report = sent.model_copy(update={"far_side": FarSide(cpu_percent=0, flows=list(told))})
+        pair.sender.result = EndReport(near_report, {})
+        assert isinstance(pair.receiver, FarEnd)
+        pair.receiver.take(near_report)
+        return outcome_of(Attempt.now(trial, 1), [pair], [], None).record
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("server", [IPERF3, QuicPerfPeer(port=4433)])
+def test_a_search_is_told_the_goodput_that_a_server_told(server: ServerPeer) -> None:
+    found = record(first_trial(SEARCH), server, FarFlow(flow=0, bytes=3_000_000, elapsed_us=3_000_000))
+    assert (found.status, found.reported_goodput_bps) == ("ok", 8e6)
+    assert found.learned == 8e6
+
+
+def test_a_search_learns_nothing_of_a_server_that_told_nothing() -> None:
+    assert record(first_trial(SEARCH), IPERF3).learned == 0.0
