@@ -202,7 +202,8 @@ impl<'a, K: Kind> Trial<'a, K> {
             let connected = Connected { trial: task.trial.into(), role: task.role, granted: granted.clone() };
             self.outbox.event(Event::Connected(connected));
         }
-        if first.role == Role::Source
+        // A server that sends has begun: what came while the start is waited for would overflow our sockets.
+        if self.tasks.iter().all(|task| task.role == Role::Source)
             && let Err(error) = control.wait_until_started(|| {})
         {
             conversation.break_off();

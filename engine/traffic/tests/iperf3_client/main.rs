@@ -12,7 +12,7 @@ use std::{
 };
 
 use iperf3::{ErrorCode, Results, ServerError, State, StreamResults, encode_frame};
-use wire::{Role, TcpSettings};
+use wire::{Event, Iperf3, Prepare, Role, TcpSettings};
 
 use self::support::{End, Server, iperf3, settings};
 
@@ -121,6 +121,36 @@ fn a_server_that_receives_had_no_data_before_the_trial_began() {
     assert_eq!(report.incomplete, None);
     let elapsed_us = report.far_side.unwrap().flows[0].elapsed_us;
     assert!((1..=4_700_000).contains(&elapsed_us), "of 5 s, it waited 0.3 s for the trial: {elapsed_us}");
+}
+
+#[test]
+fn in_both_directions_nothing_waits_while_the_server_sends_already() {
+    let server = Server::new(|_, mut control| {
+        let mut there = accept_stream(&mut control);
+        let mut back = Server::accept_beside(&control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        let drains = thread::spawn(move || std::io::copy(&mut there, &mut std::io::sink()));
+        let sends = thread::spawn(move || while back.write_all(&[0; 1000]).is_ok() {});
+        control.read_exact(&mut [0]).unwrap();
+        say(&mut control, State::ExchangeResults);
+        take_frame(&mut control);
+        let stream = |id| StreamResults { id, bytes: 1000, end_time: 0.2, ..StreamResults::default() };
+        let results = Results { streams: vec![stream(1), stream(3)], ..Results::default() };
+        control.write_all(&encode_frame(&results).unwrap()).unwrap();
+        say(&mut control, State::DisplayResults);
+        wait_for_end(&mut control);
+        let _ = (drains.join(), sends.join());
+        true
+    });
+    let short = TcpSettings { duration_us: 200_000, drain_timeout_us: 200_000, ..settings(1) };
+    let together = |other: &str| Iperf3 { together_with: Some(other.into()), ..iperf3() };
+    let back = Prepare { trial: "back".into(), ..server.prepare(Role::Sink, short.clone(), together("t")) };
+    let waits = End::begin(back);
+    let end = End::begin(server.prepare(Role::Source, short, together("back")));
+    let ran = [end.outcome(), end.outcome(), end.outcome(), end.outcome()];
+    assert!(ran.iter().all(|event| !matches!(event, Event::Failed(_))), "nobody has said that it is to begin: {ran:?}");
+    waits.over();
 }
 
 #[test]
