@@ -18,6 +18,13 @@ from flowsweep.plan.model import QuicPerfPeer
 from flowsweep.run.trial_end import TrialEnd
 
 
+class FarCounts(UdpCounts):
+    """What a server counted of a stream of datagrams."""
+
+    missing: int | None = None
+    """Numbers that it waited for in vain, of one that received: what came after the end it did not count."""
+
+
 class FarEnd(TrialEnd):
     """The end without an engine: nothing is asked of it; its report is what the near end tells of it.
 
@@ -107,11 +114,12 @@ def _flow(flow: FarFlow, role: str) -> FlowReport:
     )
 
 
-def _counts(flow: FarFlow, role: str) -> UdpCounts | None:
+def _counts(flow: FarFlow, role: str) -> FarCounts | None:
     if flow.datagrams is None:
         return None
     lost = flow.lost or 0
-    return UdpCounts(
+    return FarCounts(
+        missing=lost if role == "sink" else None,
         datagrams=max(0, flow.datagrams - lost) if role == "sink" else flow.datagrams,
         reordered=0,
         reordering_extent_max=0,

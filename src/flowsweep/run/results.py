@@ -1,5 +1,6 @@
 """From the reports of all ends to the outcome of a trial. No session, no waiting."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -8,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from flowsweep.defaults import BITS_PER_BYTE, MICROSECOND_NS, NUMBER_MAX, OFFERED_SHARE_MIN, SECOND_NS
+from flowsweep.hosts.messages import Report
 from flowsweep.plan.searching.model import RateSearch, SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
@@ -23,6 +25,7 @@ from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.run.trial_end import TrialEnd
 from flowsweep.schedule.tests.udp import UdpParameters
 from flowsweep.schedule.trial import Trial
+from flowsweep.wording import counted
 
 _CUT_NO_MORE = "UDP_SEGMENT ceased to work while datagrams were sent: from then on they went one by one"
 
@@ -123,16 +126,35 @@ def carried(trial: Trial, flows: pa.Table, histograms: pa.Table | None = None) -
         return None
     if parameters.rate_sum_bps is None:
         return None
-    counts = {"source": 0, "sink": 0}
-    for row in flows.select(["role", "background", "udp_datagrams"]).to_pylist():
-        if row["background"] is None:
-            counts[row["role"]] += row["udp_datagrams"] or 0
-    sent, came = counts["source"], counts["sink"]
+    sent, came, told_of = _datagrams(flows)
     sent_bits = sent * parameters.length_bytes * BITS_PER_BYTE
     asked_bits = Fraction(parameters.rate_sum_bps * (parameters.duration_ns + trial.pad_ns), SECOND_NS)
     offered = sent_bits >= Fraction(str(OFFERED_SHARE_MIN)) * asked_bits
-    within_loss = sent - came <= Fraction(str(search.loss_max)) * sent
-    return sent > 0 and offered and within_loss and _in_time(search.delay_max_ns, trial, histograms)
+    within_loss = told_of - came <= Fraction(str(search.loss_max)) * told_of
+    return (
+        min(sent, told_of) > 0
+        and offered
+        and within_loss
+        and _in_time(search.delay_max_ns, trial, histograms)
+    )
+
+
+def _datagrams(flows: pa.Table) -> tuple[int, int, int]:
+    """How many a trial's own flows sent, how many came, and of how many it is known whether they came.
+
+    These are all, but where a server counted what it missed: at the end it stopped to. A flow of which it
+    counted nothing is lost.
+    """
+    sent: Counter[int] = Counter()
+    came: Counter[int] = Counter()
+    told_of: dict[int, int] = {}
+    for row in flows.select(["role", "flow", "background", "udp_datagrams", "udp_missing"]).to_pylist():
+        if row["background"] is None:
+            count, missing = row["udp_datagrams"] or 0, row["udp_missing"]
+            (sent if row["role"] == "source" else came)[row["flow"]] += count
+            if missing is not None and count + missing > 0:
+                told_of[row["flow"]] = count + missing
+    return sent.total(), came.total(), sum(told_of.get(flow, count) for flow, count in sent.items())
 
 
 _IN_TIME_PERCENT = 99
@@ -220,6 +242,21 @@ def _reported(pairs: Sequence[Pair]) -> dict[str, Any]:
     }
 
 
+def _not_counted(report: Report) -> tuple[str, ...]:
+    """Say how many datagrams a server that received neither counted nor missed."""
+    far = report.far_side
+    told = {flow.flow: flow.datagrams for flow in (() if far is None else far.flows) if flow.lost is not None}
+    sent = ((flow.flow, flow.udp.datagrams) for flow in report.flows if flow.udp is not None)
+    left = sum(max(0, count - last) for flow, count in sent if (last := told.get(flow)))
+    if not left:
+        return ()
+    remark = (
+        f"The server's numbers end {counted(left, 'datagram')} before what was sent: it did not read these "
+        "any more, or they were lost. They are in no loss."
+    )
+    return (remark,)
+
+
 def _end(end: TrialEnd) -> End | None:
     """What the journal keeps of one end; nothing if its flows never stood."""
     if end.granted is None:
@@ -241,7 +278,7 @@ def _end(end: TrialEnd) -> End | None:
         remarks=(
             *end.granted.remarks,
             *([_CUT_NO_MORE] if stopped_cutting else []),
-            *(() if report is None else report.remarks or ()),
+            *(() if report is None else (*(report.remarks or ()), *_not_counted(report))),
         ),
         origin_unix_ns=None if report is None else report.origin_unix_ns,
         clock_offset_ns=end.clock.offset_ns,
