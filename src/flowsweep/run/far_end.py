@@ -8,6 +8,7 @@ from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import (
     CpuTime,
     FarFlow,
+    FarSide,
     FlowReport,
     Progress,
     RejectedConnections,
@@ -80,12 +81,19 @@ class NearEnd(TrialEnd):
             self.far.take(self.result.report)
 
 
+def told_of(far: FarSide) -> list[FarFlow]:
+    """The flows of which a server told, without those of which it told numbers that cannot be."""
+    return [
+        flow for flow in far.flows if max(filter(None, flow.model_dump().values()), default=0) <= NUMBER_MAX
+    ]
+
+
 def _report(near: Report, role: str) -> Report:
     far = near.far_side
     return near.model_copy(
         update={
             "role": role,
-            "flows": [] if far is None else [_flow(flow, role) for flow in far.flows],
+            "flows": [] if far is None else [_flow(flow, role) for flow in told_of(far)],
             "rejected_connections": RejectedConnections(
                 not_an_engine=0, wrong_token=0, wrong_flow=0, unfinished=0, crowded_out=0
             ),

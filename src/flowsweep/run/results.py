@@ -16,7 +16,7 @@ from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import Data, data_of
 from flowsweep.run.early_end import decided_of
 from flowsweep.run.failure_cause import cause_of, shortfall
-from flowsweep.run.far_end import FarEnd
+from flowsweep.run.far_end import FarEnd, told_of
 from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
 from flowsweep.run.overlap import background_apart, ran_alone
 from flowsweep.run.pair import Pair
@@ -230,7 +230,7 @@ def _reported(pairs: Sequence[Pair]) -> dict[str, Any]:
         for pair in pairs
         if isinstance(pair.receiver, FarEnd) and pair.sender.result is not None
     ]
-    flows = [flow for near in reports if near.far_side is not None for flow in near.far_side.flows]
+    flows = [flow for near in reports if near.far_side is not None for flow in told_of(near.far_side)]
     asked = pairs[0].traffic.parameters.flows if pairs else 0
     if not flows or len(flows) != asked or not all(flow.elapsed_us for flow in flows):
         return {}
@@ -245,7 +245,9 @@ def _reported(pairs: Sequence[Pair]) -> dict[str, Any]:
 def _not_counted(report: Report) -> tuple[str, ...]:
     """Say how many datagrams a server that received neither counted nor missed."""
     far = report.far_side
-    told = {flow.flow: flow.datagrams for flow in (() if far is None else far.flows) if flow.lost is not None}
+    told = {
+        flow.flow: flow.datagrams for flow in (() if far is None else told_of(far)) if flow.lost is not None
+    }
     sent = ((flow.flow, flow.udp.datagrams) for flow in report.flows if flow.udp is not None)
     left = sum(max(0, count - last) for flow, count in sent if (last := told.get(flow)))
     if not left:

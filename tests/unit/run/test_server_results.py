@@ -13,7 +13,7 @@ from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer, ServerPeer
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
-from flowsweep.run.far_end import FarEnd
+from flowsweep.run.far_end import FarEnd, told_of
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.run.pair import Pair
 from flowsweep.run.results import outcome_of
@@ -89,6 +89,15 @@ def test_a_search_is_told_the_goodput_that_a_server_told(server: ServerPeer) -> 
     found = record(first_trial(SEARCH), server, FarFlow(flow=0, bytes=3_000_000, elapsed_us=3_000_000))
     assert (found.status, found.reported_goodput_bps) == ("ok", 8e6)
     assert found.learned == 8e6
+
+
+@pytest.mark.parametrize("number", ["bytes", "elapsed_us", "datagrams", "jitter_ns"])
+def test_a_flow_with_a_number_that_cannot_be_is_not_told_of(number: str) -> None:
+    told = FarFlow(flow=0, bytes=3_000_000, elapsed_us=3_000_000).model_copy(update={number: (1 << 63) - 1})
+    found, flows = record(first_trial(SEARCH), IPERF3, told), FarSide(cpu_percent=0, flows=[told])
+    assert (found.reported_bytes, found.reported_goodput_bps) == (None, None)
+    assert told_of(flows) == []
+    assert told_of(FarSide(cpu_percent=0, flows=[told.model_copy(update={number: 1 << 53})])) != []
 
 
 def test_a_search_learns_nothing_of_a_server_that_told_nothing() -> None:

@@ -8,6 +8,9 @@ use wire::{FarFlow, FarSide, Role};
 /// Retransmissions that nobody counted.
 const UNKNOWN: i64 = -1;
 
+/// More than any count of a test is, or time of it in nanoseconds: a controller takes no more.
+const NUMBER_MAX: u64 = 1 << 53;
+
 /// What we saw of one flow, behind what was left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
@@ -46,12 +49,13 @@ pub fn ours(seen: &[Seen], congestion: Option<String>, counted: Duration) -> Res
     }
 }
 
-/// What the server reported of the flows of one direction, the first of which was made as number `first`.
+/// What the server reported of the flows of one direction, the first of which was made as number `first`. A flow with a
+/// number that cannot be is as one of which it reported nothing.
 pub fn theirs(results: &Results, role: Role, first: u32, flows: u32, datagrams: bool) -> FarSide {
     let found = (0..flows).filter_map(|flow| {
         let id = stream_id(first + flow);
         let stream = results.streams.iter().find(|stream| stream.id == id)?;
-        Some(far_flow(flow, stream, role, datagrams))
+        Some(far_flow(flow, stream, role, datagrams)).filter(can_be)
     });
     FarSide {
         congestion: results.congestion_used.clone().filter(|_| role == Role::Sink && !datagrams),
@@ -82,6 +86,11 @@ fn far_flow(flow: u32, stream: &StreamResults, role: Role, datagrams: bool) -> F
         lost: (datagrams && received).then(|| unsigned(stream.errors)),
         jitter_ns: (datagrams && received).then(|| nanoseconds(stream.jitter)),
     }
+}
+
+fn can_be(flow: &FarFlow) -> bool {
+    let some = [flow.retransmits, flow.datagrams, flow.lost, flow.jitter_ns];
+    some.into_iter().flatten().chain([flow.bytes, flow.elapsed_us]).all(|number| number <= NUMBER_MAX)
 }
 
 fn signed(count: u64) -> i64 {
@@ -164,6 +173,26 @@ mod tests {
         let far = theirs(&results, Role::Source, 0, 1, true);
         assert_eq!((far.cpu_percent.to_bits(), far.flows[0].bytes), (0, 0));
         assert_eq!((far.flows[0].elapsed_us, far.flows[0].jitter_ns), (0, Some(0)));
+    }
+
+    #[test]
+    fn a_flow_with_a_number_that_cannot_be_is_not_told_of() {
+        let most = 1 << 53;
+        let told = |stream| {
+            let results = Results { streams: vec![stream, self::stream(3, most)], ..Results::default() };
+            let flows = theirs(&results, Role::Source, 0, 2, true).flows;
+            flows.iter().map(|flow| flow.flow).collect::<Vec<_>>()
+        };
+        assert_eq!(told(stream(1, 5)), [0, 1]);
+        for absurd in [
+            stream(1, most + 1),
+            StreamResults { packets: i64::MAX, ..stream(1, 5) },
+            StreamResults { errors: i64::MAX, ..stream(1, 5) },
+            StreamResults { end_time: 1e300, ..stream(1, 5) },
+            StreamResults { jitter: f64::INFINITY, ..stream(1, 5) },
+        ] {
+            assert_eq!(told(absurd), [1]);
+        }
     }
 
     #[test]
