@@ -50,7 +50,7 @@ pub fn ours(seen: &[Seen], congestion: Option<String>, counted: Duration) -> Res
 }
 
 /// What the server reported of the flows of one direction, the first of which was made as number `first`. A flow with a
-/// number that cannot be is as one of which it reported nothing.
+/// number that cannot be is as one of which it reported nothing. Servers before 3.2 report no times.
 pub fn theirs(results: &Results, role: Role, first: u32, flows: u32, datagrams: bool) -> FarSide {
     let found = (0..flows).filter_map(|flow| {
         let id = stream_id(first + flow);
@@ -91,6 +91,17 @@ fn far_flow(flow: u32, stream: &StreamResults, role: Role, datagrams: bool) -> F
 fn can_be(flow: &FarFlow) -> bool {
     let some = [flow.retransmits, flow.datagrams, flow.lost, flow.jitter_ns];
     some.into_iter().flatten().chain([flow.bytes, flow.elapsed_us]).all(|number| number <= NUMBER_MAX)
+}
+
+/// Has flows of which the server reported no time last for as long as we counted.
+pub fn settle_times(far_side: &mut FarSide, results: &Results, counted: Duration) {
+    let silent = |stream: &StreamResults| stream.start_time.to_bits() == 0 && stream.end_time.to_bits() == 0;
+    if !results.streams.iter().all(silent) {
+        return;
+    }
+    for flow in &mut far_side.flows {
+        flow.elapsed_us = u64::try_from(counted.as_micros()).unwrap_or(u64::MAX);
+    }
 }
 
 fn signed(count: u64) -> i64 {
@@ -164,6 +175,17 @@ mod tests {
         assert_eq!(far.flows[0].elapsed_us, 2_000_000);
         take_off(&mut far, Duration::from_secs(9));
         assert_eq!(far.flows[0].elapsed_us, 0, "nothing is said by one that cannot be");
+    }
+
+    #[test]
+    fn where_a_server_says_no_time_ours_is_taken() {
+        let told = |end_time| {
+            let results = Results { streams: vec![StreamResults { end_time, ..stream(1, 10) }], ..Results::default() };
+            let mut far = theirs(&results, Role::Source, 0, 1, false);
+            settle_times(&mut far, &results, Duration::from_secs(7));
+            far.flows[0].elapsed_us
+        };
+        assert_eq!([0.0, 2.5, -1.0].map(told), [7_000_000, 2_500_000, 0]);
     }
 
     #[test]

@@ -43,6 +43,22 @@ fn a_server_that_is_always_busy_is_given_up_in_time() {
 }
 
 #[test]
+fn whoever_hangs_up_each_time_is_not_called_busy() {
+    let server = Server::new(|_, _| false);
+    let failed = End::begin(server.prepare(Role::Source, settings(1), iperf3())).failed();
+    assert_eq!((failed.kind.as_str(), failed.phase), ("iperf3_hung_up", wire::Phase::Connect));
+    assert!(failed.message.contains("it accepted and hung up each time for"), "{}", failed.message);
+    let server = Server::new(|visit, mut control| {
+        if visit == 0 {
+            say(&mut control, State::AccessDenied);
+        }
+        false
+    });
+    let failed = End::begin(server.prepare(Role::Source, settings(1), iperf3())).failed();
+    assert_eq!(failed.kind, "iperf3_busy", "it said so once: {failed:?}");
+}
+
+#[test]
 fn a_parameter_that_is_refused_is_told_in_words() {
     let server = Server::new(|_, mut control| {
         refuse(&mut control, ErrorCode::CONGESTION);
@@ -151,6 +167,65 @@ fn in_both_directions_nothing_waits_while_the_server_sends_already() {
     let ran = [end.outcome(), end.outcome(), end.outcome(), end.outcome()];
     assert!(ran.iter().all(|event| !matches!(event, Event::Failed(_))), "nobody has said that it is to begin: {ran:?}");
     waits.over();
+}
+
+#[test]
+fn a_server_that_knows_one_direction_only_is_told_so() {
+    let server = Server::new(|_, mut control| {
+        let mut there = accept_stream(&mut control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        Server::accept_beside(&control).write_all(&[State::AccessDenied.byte()]).unwrap();
+        let drains = thread::spawn(move || std::io::copy(&mut there, &mut std::io::sink()));
+        wait_for_end(&mut control);
+        drop(control);
+        let _ = drains.join();
+        true
+    });
+    let together = |other: &str| Iperf3 { together_with: Some(other.into()), ..iperf3() };
+    let back = Prepare { trial: "back".into(), ..server.prepare(Role::Sink, settings(1), together("t")) };
+    let waits = End::begin(back);
+    let end = End::begin(server.prepare(Role::Source, settings(1), together("back")));
+    let reports =
+        [end.outcome(), end.outcome(), end.outcome(), end.outcome()].into_iter().filter_map(|event| match event {
+            Event::Report(report) => report.incomplete,
+            _ => None,
+        });
+    let reasons: Vec<_> = reports.map(|incomplete| (incomplete.kind, incomplete.message)).collect();
+    assert_eq!(reasons.len(), 2);
+    for (kind, message) in reasons {
+        assert_eq!(kind, "iperf3_one_way");
+        assert!(message.contains("before iperf3 3.7 a server takes no test in both directions at once"), "{message}");
+    }
+    waits.over();
+}
+
+#[test]
+fn a_server_that_says_no_time_counted_as_long_as_the_trial() {
+    let server = Server::new(|_, mut control| {
+        let mut stream = accept_stream(&mut control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        let drains = thread::spawn(move || std::io::copy(&mut stream, &mut std::io::sink()));
+        control.read_exact(&mut [0]).unwrap();
+        say(&mut control, State::ExchangeResults);
+        take_frame(&mut control);
+        // As 3.1 does.
+        let text = br#"{"streams":[{"id":1,"bytes":1000,"retransmits":-1,"jitter":0,"errors":0,"packets":0}]}"#;
+        control.write_all(&u32::try_from(text.len()).unwrap().to_be_bytes()).unwrap();
+        control.write_all(text).unwrap();
+        say(&mut control, State::DisplayResults);
+        wait_for_end(&mut control);
+        let _ = drains.join();
+        true
+    });
+    let short = TcpSettings { duration_us: 200_000, ..settings(1) };
+    let end = End::begin(server.prepare(Role::Source, short, iperf3()));
+    end.connected();
+    thread::sleep(Duration::from_millis(300));
+    end.control.start(Instant::now());
+    let far = end.report().far_side.unwrap();
+    assert!((200_000..10_000_000).contains(&far.flows[0].elapsed_us), "{far:?}");
 }
 
 #[test]
