@@ -2,13 +2,15 @@
 
 /// Most bytes of parameters that iperf3 itself accepts; nobody sends more than a few hundred.
 pub const PARAMS_BYTES_MAX: usize = 8 << 10;
-/// Most bytes of results. iperf3 sets no bound; 128 streams make 26 KB, and the server's output for a day of seconds
-/// with as many streams is what else may be in them.
-pub const RESULTS_BYTES_MAX: usize = 64 << 20;
+/// Most bytes of results. iperf3 sets no bound; 128 streams in both directions make 64 KB, and a server's output is not
+/// asked for.
+pub const RESULTS_BYTES_MAX: usize = 1 << 20;
 /// How deep objects and lists may lie in each other; iperf3's own results reach 7.
 pub const JSON_DEPTH_MAX: usize = 32;
 /// Most parallel streams in each direction.
 pub const STREAMS_MAX: u32 = 128;
+/// Most streams of which results tell: those of both directions.
+pub const REPORTED_MAX: usize = 2 * STREAMS_MAX as usize;
 /// Longest duration, in seconds.
 pub const DURATION_S_MAX: u32 = 86_400;
 /// Longest beginning that is left out, in seconds.

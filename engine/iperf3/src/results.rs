@@ -1,6 +1,6 @@
 //! What each end tells the other about the test that is over.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use crate::{number::whole, object::objects};
 
@@ -28,8 +28,9 @@ pub struct Results {
     /// Congestion control of the sockets that sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
-    /// What the server printed, if it was asked for as JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What the server printed, if it was asked for as JSON. Of a peer it is not kept: of any JSON an object in memory has
+    /// many times the size.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "skipped")]
     pub server_output_json: Option<serde_json::Value>,
     /// What the server printed, if it was asked for as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +79,10 @@ fn unknown() -> i64 {
     -1
 }
 
+fn skipped<'de, D: serde::Deserializer<'de>, T>(deserializer: D) -> Result<Option<T>, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| None)
+}
+
 fn maybe<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     whole(deserializer).map(Some)
 }
@@ -85,7 +90,10 @@ fn maybe<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<i64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::parse_json;
+    use crate::{
+        frame::parse_json,
+        limits::{REPORTED_MAX, RESULTS_BYTES_MAX},
+    };
 
     #[test]
     fn numbers_of_streams_leave_two_out() {
@@ -114,6 +122,42 @@ mod tests {
         assert!(parse_json::<Results>(b"[1.5,1,0.5,0,null,null,null,[]]").is_err());
         assert!(parse_json::<Results>(br#"{"streams":[[1,1000,0,0,0,null,1,null,0,2.5]]}"#).is_err());
         assert!(parse_json::<Results>(br#"{"streams":[{"id":1,"bytes":1000}]}"#).is_ok());
+    }
+
+    #[test]
+    fn of_what_a_server_printed_as_json_nothing_is_kept() {
+        let text = br#"{"streams":[{"id":1,"bytes":1000}],"server_output_json":{"intervals":[1,[2,{"a":null}]]}}"#;
+        let results: Results = parse_json(text).unwrap();
+        assert_eq!((results.streams.len(), results.server_output_json), (1, None));
+        assert!(parse_json::<Results>(br#"{"server_output_json":[1,}"#).is_err());
+    }
+
+    #[test]
+    fn as_many_streams_as_there_may_be_are_read_and_no_more() {
+        let results = |count| Results { streams: vec![StreamResults::default(); count], ..Results::default() };
+        let read = |count| parse_json::<Results>(&serde_json::to_vec(&results(count)).unwrap());
+        assert_eq!(read(REPORTED_MAX).unwrap().streams.len(), REPORTED_MAX);
+        let refused = read(REPORTED_MAX + 1).unwrap_err().to_string();
+        assert!(refused.contains("expected a list of at most 256 objects"), "{refused}");
+    }
+
+    #[test]
+    fn results_of_all_streams_are_within_the_bound() {
+        let large = i64::MAX - 1;
+        let stream = StreamResults {
+            id: large,
+            bytes: large,
+            retransmits: large,
+            jitter: 1.0 / 3.0,
+            errors: large,
+            omitted_errors: Some(large),
+            packets: large,
+            omitted_packets: Some(large),
+            start_time: 1.0 / 3.0,
+            end_time: 1e300 / 3.0,
+        };
+        let results = Results { streams: vec![stream; REPORTED_MAX], ..Results::default() };
+        assert!(4 * serde_json::to_vec(&results).unwrap().len() < RESULTS_BYTES_MAX);
     }
 
     #[test]

@@ -8,6 +8,7 @@ from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import (
     CpuTime,
     FarFlow,
+    FarSide,
     FlowReport,
     Progress,
     RejectedConnections,
@@ -16,6 +17,13 @@ from flowsweep.hosts.messages import (
 )
 from flowsweep.plan.model import QuicPerfPeer
 from flowsweep.run.trial_end import TrialEnd
+
+
+class FarCounts(UdpCounts):
+    """What a server counted of a stream of datagrams."""
+
+    missing: int | None = None
+    """Numbers that it waited for in vain, of one that received: what came after the end it did not count."""
 
 
 class FarEnd(TrialEnd):
@@ -73,12 +81,19 @@ class NearEnd(TrialEnd):
             self.far.take(self.result.report)
 
 
+def told_of(far: FarSide) -> list[FarFlow]:
+    """The flows of which a server told, without those of which it told numbers that cannot be."""
+    return [
+        flow for flow in far.flows if max(filter(None, flow.model_dump().values()), default=0) <= NUMBER_MAX
+    ]
+
+
 def _report(near: Report, role: str) -> Report:
     far = near.far_side
     return near.model_copy(
         update={
             "role": role,
-            "flows": [] if far is None else [_flow(flow, role) for flow in far.flows],
+            "flows": [] if far is None else [_flow(flow, role) for flow in told_of(far)],
             "rejected_connections": RejectedConnections(
                 not_an_engine=0, wrong_token=0, wrong_flow=0, unfinished=0, crowded_out=0
             ),
@@ -107,11 +122,12 @@ def _flow(flow: FarFlow, role: str) -> FlowReport:
     )
 
 
-def _counts(flow: FarFlow, role: str) -> UdpCounts | None:
+def _counts(flow: FarFlow, role: str) -> FarCounts | None:
     if flow.datagrams is None:
         return None
     lost = flow.lost or 0
-    return UdpCounts(
+    return FarCounts(
+        missing=lost if role == "sink" else None,
         datagrams=max(0, flow.datagrams - lost) if role == "sink" else flow.datagrams,
         reordered=0,
         reordering_extent_max=0,

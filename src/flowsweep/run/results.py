@@ -1,5 +1,6 @@
 """From the reports of all ends to the outcome of a trial. No session, no waiting."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -8,13 +9,14 @@ from typing import Any
 import pyarrow as pa
 
 from flowsweep.defaults import BITS_PER_BYTE, MICROSECOND_NS, NUMBER_MAX, OFFERED_SHARE_MIN, SECOND_NS
+from flowsweep.hosts.messages import Report
 from flowsweep.plan.searching.model import RateSearch, SearchInRounds
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import Data, data_of
 from flowsweep.run.early_end import decided_of
 from flowsweep.run.failure_cause import cause_of, shortfall
-from flowsweep.run.far_end import FarEnd
+from flowsweep.run.far_end import FarEnd, told_of
 from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
 from flowsweep.run.overlap import background_apart, ran_alone
 from flowsweep.run.pair import Pair
@@ -23,6 +25,7 @@ from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.run.trial_end import TrialEnd
 from flowsweep.schedule.tests.udp import UdpParameters
 from flowsweep.schedule.trial import Trial
+from flowsweep.wording import counted
 
 _CUT_NO_MORE = "UDP_SEGMENT ceased to work while datagrams were sent: from then on they went one by one"
 
@@ -64,11 +67,17 @@ def _told(record: TrialRecord, data: Data, status: Status) -> dict[str, object]:
     """What a step of a search tells."""
     trial = record.trial
     if isinstance(trial.search, SearchInRounds):
-        goodput_bps = searched_bps(trial, data.samples, record.decided) if status == "ok" else 0.0
-        return {"searched_bps": goodput_bps}
+        return {"searched_bps": _searched_bps(record, data) if status == "ok" else 0.0}
     return {
         "carried": carried(trial, data.flows, data.of_tests.get("histograms")) if status == "ok" else None
     }
+
+
+def _searched_bps(record: TrialRecord, data: Data) -> float:
+    """The mean goodput of a whole trial: a server that received has no samples, and tells its own."""
+    if record.reported_goodput_bps is not None:
+        return record.reported_goodput_bps
+    return searched_bps(record.trial, data.samples, record.decided)
 
 
 def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
@@ -117,16 +126,35 @@ def carried(trial: Trial, flows: pa.Table, histograms: pa.Table | None = None) -
         return None
     if parameters.rate_sum_bps is None:
         return None
-    counts = {"source": 0, "sink": 0}
-    for row in flows.select(["role", "background", "udp_datagrams"]).to_pylist():
-        if row["background"] is None:
-            counts[row["role"]] += row["udp_datagrams"] or 0
-    sent, came = counts["source"], counts["sink"]
+    sent, came, told_of = _datagrams(flows)
     sent_bits = sent * parameters.length_bytes * BITS_PER_BYTE
     asked_bits = Fraction(parameters.rate_sum_bps * (parameters.duration_ns + trial.pad_ns), SECOND_NS)
     offered = sent_bits >= Fraction(str(OFFERED_SHARE_MIN)) * asked_bits
-    within_loss = sent - came <= Fraction(str(search.loss_max)) * sent
-    return sent > 0 and offered and within_loss and _in_time(search.delay_max_ns, trial, histograms)
+    within_loss = told_of - came <= Fraction(str(search.loss_max)) * told_of
+    return (
+        min(sent, told_of) > 0
+        and offered
+        and within_loss
+        and _in_time(search.delay_max_ns, trial, histograms)
+    )
+
+
+def _datagrams(flows: pa.Table) -> tuple[int, int, int]:
+    """How many a trial's own flows sent, how many came, and of how many it is known whether they came.
+
+    These are all, but where a server counted what it missed: at the end it stopped to. A flow of which it
+    counted nothing is lost.
+    """
+    sent: Counter[int] = Counter()
+    came: Counter[int] = Counter()
+    told_of: dict[int, int] = {}
+    for row in flows.select(["role", "flow", "background", "udp_datagrams", "udp_missing"]).to_pylist():
+        if row["background"] is None:
+            count, missing = row["udp_datagrams"] or 0, row["udp_missing"]
+            (sent if row["role"] == "source" else came)[row["flow"]] += count
+            if missing is not None and count + missing > 0:
+                told_of[row["flow"]] = count + missing
+    return sent.total(), came.total(), sum(told_of.get(flow, count) for flow, count in sent.items())
 
 
 _IN_TIME_PERCENT = 99
@@ -202,7 +230,7 @@ def _reported(pairs: Sequence[Pair]) -> dict[str, Any]:
         for pair in pairs
         if isinstance(pair.receiver, FarEnd) and pair.sender.result is not None
     ]
-    flows = [flow for near in reports if near.far_side is not None for flow in near.far_side.flows]
+    flows = [flow for near in reports if near.far_side is not None for flow in told_of(near.far_side)]
     asked = pairs[0].traffic.parameters.flows if pairs else 0
     if not flows or len(flows) != asked or not all(flow.elapsed_us for flow in flows):
         return {}
@@ -212,6 +240,23 @@ def _reported(pairs: Sequence[Pair]) -> dict[str, Any]:
         "reported_bytes": sum(flow.bytes for flow in flows),
         "reported_goodput_bps": goodput_bps,
     }
+
+
+def _not_counted(report: Report) -> tuple[str, ...]:
+    """Say how many datagrams a server that received neither counted nor missed."""
+    far = report.far_side
+    told = {
+        flow.flow: flow.datagrams for flow in (() if far is None else told_of(far)) if flow.lost is not None
+    }
+    sent = ((flow.flow, flow.udp.datagrams) for flow in report.flows if flow.udp is not None)
+    left = sum(max(0, count - last) for flow, count in sent if (last := told.get(flow)))
+    if not left:
+        return ()
+    remark = (
+        f"The server's numbers end {counted(left, 'datagram')} before what was sent: it did not read these "
+        "any more, or they were lost. They are in no loss."
+    )
+    return (remark,)
 
 
 def _end(end: TrialEnd) -> End | None:
@@ -235,7 +280,7 @@ def _end(end: TrialEnd) -> End | None:
         remarks=(
             *end.granted.remarks,
             *([_CUT_NO_MORE] if stopped_cutting else []),
-            *(() if report is None else report.remarks or ()),
+            *(() if report is None else (*(report.remarks or ()), *_not_counted(report))),
         ),
         origin_unix_ns=None if report is None else report.origin_unix_ns,
         clock_offset_ns=end.clock.offset_ns,

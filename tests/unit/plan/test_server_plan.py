@@ -18,6 +18,12 @@ SWEEP = """
 paths = [{ from = "near", to = "far" }]
 duration = "8s"
 """
+RATES = 'low = "1Mbit/s", high = "9Mbit/s", resolution = "1Mbit/s"'
+KNEE = """
+find = "knee of latency"
+rate_sum = { from = "1Mbit/s", to = "9Mbit/s" }
+delay_max = "10ms"
+"""
 
 
 def problems(text: str) -> list[str]:
@@ -40,6 +46,16 @@ def problems(text: str) -> list[str]:
             ("found 1025MiB for 2 flows", "at most 512MiB per flow", "set `window_max`"),
         ),
         ('window_sum = "513MiB"\nwindow_max = "520MiB"', "window_sum", ("for 1 flow,",)),
+        (
+            f'test = "udp"\nrate_search = {{ {RATES}, delay_max = "10ms" }}',
+            "rate_search.delay_max",
+            ("one-way delays to and from an iperf3 server are not known", "leave it out"),
+        ),
+        (
+            f'test = "udp"\n{KNEE}',
+            "find",
+            ('found "knee of latency"', "are not known", "without `delay_max`"),
+        ),
         ('probe = "rtt"', "probe", ("answers no probes", "leave it out")),
         ('test = "rtt"', "test", ('found "rtt"', 'takes "tcp" and "udp" only')),
     ],
@@ -59,13 +75,14 @@ def test_what_a_server_cannot_do_is_named_with_its_key(key: str, where: str, wor
         'omit = "1s"',
         'window = "512MiB"',
         'test = "udp"',
+        f'test = "udp"\nrate_search = {{ {RATES} }}',
         'flows = [2, 8]\nwindow_sum = "1GiB"',
         'window_sum = "513MiB"\nwindow_max = "512MiB"',
         'window = "513MiB"\nwindow_max = "512MiB"',
     ],
 )
 def test_what_a_server_can_just_do_is_accepted(key: str) -> None:
-    rate = 'rate = "1Mbit/s"' if "udp" in key else ""
+    rate = 'rate = "1Mbit/s"' if key == 'test = "udp"' else ""
     parse_plan(f"{HOSTS}{SWEEP}{key}\n{rate}\n", "plan.toml")
 
 

@@ -85,7 +85,7 @@ def test_what_a_server_does_not_count_of_datagrams_is_unknown() -> None:
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         (row,) = runner.run(ask()).flows.to_pylist()
     counted = {name: row[name] for name in row if name.startswith("udp_") and row[name] is not None}
-    assert counted == {"udp_datagrams": 9, "udp_jitter_ns": 7}
+    assert counted == {"udp_datagrams": 9, "udp_missing": 1, "udp_jitter_ns": 7}
 
 
 def test_a_server_that_said_nothing_has_no_flows() -> None:

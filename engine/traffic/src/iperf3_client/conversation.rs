@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, SocketAddr, TcpStream},
+    net::{SocketAddr, TcpStream},
     time::{Duration, Instant},
 };
 
@@ -10,31 +10,17 @@ use iperf3::{
     Cookie, LENGTH_BYTES, Params, Results, ServerError, State, encode_frame, frame_length, limits::RESULTS_BYTES_MAX,
     parse_json,
 };
-use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use wire::Phase;
 
-use super::trouble::Trouble;
+use super::{server::Server, trouble::Trouble};
 use crate::{
     TrialError,
-    defaults::{IPERF3_BUSY_PAUSE, IPERF3_BUSY_PAUSE_MAX, IPERF3_REFUSED_FOR, IPERF3_TIMEOUT, KEEPALIVE, STOP_CHECK},
+    defaults::{IPERF3_BUSY_PAUSE, IPERF3_BUSY_PAUSE_MAX, IPERF3_REFUSED_FOR, IPERF3_TIMEOUT},
     halt::Halt,
 };
 
 /// How much of a peer's results is read at once: memory grows with what comes, not with what was announced.
 const CHUNK_BYTES: usize = 64 << 10;
-
-/// Where and how a server is gone to.
-#[derive(Clone, Copy, Debug)]
-pub struct Server {
-    /// Its address.
-    pub remote: SocketAddr,
-    /// Local address to go there from.
-    pub bind: Option<IpAddr>,
-    /// How long connecting may take.
-    pub connect_timeout: Duration,
-    /// How long it may be silent once it was connected to: as long as streams of datagrams fill the path, at least.
-    pub silence: Duration,
-}
 
 /// A control connection on which the server has taken the test.
 pub struct Conversation {
@@ -48,7 +34,10 @@ pub struct Conversation {
 /// The outcome of one attempt to be let in.
 enum Entry {
     Open(Conversation),
+    /// It says so.
     Busy,
+    /// Without a word.
+    HungUp,
     /// Nobody listens, as between two tests of a server.
     Refused(io::Error),
 }
@@ -66,10 +55,12 @@ impl Conversation {
         halt: &Halt<'_>,
     ) -> Result<Self, TrialError> {
         let began = Instant::now();
-        let mut pause = IPERF3_BUSY_PAUSE;
+        let (mut pause, mut busy) = (IPERF3_BUSY_PAUSE, false);
         loop {
             let patience = busy_timeout.saturating_sub(began.elapsed()).max(IPERF3_TIMEOUT);
-            match Self::enter(server, cookie, patience, halt)? {
+            let entry = Self::enter(server, cookie, patience, halt)?;
+            busy |= matches!(entry, Entry::Busy);
+            match entry {
                 Entry::Open(mut conversation) => {
                     conversation.request(&params()?, patience, halt)?;
                     return Ok(conversation);
@@ -78,9 +69,10 @@ impl Conversation {
                     return Err(TrialError::Iperf3Connect { address: server.remote, source });
                 }
                 Entry::Refused(_) => halt.sleep(IPERF3_BUSY_PAUSE)?,
-                Entry::Busy if began.elapsed() + pause < busy_timeout => halt.sleep(pause)?,
-                Entry::Busy => {
-                    let trouble = Box::new(Trouble::Busy(began.elapsed()));
+                Entry::Busy | Entry::HungUp if began.elapsed() + pause < busy_timeout => halt.sleep(pause)?,
+                Entry::Busy | Entry::HungUp => {
+                    let lasted = began.elapsed();
+                    let trouble = Box::new(if busy { Trouble::Busy(lasted) } else { Trouble::HungUp(lasted) });
                     return Err(TrialError::Iperf3 { address: server.remote, phase: Phase::Connect, trouble });
                 }
             }
@@ -90,7 +82,7 @@ impl Conversation {
 
     /// Connects once. A server that has a test either says so, or closes the connection without having read the cookie.
     fn enter(server: &Server, cookie: &Cookie, patience: Duration, halt: &Halt<'_>) -> Result<Entry, TrialError> {
-        let stream = match connect(server) {
+        let stream = match server.connect() {
             Ok(stream) => stream,
             Err(TrialError::Iperf3Connect { source, .. }) if source.kind() == io::ErrorKind::ConnectionRefused => {
                 return Ok(Entry::Refused(source));
@@ -99,13 +91,13 @@ impl Conversation {
         };
         let mut conversation = Self { stream, remote: server.remote, phase: Phase::Connect, begun: false };
         if conversation.stream.write_all(cookie.bytes()).is_err() {
-            return Ok(Entry::Busy);
+            return Ok(Entry::HungUp);
         }
         match conversation.next_state("its PARAM_EXCHANGE", patience, halt) {
             Ok(State::ParamExchange) => Ok(Entry::Open(conversation)),
             Ok(State::AccessDenied) => Ok(Entry::Busy),
             Ok(other) => Err(conversation.unexpected("its PARAM_EXCHANGE", format!("{other:?}"))),
-            Err(TrialError::Iperf3 { trouble, .. }) if matches!(*trouble, Trouble::Lost { .. }) => Ok(Entry::Busy),
+            Err(TrialError::Iperf3 { trouble, .. }) if matches!(*trouble, Trouble::Lost { .. }) => Ok(Entry::HungUp),
             Err(error) => Err(error),
         }
     }
@@ -166,6 +158,17 @@ impl Conversation {
     /// Nothing was received in time.
     pub fn silent(&self, awaited: &'static str, timeout: Duration) -> TrialError {
         self.trouble(Trouble::Silent { awaited, timeout })
+    }
+
+    /// What a flow's end means that the server was to send on, and has not: itself, if it is about something else.
+    pub fn one_way(&self, error: TrialError) -> TrialError {
+        use TrialError::{Broken, EndedEarly, NotRunning, SomeBroken};
+        match error {
+            Broken { .. } | SomeBroken { .. } | EndedEarly { .. } | NotRunning { .. } => {
+                self.trouble(Trouble::OneWay(error.to_string()))
+            }
+            other => other,
+        }
     }
 
     /// Whether the server has said something; whatever it says while data flows is the end of it.
@@ -339,27 +342,6 @@ impl Deadline {
 /// Nothing has come so far.
 pub fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
-}
-
-fn connect(server: &Server) -> Result<TcpStream, TrialError> {
-    let Server { remote, bind, connect_timeout, silence } = *server;
-    let failed = |source| TrialError::Socket { what: "cannot make a control connection".into(), source };
-    let socket = Socket::new(Domain::for_address(remote), Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
-    if let Some(local) = bind {
-        let failed = |source| TrialError::Socket { what: format!("cannot go to {remote} from {local}"), source };
-        socket.bind(&SocketAddr::new(local, 0).into()).map_err(failed)?;
-    }
-    let connected = socket.connect_timeout(&remote.into(), connect_timeout);
-    connected.map_err(|source| TrialError::Iperf3Connect { address: remote, source })?;
-    let set = || {
-        socket.set_tcp_nodelay(true)?;
-        socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE))?;
-        socket.set_tcp_user_timeout(Some(silence))?;
-        socket.set_read_timeout(Some(STOP_CHECK))?;
-        socket.set_write_timeout(Some(IPERF3_TIMEOUT))
-    };
-    set().map_err(failed)?;
-    Ok(socket.into())
 }
 
 #[cfg(test)]

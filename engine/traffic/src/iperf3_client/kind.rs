@@ -5,12 +5,7 @@ use std::{thread::Scope, time::Duration};
 use iperf3::Cookie;
 use wire::{FlowReport, Granted, Iperf3};
 
-use super::{
-    conversation::{Conversation, Server},
-    outcome::Seen,
-    request::RequestedSettings,
-    run::Times,
-};
+use super::{conversation::Conversation, outcome::Seen, request::RequestedSettings, run::Times, server::Server};
 use crate::{
     Task, TrialError,
     coordinator::{Sampling, Side},

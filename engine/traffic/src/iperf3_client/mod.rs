@@ -8,6 +8,7 @@ mod outcome;
 mod partner;
 mod request;
 mod run;
+mod server;
 mod tcp;
 mod trouble;
 mod udp;
@@ -24,16 +25,17 @@ pub use trouble::Trouble;
 use wire::{Connected, Event, FarSide, Granted, Iperf3, Prepare, RendezvousRole, Report, Role, Test};
 
 use self::{
-    conversation::{Conversation, Server},
+    conversation::Conversation,
     kind::{ConnectionOf, Kind},
     run::WithServer,
+    server::Server,
     tcp::Tcp,
     udp::Udp,
 };
 use crate::{
     Control, Outbox, Task, TrialError,
     address::{family_of, resolve},
-    coordinator::{self, Side},
+    coordinator::{self, Sampling, Side},
     flow::Flows,
     halt::Halt,
     host::{Counters, Monitor},
@@ -118,6 +120,8 @@ struct Ended<K: Kind> {
     watched: Vec<(K::Sampler, Monitor)>,
     /// The server's, or why the test is not whole.
     results: Result<Results, TrialError>,
+    /// How long the test counted, as we know.
+    counted: Duration,
 }
 
 /// The outcome of a test in one direction, beside its samples.
@@ -202,7 +206,8 @@ impl<'a, K: Kind> Trial<'a, K> {
             let connected = Connected { trial: task.trial.into(), role: task.role, granted: granted.clone() };
             self.outbox.event(Event::Connected(connected));
         }
-        if first.role == Role::Source
+        // A server that sends has begun: what came while the start is waited for would overflow our sockets.
+        if self.tasks.iter().all(|task| task.role == Role::Source)
             && let Err(error) = control.wait_until_started(|| {})
         {
             conversation.break_off();
@@ -212,10 +217,11 @@ impl<'a, K: Kind> Trial<'a, K> {
         let origin = Origin::now();
         let lead = origin.instant.saturating_duration_since(running);
         let mut directions: Vec<_> = opened.into_iter().map(|one| one.begin(origin)).collect();
-        let Ended { watched, results } = self.run_flows(first, &mut directions, counters, conversation, congestion)?;
+        let Ended { watched, results, counted } =
+            self.run_flows(first, &mut directions, counters, conversation, congestion)?;
         let mut flows_before = 0;
         for (Direction { task, flows, .. }, (sampler, monitor)) in directions.into_iter().zip(watched) {
-            let far_side = results.as_ref().ok().map(|theirs| self.far_side(theirs, task, flows_before, lead));
+            let far_side = results.as_ref().ok().map(|theirs| self.far_side(theirs, task, flows_before, lead, counted));
             flows_before += request::RequestedSettings::flows(task.settings);
             let outcome = Outcome { flows, sampler, monitor, far_side };
             self.report(task, outcome, origin.unix_ns, results.as_ref().err())?;
@@ -259,8 +265,9 @@ impl<'a, K: Kind> Trial<'a, K> {
                 conversation.exchange(&ours, requested, &self.halt)
             }
             Ok(Some(incomplete)) => {
+                let reason = if goes_one_way(&sides) { conversation.one_way(incomplete) } else { incomplete };
                 conversation.break_off();
-                Err(incomplete)
+                Err(reason)
             }
             Err(error) => {
                 conversation.break_off();
@@ -268,19 +275,27 @@ impl<'a, K: Kind> Trial<'a, K> {
             }
         };
         let watched = sides.into_iter().map(|side| (side.sampler, side.monitor)).collect();
-        Ok(Ended { watched, results })
+        Ok(Ended { watched, results, counted })
     }
 
     /// What the server reported of a direction, the streams of which were made after so many others.
     ///
     /// # Arguments
-    /// `lead`: how long the server had run when the trial began.
-    fn far_side(&self, results: &Results, task: &Task<'_, K::Settings>, flows_before: u32, lead: Duration) -> FarSide {
+    /// `lead`: how long the server had run when the trial began. `counted`: how long the trial counted.
+    fn far_side(
+        &self,
+        results: &Results,
+        task: &Task<'_, K::Settings>,
+        flows_before: u32,
+        lead: Duration,
+        counted: Duration,
+    ) -> FarSide {
         let flows = request::RequestedSettings::flows(task.settings);
         let mut far_side = outcome::theirs(results, task.role, flows_before, flows, K::DATAGRAMS);
         if task.role == Role::Source && self.iperf3.omit_s == 0 {
             outcome::take_off(&mut far_side, lead);
         }
+        outcome::settle_times(&mut far_side, results, counted);
         far_side
     }
 
@@ -307,6 +322,13 @@ impl<'a, K: Kind> Trial<'a, K> {
         })));
         Ok(())
     }
+}
+
+/// Whether a server that was to send, too, has sent nothing, or one byte a flow: one before 3.7 has begun with the flows that
+/// it knows, and denies all others access.
+fn goes_one_way<S: Sampling>(sides: &[Side<'_, S>]) -> bool {
+    let mut from_there = sides.iter().filter(|side| side.role == Role::Sink).flat_map(|side| &side.flows.all);
+    sides.len() > 1 && from_there.all(|flow| flow.bytes() <= 1)
 }
 
 /// The controller's random bytes name the test.

@@ -8,6 +8,9 @@ use wire::{FarFlow, FarSide, Role};
 /// Retransmissions that nobody counted.
 const UNKNOWN: i64 = -1;
 
+/// More than any count of a test is, or time of it in nanoseconds: a controller takes no more.
+const NUMBER_MAX: u64 = 1 << 53;
+
 /// What we saw of one flow, behind what was left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
@@ -46,12 +49,13 @@ pub fn ours(seen: &[Seen], congestion: Option<String>, counted: Duration) -> Res
     }
 }
 
-/// What the server reported of the flows of one direction, the first of which was made as number `first`.
+/// What the server reported of the flows of one direction, the first of which was made as number `first`. A flow with a
+/// number that cannot be is as one of which it reported nothing. Servers before 3.2 report no times.
 pub fn theirs(results: &Results, role: Role, first: u32, flows: u32, datagrams: bool) -> FarSide {
     let found = (0..flows).filter_map(|flow| {
         let id = stream_id(first + flow);
         let stream = results.streams.iter().find(|stream| stream.id == id)?;
-        Some(far_flow(flow, stream, role, datagrams))
+        Some(far_flow(flow, stream, role, datagrams)).filter(can_be)
     });
     FarSide {
         congestion: results.congestion_used.clone().filter(|_| role == Role::Sink && !datagrams),
@@ -81,6 +85,22 @@ fn far_flow(flow: u32, stream: &StreamResults, role: Role, datagrams: bool) -> F
         datagrams: datagrams.then(|| unsigned(stream.packets)),
         lost: (datagrams && received).then(|| unsigned(stream.errors)),
         jitter_ns: (datagrams && received).then(|| nanoseconds(stream.jitter)),
+    }
+}
+
+fn can_be(flow: &FarFlow) -> bool {
+    let some = [flow.retransmits, flow.datagrams, flow.lost, flow.jitter_ns];
+    some.into_iter().flatten().chain([flow.bytes, flow.elapsed_us]).all(|number| number <= NUMBER_MAX)
+}
+
+/// Has flows of which the server reported no time last for as long as we counted.
+pub fn settle_times(far_side: &mut FarSide, results: &Results, counted: Duration) {
+    let silent = |stream: &StreamResults| stream.start_time.to_bits() == 0 && stream.end_time.to_bits() == 0;
+    if !results.streams.iter().all(silent) {
+        return;
+    }
+    for flow in &mut far_side.flows {
+        flow.elapsed_us = u64::try_from(counted.as_micros()).unwrap_or(u64::MAX);
     }
 }
 
@@ -158,12 +178,43 @@ mod tests {
     }
 
     #[test]
+    fn where_a_server_says_no_time_ours_is_taken() {
+        let told = |end_time| {
+            let results = Results { streams: vec![StreamResults { end_time, ..stream(1, 10) }], ..Results::default() };
+            let mut far = theirs(&results, Role::Source, 0, 1, false);
+            settle_times(&mut far, &results, Duration::from_secs(7));
+            far.flows[0].elapsed_us
+        };
+        assert_eq!([0.0, 2.5, -1.0].map(told), [7_000_000, 2_500_000, 0]);
+    }
+
+    #[test]
     fn numbers_that_make_no_sense_are_borne() {
         let streams = vec![StreamResults { bytes: -5, jitter: f64::NAN, end_time: -1.0, ..stream(1, 0) }];
         let results = Results { cpu_util_total: f64::INFINITY, streams, ..Results::default() };
         let far = theirs(&results, Role::Source, 0, 1, true);
         assert_eq!((far.cpu_percent.to_bits(), far.flows[0].bytes), (0, 0));
         assert_eq!((far.flows[0].elapsed_us, far.flows[0].jitter_ns), (0, Some(0)));
+    }
+
+    #[test]
+    fn a_flow_with_a_number_that_cannot_be_is_not_told_of() {
+        let most = 1 << 53;
+        let told = |stream| {
+            let results = Results { streams: vec![stream, self::stream(3, most)], ..Results::default() };
+            let flows = theirs(&results, Role::Source, 0, 2, true).flows;
+            flows.iter().map(|flow| flow.flow).collect::<Vec<_>>()
+        };
+        assert_eq!(told(stream(1, 5)), [0, 1]);
+        for absurd in [
+            stream(1, most + 1),
+            StreamResults { packets: i64::MAX, ..stream(1, 5) },
+            StreamResults { errors: i64::MAX, ..stream(1, 5) },
+            StreamResults { end_time: 1e300, ..stream(1, 5) },
+            StreamResults { jitter: f64::INFINITY, ..stream(1, 5) },
+        ] {
+            assert_eq!(told(absurd), [1]);
+        }
     }
 
     #[test]

@@ -12,10 +12,11 @@ use socket2::SockRef;
 use wire::{Encryption, FlowEnd, FlowReport, Granted, Iperf3, Role, TcpSettings};
 
 use super::{
-    conversation::{Conversation, Server},
+    conversation::Conversation,
     kind::{Kind, Reach},
     outcome::Seen,
     run::Times,
+    server::Server,
 };
 use crate::{
     Task, TrialError,

@@ -11,6 +11,14 @@ pub enum Trouble {
     /// It has another test all the time.
     #[error("it is busy with another test, and still was after {} s; try later, or ask it elsewhere", .0.as_secs_f64())]
     Busy(Duration),
+    /// It accepted each connection and closed it, and said nothing.
+    #[error(
+        "it accepted and hung up each time for {} s: it is busy, or no iperf3 server listens there", .0.as_secs_f64()
+    )]
+    HungUp(Duration),
+    /// Nothing came of what it was to send beside what it receives.
+    #[error("{0}; nothing came from it: before iperf3 3.7 a server takes no test in both directions at once")]
+    OneWay(String),
     /// It says what is wrong.
     #[error("it refused: {0}")]
     Refused(ServerError),
@@ -69,6 +77,8 @@ impl Trouble {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Busy(_) => "iperf3_busy",
+            Self::HungUp(_) => "iperf3_hung_up",
+            Self::OneWay(_) => "iperf3_one_way",
             Self::Refused(_) => "iperf3_refused",
             Self::Declined { .. } => "iperf3_declined",
             Self::Congestion { .. } => "iperf3_congestion",

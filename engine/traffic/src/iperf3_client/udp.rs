@@ -12,10 +12,11 @@ use rustix::net::{RecvFlags, recv};
 use wire::{FlowReport, Granted, Iperf3, Role, UdpSettings};
 
 use super::{
-    conversation::{Conversation, Server, is_pause},
+    conversation::{Conversation, is_pause},
     kind::{Kind, Reach},
     outcome::Seen,
     run::Times,
+    server::Server,
     udp_sink::receive,
     udp_source::{COUNTER, Numbered},
 };

@@ -12,7 +12,7 @@ use std::{
 };
 
 use iperf3::{ErrorCode, Results, ServerError, State, StreamResults, encode_frame};
-use wire::{Role, TcpSettings};
+use wire::{Event, Iperf3, Prepare, Role, TcpSettings};
 
 use self::support::{End, Server, iperf3, settings};
 
@@ -40,6 +40,22 @@ fn a_server_that_is_always_busy_is_given_up_in_time() {
     let failed = End::begin(server.prepare(Role::Sink, settings(1), iperf3())).failed();
     assert_eq!((failed.kind.as_str(), failed.phase), ("iperf3_busy", wire::Phase::Connect));
     assert!(began.elapsed() >= Duration::from_millis(300), "it was not asked again");
+}
+
+#[test]
+fn whoever_hangs_up_each_time_is_not_called_busy() {
+    let server = Server::new(|_, _| false);
+    let failed = End::begin(server.prepare(Role::Source, settings(1), iperf3())).failed();
+    assert_eq!((failed.kind.as_str(), failed.phase), ("iperf3_hung_up", wire::Phase::Connect));
+    assert!(failed.message.contains("it accepted and hung up each time for"), "{}", failed.message);
+    let server = Server::new(|visit, mut control| {
+        if visit == 0 {
+            say(&mut control, State::AccessDenied);
+        }
+        false
+    });
+    let failed = End::begin(server.prepare(Role::Source, settings(1), iperf3())).failed();
+    assert_eq!(failed.kind, "iperf3_busy", "it said so once: {failed:?}");
 }
 
 #[test]
@@ -121,6 +137,95 @@ fn a_server_that_receives_had_no_data_before_the_trial_began() {
     assert_eq!(report.incomplete, None);
     let elapsed_us = report.far_side.unwrap().flows[0].elapsed_us;
     assert!((1..=4_700_000).contains(&elapsed_us), "of 5 s, it waited 0.3 s for the trial: {elapsed_us}");
+}
+
+#[test]
+fn in_both_directions_nothing_waits_while_the_server_sends_already() {
+    let server = Server::new(|_, mut control| {
+        let mut there = accept_stream(&mut control);
+        let mut back = Server::accept_beside(&control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        let drains = thread::spawn(move || std::io::copy(&mut there, &mut std::io::sink()));
+        let sends = thread::spawn(move || while back.write_all(&[0; 1000]).is_ok() {});
+        control.read_exact(&mut [0]).unwrap();
+        say(&mut control, State::ExchangeResults);
+        take_frame(&mut control);
+        let stream = |id| StreamResults { id, bytes: 1000, end_time: 0.2, ..StreamResults::default() };
+        let results = Results { streams: vec![stream(1), stream(3)], ..Results::default() };
+        control.write_all(&encode_frame(&results).unwrap()).unwrap();
+        say(&mut control, State::DisplayResults);
+        wait_for_end(&mut control);
+        let _ = (drains.join(), sends.join());
+        true
+    });
+    let short = TcpSettings { duration_us: 200_000, drain_timeout_us: 200_000, ..settings(1) };
+    let together = |other: &str| Iperf3 { together_with: Some(other.into()), ..iperf3() };
+    let back = Prepare { trial: "back".into(), ..server.prepare(Role::Sink, short.clone(), together("t")) };
+    let waits = End::begin(back);
+    let end = End::begin(server.prepare(Role::Source, short, together("back")));
+    let ran = [end.outcome(), end.outcome(), end.outcome(), end.outcome()];
+    assert!(ran.iter().all(|event| !matches!(event, Event::Failed(_))), "nobody has said that it is to begin: {ran:?}");
+    waits.over();
+}
+
+#[test]
+fn a_server_that_knows_one_direction_only_is_told_so() {
+    let server = Server::new(|_, mut control| {
+        let mut there = accept_stream(&mut control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        Server::accept_beside(&control).write_all(&[State::AccessDenied.byte()]).unwrap();
+        let drains = thread::spawn(move || std::io::copy(&mut there, &mut std::io::sink()));
+        wait_for_end(&mut control);
+        drop(control);
+        let _ = drains.join();
+        true
+    });
+    let together = |other: &str| Iperf3 { together_with: Some(other.into()), ..iperf3() };
+    let back = Prepare { trial: "back".into(), ..server.prepare(Role::Sink, settings(1), together("t")) };
+    let waits = End::begin(back);
+    let end = End::begin(server.prepare(Role::Source, settings(1), together("back")));
+    let reports =
+        [end.outcome(), end.outcome(), end.outcome(), end.outcome()].into_iter().filter_map(|event| match event {
+            Event::Report(report) => report.incomplete,
+            _ => None,
+        });
+    let reasons: Vec<_> = reports.map(|incomplete| (incomplete.kind, incomplete.message)).collect();
+    assert_eq!(reasons.len(), 2);
+    for (kind, message) in reasons {
+        assert_eq!(kind, "iperf3_one_way");
+        assert!(message.contains("before iperf3 3.7 a server takes no test in both directions at once"), "{message}");
+    }
+    waits.over();
+}
+
+#[test]
+fn a_server_that_says_no_time_counted_as_long_as_the_trial() {
+    let server = Server::new(|_, mut control| {
+        let mut stream = accept_stream(&mut control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        let drains = thread::spawn(move || std::io::copy(&mut stream, &mut std::io::sink()));
+        control.read_exact(&mut [0]).unwrap();
+        say(&mut control, State::ExchangeResults);
+        take_frame(&mut control);
+        // As 3.1 does.
+        let text = br#"{"streams":[{"id":1,"bytes":1000,"retransmits":-1,"jitter":0,"errors":0,"packets":0}]}"#;
+        control.write_all(&u32::try_from(text.len()).unwrap().to_be_bytes()).unwrap();
+        control.write_all(text).unwrap();
+        say(&mut control, State::DisplayResults);
+        wait_for_end(&mut control);
+        let _ = drains.join();
+        true
+    });
+    let short = TcpSettings { duration_us: 200_000, ..settings(1) };
+    let end = End::begin(server.prepare(Role::Source, short, iperf3()));
+    end.connected();
+    thread::sleep(Duration::from_millis(300));
+    end.control.start(Instant::now());
+    let far = end.report().far_side.unwrap();
+    assert!((200_000..10_000_000).contains(&far.flows[0].elapsed_us), "{far:?}");
 }
 
 #[test]

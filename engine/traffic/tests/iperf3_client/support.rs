@@ -110,6 +110,21 @@ impl End {
         }
     }
 
+    /// What it says next, but for how far it is.
+    pub fn outcome(&self) -> Event {
+        loop {
+            match self.events.recv_timeout(PATIENCE).unwrap() {
+                Event::Progress(_) => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Waits for its end.
+    pub fn over(self) {
+        self.thread.join().unwrap();
+    }
+
     pub fn report(self) -> Report {
         loop {
             match self.events.recv_timeout(PATIENCE).unwrap() {

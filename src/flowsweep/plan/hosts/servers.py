@@ -9,7 +9,7 @@ from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.model import Iperf3Peer, QuicPerfPeer
 from flowsweep.plan.problems import KeyPath, Problem
-from flowsweep.plan.searching.keys import levels_of
+from flowsweep.plan.searching.keys import KNEE, levels_of
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.until.keys import UntilTable
 from flowsweep.tests import TESTS, facts_of
@@ -159,6 +159,7 @@ def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
         message = f"found {write_size(max(sweep.length or ()))}, {server} takes at most {write_size(most)}"
         yield Problem((*at, "length"), message)
     yield from _window_problems(sweep, server, at)
+    yield from _delay_problems(sweep, server, at)
     if isinstance(sweep.duration, UntilTable):
         message = f"found a duration that may end early, {server} agrees on one before it begins; give a time"
         yield Problem((*at, "duration"), message)
@@ -171,6 +172,15 @@ def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
             "sends and receives; write `window`"
         )
         yield Problem((*at, "window_send"), message, about=((*at, "window_recv"), (*at, "directions")))
+
+
+def _delay_problems(sweep: SweepTable, server: str, at: KeyPath) -> Iterator[Problem]:
+    """Find searches that need delays: nobody knows what the server's clock counts from, so there are none."""
+    unknown = f"one-way delays to and from {server} are not known, so that no rate would count as carried"
+    if sweep.find == KNEE:
+        yield Problem((*at, "find"), f'found "{KNEE}", {unknown}; write `rate_search` without `delay_max`')
+    elif sweep.rate_search is not None and sweep.rate_search.delay_max is not None:
+        yield Problem((*at, "rate_search", "delay_max"), f"{unknown}; leave it out")
 
 
 def _window_problems(sweep: SweepTable, server: str, at: KeyPath) -> Iterator[Problem]:

@@ -38,13 +38,15 @@ def datagram_flows(flows: ir.Table) -> ir.Table:
     Returns:
         One row per trial and flow of datagrams that either end reported: trial_id, flow; broken (boolean: an
         end says so). int64, of the source: sent, refused (which its kernel had no room for at first),
-        behind_max_ns (how far it fell behind its pace), burst_max (datagrams sent at once); of the sink: came
-        (different ones, before the drain was over), duplicates (RFC 5560), reordered and
-        reordering_extent_max (RFC 4737), late (after the drain, part of lost), loss_bursts, loss_burst_max,
-        socket_dropped; of both: lost (sent - came, RFC 7680), delay_min_ns (the least one-way delay, RFC
-        7679: by the hosts' clocks, less what these differ by) and delay_bound_ns (how far the estimates of
-        the clocks may be wrong). Null where an end did not report, but for sent and lost of an imported trial
-        without its source: there the sink's numbers that did not come are lost.
+        behind_max_ns (how far it fell behind its pace), burst_max (datagrams sent at once), handed (all
+        that it sent); of the sink: came (different ones, before the drain was over), duplicates (RFC 5560),
+        reordered and reordering_extent_max (RFC 4737), late (after the drain, part of lost), loss_bursts,
+        loss_burst_max, socket_dropped; of both: lost (sent - came, RFC 7680), delay_min_ns (the least one-way
+        delay, RFC 7679: by the hosts' clocks, less what these differ by) and delay_bound_ns (how far the
+        estimates of the clocks may be wrong). Null where an end did not report, but for sent and lost of an
+        imported trial without its source: there the sink's numbers that did not come are lost. So they are of
+        a server that counted any, since it stops to when it hears of the end: what was sent after its last
+        number is only in handed.
     """
     columns = {name: column_or_null(flows, name) for name in {*OF_SOURCE.values(), *OF_SINK.values()}}
     rows = flows.select("trial_id", "flow", "role", "end", **columns)
@@ -57,8 +59,14 @@ def datagram_flows(flows: ir.Table) -> ir.Table:
             for role, names in ends.items()
             for name, column in names.items()
         },
+        # Only of a server both are known: other tools' flows have no end.
+        of_server=(datagrams.end.notnull() & datagrams.udp_missing.notnull()).any().coalesce(False),
     )
-    both = both.mutate(sent=both.sent.coalesce(both.came + both.missing)).drop("missing")
+    told_of = (both.came + both.missing).nullif(0)
+    both = both.mutate(
+        handed=both.sent.coalesce(both.came + both.missing),
+        sent=both.of_server.ifelse(told_of, ibis.null("int64")).coalesce(both.sent, both.came + both.missing),
+    ).drop("missing", "of_server")
     ahead_ns = both.sink_clock_ns - both.source_clock_ns
     return both.mutate(
         lost=both.sent - both.came,
@@ -74,8 +82,9 @@ def datagram_facts(tables: Tables) -> ir.Table:
         tables: As in an archive.
 
     Returns:
-        One row per trial with datagrams: trial_id, COUNTED_COLUMNS, and datagrams_refused (int64: which the
-        sources' kernels had no room for at first; null where a source does not say). Of flows that are whole;
+        One row per trial with datagrams: trial_id, COUNTED_COLUMNS, datagrams_refused (int64: which the
+        sources' kernels had no room for at first; null where a source does not say) and datagrams_handed
+        (int64: that the sources sent, those that no server counted included). Of flows that are whole;
         those that broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
     """
     flows = datagram_flows(tables.flows)
@@ -91,7 +100,7 @@ def datagram_facts(tables: Tables) -> ir.Table:
         loss=joined.lost.cast("float64") / sent,
         loss_at_hosts=lost_at_hosts.cast("float64") / sent,
         loss_on_path=(joined.lost - lost_at_hosts).cast("float64") / sent,
-    ).select("trial_id", *COUNTED_COLUMNS, "datagrams_refused")
+    ).select("trial_id", *COUNTED_COLUMNS, "datagrams_refused", "datagrams_handed")
 
 
 def _counts(flows: ir.Table) -> ir.Table:
@@ -106,6 +115,7 @@ def _counts(flows: ir.Table) -> ir.Table:
     refused_known = (flows.refused.notnull() | ~whole).all()
     return flows.group_by("trial_id").aggregate(
         datagrams_refused=ibis.cases((refused_known, total("refused"))),
+        datagrams_handed=total("handed"),
         datagrams_sent=total("sent"), datagrams=total("came"), lost=total("lost"),
         duplicates=total("duplicates"), reordered=total("reordered"), late=total("late"),
         loss_bursts=total("loss_bursts"), socket_dropped=total("socket_dropped"),

@@ -104,12 +104,17 @@ def rate_of(row: TrialRow) -> float:
 
 def was_not_sent(row: TrialRow) -> bool:
     """Whether a step failed within its limits: then its source sent less than was asked for."""
-    return not row["rate_carried"] and _lost_little(row) and not _is_late(row)
+    return not row["rate_carried"] and _lost_little(row) and not _is_late(row) and not _of_unknown_delay(row)
 
 
 def was_late(row: TrialRow) -> bool:
     """Whether a step failed because its datagrams were delayed, and not for their loss."""
     return not row["rate_carried"] and _lost_little(row) and _is_late(row)
+
+
+def was_of_unknown_delay(row: TrialRow) -> bool:
+    """Whether a step failed within its limit of loss, and whether it was delayed nobody knows."""
+    return not row["rate_carried"] and _lost_little(row) and _of_unknown_delay(row)
 
 
 def _lost_little(row: TrialRow) -> bool:
@@ -119,7 +124,11 @@ def _lost_little(row: TrialRow) -> bool:
 
 def _is_late(row: TrialRow) -> bool:
     delay_ms, most_ms = row["delay_variation_ms"], row.get("rate_search_delay_max_ms")
-    return most_ms is not None and (delay_ms is None or delay_ms > most_ms)
+    return most_ms is not None and delay_ms is not None and delay_ms > most_ms
+
+
+def _of_unknown_delay(row: TrialRow) -> bool:
+    return row.get("rate_search_delay_max_ms") is not None and row["delay_variation_ms"] is None
 
 
 def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -262,16 +271,18 @@ def _all_of(point: PointSearched) -> str:
 
 
 def _why_not(point: PointSearched) -> str:
-    """Say where it was the source or the delay that ended a search, and not a loss."""
+    """Say where the source or the delay ended a search, and not a loss, or that no delay is known."""
     ends = [
         row
         for one in point.repeats
         for row in one.steps
         if row[RATE] == one.beyond_bps and not row["rate_carried"]
     ]
-    late, unsent = (sum(map(reason, ends)) for reason in (was_late, was_not_sent))
+    found = (was_late, was_of_unknown_delay, was_not_sent)
+    late, unknown, unsent = (sum(map(reason, ends)) for reason in found)
     reasons = [
         (late, "since a queue delays them by more"),
+        (unknown, "since no delays are known"),
         (unsent, "since the source does not send that much"),
     ]
     return "".join(

@@ -32,7 +32,8 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
     Args:
         rows: One row per trial, with columns as in a summary: test, send_errors, datagrams_sent, lost,
             length_bytes, duration_ns, pad_ns, rate_sum_bps, flows_broken, loss, loss_at_hosts, loss_on_path;
-            and datagrams_refused, as of `flowsweep.analysis.tests.udp.datagrams.datagram_facts`.
+            and datagrams_refused and datagrams_handed, as of
+            `flowsweep.analysis.tests.udp.datagrams.datagram_facts`.
 
     Returns:
         The rows with send_errors (int64; 0 where no counter rose, null for other tests and where nobody
@@ -49,7 +50,7 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
     of_datagrams = rows.test == "udp"
     if_none_rose = rows.host_dropped_packets.notnull().ifelse(0, ibis.null("int64"))
     errors = of_datagrams.ifelse(rows.send_errors.coalesce(if_none_rose), ibis.null("int64"))
-    sent_bits = rows.datagrams_sent.cast("float64") * rows.length_bytes * 8
+    sent_bits = rows.datagrams_handed.cast("float64") * rows.length_bytes * 8
     sending_s = (rows.duration_ns + rows.pad_ns).cast("float64") / SECOND_NS
     asked_bits = (rows.rate_sum_bps * sending_s).nullif(0.0)
     whole = of_datagrams & (rows.flows_broken == 0).coalesce(False)

@@ -104,6 +104,22 @@ torn("more than sent", "sink", "udp_datagrams", 5_001)
 torn("fewer bytes sent", "source", "bytes", 4_000_000)
 
 
+def told_by_server(name: str, came: int, missing: int) -> None:
+    """The outcome of a trial with an iperf3 server, which counted so many of 5000 datagrams."""
+    case(name, Stream())
+    told = {"bytes": came * 1000, "udp_datagrams": came, "udp_missing": missing}
+    rows = [row | (told if row["role"] == "sink" else {}) for row in OUTCOMES[name].flows.to_pylist()]
+    OUTCOMES[name] = TrialOutcome(
+        record=OUTCOMES[name].record.model_copy(update={"far_side": "iperf3"}),
+        samples=OUTCOMES[name].samples,
+        flows=pa.Table.from_pylist(rows, schema=OUTCOMES[name].flows.schema),
+    )
+
+
+told_by_server("tail", 4_400, 100)
+told_by_server("nothing counted", 0, 0)
+
+
 @pytest.fixture(scope="module")
 def rows() -> dict[str, Row]:
     found = summed(*OUTCOMES.values())
@@ -235,6 +251,14 @@ def test_times_of_a_broken_flow_are_left_out(rows):
 
 def test_spacing_is_a_rate_too(rows):
     assert rows["spaced"]["rate_sum_bps"] == 8e6
+
+
+def test_what_a_server_did_not_count_at_the_end_is_not_lost(rows):
+    row = rows["tail"]
+    assert (row["datagrams_sent"], row["datagrams"], row["lost"]) == (4_500, 4_400, 100)
+    assert row["offered_share"] == pytest.approx(rows["whole"]["offered_share"])
+    row = rows["nothing counted"]
+    assert (row["datagrams_sent"], row["lost"], row["loss"]) == (5_000, 5_000, 1.0)
 
 
 def test_sent_is_what_came_and_what_was_lost():

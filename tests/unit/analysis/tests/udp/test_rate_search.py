@@ -263,6 +263,14 @@ def test_a_limit_of_delay_is_said_and_why_a_rate_was_not_carried(rows):
     assert "since the source does not send that much" in one.claim
 
 
+def test_no_queue_is_told_of_where_no_delays_are_known(rows):
+    unknown = [
+        row | {"rate_search_delay_max_ms": 10.0, "loss": 0.0, "delay_variation_ms": None} for row in rows
+    ]
+    (one,) = rate_search_hypotheses(unknown)
+    assert one.claim.endswith(", 48.0 Mbit/s is not, since no delays are known.")
+
+
 def claim_of(rows, *repeats):
     """The claim on repeats: of each the rates in Mbit/s that were tried, and those that were carried."""
     steps = [
