@@ -37,19 +37,19 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["tests_max", "tests_per_address", "queue"])]
     exclusive: bool,
     /// Longest test, its omitted beginning included, in seconds; without it a day, and an hour where a client says no time.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     duration_max: Option<u32>,
     /// Highest rate of a test, over all its streams and both directions, in bit/s, by what they carry.
-    #[arg(long, value_name = "BIT/S")]
+    #[arg(long, value_name = "BIT/S", value_parser = clap::value_parser!(u64).range(1..))]
     rate_max: Option<u64>,
     /// Most streams of a test in each direction.
-    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().flows_max)]
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().flows_max, value_parser = clap::value_parser!(u32).range(1..))]
     flows_max: u32,
     /// A network whose hosts may test, such as 192.0.2.0/24; may be given again. Without any, everybody.
     #[arg(long, value_name = "CIDR")]
     allow: Vec<Network>,
     /// A client that is to send, or to read, and does not for so long loses its place, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = defaults::NO_DATA_TIMEOUT.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = defaults::NO_DATA_TIMEOUT.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
     no_data_timeout: u64,
     /// A file to which tests are written, one line of JSON an event; `-` is standard output.
     #[arg(long, value_name = "FILE")]

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     control::Control,
     deadlines::Deadlines,
-    defaults::{ACKNOWLEDGED_CHECK, DATAGRAM_RATE_WINDOW, PROGRESS_BYTES, STOP_CHECK},
+    defaults::{ACKNOWLEDGED_CHECK, DATAGRAM_RATE_WINDOW, PROGRESS_BYTES, RATE_WINDOW, STOP_CHECK},
     failure::Failure,
     parameters::{Amount, TestParameters},
     progress::Progress,
@@ -297,14 +297,17 @@ impl<'a> Running<'a> {
     fn check_rate(&self, now: Instant) -> Result<(), Failure> {
         let Some(most_bps) = self.shared.config.limits.rate_max_bps else { return Ok(()) };
         let elapsed = now.saturating_duration_since(self.begin);
-        // Who announced a rate sends so much at once, however slowly it goes on.
         let (each, parameters) = (self.parameters().write_bytes as u64, self.parameters());
+        let datagrams = parameters.protocol == Protocol::Udp;
+        // Who announced a rate sends so much at once, however slowly it goes on; but not more than the limit would carry
+        // before it is looked at.
         let at_once = parameters.rate_bps.map_or(0, |_| parameters.burst.saturating_mul(self.streams.len() as u64));
-        let carried = self.carried().saturating_sub(at_once.saturating_mul(each));
-        let mut above = throttle::is_exceeded(most_bps, carried, elapsed);
-        if self.parameters().protocol == Protocol::Udp && elapsed >= DATAGRAM_RATE_WINDOW {
+        let window = if datagrams { DATAGRAM_RATE_WINDOW } else { RATE_WINDOW };
+        let at_once = at_once.saturating_mul(each).min((most_bps / 8).saturating_mul(window.as_secs()));
+        let mut above = throttle::is_exceeded(most_bps, self.carried().saturating_sub(at_once), elapsed);
+        if datagrams && elapsed >= DATAGRAM_RATE_WINDOW {
             let packets = self.streams.iter().map(|stream| stream.tally.count().packets).fold(0, u64::saturating_add);
-            above |= throttle::is_above(most_bps, packets.saturating_sub(at_once).saturating_mul(each), elapsed);
+            above |= throttle::is_above(most_bps, packets.saturating_mul(each).saturating_sub(at_once), elapsed);
         }
         if above { Err(Failure::Refused(ErrorCode::TOTAL_RATE, 0)) } else { Ok(()) }
     }
