@@ -5,7 +5,7 @@ than the precision.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -16,7 +16,7 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Left, OfPlateau
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
-from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
+from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shape, shortfall
 from flowsweep.schedule.search.tried import Tried, bounds_of, left_of, most_bytes, too_many_failed
 
 End = Literal["precise", "level", "rising", "budget", "failures"]
@@ -31,7 +31,8 @@ _FIRST_WINDOWS = (4, 8)
 """How many these are, at least and at most."""
 _FAR_BELOW = (math.log(64), math.log(8), math.log(2.5))
 """Windows further below the plateau do not count: other things may limit there, and small buffers hold less
-than their share. The next of these is taken where what counts fits no response."""
+than their share. The next of these is taken where what counts fits no response, and what it then leaves out
+carries no more than the response says."""
 _CORNER = 100.0
 """The sharpness of a response without a shoulder."""
 _MISFIT = 4.0
@@ -180,6 +181,7 @@ class Seen:
             reference = _reference(levels, response)
             ends = _shown_ends(levels, response, reference, confidence)
             fits = not _misfits(levels, response) and not _contradicted(response, ends)
+            fits &= far_below == _FAR_BELOW[0] or _carry_less(levels, counting, response)
             if fits:
                 break
         fit = response if fits else None
@@ -264,6 +266,14 @@ def _misfits(levels: Levels, response: Response) -> bool:
     known = levels.freedom >= _ENOUGH_FREEDOM
     noise = max(levels.variance, _LEAST_MISFIT**2) if known else _FIRST_NOISE**2
     return response.variance > _MISFIT * noise
+
+
+def _carry_less(levels: Levels, counting: Collection[int], response: Response) -> bool:
+    """Whether windows below those that count carry less than the response says: else it has another shape."""
+    sizes = np.log(levels.values)
+    above = levels.means - shape(sizes, np.asarray(response.enough), np.asarray(response.sharpness))
+    counts = [number for number, window in enumerate(levels.values) if window in counting]
+    return bool((above[: counts[0]] <= above[counts].mean() + ALLOWED).all())
 
 
 def _between_windows(levels: Levels, response: Response) -> Response:

@@ -39,28 +39,9 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table, others: ir.Ta
     """
     sources = flows.filter(flows.role == "source").select("trial_id", src="host").distinct()
     asked = trials.select("trial_id", "omit_ns", "duration_ns", "background")
-    beside = others.filter((others.role == "source") & (others.background != PROBE).coalesce(True))
-    order = ibis.window(group_by=list(_WAY), order_by="at_ns")
-    whole = ibis.window(group_by=list(_WAY))
     links = links.mutate(dropped_policer_packets=column_or_null(links, "dropped_policer_packets"))
     ways = _on_the_way(links, sources).inner_join(asked, "trial_id")
-    taken = _on_the_way(links, beside.select("trial_id", src="host").distinct())
-    own = ways.select(*_WAY).distinct()
-    shared = taken.select(*_WAY).distinct().inner_join(own, list(_WAY)).select("trial_id").distinct()
-    probed = ways.background.contains(PROBE).coalesce(False)
-    risen = ways.mutate(
-        queue=ways.dropped_queue_packets - ways.dropped_queue_packets.lag().over(order),
-        random=ways.dropped_loss_packets - ways.dropped_loss_packets.lag().over(order),
-        policer=ways.dropped_policer_packets - ways.dropped_policer_packets.lag().over(order),
-        carried=ways.bytes_in - ways.bytes_in.min().over(whole),
-        probed=probed,
-        brought=ways.bytes_in - ways.bytes_in.lag().over(order),
-    )
-    data = ~risen.probed | (risen.brought >= _DATA_BYTES).coalesce(False)
-    since = ((risen.carried >= _DATA_BYTES) & data).ifelse(risen.at_ns, None).min().over(whole)
-    # A trial that sends next to nothing is not told from its probe.
-    slow = (risen.carried >= _DATA_BYTES).ifelse(risen.at_ns, None).min().over(whole)
-    began = risen.mutate(began_ns=since.coalesce(slow))
+    began = _began(ways)
     since_ns = began.at_ns - began.began_ns
     # The row in which the data began may hold some of them already: it belongs to what is omitted.
     counted = ((since_ns > began.omit_ns) & (since_ns <= began.duration_ns)).coalesce(False)
@@ -77,8 +58,37 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table, others: ir.Ta
         link_policer_drops=of_ways.policer.sum().cast("int64"),
         link_queued_share=of_ways.queued_share.max(),
     )
+    shared = _shared(links, ways, others)
     found = counts.left_join(shared.select("trial_id", link_shared=True), "trial_id")
     return found.select(*counts.columns, link_shared=found.link_shared.coalesce(False))
+
+
+def _began(ways: ir.Table) -> ir.Table:
+    """Add how far counters rose from row to row, and when the link began to carry a trial's data."""
+    order = ibis.window(group_by=list(_WAY), order_by="at_ns")
+    whole = ibis.window(group_by=list(_WAY))
+    probed = ways.background.contains(PROBE).coalesce(False)
+    risen = ways.mutate(
+        queue=ways.dropped_queue_packets - ways.dropped_queue_packets.lag().over(order),
+        random=ways.dropped_loss_packets - ways.dropped_loss_packets.lag().over(order),
+        policer=ways.dropped_policer_packets - ways.dropped_policer_packets.lag().over(order),
+        carried=ways.bytes_in - ways.bytes_in.min().over(whole),
+        probed=probed,
+        brought=ways.bytes_in - ways.bytes_in.lag().over(order),
+    )
+    data = ~risen.probed | (risen.brought >= _DATA_BYTES).coalesce(False)
+    since = ((risen.carried >= _DATA_BYTES) & data).ifelse(risen.at_ns, None).min().over(whole)
+    # A trial that sends next to nothing is not told from its probe.
+    slow = (risen.carried >= _DATA_BYTES).ifelse(risen.at_ns, None).min().over(whole)
+    return risen.mutate(began_ns=since.coalesce(slow))
+
+
+def _shared(links: ir.Table, ways: ir.Table, others: ir.Table) -> ir.Table:
+    """Tell the trials with other traffic than a probe over one of their ways."""
+    beside = others.filter((others.role == "source") & (others.background != PROBE).coalesce(True))
+    taken = _on_the_way(links, beside.select("trial_id", src="host").distinct())
+    own = ways.select(*_WAY).distinct()
+    return taken.select(*_WAY).distinct().inner_join(own, list(_WAY)).select("trial_id").distinct()
 
 
 def _on_the_way(links: ir.Table, sources: ir.Table) -> ir.Table:
