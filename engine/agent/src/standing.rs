@@ -148,7 +148,8 @@ impl Held {
             // Here, since whoever hears of it must not wait for a file.
             self.admitted.runs();
         }
-        let until = until();
+        // What has sent until then has its drain.
+        let until = open_for().map_or(deadline, |left| deadline.min(Instant::now() + left + self.admitted.drain()));
         if stage.wait(At::Over, until) {
             return;
         }
@@ -180,8 +181,7 @@ impl Held {
 
 const CLOSED: &str = "the times of the day are over at which it may run";
 const TOO_MUCH: &str = "more came than was asked for, and so was allowed";
-const TOO_MUCH_SENT: &str =
-    "it sent all that was reserved of a day's bytes before it was over: its flows took too long to run";
+const TOO_MUCH_SENT: &str = "it handed over all that was reserved of a day's bytes before it was over";
 
 /// Asked by the traffic.
 struct Checks(Arc<Held>);

@@ -3,7 +3,10 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 use iperf3::{ErrorCode, Params, Refusal, auth::Authenticator};
 use serving::Network;
 
-use crate::{Admission, Deadlines, defaults};
+use crate::{
+    Admission, Deadlines,
+    defaults::{self, DATAGRAM_RATE_WINDOW, WRITE_BYTES},
+};
 
 /// The configuration of a server.
 #[derive(Clone, Debug)]
@@ -105,6 +108,14 @@ impl Limits {
                     return refuse(ErrorCode::TOTAL_RATE, key, format!("{total} bit/s"), expected);
                 }
             }
+            let block = u64::from(params.len.unwrap_or(WRITE_BYTES));
+            let blocks = block.saturating_mul(u64::from(params.streams()) * directions);
+            let at_once = blocks.saturating_mul(params.burst.unwrap_or(0).into());
+            let carried = (most / 8).saturating_mul(DATAGRAM_RATE_WINDOW.as_secs()).max(blocks);
+            if params.bandwidth.is_some_and(|rate| rate > 0) && at_once > carried {
+                let expected = format!("at most {carried} bytes, what the limit carries in 1 s");
+                return refuse(ErrorCode::TOTAL_RATE, "burst", format!("{at_once} bytes at once"), expected);
+            }
         }
         Ok(())
     }
@@ -130,7 +141,11 @@ mod tests {
         assert_eq!(code(Params { time: Some(0), num: Some(1), ..requested.clone() }), Err(37));
         assert_eq!(code(Params { bandwidth: Some(1001), ..requested.clone() }), Err(27));
         assert_eq!(code(Params { bandwidth: Some(501), bidirectional: true, ..requested.clone() }), Err(27));
-        assert_eq!(code(Params { bandwidth: Some(u64::MAX), parallel: Some(2), ..requested }), Err(27));
+        assert_eq!(code(Params { bandwidth: Some(u64::MAX), parallel: Some(2), ..requested.clone() }), Err(27));
+        let burst = |burst| Params { bandwidth: Some(100), len: Some(50), burst: Some(burst), ..requested.clone() };
+        assert_eq!([2, 3].map(|blocks| code(burst(blocks))), [Ok(()), Err(27)]);
+        assert_eq!(code(Params { parallel: Some(2), ..burst(2) }), Err(27));
+        assert_eq!(code(Params { len: Some(1000), ..burst(1) }), Ok(()), "a block is sent at once whatever the rate");
         assert!(limits.admits("192.0.2.1".parse().unwrap()) && !limits.admits("198.51.100.1".parse().unwrap()));
     }
 }

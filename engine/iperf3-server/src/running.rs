@@ -8,7 +8,7 @@ use std::{
 use crate::{
     control::Control,
     deadlines::Deadlines,
-    defaults::{ACKNOWLEDGED_CHECK, DATAGRAM_RATE_WINDOW, PROGRESS_BYTES, RATE_WINDOW, STOP_CHECK},
+    defaults::{ACKNOWLEDGED_CHECK, DATAGRAM_RATE_WINDOW, PROGRESS_BYTES, RATE_BURST, STOP_CHECK},
     failure::Failure,
     parameters::{Amount, TestParameters},
     progress::Progress,
@@ -299,11 +299,11 @@ impl<'a> Running<'a> {
         let elapsed = now.saturating_duration_since(self.begin);
         let (each, parameters) = (self.parameters().write_bytes as u64, self.parameters());
         let datagrams = parameters.protocol == Protocol::Udp;
-        // Who announced a rate sends so much at once, however slowly it goes on; but not more than the limit would carry
-        // before it is looked at.
+        // Who announced a rate sends so much at once, however slowly it goes on; what TCP carries is throttled.
         let at_once = parameters.rate_bps.map_or(0, |_| parameters.burst.saturating_mul(self.streams.len() as u64));
-        let window = if datagrams { DATAGRAM_RATE_WINDOW } else { RATE_WINDOW };
-        let at_once = at_once.saturating_mul(each).min((most_bps / 8).saturating_mul(window.as_secs()));
+        let window = if datagrams { DATAGRAM_RATE_WINDOW } else { RATE_BURST };
+        let carried = u128::from(most_bps / 8) * window.as_millis() / 1000;
+        let at_once = at_once.saturating_mul(each).min(u64::try_from(carried).unwrap_or(u64::MAX));
         let mut above = throttle::is_exceeded(most_bps, self.carried().saturating_sub(at_once), elapsed);
         if datagrams && elapsed >= DATAGRAM_RATE_WINDOW {
             let packets = self.streams.iter().map(|stream| stream.tally.count().packets).fold(0, u64::saturating_add);

@@ -66,6 +66,12 @@ impl Admitted {
         closes.map(|moment| Duration::from_secs(moment.0.saturating_sub(now.0)))
     }
 
+    /// How long what was sent may take to come.
+    #[must_use]
+    pub fn drain(&self) -> Duration {
+        Duration::from_micros(self.demand.drain_us)
+    }
+
     /// It runs: others are told until when.
     pub fn runs(&self) {
         let until = Moment::now().after(Duration::from_micros(self.demand.longest_run_us()));

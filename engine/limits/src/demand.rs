@@ -129,7 +129,7 @@ impl Demand {
         let (bits, in_time) = (u128::from(bytes) * 8_000_000, (elapsed + RESERVED_BEYOND).as_micros());
         let at_rate = u128::from(rate_bps).saturating_mul(in_time);
         match (self.bytes, self.probe_bytes) {
-            (None, _) => bits > at_rate,
+            (None, _) => bits > at_rate.saturating_add(u128::from(self.ahead_bytes) * 8_000_000),
             (Some(_), Some(probe)) => {
                 let few = u128::from(FEW_PROBES.saturating_mul(probe)) * 8_000_000;
                 bits > at_rate.saturating_mul(2).saturating_add(few)
@@ -209,9 +209,12 @@ fn udp(settings: &UdpSettings, stated: Option<u64>) -> Demand {
 }
 
 fn quic(settings: &QuicSettings, stated: Option<u64>) -> Demand {
-    bulk(TestName::Quic, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
+    let demand = bulk(TestName::Quic, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
         .with_rate(stated)
-        .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us)
+        .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
+    let streams = u64::from(settings.flows).saturating_mul(settings.streams.into());
+    let ahead = settings.rate_bps.map(|_| streams.saturating_mul(settings.length_bytes.into()));
+    Demand { ahead_bytes: ahead.unwrap_or(0), ..demand }
 }
 
 fn bulk(test: TestName, family: Option<u8>, flows: u32, [duration_us, pad_us]: [u64; 2]) -> Demand {

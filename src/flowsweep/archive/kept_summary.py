@@ -96,19 +96,22 @@ def kept_summaries(part: Folder) -> Iterator[KeptSummary]:
 
 
 def damaged_summaries(part: Folder) -> Iterator[str]:
-    """Names of the files of a part that have changed since they were written, or cannot be read."""
+    """Names of the files of a part that have changed since they were written.
+
+    Raises:
+        ArchiveError: One cannot be read.
+    """
     for name in part.all_names():
-        if _NAME.fullmatch(name) and not is_as_written(part, name):
+        if _NAME.fullmatch(name) and not _has_its_digest(name, _bytes(part, name)):
             yield name
 
 
 def is_as_written(part: Folder, file: str) -> bool:
-    """Whether a file has the SHA-256 that its name ends in; all of it is read."""
+    """Whether a file can be read and has the SHA-256 that its name ends in; all of it is read."""
     try:
-        _whole_bytes(part, file)
+        return _has_its_digest(file, _bytes(part, file))
     except ArchiveError:
         return False
-    return True
 
 
 def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.Table:
@@ -119,7 +122,9 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
     """
     import pyarrow.parquet as pq
 
-    data = _whole_bytes(part, file)
+    data = _bytes(part, file)
+    if not _has_its_digest(file, data):
+        raise has_changed(part.path / file, "its name")
     try:
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
             there = parquet.schema_arrow.names
@@ -151,14 +156,14 @@ def summary_alone(part: Folder, analysis: str) -> KeptSummary | None:
     return None
 
 
-def _whole_bytes(part: Folder, file: str) -> bytes:
-    path = part.path / file
-    with disk.reported(path, "cannot be read"):
-        data = part.read(file, at_most=_BYTES_MAX)
+def _bytes(part: Folder, file: str) -> bytes:
+    with disk.reported(part.path / file, "cannot be read"):
+        return part.read(file, at_most=_BYTES_MAX)
+
+
+def _has_its_digest(file: str, data: bytes) -> bool:
     found = _NAME.fullmatch(file)
-    if found is None or not hashlib.sha256(data).hexdigest().startswith(found[1]):
-        raise has_changed(path, "its name")
-    return data
+    return found is not None and hashlib.sha256(data).hexdigest().startswith(found[1])
 
 
 def _read_about(part: Folder, file: str) -> KeptSummary | None:

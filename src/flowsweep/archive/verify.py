@@ -99,13 +99,13 @@ def _verified(
 
 def _problems_of_summary(folder: Folder, state: State) -> list[str]:
     """Whether the kept summary is as it was written; where samples were retired, with their trials."""
-    if state.retired is None:
-        return [
-            f"{folder.path / file}: is damaged: it has changed since it was written, and is not used. "
-            "The samples of its trials are there, which are summed up again; the file may be removed"
-            for file in damaged_summaries(folder)
-        ]
     try:
+        if state.retired is None:
+            return [
+                f"{folder.path / file}: is damaged: it has changed since it was written, and is not used. "
+                "The samples of its trials are there, which are summed up again; the file may be removed"
+                for file in damaged_summaries(folder)
+            ]
         rows = kept_rows(folder, state.retired.file, ["trial_id"])["trial_id"].to_pylist()
     except ArchiveError as error:
         return [str(error)]

@@ -12,6 +12,7 @@ from flowsweep.version import __version__
 
 FILE = "summary.sql"
 SOURCES = (
+    "analysis/axes.py",
     "analysis/expressions.py",
     "analysis/hosts.py",
     "analysis/path_emulation.py",

@@ -114,14 +114,17 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
 
     One that cannot be read yet is looked at again the next time.
     """
-    known, before = {one.folder.path.resolve() for one in watched}, len(watched)
+    known = {one.folder.path.resolve() for one in watched}
     there = [archive for folder in folders for archive in archives_in(folder)]
+    more: list[Watched] = []
     for archive in there:
         if archive.resolve() not in known:
             with suppress(FlowsweepError, OSError):
-                watched.append(Watched(len(watched), archive, cache))
-    if len(watched) > before:
-        _told_apart(watched)
+                more.append(Watched(len(watched) + len(more), archive, cache))
+    if more:
+        # Before anybody sees them: two of one name would be one in metrics.
+        _told_apart([*watched, *more])
+        watched.extend(more)
 
 
 def _told_apart(watched: Sequence[Watched]) -> None:

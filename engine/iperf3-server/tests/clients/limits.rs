@@ -90,39 +90,28 @@ fn both_directions_share_the_limit_and_a_number_of_bytes_is_no_way_around_it() {
 
 #[test]
 fn datagrams_beyond_the_limit_end_the_test_by_their_numbers() {
-    ends_by_numbers(1000, 1, 4.0);
-}
-
-#[test]
-fn a_burst_that_is_announced_does_not_lift_the_limit() {
-    // Its datagrams wait in the socket for longer.
-    ends_by_numbers(60_000, 1000, 8.0);
-}
-
-fn ends_by_numbers(length: u64, burst: u32, within_s: f64) {
     let server = limited();
-    let client = Client::request(&server, 1, &udp(json!({ "bandwidth": 1000, "len": length, "burst": burst })));
+    let client = Client::request(&server, 1, &udp(json!({ "bandwidth": 1000, "len": 1000 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
     stream.connect(server.address).unwrap();
     stream.send(&OPENING).unwrap();
     client.expect_running();
     let flood = thread::spawn(move || {
-        let (begin, mut bytes) = (Instant::now(), vec![0; usize::try_from(length).unwrap()]);
+        let (begin, mut bytes) = (Instant::now(), [0; 1000]);
         // Ten times the limit.
-        for sequence in 1..200_000_000 / length {
+        for sequence in 1..200_000_u64 {
             DatagramHeader { sent_us: 1, sequence }.write(Counter::Wide, &mut bytes);
             if stream.send(&bytes).is_err() {
                 return;
             }
-            let due = begin + Duration::from_micros(length * sequence / 20);
-            thread::sleep(due.saturating_duration_since(Instant::now()));
+            thread::sleep((begin + Duration::from_micros(50 * sequence)).saturating_duration_since(Instant::now()));
         }
     });
     assert_eq!(client.error(), 27);
     let ended = &server.wait_for("test_ends", 1)[0];
     assert_held(ended);
-    assert!(carried(ended).1 < within_s, "sooner than TCP, whose sender slows down: {ended}");
+    assert!(carried(ended).1 < 4.0, "sooner than TCP, whose sender slows down: {ended}");
     flood.join().unwrap();
 }
 

@@ -16,8 +16,9 @@ fn what_comes_to_a_sink_is_bounded() {
     let settings = TcpSettings { rate_bps: Some(1_000_000), ..tcp() };
     let sink = admit(&gate, &prepare(Role::Sink, listen(), Test::Tcp(settings))).ok().unwrap();
     assert_eq!(sink.bytes_max(), Some(BYTES));
-    assert!(!sink.is_too_much(250_000, Duration::ZERO));
-    assert!(sink.is_too_much(250_001, Duration::ZERO), "it is faster than was asked for");
+    let first_block = u64::from(tcp().length_bytes);
+    assert!(!sink.is_too_much(250_000 + first_block, Duration::ZERO));
+    assert!(sink.is_too_much(250_001 + first_block, Duration::ZERO), "it is faster than was asked for");
     assert!(!sink.is_too_much(BYTES, Duration::from_secs(9)));
     assert!(sink.is_too_much(BYTES + 1, Duration::from_secs(9)), "it is more than was asked for");
     sink.finish("ok", None, Some(0));
@@ -96,4 +97,15 @@ fn answers_to_probes_count_as_what_is_asked_does() {
         assert_eq!(begun["reserved_bytes"], factor * 100 * (20 + 100), "{echo:?}");
         assert_eq!(ended["bytes"], factor * 1000, "{echo:?}");
     }
+}
+
+#[test]
+fn a_first_block_may_come_at_once() {
+    let point = Point::new("", &RULES.replace("376KB", "376MB"));
+    let gate = point.session("alice", Some(CONTROLLER));
+    let settings = TcpSettings { rate_bps: Some(500_000), length_bytes: 262_144, ..tcp() };
+    let sink = admit(&gate, &prepare(Role::Sink, listen(), Test::Tcp(settings))).ok().unwrap();
+    let in_two_seconds = 125_000;
+    assert!(!sink.is_too_much(262_144 + in_two_seconds, Duration::ZERO));
+    assert!(sink.is_too_much(262_144 + in_two_seconds + 1, Duration::ZERO));
 }

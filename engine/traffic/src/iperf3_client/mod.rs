@@ -295,6 +295,8 @@ impl<'a, K: Kind> Trial<'a, K> {
         if task.role == Role::Source && self.iperf3.omit_s == 0 {
             outcome::take_off(&mut far_side, lead);
         }
+        // What a server omits it omits of its own time, which began before.
+        let counted = if self.iperf3.omit_s == 0 { counted } else { counted + lead };
         outcome::settle_times(&mut far_side, results, counted);
         far_side
     }

@@ -23,7 +23,7 @@ impl Batches {
     /// Of what came from one moment until another; nothing if batches would be too short for anything to be told from
     /// them, or nothing came.
     pub fn of(course: &Course, from_ns: i64, until_ns: i64, rtt_ns: i64) -> Option<Self> {
-        let least_ns = (KNOWN_BATCH_ROUND_TRIPS * rtt_ns).max(KNOWN_BATCH_SAMPLES * course.apart_ns());
+        let least_ns = least_ns(course, rtt_ns);
         let long_enough =
             |&(_, (count, _)): &(usize, &(u32, f64))| (until_ns - from_ns) / i64::from(*count) >= least_ns;
         let mut found = Self { half_width: 0.0, halves: 0.0, rise: 0.0 };
@@ -39,10 +39,20 @@ impl Batches {
         (levels > NEEDED).then_some(found)
     }
 
+    /// How long it has to be for anything to be told.
+    pub fn shortest_ns(course: &Course, rtt_ns: i64) -> i64 {
+        i64::from(LEVELS[NEEDED].0) * least_ns(course, rtt_ns)
+    }
+
     /// Whether it rises or falls by too much to be one mean that is known to `share`.
     pub fn is_trend(&self, share: f64) -> bool {
         self.halves.abs() > share || self.rise.abs() > KNOWN_DRIFT * share
     }
+}
+
+/// Of a batch.
+fn least_ns(course: &Course, rtt_ns: i64) -> i64 {
+    (KNOWN_BATCH_ROUND_TRIPS * rtt_ns).max(KNOWN_BATCH_SAMPLES * course.apart_ns())
 }
 
 /// Means of batches, over that of all; nothing if that is none.

@@ -32,6 +32,8 @@ pub struct Rule {
     course: Course,
     /// From when on the mean counts, and how many intervals of it were looked at.
     counted: Option<(i64, i64)>,
+    /// Until when what slow start lost may make a window fall.
+    excused_until_ns: i64,
     /// Whether all windows rested once since then.
     rested: bool,
     in_a_row: u32,
@@ -53,6 +55,7 @@ impl Rule {
             flows: (0..flows).map(|_| Settling::default()).collect(),
             course: Course::new(at_most, sample_interval),
             counted: None,
+            excused_until_ns: 0,
             rested: false,
             in_a_row: 0,
             held_by: HeldBy::SlowStart,
@@ -71,9 +74,11 @@ impl Rule {
             settling.look(at_ns, flow);
         }
         self.course.push(at_ns, flows.iter().map(|flow| flow.arrived_bytes).sum());
-        let Some((from_ns, looked)) = self.counted_from_rest(rtt_ns) else {
+        let Some((from_ns, looked)) = self.counted_from_rest(at_ns, rtt_ns) else {
             if self.flows.iter().all(Settling::has_left_slow_start) {
-                self.counted = Some(((at_ns + KNOWN_ROUND_TRIPS * rtt_ns).max(self.omit_ns), 0));
+                let from_ns = at_ns + KNOWN_ROUND_TRIPS * rtt_ns;
+                self.excused_until_ns = from_ns + KNOWN_REST_ROUND_TRIPS * rtt_ns;
+                self.counted = Some((from_ns.max(self.omit_ns), 0));
             }
             return None;
         };
@@ -81,9 +86,8 @@ impl Rule {
             self.flows.iter_mut().for_each(Settling::counts);
         }
         let intervals = (at_ns - from_ns).div_euclid(self.interval_ns);
-        let every = (nanoseconds(KNOWN_LOOK_EVERY) + self.interval_ns - 1) / self.interval_ns;
         let until_ns = from_ns + intervals * self.interval_ns;
-        let is_due = intervals >= (looked + every).max(KNOWN_INTERVALS_MIN);
+        let is_due = intervals >= (looked + self.look_every()).max(KNOWN_INTERVALS_MIN);
         if !is_due || !(self.at_least_ns..=self.at_most_ns).contains(&until_ns) {
             return None;
         }
@@ -97,21 +101,39 @@ impl Rule {
         self.decided
     }
 
-    /// From when on the mean counts and how often it was looked at, once windows that only grew since then rest.
-    fn counted_from_rest(&mut self, rtt_ns: i64) -> Option<(i64, i64)> {
+    /// From when on the mean counts and how often it was looked at. Where windows that only grew since slow start rest, and
+    /// goodput did not rest before, it counts anew from then on, if there is time for that.
+    fn counted_from_rest(&mut self, at_ns: i64, rtt_ns: i64) -> Option<(i64, i64)> {
         let (from_ns, _) = self.counted?;
-        // What is lost at the end of slow start makes a window fall for some round trips more.
-        let grown_from_ns = from_ns + KNOWN_REST_ROUND_TRIPS * rtt_ns;
-        let resting = self.flows.iter().map(|flow| flow.rests_since(grown_from_ns));
+        let resting = self.flows.iter().map(|flow| flow.rests_since(self.excused_until_ns));
         if let (false, Some(since)) = (self.rested, resting.collect::<Option<Vec<_>>>()) {
             self.rested = true;
             let rests_ns = since.into_iter().max().unwrap_or(from_ns);
-            if rests_ns > from_ns && rests_ns + KNOWN_INTERVALS_MIN * self.interval_ns <= self.at_most_ns {
+            let fits = rests_ns + self.shortest_ns(rtt_ns) <= self.at_most_ns;
+            if rests_ns > from_ns && fits && !self.is_steady(from_ns, at_ns, rtt_ns) {
                 self.counted = Some((rests_ns, 0));
-                self.in_a_row = 0;
+                (self.in_a_row, self.half_width, self.held_by) = (0, None, HeldBy::TooShort);
+                self.flows.iter_mut().for_each(Settling::counts_anew);
             }
         }
         self.counted
+    }
+
+    /// How many intervals looks are apart.
+    fn look_every(&self) -> i64 {
+        (nanoseconds(KNOWN_LOOK_EVERY) + self.interval_ns - 1) / self.interval_ns
+    }
+
+    /// What has to count until a mean can be known.
+    fn shortest_ns(&self, rtt_ns: i64) -> i64 {
+        let every = self.look_every();
+        let intervals = KNOWN_INTERVALS_MIN.max(every) + every * (i64::from(KNOWN_LOOKS) - 1);
+        (intervals * self.interval_ns).max(Batches::shortest_ns(&self.course, rtt_ns))
+    }
+
+    fn is_steady(&self, from_ns: i64, until_ns: i64, rtt_ns: i64) -> bool {
+        Batches::of(&self.course, from_ns, until_ns, rtt_ns)
+            .is_some_and(|batches| batches.half_width <= self.share && !batches.is_trend(self.share))
     }
 
     /// What is decided once the flows have lasted as long as they may.

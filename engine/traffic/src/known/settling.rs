@@ -77,6 +77,11 @@ impl Settling {
         self.counted_from.get_or_insert(self.cwnd);
     }
 
+    /// The mean counts anew from here on.
+    pub fn counts_anew(&mut self) {
+        self.counted_from = Some(self.cwnd);
+    }
+
     /// Whether slow start is over: the window passed its threshold, or rests.
     pub fn has_left_slow_start(&self) -> bool {
         self.left_slow_start

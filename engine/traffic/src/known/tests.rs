@@ -163,6 +163,46 @@ fn what_a_window_lost_later_counts_when_it_rests_again() {
 }
 
 #[test]
+fn a_rest_for_which_no_time_is_left_does_not_count() {
+    let slowly = |at_s: f64| FlowLook { rtt_us: 200_000, ..recovers(0.2 + at_s / 10.0) };
+    let decided = trial(&within(0.02, 1.0, 0.0), 14, |at_s| carried(&slowly(at_s), 92.0), slowly);
+    assert!(seconds(decided.counted_from_us) < 2.0, "{decided:?}");
+    assert!(decided.half_width_ppm.unwrap() > 20_000, "it is of all that counts: {decided:?}");
+}
+
+#[test]
+fn a_window_that_rests_where_goodput_did_before_moves_nothing() {
+    let deep = |at_s: f64| FlowLook { cwnd: (100.0 + at_s * 10.0).min(200.0) as u32, ssthresh: 100, ..settled() };
+    let decided = trial(&within(0.02, 14.0, 0.0), 20, |_| 6e6, deep);
+    assert_eq!(decided.held_by, None);
+    assert!(seconds(decided.counted_from_us) < 0.5, "{decided:?}");
+}
+
+#[test]
+fn a_loss_long_after_slow_start_belongs_to_the_mean_whatever_is_omitted() {
+    let loses = |at_s: f64| {
+        let cwnd = if at_s < 4.5 { 40.0 + at_s * 8.0 } else { (38.0 + (at_s - 4.5) * 10.0).min(92.0) };
+        FlowLook { cwnd: cwnd as u32, ssthresh: 38, rtt_us: 100_000, retransmits: 5, ..FlowLook::default() }
+    };
+    let decided = trial(&within(0.02, 6.0, 5.0), 20, |at_s| carried(&loses(at_s), 92.0), loses);
+    assert_eq!(decided.counted_from_us, 5_000_000);
+}
+
+#[test]
+fn a_window_that_grows_on_after_a_rest_has_not_settled() {
+    let grows = |at_s: f64| {
+        let cwnd = match at_s {
+            ..4.0 => 200.0 + at_s * 15.0,
+            ..6.0 => 260.0,
+            _ => (260.0 + CUBIC * (at_s - 6.0).powi(3)).min(1080.0),
+        };
+        FlowLook { cwnd: cwnd as u32, ssthresh: 200, rtt_us: 100_000, ..FlowLook::default() }
+    };
+    let decided = trial(&within(0.02, 3.0, 0.0), 10, |at_s| carried(&grows(at_s), 1080.0), grows);
+    assert!(decided.held_by.is_some(), "{decided:?}");
+}
+
+#[test]
 fn every_flow_must_have_left_slow_start() {
     let mut rule = Rule::new(&within(0.02, 1.0, 0.0), Duration::from_secs(9), Duration::from_millis(100), 2);
     for step in 1..90 {

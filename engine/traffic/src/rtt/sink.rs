@@ -106,7 +106,8 @@ impl Responder<'_> {
                 continue;
             };
             match EchoMessage::read(self.task.token, datagram) {
-                Some(EchoMessage::Request(number)) => {
+                // Whoever asks for connections alone is answered by connections alone.
+                Some(EchoMessage::Request(number)) if self.task.settings.echo != Echo::TcpConnect => {
                     EchoMessage::Response(number).write(self.task.answer, datagram);
                     self.bytes += length as u64;
                 }

@@ -194,7 +194,8 @@ fn all_bytes_are_told_before_the_report() {
     let path = PathSettings { ttl_max: 0, streams: 0, ..hops_and_trains() };
     let sink = End::begin(listen(Role::Sink, path.clone()));
     let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), path));
-    (source.connected(), sink.connected());
+    source.connected();
+    sink.connected();
     source.control.start(Instant::now());
     for end in [source, sink] {
         let mut told = 0;

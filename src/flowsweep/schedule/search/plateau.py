@@ -181,7 +181,8 @@ class Seen:
             reference = _reference(levels, response)
             ends = _shown_ends(levels, response, reference, confidence)
             fits = not _misfits(levels, response) and not _contradicted(response, ends)
-            fits &= far_below == _FAR_BELOW[0] or _carry_less(levels, counting, response)
+            if far_below != _FAR_BELOW[0]:
+                fits &= not math.isnan(response.variance) and _carry_less(levels, counting, response)
             if fits:
                 break
         fit = response if fits else None

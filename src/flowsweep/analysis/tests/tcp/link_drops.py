@@ -8,7 +8,9 @@ from flowsweep.schedule.background import PROBE
 
 _DATA_BYTES = 10_000
 """From so many bytes on a link has carried more than handshakes: the data have begun. Beside a probe, which
-begins before, from a row on that brings so many: one packet a millisecond brings fewer."""
+begins before, from a row on that brings so many,"""
+_DATA_SHARE = 0.1
+"""and this share of what the fullest row brings: a probe's rows bring less."""
 _WAY = ("trial_id", "link", "src")
 
 
@@ -76,7 +78,9 @@ def _began(ways: ir.Table) -> ir.Table:
         probed=probed,
         brought=ways.bytes_in - ways.bytes_in.lag().over(order),
     )
-    data = ~risen.probed | (risen.brought >= _DATA_BYTES).coalesce(False)
+    risen = risen.mutate(most=risen.brought.max().over(whole))
+    least = ibis.greatest(risen.most * _DATA_SHARE, float(_DATA_BYTES))
+    data = ~risen.probed | (risen.brought >= least).coalesce(False)
     since = ((risen.carried >= _DATA_BYTES) & data).ifelse(risen.at_ns, None).min().over(whole)
     # A trial that sends next to nothing is not told from its probe.
     slow = (risen.carried >= _DATA_BYTES).ifelse(risen.at_ns, None).min().over(whole)

@@ -109,6 +109,14 @@ def test_the_share_of_the_time_that_data_waited_is_that_of_the_link_that_held_th
     assert shares(hops + back, "right") == [1.0]
 
 
+def test_a_dense_probe_that_begins_before_is_no_data() -> None:
+    """A second of 112 kB/s, as of a probe of IPv6 each millisecond, and then 2 MB/s beside it."""
+    rows = way("wan", "left", "right", queue=(18, 19, 21, 22, 41, 42))
+    sums = [11_200 * at + 200_000 * max(0, at - 10) for at in range(50)]
+    rows = [row | {"bytes_in": sum_} for row, sum_ in zip(rows, sums, strict=True)]
+    assert [row["link_queue_drops"] for row in found(rows, "left", SCHEMA, ("probe",))] == [2]
+
+
 @pytest.mark.parametrize(("before", "counts"), [((11, 12, 31, 32), 2), ((18, 19, 21, 22, 41, 42), 2)])
 def test_a_probe_that_begins_before_is_no_data(before: tuple[int, ...], counts: int) -> None:
     """From row 1 on, or from row 11 on after a second of 18 kB/s."""
