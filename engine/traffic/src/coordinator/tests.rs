@@ -59,7 +59,8 @@ impl Procedure for Simple {
     }
 
     fn wait_on(&mut self, _: &Sides<'_, Self>, flow: u32, waited: Duration) -> Result<(), TrialError> {
-        let timeout = Duration::from_millis(50);
+        // Threads of flows may begin late on a busy machine.
+        let timeout = Duration::from_secs(1);
         if waited < timeout { Ok(()) } else { Err(TrialError::NotRunning { flow, timeout }) }
     }
 
