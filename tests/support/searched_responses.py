@@ -85,17 +85,6 @@ def _smooth(sharpness: float) -> Callable[[np.random.Generator], Case]:
     return lambda generator: smooth(sharpness, generator.uniform(*_CORNERS))
 
 
-def _small_buffers(generator: np.random.Generator) -> Case:
-    """A corner; windows a sixth of it and less carry 26 % less than their share, as small buffers do."""
-    corner = generator.uniform(*_CORNERS)
-
-    def response(size: float) -> float:
-        lost = 0.3 if size < corner - math.log(6) else 0.0
-        return PLATEAU + min(size - corner, 0.0) - lost
-
-    return Case(response, math.exp(corner - ALLOWED))
-
-
 def _two_levels(generator: np.random.Generator) -> Case:
     """Level from a corner on, and 20 % more from a second one on, eight times as large."""
     corner = generator.uniform(math.log(2e5), math.log(1e6))
@@ -117,7 +106,6 @@ CASES: Mapping[str, Callable[[np.random.Generator], Case]] = {
     "falls off": _bent(lambda size, corner: -0.15 if size > corner + math.log(4) else 0.0),
     "dip": _bent(lambda size, corner: -0.2 if math.log(6) < size - corner < math.log(12) else 0.0),
     "two levels": _two_levels,
-    "small buffers": _small_buffers,
 }
 
 

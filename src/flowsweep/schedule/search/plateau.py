@@ -5,7 +5,7 @@ than the precision.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -16,7 +16,7 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Left, OfPlateau
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
-from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shape, shortfall
+from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import Tried, bounds_of, left_of, most_bytes, too_many_failed
 
 End = Literal["precise", "level", "rising", "budget", "failures"]
@@ -29,10 +29,8 @@ _FIRST_STEP = math.log(4)
 """Between two windows of the first round, at most, if as many as there may be reach so far."""
 _FIRST_WINDOWS = (4, 8)
 """How many these are, at least and at most."""
-_FAR_BELOW = (math.log(64), math.log(8), math.log(2.5))
-"""Windows further below the plateau do not count: other things may limit there, and small buffers hold less
-than their share. The next of these is taken where what counts fits no response, and what it then leaves out
-carries no more than the response says."""
+_FAR_BELOW = math.log(64)
+"""Windows further below the plateau do not count: other things may limit there."""
 _CORNER = 100.0
 """The sharpness of a response without a shoulder."""
 _MISFIT = 4.0
@@ -174,17 +172,12 @@ class Seen:
         confidence = at_each_look(confidence)
         kept = in_agreement(tried)
         levels = levels_of(kept)
-        for far_below in _FAR_BELOW:
-            counting = _counting(levels, far_below)
-            counted = tuple(one for one in kept if one.level in counting)
-            response = fitted(counted, low, high, confidence)
-            reference = _reference(levels, response)
-            ends = _shown_ends(levels, response, reference, confidence)
-            fits = not _misfits(levels, response) and not _contradicted(response, ends)
-            if far_below != _FAR_BELOW[0]:
-                fits &= not math.isnan(response.variance) and _carry_less(levels, counting, response)
-            if fits:
-                break
+        counting = _counting(levels)
+        counted = tuple(one for one in kept if one.level in counting)
+        response = fitted(counted, low, high, confidence)
+        reference = _reference(levels, response)
+        ends = _shown_ends(levels, response, reference, confidence)
+        fits = not _misfits(levels, response) and not _contradicted(response, ends)
         fit = response if fits else None
         if not fits:
             response = _between_windows(levels, response)
@@ -262,19 +255,10 @@ def _spread(search: OfPlateau) -> tuple[int, ...]:
 
 def _misfits(levels: Levels, response: Response) -> bool:
     """Whether goodput follows no such response: there may be a second plateau below."""
-    if math.isnan(response.variance):
+    if math.isnan(response.variance) or levels.freedom < _ENOUGH_FREEDOM:
         return False
-    known = levels.freedom >= _ENOUGH_FREEDOM
-    noise = max(levels.variance, _LEAST_MISFIT**2) if known else _FIRST_NOISE**2
+    noise = max(levels.variance, _LEAST_MISFIT**2)
     return response.variance > _MISFIT * noise
-
-
-def _carry_less(levels: Levels, counting: Collection[int], response: Response) -> bool:
-    """Whether windows below those that count carry less than the response says: else it has another shape."""
-    sizes = np.log(levels.values)
-    above = levels.means - shape(sizes, np.asarray(response.enough), np.asarray(response.sharpness))
-    counts = [number for number, window in enumerate(levels.values) if window in counting]
-    return bool((above[: counts[0]] <= above[counts].mean() + ALLOWED).all())
 
 
 def _between_windows(levels: Levels, response: Response) -> Response:
@@ -287,14 +271,14 @@ def _between_windows(levels: Levels, response: Response) -> Response:
     return replace(response, enough=enough, sharpness=_CORNER, low=None, high=None)
 
 
-def _counting(levels: Levels, far_below: float) -> set[int]:
+def _counting(levels: Levels) -> set[int]:
     """Windows whose goodput says where the plateau begins: not those far below it, or that fall off again."""
     noise = _FIRST_NOISE if math.isnan(levels.variance) else math.sqrt(levels.variance)
     fallen = max(2 * ALLOWED, 4 * noise)
     below_top = levels.means.max() - levels.means
     first = int((below_top <= _SURELY_BELOW).argmax())
     on_it = int((below_top <= min(fallen, _SURELY_BELOW)).argmax())
-    least = levels.values[first] / math.exp(far_below) * 0.9
+    least = levels.values[first] / math.exp(_FAR_BELOW) * 0.9
     return {
         window
         for number, window in enumerate(levels.values)

@@ -79,26 +79,6 @@ def test_windows_that_contradict_the_response_decide_alone() -> None:
     assert sum(held) >= 15
 
 
-def test_small_windows_that_carry_less_than_their_share_cost_no_trials() -> None:
-    generator = np.random.default_rng(64)
-    cases = [CASES["small buffers"](generator) for _ in range(SEARCHES)]
-    found = [searched(case, independent(0.01), generator, asked()) for case in cases]
-    assert all(one.end == "precise" for one in found)
-    assert sum(bool(holds(one, case)) for one, case in zip(found, cases, strict=True)) >= SEARCHES - 2
-    assert np.median([one.trials for one in found]) <= 0.17 * GRID
-
-
-def test_a_largest_window_that_stands_alone_is_looked_at_from_below() -> None:
-    """Four windows of one level, and one of twice as much: one window alone shows no response."""
-    search = asked()
-    sizes = decide(search, SECOND_NS, ()).levels
-    below = [Tried(size, 1, math.log(5e8)) for size in sizes[:-1]]
-    decision = decide(search, SECOND_NS, (*below, Tried(sizes[-1], 1, math.log(1e9))))
-    assert decision.belief is not None
-    assert decision.belief.enough > sizes[-2]
-    assert any(sizes[-2] < size < sizes[-1] for size in decision.levels)
-
-
 def test_a_dip_is_lower_than_a_smaller_window_and_a_low_plateau_is_not() -> None:
     logs = {100: 1.0, 200: 2.0, 400: 1.98, 800: 1.5, 1600: 2.0}
     shaken = {1: 0.01, 2: -0.01, 3: 0.0}
