@@ -1,10 +1,10 @@
 """What a service costs that measures a full mesh each hour: memory, CPU time, how soon it says what it does.
 
-Usage: PYTHONPATH=tests/support python bench/service_load.py [HOURS] [HOSTS]
+Usage: PYTHONPATH=tests/support python bench/service_load.py [HOURS] [HOSTS] [FOLDER]
 
 Runs the campaign of a plan with HOSTS hosts (64: 4032 paths) with engines without traffic, in virtual time,
 as `flowsweep service` runs it: the same archive, packing and housekeeping between hours. Then asks
-`flowsweep status`. Prints the figures as JSON. CPU seconds are the controller's own, with the system's share;
+`flowsweep status`. Prints the figures as JSON; the archive is kept in FOLDER, if one is named. CPU seconds are the controller's own, with the system's share;
 engines without traffic are within them, so that the figure is an upper bound.
 """
 
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -49,7 +49,8 @@ def main() -> int:
     hours = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     hosts = int(sys.argv[2]) if len(sys.argv) > 2 else 64
     plan = mesh(hosts)
-    with tempfile.TemporaryDirectory(prefix="service-load-", dir="/var/tmp") as place:
+    kept = nullcontext(sys.argv[3]) if len(sys.argv) > 3 else None
+    with kept or tempfile.TemporaryDirectory(prefix="service-load-", dir="/var/tmp") as place:
         base = Path(place)
         found = asyncio.run(measured(plan, base, hours))
         folder = next(base.iterdir())

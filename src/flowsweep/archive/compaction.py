@@ -102,7 +102,9 @@ def _groups(
     held_rows = 0
     for name in sources:
         with opened_parquet(folder, name) as parquet:
-            for batch in parquet.iter_batches(batch_size=rows_per_group):
+            # Threads cost more than they save where there are few rows.
+            in_threads = parquet.metadata.num_rows > rows_per_group
+            for batch in parquet.iter_batches(batch_size=rows_per_group, use_threads=in_threads):
                 held.append(pa.Table.from_batches([batch]))
                 held_rows += batch.num_rows
                 if held_rows < rows_per_group:

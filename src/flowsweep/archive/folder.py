@@ -166,7 +166,8 @@ class Folder:
                 raise ArchiveError(f"{self.path / target}: is there already, and is not written over")
             os.rename(old_name, new_name, src_dir_fd=old, dst_dir_fd=new)
             os.fsync(new)
-            os.fsync(old)
+            if not os.path.sameopenfile(old, new):
+                os.fsync(old)
 
     def remove(self, name: str) -> None:
         """Remove a file, a link itself or a folder with all that is in it, if it is there."""
