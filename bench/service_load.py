@@ -4,8 +4,9 @@ Usage: PYTHONPATH=tests/support python bench/service_load.py [HOURS] [HOSTS] [FO
 
 Runs the campaign of a plan with HOSTS hosts (64: 4032 paths) with engines without traffic, in virtual time,
 as `flowsweep service` runs it: the same archive, packing and housekeeping between hours. Then asks
-`flowsweep status`. Prints the figures as JSON; the archive is kept in FOLDER, if one is named. CPU seconds are the controller's own, with the system's share;
-engines without traffic are within them, so that the figure is an upper bound.
+`flowsweep status`. Prints the figures as JSON; the archive is kept in FOLDER, if one is named. CPU seconds
+are the controller's own, with the system's share; engines without traffic are within them, so that the figure
+is an upper bound.
 """
 
 import asyncio
@@ -161,7 +162,7 @@ class Hourly(Housekeeping):
             print(self.counted[-1], file=sys.stderr)
             if len(self.counted) >= self._hours:
                 raise EnoughError
-        self._clock.now_ns += max(0, left_ns - 10**9) if left_ns < 100 * 10**9 else 10 * 10**9
+        self._clock.now_ns += max(0, left_ns - 10**9)
 
 
 async def measured(plan: Plan, base: Path, hours: int) -> dict[str, Any]:
