@@ -1,9 +1,9 @@
 """Searches on emulated paths beside dense grids of windows: within 15 %, for a fraction of a grid's cost.
 
-The truth of a path is where goodput of a dense grid comes within 3 % of its plateau, interpolated between two
-windows. Between these a second grid looks closer, since what hosts grant rises in steps. Where goodput dips
-again, as with a short queue, the truth is anywhere from where it first is within 3 % until it remains there.
-No response is fitted to it, and no analysis of plateaus takes part.
+The truth of a path is where goodput of a dense grid comes within 3 % of its plateau: between two windows, which
+a second grid brings closer, to 1 to 3 %. Where goodput dips again, as with a short queue, it is anywhere from where
+goodput first is within 3 % until it remains there. No response is fitted to it, nothing is interpolated (what
+hosts grant rises in steps), and no analysis of plateaus takes part.
 """
 
 import math
@@ -55,6 +55,8 @@ SHARE_OF_GRID = 0.25
 """Of a full grid's seconds and bytes: the most that a search may take."""
 BUDGET = 0.24
 """That searches are given of them: a plateau is below what a link carries, and so is then the grid's cost."""
+LONGEST = 1.5
+"""Trials of a search, in those of the grid: without `omit`, windows need time to come to rest."""
 PAYLOAD_SHARE = 1448 / 1500
 """Of what a link carries: 52 bytes of each packet are headers."""
 GRID_WINDOWS, GRID_OTHERS = 10, 9
@@ -105,7 +107,7 @@ def _plan(folder: Path, setting: Setting) -> Path:
         flows = {setting["flows"]}
         window_sum = {{ from = "{low}", to = "{high}" }}
         length = "8KB"
-        duration = {{ until = "2%", at_least = "1s", at_most = "{_whole_s(setting):g}s" }}
+        duration = {{ until = "2%", at_least = "1s", at_most = "{LONGEST * _whole_s(setting):g}s" }}
         interval = "100ms"
         sample_interval = "50ms"
         at_most = {{ trials = 60, duration = "{seconds:.0f}s", bytes = "{sent_bytes:.0f}B" }}
@@ -114,17 +116,10 @@ def _plan(folder: Path, setting: Setting) -> Path:
 
 
 def enough_of(*grids: Path) -> tuple[float, float]:
-    """The window sums, as requested, at which dense grids are first enough, and from which on they are."""
+    """Between which window sums, as requested, the smallest lies that is enough, and remains so."""
     sizes, rates, enough = _measured(*grids)
-
-    def crossed(above: int) -> float:
-        if above == len(sizes):
-            return math.exp(sizes[-1])
-        part = (enough - rates[above - 1]) / (rates[above] - rates[above - 1])
-        return math.exp(sizes[above - 1] + part * (sizes[above] - sizes[above - 1]))
-
     first, last = _crossings(rates, enough)
-    return crossed(first), crossed(last)
+    return math.exp(sizes[first - 1]), math.exp(sizes[min(last, len(sizes) - 1)])
 
 
 def shares_between(setting: Setting, grid: Path) -> tuple[float, ...]:
@@ -197,7 +192,7 @@ def _holds(search: PlateauSearched, true_bytes: tuple[float, float]) -> bool:
 
 
 def _whole_s(setting: Setting) -> float:
-    """How long a trial of the grid lasts, and one of a search at most."""
+    """How long a trial of the grid lasts."""
     return (parse_duration(setting["omit"]) + parse_duration(COUNTED)) / SECOND_NS
 
 
