@@ -17,10 +17,9 @@ from flowsweep.wording import counted, format_duration, format_milliseconds, for
 TRIALS_MAX = 200
 """Of a campaign, samples of so many trials are looked at; more would tell no more."""
 _DROPPED = "dropped"
-_METHOD_LINKS = (
-    f"intervals of {format_duration(LAB_EMULATOR_REPORT_NS)} in which the emulated links' own counters of "
-    "drops rose, of all trials together"
-)
+_METHOD_LINKS = "in which the emulated links' own counters of drops rose, of all trials together"
+_ALL_COUNTERS_S = 3_600
+"""As long as that all counters of a link are kept; of a longer trial two in a row become one."""
 _METHOD = (
     "rank of the goodput before each loss among all, weighted by bytes: 0.5 on average where losses come "
     "at any (Bernoulli arrivals see time averages), t interval over losses; the first burst as in Flach et "
@@ -160,7 +159,8 @@ def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) ->
     total = queue + random + policer
     share = queue / total
     trials = _where(rows, everywhere)
-    dropped = _dropped_in(queue, random, policer)
+    intervals = _intervals(rows)
+    dropped = _dropped_in(queue, random, policer, intervals)
     if policer >= MOST * total:
         claim = f"the emulated link's policer drops what exceeds its rate, in {trials}: {dropped}"
         claim += ". Sending at its rate loses less"
@@ -174,15 +174,22 @@ def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) ->
         claim = f"the emulated link loses packets at random, in {trials}: {dropped}"
     else:
         claim = f"the emulated link drops packets for more than one reason, in {trials}: {dropped}"
-    return _Answer(claim, _METHOD_LINKS, rows, share, "1")
+    return _Answer(claim, f"intervals {intervals} {_METHOD_LINKS}", rows, share, "1")
 
 
-def _dropped_in(queue: int, random: int, policer: int) -> str:
+def _intervals(rows: Sequence[ObservedRow]) -> str:
+    """Say how long the intervals are in which links count."""
+    usual = f"of {format_duration(LAB_EMULATOR_REPORT_NS)}"
+    some_longer = any((row.get("duration_s") or 0) > _ALL_COUNTERS_S for row in rows)
+    return f"{usual} or more" if some_longer else usual
+
+
+def _dropped_in(queue: int, random: int, policer: int, long: str) -> str:
     """Say in how many intervals of the links' counters each cause dropped packets, most frequent first."""
     causes = [(queue, "at a full queue"), (random, "at random")]
     causes += [(policer, "by the policer")] if policer else []
     (most, first), *others = sorted(causes, key=lambda cause: -cause[0])
-    intervals = f"{counted(most, 'interval')} of {format_duration(LAB_EMULATOR_REPORT_NS)}"
+    intervals = f"{counted(most, 'interval')} {long}"
     rest = [f"{how} in {count or 'none'}" for count, how in others]
     return ", ".join([f"packets were dropped {first} in {intervals}", *rest])
 

@@ -194,6 +194,13 @@ def test_links_that_count_their_drops_are_believed() -> None:
     )
 
 
+def test_counters_of_a_trial_of_more_than_an_hour_are_of_longer_intervals() -> None:
+    day = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40, duration_s=86_400.0)
+    [found] = drop_hypotheses(observed(day), {})
+    assert "at random in 40 intervals of 100 ms or more, at a full queue in 1" in found.say("described")
+    assert found.method.startswith("intervals of 100 ms or more in which")
+
+
 def test_what_overflows_is_tied_to_its_window() -> None:
     rows = [
         trial(number, verdict=QUEUE, rtt_at_loss_ms=21.2, window_sum_bytes=size, flows=1,
