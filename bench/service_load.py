@@ -28,7 +28,7 @@ from analysis_support import make_outcome
 from fake_engine import FakeNetwork
 from flowsweep.archive import ArchiveWriter
 from flowsweep.campaigns.folders import open_or_begin
-from flowsweep.campaigns.housekeeping import Housekeeping
+from flowsweep.campaigns.housekeeping import Housekeeping, return_freed_memory
 from flowsweep.campaigns.timed import recorded, timetable
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.plan import Plan, parse_plan
@@ -51,6 +51,7 @@ def main() -> int:
     hosts = int(sys.argv[2]) if len(sys.argv) > 2 else 64
     plan = mesh(hosts)
     kept = nullcontext(sys.argv[3]) if len(sys.argv) > 3 else None
+    return_freed_memory()
     with kept or tempfile.TemporaryDirectory(prefix="service-load-", dir="/var/tmp") as place:
         base = Path(place)
         found = asyncio.run(measured(plan, base, hours))

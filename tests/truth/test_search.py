@@ -1,8 +1,8 @@
 """Searches on emulated paths beside dense grids of windows: within 15 %, for a fraction of a grid's cost.
 
 The truth of a path is where goodput of a dense grid comes within 3 % of its plateau: between two windows,
-which a second grid brings closer, to 1 to 3 %. Where goodput dips again, as with a short queue, it is any
-from where goodput first is within 3 % until it remains there. No response is fitted to it, nothing is
+which a second grid brings closer, to 1 to 3 %. Where goodput dips again, as with a short queue, it is from
+where goodput first is within 3 % until it remains there. No response is fitted to it, nothing is
 interpolated (what hosts grant rises in steps), and no analysis of plateaus takes part.
 """
 

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+import pyarrow as pa
+
 from flowsweep.archive import ArchiveWriter
 from flowsweep.campaigns.retention import Retention
 from flowsweep.defaults import SECOND_NS
@@ -28,6 +30,14 @@ WAITS_MAX_S = 24 * 3600
 """What found no time for so long gets some: what is due meanwhile waits, or is missed."""
 TURN_NS = 10 * 60 * SECOND_NS
 """So much; and what is due waits for so long, at most, for what still runs to end."""
+
+
+def return_freed_memory() -> None:
+    """Have Arrow take memory from the C library, to which it goes back: Arrow's own pool keeps it for later.
+
+    A process that keeps 4032 trials an hour is smaller by 30 MiB, bench/service_load.py.
+    """
+    pa.set_memory_pool(pa.system_memory_pool())
 
 
 class Housekeeping:

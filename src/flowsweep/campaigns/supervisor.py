@@ -10,7 +10,7 @@ from pathlib import Path
 
 from flowsweep.archive import ArchiveWriter
 from flowsweep.campaigns.folders import open_or_begin
-from flowsweep.campaigns.housekeeping import Housekeeping
+from flowsweep.campaigns.housekeeping import Housekeeping, return_freed_memory
 from flowsweep.campaigns.monitored import with_monitors
 from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import has_changed, load_plans, refuse_what_needs_a_start
@@ -84,6 +84,7 @@ class Supervisor:
 
     async def run(self, plans: dict[Path, Plan]) -> None:
         """Run plans until all campaigns are over, or for ever; ends in order when cancelled."""
+        return_freed_memory()
         self._plans = dict(plans)
         for file in plans:
             self._begin(file)
