@@ -4,9 +4,9 @@ Usage: PYTHONPATH=tests/support python bench/service_load.py [HOURS] [HOSTS] [FO
 
 Runs the campaign of a plan with HOSTS hosts (64: 4032 paths) with engines without traffic, in virtual time,
 as `flowsweep service` runs it: the same archive, packing and housekeeping between hours. Then asks
-`flowsweep status`. Prints the figures as JSON; the archive is kept in FOLDER, if one is named. CPU seconds
-are the controller's own, with the system's share; engines without traffic are within them, so that the figure
-is an upper bound.
+`flowsweep status`. Prints the figures as JSON. The archive is kept in FOLDER, if one is named, and gone on with
+if it is there. CPU seconds are the controller's own, with the system's share; engines without traffic are within
+them, so that the figure is an upper bound.
 """
 
 import asyncio
@@ -152,16 +152,17 @@ class Hourly(Housekeeping):
         self.counted: list[dict[str, float]] = []
         self._of = writer
         self._clock, self._paths, self._hours = clock, paths, hours
+        self._before = writer.finished_count // paths
 
     def idle(self, left_ns: int) -> None:
         """Merge, count, and let time pass."""
         before_s, before_mib = _cpu_s(), _rss_mib()
         super().idle(left_ns)
-        if len(self.counted) < self._of.finished_count // self._paths:
+        if self._before + len(self.counted) < self._of.finished_count // self._paths:
             found = {"cpu_s": before_s, "merging_s": _cpu_s() - before_s, "before_merging_mib": before_mib}
             self.counted.append(found | {"rss_mib": _rss_mib(), "peak_mib": _peak_mib()})
             print(self.counted[-1], file=sys.stderr)
-            if len(self.counted) >= self._hours:
+            if self._before + len(self.counted) >= self._hours:
                 raise EnoughError
         self._clock.now_ns += max(0, left_ns - 10**9)
 
@@ -176,6 +177,8 @@ async def measured(plan: Plan, base: Path, hours: int) -> dict[str, Any]:
     begun_s = _cpu_s()
     with open_or_begin(base, plan) as writer:
         writer.keep_totals()
+        if done := writer.finished_count // paths:
+            clock.now_ns = round(writer.campaign.created_at.timestamp() * 1e9) + done * HOUR_NS
         resume = recorded(writer)
         hourly = Hourly(writer, clock, paths, hours)
         slots = schedule(plan, writer.seed)
