@@ -4,9 +4,9 @@ Usage: PYTHONPATH=tests/support python bench/service_load.py [HOURS] [HOSTS] [FO
 
 Runs the campaign of a plan with HOSTS hosts (64: 4032 paths) with engines without traffic, in virtual time,
 as `flowsweep service` runs it: the same archive, packing and housekeeping between hours. Then asks
-`flowsweep status`. Prints the figures as JSON. The archive is kept in FOLDER, if one is named, and gone on with
-if it is there. CPU seconds are the controller's own, with the system's share; engines without traffic are within
-them, so that the figure is an upper bound.
+`flowsweep status`. Prints the figures as JSON. The archive is kept in FOLDER, if one is named, and gone on
+with if it is there. CPU seconds are the controller's own, with the system's share; engines without traffic
+are within them, so that the figure is an upper bound.
 """
 
 import asyncio
