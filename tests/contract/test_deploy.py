@@ -25,6 +25,15 @@ def test_the_unit_begins_a_service_that_says_when_it_is_ready() -> None:
     check(shlex.split(service["ExecStart"])[1:])
 
 
+def test_the_unit_waits_for_the_file_system_of_its_plans() -> None:
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.read(DEPLOY / "flowsweep.service", encoding="utf-8")
+    plans, _, archives = shlex.split(unit["Service"]["ExecStart"])[2:]
+    assert unit["Unit"]["RequiresMountsFor"] == plans
+    # systemd.exec: this adds the same of its folder.
+    assert archives == f"/var/lib/{unit['Service']['StateDirectory']}"
+
+
 def test_the_image_begins_the_same_service() -> None:
     lines = (DEPLOY / "Containerfile").read_text(encoding="utf-8").splitlines()
     (words,) = (line.removeprefix("CMD ") for line in lines if line.startswith("CMD "))

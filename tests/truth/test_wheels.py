@@ -53,11 +53,10 @@ def test_the_demo_runs_from_wheels_without_a_compiler(wheels: list[Path], tmp_pa
     assert shutil.which("cargo", path=path) is None
     other = next(machine for machine in ELF_MACHINES if machine != os.uname().machine)
     pip = [str(home / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
-    packages = ["flowsweep", f"flowsweep-engine-{other.replace('_', '-')}"]
+    names = ("flowsweep-*", f"flowsweep_engine-*_{os.uname().machine}", f"flowsweep_engine_{other}-*")
+    files = [str(path) for name in names for path in DIST.glob(f"{name}.whl")]
     environment = {"PATH": path, "HOME": str(tmp_path)}
-    subprocess.run(
-        [*pip, "--find-links", str(DIST), *packages], check=True, timeout=INSTALL_S, env=environment
-    )
+    subprocess.run([*pip, *files], check=True, timeout=INSTALL_S, env=environment)
 
     demo = [str(home / "bin" / "flowsweep"), "demo", "--quick", "--archive", str(tmp_path / "demo")]
     done = subprocess.run(demo, capture_output=True, text=True, timeout=DEMO_S, check=False, env=environment)

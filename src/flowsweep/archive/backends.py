@@ -135,7 +135,8 @@ class _Spark:
             spark = import_module("pyspark.sql")
         except ModuleNotFoundError as error:
             raise BackendError(
-                f"{master}: PySpark is not installed: pip install 'flowsweep[spark]'"
+                f"{master}: PySpark is not installed: "
+                "pip install 'ibis-framework[pyspark]>=10' 'pyspark>=3.5'"
             ) from error
         if shutil.which("java") is None and "JAVA_HOME" not in environ:
             raise BackendError(

@@ -47,8 +47,8 @@ _EPILOG = (
 _RATE_HELP = "Of real hosts: the rate of the path, as in 1Gbit/s. A lab's links are in the plan."
 _RTT_HELP = "Of real hosts: the path's round trip when nothing waits, as in 80ms."
 _SIMULATE_HELP = (
-    "Simulate each point of TCP by ns-3, too, packet by packet: seconds to minutes for each. Needs ns-3, "
-    "which the extra `ns3` of Flowsweep installs."
+    "Simulate each point of TCP by ns-3, too, packet by packet: seconds to minutes for each. Needs ns-3: "
+    "`pip install ns3`."
 )
 _QUEUE_HELP = "What may wait at the slowest link, as in 5MB; rate × round trip if absent."
 

@@ -95,7 +95,7 @@ def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
         version = writer.campaign.flowsweep_version
         raise ArchiveError(
             f"{writer.folder}: was begun by flowsweep {version}, and this is {__version__}, which does not "
-            f"understand its plan: go on with `pip install flowsweep=={version}`, or choose a new folder"
+            f"understand its plan: go on with Flowsweep {version}, or choose a new folder"
         ) from error
     if setting_pairs(begun_with) and not setting_pairs(plan):
         raise ArchiveError(f"{writer.folder} was begun with --against: give the same two plans")

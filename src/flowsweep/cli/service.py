@@ -17,6 +17,7 @@ from flowsweep.campaigns.plans import load_plans
 from flowsweep.campaigns.supervisor import Settings, Supervisor
 from flowsweep.cli.alarms_watch import alarms_watched
 from flowsweep.cli.app import app
+from flowsweep.cli.exit_codes import CODES_OF_SERVICE
 from flowsweep.cli.parts_over import retention_of
 from flowsweep.cli.progress import trouble
 from flowsweep.cli.terminal import say
@@ -29,7 +30,7 @@ from flowsweep.units import QuantityError, parse_size
 
 @app.command(
     epilog="SIGHUP reads the plans again: one that changed goes on in a new archive; if one is wrong, all go "
-    "on as they were. SIGTERM and Ctrl-C end all campaigns in order, with exit code 0."
+    f"on as they were. SIGTERM and Ctrl-C end all campaigns in order, with exit code 0. {CODES_OF_SERVICE}"
 )
 def service(
     plans: Annotated[

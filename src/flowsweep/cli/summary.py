@@ -39,7 +39,7 @@ _COLUMNS = (
 
 _ENGINE_HELP = (
     "What computes it: duckdb, or a Spark cluster, as spark://HOST:PORT or local-cluster[2,1,1024]; "
-    r"this needs flowsweep\[spark] and Java."
+    "this needs PySpark and Java."
 )
 
 

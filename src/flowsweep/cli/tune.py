@@ -7,7 +7,7 @@ import typer
 
 from flowsweep.cli.app import app, print_error
 from flowsweep.cli.completion import complete_host
-from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.exit_codes import CODES_OF_TUNE, EXIT_TRIALS_FAILED
 from flowsweep.cli.html_page import check_page_name
 from flowsweep.cli.options import Address, AsJson, Host
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
@@ -20,11 +20,11 @@ from flowsweep.wording import counted
 _EXAMPLES = (
     "[bold]flowsweep tune ssh:server[/bold] searches for two minutes of traffic, "
     "[bold]flowsweep tune ssh:b --from ssh:a[/bold] between two others; "
-    "[bold]--verify[/bold] measures before and after once more."
+    "[bold]--verify[/bold] measures before and after once more. "
 )
 
 
-@app.command(epilog=_EXAMPLES)
+@app.command(epilog=_EXAMPLES + CODES_OF_TUNE)
 def tune(
     host: Host,
     near: Annotated[

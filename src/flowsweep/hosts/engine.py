@@ -16,6 +16,7 @@ THIS_MACHINE = "this machine"
 MACHINES = ("x86_64", "aarch64")
 """Kinds of machines, as `uname -m` says them, whose engines can be installed beside this machine's own."""
 
+_WHEEL = "`pip install dist/flowsweep_engine-*_$(uname -m).whl`"
 _MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
@@ -30,9 +31,9 @@ def engine_path() -> Path:
             return candidate
     raise LaunchError(
         THIS_MACHINE,
-        f"the engine, {ENGINE_NAME}, is not installed: `pip install {ENGINE_NAME}` brings it (Linux only), "
-        "in a checkout `make setup` builds it; for a host with an engine of its own, the plan can say where: "
-        '`engine = "…"`',
+        f"the engine, {ENGINE_NAME}, is not installed: in a checkout `make setup` builds it, or install the "
+        f"wheel that `make wheels` builds (Linux only), {_WHEEL}; for a host with an engine of its own, the "
+        'plan can say where: `engine = "…"`',
     )
 
 

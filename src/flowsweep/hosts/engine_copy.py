@@ -118,8 +118,11 @@ def _platform_here() -> str:
 
 def _no_engine_for(platform: str, known: tuple[str, ...], host: str) -> str:
     kernel, _, machine = platform.partition(" ")
+    wheel = beside_name(machine).replace("-", "_")
     beside = (
-        f"`pip install {beside_name(machine)}` here, or " if kernel == "Linux" and machine in MACHINES else ""
+        f"install here the wheel that `make wheels` builds, `pip install dist/{wheel}-*.whl`, or "
+        if kernel == "Linux" and machine in MACHINES
+        else ""
     )
     return (
         f"it is {platform}, engines that are installed here are for {' and '.join(known)}: {beside}"

@@ -94,7 +94,8 @@ def _check_place(monitor: Monitor, accesses: Mapping[str, HostAccess]) -> None:
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise MonitorError(
-            f"{at}: SNMP needs {' and '.join(missing)}, not installed here: pip install 'flowsweep[snmp]'"
+            f"{at}: SNMP needs {' and '.join(missing)}, not installed here: "
+            "pip install 'cryptography>=44' 'pysnmp>=7.1.21'"
         )
     place = None if monitor.agent is None else monitor.agent.src
     if place is not None and not accesses[place].shares_files:

@@ -112,7 +112,7 @@ def test_a_plan_that_another_version_wrote_is_not_resumed(
         result = invoke("run", plan, "--archive", tmp_path / "archive", "--resume")
         assert isinstance(result.exception, ArchiveError)
         assert "was begun by flowsweep 9.9.9" in str(result.exception)
-        assert "pip install flowsweep==9.9.9" in str(result.exception)
+        assert "go on with Flowsweep 9.9.9, or" in str(result.exception)
 
 
 def test_imported_results_are_not_resumed(plan: Path, tmp_path: Path) -> None:

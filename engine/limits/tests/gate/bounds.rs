@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use wire::{Echo, Role, RttSettings, TcpSettings, Test};
+use wire::{Echo, PathSettings, Role, RttSettings, TcpSettings, Test};
 
 use crate::{
     refusals::{BYTES, RULES, with},
-    support::{CONTROLLER, PEER, Point, admit, connect, listen, prepare, rtt, tcp},
+    support::{CONTROLLER, PEER, Point, admit, connect, listen, path, prepare, rtt, tcp, to_peer},
 };
 
 #[test]
@@ -108,4 +108,32 @@ fn a_first_block_may_come_at_once() {
     let in_two_seconds = 125_000;
     assert!(!sink.is_too_much(262_144 + in_two_seconds, Duration::ZERO));
     assert!(sink.is_too_much(262_144 + in_two_seconds + 1, Duration::ZERO));
+}
+
+#[test]
+fn a_path_as_a_plan_has_it_where_nothing_is_said_takes_what_the_guide_says() {
+    let settings = PathSettings {
+        ttl_max: 30,
+        sizes_bytes: vec![600, 680, 760, 840, 1240, 1280, 1320, 1360, 1400, 1440, 1480, 1500],
+        probes: 64,
+        trains: 20,
+        train_packets: 100,
+        train_bytes: 1440,
+        streams: 5,
+        stream_packets: 100,
+        stream_rates: 10,
+        deadline_us: 180_000_000,
+        ..path()
+    };
+    let asked = to_peer(Test::Path(settings));
+    let admits = |more: &str| {
+        let point = Point::new("", &format!("[[rule]]\nname = \"any\"\npeers = [\"192.0.2.0/24\"]\n{more}\n"));
+        admit(&point.session("alice", Some(CONTROLLER)), &asked).is_ok()
+    };
+    assert!(admits("duration = \"3min\"\nbytes_per_day = \"262242KB\""));
+    assert!(!admits("duration = \"3min\"\nbytes_per_day = \"262241KB\""));
+    assert!(!admits("bytes_per_day = \"1GB\""), "60 s are what a rule without `duration` allows");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/standing-points.md");
+    let said = std::fs::read_to_string(page).unwrap();
+    assert!(said.contains("reserves 262 MB") && said.contains("`duration = \"3min\"`"), "{page}");
 }

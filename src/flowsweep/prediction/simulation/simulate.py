@@ -29,7 +29,7 @@ def check_simulator() -> None:
     if find_spec(PACKAGE) is None:
         raise SimulationError(
             "--simulate: ns-3's Python bindings are not installed here; install them with "
-            "`pip install 'flowsweep[ns3]'` (500 MB), or leave the option out"
+            "`pip install 'ns3>=3.44'` (500 MB), or leave the option out"
         )
 
 

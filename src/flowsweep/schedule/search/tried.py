@@ -45,9 +45,12 @@ def bounds_of(tried: Sequence[Tried], failed: Sequence[int], low: int, high: int
 
 
 def too_many_failed(tried: Sequence[Tried], failed: Sequence[int]) -> bool:
-    """Whether too many trials failed, but for those of a larger level than all that worked."""
-    largest = max((one.level for one in tried), default=0)
-    return sum(level <= largest for level in failed) >= _FAILURES_MAX
+    """Whether too many trials failed, but for those of levels beyond all that worked, on either side.
+
+    These are not tried again, and the range ends at those that worked.
+    """
+    levels = [one.level for one in tried]
+    return bool(levels) and sum(min(levels) <= level <= max(levels) for level in failed) >= _FAILURES_MAX
 
 
 def left_of(search: SearchInRounds, trial_ns: int, tried: Sequence[Tried], failed: Sequence[int]) -> Left:

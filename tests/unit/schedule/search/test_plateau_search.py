@@ -147,6 +147,26 @@ def test_refused_windows_are_not_tried_in_another_size_and_do_not_end_a_search()
     assert below.end == "failures"
 
 
+def test_smallest_windows_that_fail_are_not_tried_again_and_do_not_end_a_search() -> None:
+    search = asked().model_copy(update={"low_bytes": 4 << 10})
+    first = decide(search, SECOND_NS, ()).levels
+    tried = tuple(Tried(level, 1, math.log(min(level, 1 << 20))) for level in first[3:])
+    decided = decide(search, SECOND_NS, tried, first[:3])
+    assert (decided.end, decided.bounds) == (None, (first[3], HIGH_BYTES))
+    assert min(decided.levels) > first[2]
+    assert decide(search, SECOND_NS, (), first[:3]).end == "failures"
+
+
+@pytest.mark.parametrize("smallest_bytes", [100 << 10, 300 << 10, 3 << 20])
+def test_a_search_comes_to_its_end_though_all_windows_below_one_fail(smallest_bytes: int) -> None:
+    generator = np.random.default_rng(11)
+    search = asked().model_copy(update={"low_bytes": 4 << 10})
+    for _ in range(4):
+        case = CASES["corner"](generator)
+        found = searched(case, independent(0.003), generator, search, lambda window: window < smallest_bytes)
+        assert found.end in ("precise", "level")
+
+
 def test_a_smallest_window_that_failed_is_not_tried_again() -> None:
     tried = tuple(Tried(level << 18, 1, math.log(1e9)) for level in (1, 4, 16, 64, 256))
     decided = decide(asked(), SECOND_NS, tried, (LOW_BYTES,))
