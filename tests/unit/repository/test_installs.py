@@ -11,8 +11,8 @@ from plan_support import ROOT
 
 FOLDERS = ("src", "docs", "plans", "deploy", "engine", "tools", "bench", ".ci")
 ENDINGS = {".py", ".md", ".toml", ".rs", ".service", ".sh", ""}
-NOT_TOLD = {ROOT / "docs" / "development" / "packages.md", ROOT / "docs" / "explanation" / "prediction.md"}
-"""What says how wheels are built, and what is of extras only."""
+NOT_TOLD = {ROOT / "docs" / "development" / "packages.md"}
+"""What says how wheels are built."""
 INSTALL = re.compile(r"\b(?:pipx?|tool|uvx|pipx run|uv add)\b(?: install)?((?:[^`\n]|\\\n)*)")
 BARE = re.compile(
     r"""(?:^|[\s'"`])flowsweep(?:[-_]engine)?[\w-]*(?:\[[\w,]+\])?(?:[=<>~!]=?[^\s'"`]*)?(?=$|[\s'"`])"""
@@ -83,7 +83,7 @@ def test_nobody_is_told_to_install_flowsweep_by_name() -> None:
     [
         ("snmp", ["src/flowsweep/monitors/watching.py", "docs/guide/monitors.md", "plans/monitors.toml"]),
         ("spark", ["src/flowsweep/archive/backends.py", "docs/reference/archive.md"]),
-        ("ns3", ["src/flowsweep/prediction/simulation/simulate.py"]),
+        ("ns3", ["src/flowsweep/prediction/simulation/simulate.py", "docs/explanation/prediction.md"]),
     ],
 )
 def test_what_an_extra_needs_is_named_as_it_is(extra: str, where: list[str]) -> None:
