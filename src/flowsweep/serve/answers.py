@@ -54,12 +54,14 @@ class Answers:
 
     def live(self, _: Request) -> Response:
         """What trials that run say so far: by campaign and trial, seconds and bits per second."""
-        found = []
+        found = {}
         for one in self._watched:
             with one.lock:
                 model = one.model
                 running = model.running if model.has_writer else {}
-                found.append({name: points for name, points in model.live.items() if name in running})
+                found[model.address] = {
+                    name: points for name, points in model.live.items() if name in running
+                }
         return _json({"campaigns": found})
 
     def series(self, request: Request) -> Response:

@@ -36,6 +36,7 @@ class Overview:
         paths = list(self.paths())
         return {
             "name": model.name,
+            "address": model.address,
             "runs": model.has_writer,
             "succeeded": model.is_succeeded,
             "trials": sum((Counter(path["statuses"]) for path in paths), Counter[str]()),

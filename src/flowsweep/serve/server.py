@@ -18,7 +18,7 @@ from flowsweep.serve.cache import cache_folder
 from flowsweep.serve.deadline import Deadlined
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.guard import TOKEN_MIN, is_loopback
-from flowsweep.serve.names import names_apart
+from flowsweep.serve.names import address_of_copy, names_apart
 from flowsweep.serve.watch import Watched
 
 __all__ = [
@@ -136,8 +136,12 @@ def _told_apart(watched: Sequence[Watched]) -> None:
     """Give each archive a name of its own, and say which were left since their plan changed."""
     archives = [begun(one.folder.path, one.model.campaign) for one in watched]
     left = successors(archives)
+    addresses: set[str] = set()
     for one, archive, name in zip(watched, archives, names_apart(archives), strict=True):
         with one.lock:
+            if one.model.address in addresses:
+                one.model.address = address_of_copy(one.model.campaign, archive.folder)
+            addresses.add(one.model.address)
             one.model.name = name
             one.model.is_succeeded = archive.folder in left
 

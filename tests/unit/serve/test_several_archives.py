@@ -5,9 +5,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+from starlette.datastructures import QueryParams
+
+from flowsweep.errors import ServeError
+from flowsweep.serve.asked import asked_campaign
 from flowsweep.serve.server import look_for_more, watched_in
 from flowsweep.serve.watch import Watched
 from mesh_support import begin_mesh, mesh_plan
+from serve_support import served
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -62,3 +68,58 @@ def test_copies_have_names_of_their_own(tmp_path: Path) -> None:
 def test_an_archive_that_is_named_twice_is_there_once(tmp_path: Path) -> None:
     folder = begun(tmp_path / "base" / "clock")
     assert [one.folder.path for one in watched_in([tmp_path / "base", folder])] == [folder]
+
+
+def test_a_link_leads_to_the_same_archive_after_every_start(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    for name, day in (("b", 1), ("d", 2)):
+        begun(base / name, day=day)
+    before = watched_in([base])
+    links = {one.folder.path.name: one.model.address for one in before}
+    begun(base / "a", day=3)
+    look_for_more([base], before)
+    for name in list(links):
+        (base / name).rename(base / f"moved-{name}")
+    after = watched_in([base])
+    assert [one.folder.path.name for one in after] == ["a", "moved-b", "moved-d"]
+    for name, link in links.items():
+        assert asked(before, link).folder.path.name == name
+        assert asked(after, link).folder.path.name == f"moved-{name}"
+    assert len({one.model.address for one in (*before, *after)}) == 3
+    assert [asked(after, str(number)) for number in range(3)] == after
+    assert asked_campaign(QueryParams(), after) is after[0]
+    for wrong in ("3", "c", "c0123456789", ""):
+        with pytest.raises(ServeError, match="served here"):
+            asked(after, wrong)
+
+
+def test_a_copy_is_named_by_another_address(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    begun(base / "clock")
+    watched = watched_in([base])
+    link = watched[0].model.address
+    shutil.copytree(base / "clock", base / "copy")
+    look_for_more([base], watched)
+    assert asked(watched, link) is watched[0]
+    copied = watched[1].model.address
+    assert asked(watched, copied) is watched[1] is not watched[0]
+    # By itself it is named as the original was; the longer address leads to it all the same.
+    assert [asked(watched_in([base / "copy"]), one).folder.path.name for one in (link, copied)] == [
+        "copy"
+    ] * 2
+
+
+def test_pages_name_archives_by_what_stays(tmp_path: Path) -> None:
+    begun(tmp_path / "archive")
+    with served(tmp_path / "archive") as found:
+        [one] = found.json("/api/overview")["campaigns"]
+        assert list(found.json("/api/live")["campaigns"]) == [one["address"]]
+        path = "sweep=goodput&src=geneva&dst=vienna"
+        for campaign in ("0", one["address"]):
+            answer, page = found.ask(f"/path?campaign={campaign}&{path}")
+            assert (answer.status, f'data-campaign="{one["address"]}"' in page) == (200, True)
+            assert found.ask(f"/trial/{campaign}/0123456789ab")[1].count("has no trial") == 1
+
+
+def asked(watched: Sequence[Watched], campaign: str) -> Watched:
+    return asked_campaign(QueryParams({"campaign": campaign}), watched)
