@@ -108,6 +108,8 @@ class CampaignModel:
         self.has_writer = False
         self.is_succeeded = False
         """Whether a service goes on in another archive, since the plan changed: nothing is due here now."""
+        self.is_gone = False
+        """Whether its folder was removed after that: it is not shown, and nothing is wrong."""
         self.version = 0
         """Rises with each change, and never falls: what was made of a version is of no other."""
         self._forget()

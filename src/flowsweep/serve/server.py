@@ -116,8 +116,11 @@ def watched_in(folders: Sequence[Path], cache: Path | None = None) -> list[Watch
 def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path | None = None) -> None:
     """Add archives that came into folders of archives since, numbered behind those that are watched.
 
-    One that cannot be read yet is looked at again the next time.
+    One that cannot be read yet is looked at again the next time. One that was left since its plan changed,
+    and removed then, is watched no more, unless it comes back; its number stays its own.
     """
+    for one in watched:
+        one.model.is_gone = one.model.is_succeeded and not one.folder.path.exists()
     known = {one.folder.path.resolve() for one in watched}
     there = [archive for folder in folders for archive in archives_in(folder)]
     more: list[Watched] = []
@@ -142,8 +145,9 @@ def _told_apart(watched: Sequence[Watched]) -> None:
             if one.model.address in addresses:
                 one.model.address = address_of_copy(one.model.campaign, archive.folder)
             addresses.add(one.model.address)
-            one.model.name = name
+            # Before its name: metrics may look at any time, and leave it out.
             one.model.is_succeeded = archive.folder in left
+            one.model.name = name
 
 
 def make_server(

@@ -1,17 +1,23 @@
 """Several archives that are served together: their names, how addresses name them, which were left."""
 
+import json
+import re
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from prometheus_client import generate_latest
 from starlette.datastructures import QueryParams
 
 from flowsweep.errors import ServeError
+from flowsweep.serve.answers import Answers
 from flowsweep.serve.asked import asked_campaign
+from flowsweep.serve.events import Broadcaster
+from flowsweep.serve.metrics import registry
 from flowsweep.serve.server import look_for_more, watched_in
-from flowsweep.serve.watch import Watched
+from flowsweep.serve.watch import Watched, Watcher
 from mesh_support import begin_mesh, mesh_plan
 from serve_support import served
 
@@ -123,3 +129,57 @@ def test_pages_name_archives_by_what_stays(tmp_path: Path) -> None:
 
 def asked(watched: Sequence[Watched], campaign: str) -> Watched:
     return asked_campaign(QueryParams({"campaign": campaign}), watched)
+
+
+def test_of_an_archive_that_was_left_nothing_is_told_for_ever(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    begun(base / "alpine-mesh")
+    watched = watched_in([base])
+    watcher = Watcher(watched, lambda *_: None, lambda: look_for_more([base], watched))
+    answers = Answers(watched, watcher, Broadcaster())
+    watcher._look_at(watched[0])
+    assert told_of(watched) == {"alpine-mesh"}
+    begun(base / "alpine-mesh-2", day=2)
+    look_for_more([base], watched)
+    for one in watched:
+        watcher._look_at(one)
+    assert watched[0].model.name == "base/alpine-mesh"
+    assert told_of(watched) == {"alpine-mesh"}
+    assert shown(answers) == {"base/alpine-mesh": None, "alpine-mesh": None}
+
+    shutil.rmtree(base / "alpine-mesh")
+    for one in watched:
+        watcher._look_at(one)
+    assert watched[0].problem
+    assert told_of(watched) == {"alpine-mesh"}
+    assert is_well(answers)
+    look_for_more([base], watched)
+    for one in watched:
+        watcher._look_at(one)
+    assert is_well(answers)
+    assert shown(answers) == {"alpine-mesh": None}
+    # What is measured is missed.
+    shutil.rmtree(base / "alpine-mesh-2")
+    look_for_more([base], watched)
+    watcher._look_at(watched[1])
+    assert not is_well(answers)
+    assert shown(answers)["alpine-mesh"]
+
+
+def told_of(watched: Sequence[Watched]) -> set[str]:
+    """Campaigns that metrics name."""
+    text = generate_latest(registry(watched, is_alive=lambda: True, listeners=lambda: 0)).decode()
+    return set(re.findall(r'campaign="([^"]*)"', text))
+
+
+def is_well(answers: Answers) -> bool:
+    """Whether /health says so, but for the thread that does not run here."""
+    answers._watcher._thread.is_alive = lambda: True  # type: ignore[method-assign]
+    return answers.health(None).status_code == 200  # type: ignore[arg-type]
+
+
+def shown(answers: Answers) -> dict[str, str | None]:
+    """What the overview shows, and what is wrong with it."""
+    answers._made = None
+    found = json.loads(bytes(answers.overview(None).body))["campaigns"]  # type: ignore[arg-type]
+    return {one["name"]: one["problem"] for one in found}
