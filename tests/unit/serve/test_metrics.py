@@ -80,3 +80,27 @@ def test_a_measurement_after_now_does_not_look_new(
     last = [float(one) for one in re.findall(r"last_success_timestamp_seconds{.*} (.*)", text)]
     assert ages == ([] if age_s is None else [pytest.approx(age_s, abs=60)])
     assert last == ([] if age_s is None else [pytest.approx(time.time() - age_s, abs=60)])
+
+
+@pytest.mark.parametrize(
+    ("axis", "levels", "words"),
+    [
+        ("rate_bps", (10_010_000, 10_020_000), ("10.01Mbit/s", "10.02Mbit/s")),
+        ("window_bytes", ((10 << 20) + 1024, (10 << 20) + 2048), ("10241KiB", "10242KiB")),
+        ("rate_bps", (10_000_000, 20_000_000), ("10.0 Mbit/s", "20.0 Mbit/s")),
+    ],
+)
+def test_points_that_are_close_together_have_names_of_their_own(
+    tmp_path: Path, axis: str, levels: tuple[int, ...], words: tuple[str, ...]
+) -> None:
+    outcomes = [
+        make_outcome(make_trial(repeat=repeat, **{axis: level})) for repeat in (1, 2) for level in levels
+    ]
+    watched = Watched(0, write_archive(tmp_path / "archive", outcomes))
+    read(watched)
+    lines = [line.rpartition(" ")[0] for line in told(watched).splitlines() if not line.startswith("#")]
+    assert len(lines) == len(set(lines))
+    goodput = [line for line in lines if line.startswith("flowsweep_goodput_bits_per_second{")]
+    assert len(goodput) == 2
+    for word in words:
+        assert sum(f" {word}" in line for line in goodput) == 1, goodput
