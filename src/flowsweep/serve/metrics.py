@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 from flowsweep.serve.campaign import PathKey, PathState
 from flowsweep.serve.overview import last_of_points, names_of_points
 from flowsweep.serve.quantities import QUANTITIES
-from flowsweep.serve.results import results
+from flowsweep.serve.results import last_results
 from flowsweep.serve.rows import STATUSES, Rows
 from flowsweep.serve.watch import Watched
 from flowsweep.version import __version__
@@ -167,7 +167,7 @@ class _Campaigns(Collector):
 def _add_values(
     families: dict[str, GaugeMetricFamily], campaign: str, key: PathKey, state: PathState
 ) -> None:
-    good = results(state, state.rows.recent)
+    good = last_results(state)
     names: list[str] | None = None
     for quantity in QUANTITIES:
         for point, row in list(last_of_points(good, quantity).items())[:POINTS_MAX]:
