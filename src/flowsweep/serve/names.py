@@ -59,10 +59,8 @@ def _by_paths(paths: Sequence[Path], group: Sequence[Begun], taken: set[str]) ->
 
 
 def _oldest(of: Begun, archives: Sequence[Begun], left: Mapping[Path, Path]) -> Path:
-    """Where the campaign of an archive was measured first; its own folder where that is not sure."""
-    campaign = [one for one in archives if (one.folder.parent, one.name) == (of.folder.parent, of.name)]
-    if sum(one.folder not in left for one in campaign) > 1:  # Copies, begun at the same time.
-        return of.folder
+    """Where the campaign of an archive was measured first."""
+    campaign = [of, *(one for one in archives if left.get(one.folder) == of.folder)]
     return min(campaign, key=lambda one: one.at).folder
 
 

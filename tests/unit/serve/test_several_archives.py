@@ -183,3 +183,12 @@ def shown(answers: Answers) -> dict[str, str | None]:
     answers._made = None
     found = json.loads(bytes(answers.overview(None).body))["campaigns"]  # type: ignore[arg-type]
     return {one["name"]: one["problem"] for one in found}
+
+
+def test_what_two_sites_measure_at_once_is_not_left(tmp_path: Path) -> None:
+    for day, name in enumerate(("vienna", "lyon", "lyon-2", "lyon-10", "lyon-2-2")):
+        begun(tmp_path / "base" / name, day=day)
+    watched = watched_in([tmp_path / "base"])
+    left = {one.folder.path.name for one in watched if one.model.is_succeeded}
+    assert left == {"lyon", "lyon-2"}
+    assert names(watched)["vienna"] == "base/vienna"
