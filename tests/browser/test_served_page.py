@@ -131,7 +131,7 @@ def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     hovered = "trial => document.querySelector('#figure')._hoverdata?.[0]?.customdata === trial"
     page.wait_for_function(hovered, arg=point["trial"])
     page.mouse.click(point["x"], point["y"])
-    page.wait_for_url(f"**/trial/0/{point['trial']}#trial-{point['trial']}")
+    page.wait_for_url(f"**/trial/{mesh.watched[0].model.address}/{point['trial']}#trial-{point['trial']}")
     expect(page.locator("#opened-kicker")).to_have_text(f"Trial {point['trial']}")
     expect(page.locator("#opened-figures .main-svg").first).to_be_visible()
     page.get_by_role("link", name="← Path").click()

@@ -17,6 +17,7 @@ from flowsweep.alarms.delivery.message import Message
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, begun_unix_ns, open_folder, read_campaign
 from flowsweep.archive.folder import Folder
+from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_ALARM
 from flowsweep.cli.options import Format, TextOrJson
@@ -59,7 +60,8 @@ def alarms(
         raise ArchiveError(
             f"{archive}: its plan names nobody to tell: no webhook, command or mail in [alarms]"
         )
-    found = _found(folder, campaign, plan, left=left)
+    goes_on = goes_on_in(archive, campaign)
+    found = _found(folder, campaign, plan, left=left or goes_on is not None)
     is_left = False
     if deliver and settings is not None:
         is_left = not _deliver(folder, campaign, plan, found, settings) and left
@@ -69,8 +71,11 @@ def alarms(
     if form is Format.json or as_json:
         notes = [one.as_json() for one in found if not one.worse]
         listed = [one.as_json() | {"delivered": _delivered(one, deliveries)} for one in told]
-        say_json({"campaign": plan.campaign.name, "alarms": listed, "notes": notes})
+        there = None if goes_on is None else goes_on.name
+        say_json({"campaign": plan.campaign.name, "goes_on_in": there, "alarms": listed, "notes": notes})
     else:
+        if goes_on is not None:
+            say(f"{plan.campaign.name}: goes on in {goes_on.name}")
         for line in _lines(plan, told, [one for one in found if not one.worse], deliveries):
             say(line)
     raise typer.Exit(EXIT_ALARM if is_left or any(one.is_on for one in told) else 0)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from flowsweep.archive.campaign import archives_in, begun_unix_ns
 from flowsweep.archive.last_measured import last_measured
 from flowsweep.archive.totals import CampaignSoFar, PathKey, PathTotals, read_so_far
+from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.app import app, print_error
 from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.cli.options import Format, TextOrJson
@@ -59,6 +60,8 @@ class Status:
     missed: int
     """How often a sweep did not run when it was due, as far as that is recorded."""
     paths: list[PathStatus]
+    goes_on_in: str | None = None
+    """The archive beside it in which the campaign goes on, since the plan changed: nothing is due here."""
 
 
 @app.command(epilog="Exit code 0, also where a path is silent; 2: it is no archive, or cannot be read.")
@@ -75,7 +78,7 @@ def status(
     for folder in several or [archive]:
         try:
             one = read_so_far(folder)
-            found.append(status_of(one, _plan(one), now_ns))
+            found.append(_succeeded(status_of(one, _plan(one), now_ns), one))
             read.append(one)
         except ArchiveError as error:
             if not several:
@@ -114,6 +117,15 @@ def status_of(found: CampaignSoFar, plan: Plan, now_ns: int) -> Status:
         missed=sum(one.count for one in totals.missed),
         paths=list(_paths(found, plan, begun_ns, now_ns)),
     )
+
+
+def _succeeded(found: Status, so_far: CampaignSoFar) -> Status:
+    """Of an archive that was left since its plan changed nothing is due, and nothing silent."""
+    there = goes_on_in(so_far.folder, so_far.campaign)
+    if there is None:
+        return found
+    paths = [replace(one, silent=False) for one in found.paths]
+    return replace(found, next_sweep=None, next_due_at=None, paths=paths, goes_on_in=there.name)
 
 
 def _plan(found: CampaignSoFar) -> Plan:
@@ -168,7 +180,9 @@ def _measured(found: CampaignSoFar, now: datetime) -> dict[PathKey, datetime]:
 
 
 def _lines(found: Status, so_far: CampaignSoFar, now_ns: int) -> Iterator[str]:
-    state = "not running" if found.state == "does not run" else found.state
+    state: str = "not running" if found.state == "does not run" else found.state
+    if found.goes_on_in is not None:
+        state = f"goes on in {found.goes_on_in}"
     yield f"{found.name}: {state} ({shown_time(now_ns)})"
     counts = ", ".join(f"{count} {name}" for name, count in sorted(found.trials.items()))
     yield f"trials: {counts or 'none yet'}"

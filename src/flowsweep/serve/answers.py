@@ -34,7 +34,7 @@ class Answers:
         self._watched = watched
         self._watcher = watcher
         self._broadcaster = broadcaster
-        self._made: tuple[tuple[int, ...], float, bytes] | None = None
+        self._made: tuple[tuple[tuple[int, int], ...], float, bytes] | None = None
         self._making = threading.Lock()
         self._changes = Changes()
         self._registry = registry(
@@ -46,20 +46,23 @@ class Answers:
     def overview(self, _: Request) -> Response:
         """All campaigns with the last values of their paths."""
         with self._making:
-            versions = tuple(one.model.version for one in self._watched)
+            shown = [one for one in self._watched if not one.model.is_gone]
+            versions = tuple((one.number, one.model.version) for one in shown)
             made = self._made
             if made is None or made[0] != versions or time.monotonic() - made[1] > _FRESH_S:
-                made = self._made = (versions, time.monotonic(), self._overview())
+                made = self._made = (versions, time.monotonic(), _overview(shown))
         return Response(made[2], media_type="application/json")
 
     def live(self, _: Request) -> Response:
         """What trials that run say so far: by campaign and trial, seconds and bits per second."""
-        found = []
+        found = {}
         for one in self._watched:
             with one.lock:
                 model = one.model
                 running = model.running if model.has_writer else {}
-                found.append({name: points for name, points in model.live.items() if name in running})
+                found[model.address] = {
+                    name: points for name, points in model.live.items() if name in running
+                }
         return _json({"campaigns": found})
 
     def series(self, request: Request) -> Response:
@@ -126,24 +129,26 @@ class Answers:
 
     def health(self, _: Request) -> Response:
         """Whether archives are read; nothing of what is in them."""
-        well = self._watcher.is_alive and all(one.problem is None for one in self._watched)
+        counts = (one for one in self._watched if not one.model.is_succeeded)
+        well = self._watcher.is_alive and all(one.problem is None for one in counts)
         return PlainTextResponse(
             "ok\n" if well else "not well: see flowsweep_archive_readable\n", 200 if well else 503
         )
 
-    def _overview(self) -> bytes:
-        found = []
-        for one in self._watched:
-            with one.lock:
-                found.append(
-                    one.overview.campaign()
-                    | {
-                        "problem": one.problem,
-                        "not_summed": one.not_summed,
-                        "not_summed_now": one.not_summed_now,
-                    }
-                )
-        return _bytes({"now": round(time.time(), 3), "campaigns": found})
+
+def _overview(shown: Sequence[Watched]) -> bytes:
+    found = []
+    for one in shown:
+        with one.lock:
+            found.append(
+                one.overview.campaign()
+                | {
+                    "problem": one.problem,
+                    "not_summed": one.not_summed,
+                    "not_summed_now": one.not_summed_now,
+                }
+            )
+    return _bytes({"now": round(time.time(), 3), "campaigns": found})
 
 
 def _beside(watched: Watched, sweep: str, span: Span) -> dict[str, Any]:

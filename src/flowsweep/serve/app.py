@@ -41,7 +41,8 @@ def application(
     """
 
     def tell(number: int, what: str) -> None:
-        broadcaster.tell({"campaign": number, "what": what, "version": watched[number].model.version})
+        model = watched[number].model
+        broadcaster.tell({"campaign": model.address, "what": what, "version": model.version})
 
     watcher = Watcher(watched, tell, more)
 
@@ -60,7 +61,7 @@ def application(
             Route("/", pages.overview),
             Route("/path", pages.path),
             Route("/report", pages.report),
-            Route("/trial/{campaign:int}/{trial}", pages.trial),
+            Route("/trial/{campaign}/{trial}", pages.trial),
             Route("/login", pages.login, methods=["GET", "POST"]),
             Route("/api/overview", answers.overview),
             Route("/api/live", answers.live),

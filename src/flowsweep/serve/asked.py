@@ -3,12 +3,14 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from starlette.datastructures import QueryParams
 
 from flowsweep.defaults import DAY_S
 from flowsweep.errors import ServeError
 from flowsweep.serve.campaign import PathKey, PathState
+from flowsweep.serve.names import address_of, address_of_copy
 from flowsweep.serve.quantities import BY_KEY, QUANTITIES
 from flowsweep.serve.watch import Watched
 
@@ -42,15 +44,27 @@ class Span:
 
 
 def asked_campaign(query: QueryParams, watched: Sequence[Watched]) -> Watched:
-    """The campaign that `campaign` names by its number; the first one without it.
+    """The campaign that `campaign` names, by its address or its number; the first one without it.
 
     Raises:
-        ServeError: There is none of that number.
+        ServeError: There is none that is named so.
     """
     text = query.get("campaign", "0")
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) < len(watched)):
-        raise ServeError(f"campaign: found {text[:40]!r}, expected a number from 0 to {len(watched) - 1}")
-    return watched[int(text)]
+    found = named(text, watched)
+    if found is None:
+        raise ServeError(f"campaign: found {text[:40]!r}, expected one that is served here")
+    return found
+
+
+def named(text: str, watched: Sequence[Watched]) -> Watched | None:
+    """The campaign that an address names: by what stays the same at every start, or by its number now."""
+    if text.isascii() and text.isdigit() and len(text) < 6:
+        return watched[int(text)] if int(text) < len(watched) else None
+    here = (one for one in watched if one.model.address == text)
+    # As it was named beside a copy of it, or alone.
+    beside = (one for one in watched if address_of_copy(one.model.campaign, one.folder.path) == text)
+    alone = (one for one in watched if address_of(one.model.campaign) == text)
+    return next(chain(here, beside, alone), None)
 
 
 def asked_path(query: QueryParams, watched: Sequence[Watched]) -> AskedPath:

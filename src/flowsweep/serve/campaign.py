@@ -27,6 +27,7 @@ from flowsweep.archive.follow_parts import part_of
 from flowsweep.plan import Plan
 from flowsweep.schedule import planned_name, planned_sweeps
 from flowsweep.schedule.trial_columns import asked_columns
+from flowsweep.serve.names import address_of
 from flowsweep.serve.points import POINTS_MAX, Point, point_of
 from flowsweep.serve.rows import PathRows, Rows, make_row, trial_number
 
@@ -96,6 +97,8 @@ class CampaignModel:
     def __init__(self, name: str, campaign: Campaign) -> None:
         self.name = self.given_name = planned_name(campaign.plan) or name
         """What it is called where it is told apart from others, and by itself."""
+        self.address = address_of(campaign)
+        """How addresses name it."""
         self.campaign = campaign
         self.begun_ns = begun_unix_ns(campaign)
         self.plan = _plan(campaign)
@@ -105,6 +108,8 @@ class CampaignModel:
         self.has_writer = False
         self.is_succeeded = False
         """Whether a service goes on in another archive, since the plan changed: nothing is due here now."""
+        self.is_gone = False
+        """Whether its folder was removed after that: it is not shown, and nothing is wrong."""
         self.version = 0
         """Rises with each change, and never falls: what was made of a version is of no other."""
         self._forget()

@@ -9,9 +9,9 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from flowsweep.serve.campaign import PathKey, PathState
-from flowsweep.serve.overview import Overview, last_of_points, names_of_points
+from flowsweep.serve.overview import last_of_points, names_of_points
 from flowsweep.serve.quantities import QUANTITIES
-from flowsweep.serve.results import results
+from flowsweep.serve.results import last_results
 from flowsweep.serve.rows import STATUSES, Rows
 from flowsweep.serve.watch import Watched
 from flowsweep.version import __version__
@@ -46,9 +46,9 @@ class _Campaigns(Collector):
         self._is_alive, self._listeners = is_alive, listeners
 
     @property
-    def _measured(self) -> Iterable[tuple[Watched, Overview]]:
-        """Without what goes on in another archive: of its last values nothing is to be told for ever."""
-        return ((one, one.overview) for one in self._watched if not one.model.is_succeeded)
+    def _measured(self) -> Iterable[Watched]:
+        """Without what goes on in another archive: of it nothing is to be told for ever."""
+        return (one for one in self._watched if not one.model.is_succeeded)
 
     def collect(self) -> Iterable[Metric]:
         """All metrics now."""
@@ -81,12 +81,11 @@ class _Campaigns(Collector):
             "Trials that are recorded and not summed up yet.",
             labels=("campaign",),
         )
-        for one in self._watched:
+        for one in self._measured:
             name = [one.model.name]
             readable.add_metric(name, float(one.problem is None))
             if one.read_at is not None:
                 read_at.add_metric(name, one.read_at)
-            if one.read_at is not None and not one.model.is_succeeded:
                 runs.add_metric(name, float(one.model.has_writer))
             waiting.add_metric(name, len(one.model.pending))
         yield from (readable, read_at, runs, waiting)
@@ -100,7 +99,7 @@ class _Campaigns(Collector):
             "flowsweep_slots_missed", "Times at which a sweep was due and did not run.",
             labels=("campaign", "sweep"),
         )  # fmt: skip
-        for one in self._watched:
+        for one in self._measured:
             with one.lock:
                 if one.read_at is None:  # A counter that begins anew with each start looks as if it rose.
                     continue
@@ -122,7 +121,7 @@ class _Campaigns(Collector):
         families[_OF_TWO] = GaugeMetricFamily(
             _OF_TWO, "The higher goodput of the last two trials that went well.", labels=(*_PATH, "point")
         )
-        for one, _ in self._measured:
+        for one in self._measured:
             with one.lock:
                 for key, state in one.model.paths.items() if one.read_at is not None else ():
                     _add_values(families, one.model.name, key, state)
@@ -149,9 +148,9 @@ class _Campaigns(Collector):
             labels=(*_PATH, "verdict"),
         )
         now = time.time()
-        for one, overview in self._measured:
+        for one in self._measured:
             with one.lock:
-                found = list(overview.paths()) if one.read_at is not None else []
+                found = list(one.overview.paths()) if one.read_at is not None else []
             for path in found:
                 labels = [one.model.name, path["sweep"], path["src"], path["dst"]]
                 overdue.add_metric(labels, float(path["overdue"]))
@@ -168,7 +167,7 @@ class _Campaigns(Collector):
 def _add_values(
     families: dict[str, GaugeMetricFamily], campaign: str, key: PathKey, state: PathState
 ) -> None:
-    good = results(state, state.rows.recent)
+    good = last_results(state)
     names: list[str] | None = None
     for quantity in QUANTITIES:
         for point, row in list(last_of_points(good, quantity).items())[:POINTS_MAX]:

@@ -12,7 +12,7 @@ from flowsweep.schedule.overdue import was_due_twice
 from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
 from flowsweep.serve.points import point_names, search_of
 from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
-from flowsweep.serve.results import results
+from flowsweep.serve.results import last_results
 from flowsweep.serve.rows import STATUSES, Rows, trial_id_of
 from flowsweep.serve.series import rounded
 from flowsweep.serve.upcoming import Upcoming
@@ -36,6 +36,7 @@ class Overview:
         paths = list(self.paths())
         return {
             "name": model.name,
+            "address": model.address,
             "runs": model.has_writer,
             "succeeded": model.is_succeeded,
             "trials": sum((Counter(path["statuses"]) for path in paths), Counter[str]()),
@@ -97,7 +98,7 @@ class Overview:
 
     def _path(self, key: PathKey, state: PathState) -> dict[str, Any]:
         last = state.rows.last()
-        good = results(state, state.rows.recent)
+        good = last_results(state)
         shown = {quantity.key: _shown(good, quantity) for quantity in QUANTITIES}
         values = {key: None if row is None else _value(row, key) for key, row in shown.items()}
         spark = next((quantity for quantity in QUANTITIES if values[quantity.key] is not None), None)

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from flowsweep.archive.entries import TRIAL_ID
 from flowsweep.figures.theme import CATEGORIES
 from flowsweep.run.outcome import Missed
-from flowsweep.serve.asked import AskedPath, asked_campaign, asked_path, asked_span
+from flowsweep.serve.asked import AskedPath, asked_campaign, asked_path, asked_span, named
 from flowsweep.serve.assets import address
 from flowsweep.serve.campaign import Pending
 from flowsweep.serve.guard import COOKIE, POLICY, cookie_of, same
@@ -53,7 +53,7 @@ class Pages:
         return _page(
             "path.html.jinja",
             campaign=asked.watched.model.name,
-            number=asked.watched.number,
+            address_of_campaign=asked.watched.model.address,
             path=asked.key,
             quantities=QUANTITIES,
             plotly=address("plotly.js"),
@@ -63,16 +63,15 @@ class Pages:
     def trial(self, request: Request) -> Response:
         """A trial's page, as the report has it: `#trial-ID` of the address opens it."""
         given = request.path_params["trial"]
-        number = request.path_params["campaign"]
-        if not TRIAL_ID.fullmatch(given) or number >= len(self._watched):
+        watched = named(request.path_params["campaign"], self._watched)
+        if not TRIAL_ID.fullmatch(given) or watched is None:
             return error_page("There is no such trial", "A trial is named by 12 hexadecimal digits.", 404)
-        watched = self._watched[number]
         found = trial_on(watched, trial_number(given))
         if found is None:
             said = f"{watched.model.name} has no trial {given}, or it has not been read yet."
             return error_page("There is no such trial", said, 404)
         key, pending = found
-        back = "/path?" + urllib.parse.urlencode({"campaign": number, **key._asdict()})
+        back = "/path?" + urllib.parse.urlencode({"campaign": watched.model.address, **key._asdict()})
         return self._report(watched, [pending], back)
 
     def report(self, request: Request) -> Response:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, level_words
+from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart
 from flowsweep.axes import AXES, ECHO, MODE
 from flowsweep.plan.searching.model import RateSearch, Search
 
@@ -52,9 +52,8 @@ def search_of(point: Point) -> OfSearch | None:
 
 
 def point_names(points: Sequence[Point]) -> list[str]:
-    """Call points by what they differ in; one alone needs no name."""
+    """Call points by what they differ in, each by another name; one alone needs none."""
     rows = [dict(zip(_COLUMNS, point[:-1], strict=True)) for point in points]
     needed = axes_needed(rows, lambda _: None, _COLUMNS)
-    return [
-        ", ".join(f"{_NAMES[column]} {level_words(column, row[column])}" for column in needed) for row in rows
-    ]
+    words = {column: levels_apart(column, rows) for column in needed}
+    return [", ".join(f"{_NAMES[column]} {write(row)}" for column, write in words.items()) for row in rows]

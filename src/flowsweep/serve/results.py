@@ -1,5 +1,6 @@
 """What trials of a path told: each that went well for itself, of a search its best step."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -7,9 +8,14 @@ from numpy.typing import NDArray
 
 from flowsweep.serve.campaign import PathState
 from flowsweep.serve.points import OfSearch, search_of
-from flowsweep.serve.rows import STATUSES, Rows
+from flowsweep.serve.quantities import QUANTITIES
+from flowsweep.serve.rows import LOOKED_BACK, STATUSES, Rows
 
 _OK = STATUSES.index("ok")
+_LAST = 2
+"""Of two values one may be shown, as the higher goodput."""
+_FURTHER = 4
+"""How many times as far as before is looked back."""
 
 
 def results(state: PathState, rows: Rows) -> Rows:
@@ -29,6 +35,30 @@ def results(state: PathState, rows: Rows) -> Rows:
         if search is not None:
             good = _searched(good, number, search, _whole(rows, number, search.steps))
     return good
+
+
+def last_results(state: PathState) -> Rows:
+    """Results among the last trials, as far back as it takes: all last values are among them.
+
+    A value stays what it was until another is measured, whatever failed since.
+    """
+    rows = state.rows.rows
+    behind = LOOKED_BACK
+    found = results(state, rows[-behind:])
+    while behind < len(rows) and not _has_all(found, state.rows.told):
+        behind *= _FURTHER
+        found = results(state, rows[-behind:])
+    return found
+
+
+def _has_all(found: Rows, told: Mapping[tuple[int, str], int]) -> bool:
+    """Whether the last value of each point and quantity is among results, and the one before, if there is."""
+    most = max((point for point, _ in told), default=0) + 1
+    counts = {
+        one.key: np.bincount(found["point"][~np.isnan(found[one.key][:, 0])], minlength=most).tolist()
+        for one in QUANTITIES
+    }
+    return all(counts[key][point] >= min(count, _LAST) for (point, key), count in told.items())
 
 
 def _whole(rows: Rows, point: int, steps: int) -> NDArray[Any]:

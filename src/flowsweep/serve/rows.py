@@ -1,6 +1,7 @@
 """The trials of one path as compact rows: some 80 bytes each, so that a million of them fit in memory."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, cast
 
@@ -38,11 +39,13 @@ class PathRows:
     def __init__(self, rows: Rows | None = None) -> None:
         self._rows = np.zeros(16, ROW) if rows is None else rows
         self._count = 0 if rows is None else len(rows)
+        self.told = _told(self.rows)
+        """How many trials that went well have a value, by point and quantity."""
 
     @property
     def recent(self) -> Rows:
         """The last rows, among which the last one of each point is looked for."""
-        return self.rows[-_LOOKED_BACK:]
+        return self.rows[-LOOKED_BACK:]
 
     @property
     def rows(self) -> Rows:
@@ -65,7 +68,9 @@ class PathRows:
     def drop(self, trial: int, attempt: int) -> None:
         """Let a trial not count any more."""
         rows = self.rows
-        rows["status"][(rows["trial"] == trial) & (rows["attempt"] == attempt)] = _GONE
+        dropped = (rows["trial"] == trial) & (rows["attempt"] == attempt)
+        self.told -= _told(rows[dropped])
+        rows["status"][dropped] = _GONE
 
     def places(self, trials: Iterable[int]) -> dict[int, int]:
         """Where some trials stand, by trial."""
@@ -76,6 +81,7 @@ class PathRows:
     def sum_up(self, place: int, row: Mapping[str, Any], verdict: int) -> None:
         """Fill in what a summary says of the trial that stands there."""
         rows = self._rows
+        self._count_told(place, -1)
         for quantity in QUANTITIES:
             rows[quantity.key][place] = triple(quantity, row)
         rows["verdict"][place] = verdict
@@ -84,6 +90,7 @@ class PathRows:
         if rows["status"][place] in (_OK, _INCOMPLETE) and said is not None:
             rows["status"][place] = _OK if said == "ok" else _INCOMPLETE
         rows["summed"][place] = True
+        self._count_told(place, 1)
 
     def spoil(self, place: int) -> None:
         """Let the trial that stands there be incomplete: its data cannot be summed up, as far as they go."""
@@ -92,13 +99,17 @@ class PathRows:
 
     def last(self, *, point: int | None = None, with_value_of: str | None = None) -> Rows | None:
         """The last trial that counts: of a point, with a value of a quantity."""
-        rows = self.rows
-        for place in range(len(rows) - 1, max(-1, len(rows) - _LOOKED_BACK), -1):
-            row = rows[place]
-            if row["status"] == _GONE or (point is not None and row["point"] != point):
-                continue
-            if with_value_of is None or (row["status"] == _OK and not np.isnan(row[with_value_of][0])):
-                return cast("Rows", row)
+        if with_value_of is not None and all(quantity != with_value_of for _, quantity in self.told):
+            return None
+        for behind in range(self._count, 0, -LOOKED_BACK):
+            rows = self._rows[max(0, behind - LOOKED_BACK) : behind]
+            counts = rows["status"] != _GONE
+            if point is not None:
+                counts &= rows["point"] == point
+            if with_value_of is not None:
+                counts &= (rows["status"] == _OK) & ~np.isnan(rows[with_value_of][:, 0])
+            if counts.any():
+                return cast("Rows", rows[np.flatnonzero(counts)[-1]])
         return None
 
     def last_good(self, until: float = math.inf) -> float | None:
@@ -116,16 +127,38 @@ class PathRows:
         found = rows[first:behind]
         return cast("Rows", found[found["status"] != _GONE])
 
+    def _count_told(self, place: int, change: int) -> None:
+        row = self._rows[place]
+        if row["status"] == _OK:
+            for quantity in QUANTITIES:
+                if not np.isnan(row[quantity.key][0]):
+                    key = int(row["point"]), quantity.key
+                    self.told[key] += change
+                    if not self.told[key]:
+                        del self.told[key]
+
     def _forget(self, trial: int) -> None:
         rows = self.rows
         kept = rows[rows["trial"] != trial]
         if len(kept) < self._count:
+            self.told -= _told(rows[rows["trial"] == trial])
             self._rows[: len(kept)] = kept
             self._count = len(kept)
 
 
-_LOOKED_BACK = 2_000
-"""Trials among which the last one of a point is looked for."""
+LOOKED_BACK = 2_000
+"""Trials among which the last one of a point is looked for first."""
+
+
+def _told(rows: Rows) -> Counter[tuple[int, str]]:
+    """How many of some rows went well and have a value, by point and quantity."""
+    found: Counter[tuple[int, str]] = Counter()
+    good = rows[rows["status"] == _OK]
+    for quantity in QUANTITIES:
+        points = good["point"][~np.isnan(good[quantity.key][:, 0])]
+        for point, count in zip(*np.unique(points, return_counts=True), strict=True):
+            found[int(point), quantity.key] = int(count)
+    return found
 
 
 def make_row(

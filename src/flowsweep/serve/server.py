@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,12 +11,14 @@ from types import FrameType
 import uvicorn
 
 from flowsweep.archive.campaign import archives_in
+from flowsweep.campaigns.succession import begun, successors
 from flowsweep.errors import FlowsweepError, ServeError
 from flowsweep.serve.app import application
 from flowsweep.serve.cache import cache_folder
 from flowsweep.serve.deadline import Deadlined
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.guard import TOKEN_MIN, is_loopback
+from flowsweep.serve.names import address_of_copy, names_apart
 from flowsweep.serve.watch import Watched
 
 __all__ = [
@@ -104,7 +105,10 @@ def watched_in(folders: Sequence[Path], cache: Path | None = None) -> list[Watch
         ArchiveError: One is none.
     """
     archives = [archive for folder in folders for archive in archives_in(folder) or [folder]]
-    watched = [Watched(number, archive, cache) for number, archive in enumerate(archives)]
+    # One that is named twice, as beside its folder, is one.
+    once = {archive.resolve(): archive for archive in reversed(archives)}
+    shown = [archive for archive in archives if once.get(archive.resolve()) is archive]
+    watched = [Watched(number, archive, cache) for number, archive in enumerate(shown)]
     _told_apart(watched)
     return watched
 
@@ -112,8 +116,11 @@ def watched_in(folders: Sequence[Path], cache: Path | None = None) -> list[Watch
 def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path | None = None) -> None:
     """Add archives that came into folders of archives since, numbered behind those that are watched.
 
-    One that cannot be read yet is looked at again the next time.
+    One that cannot be read yet is looked at again the next time. One that was left since its plan changed,
+    and removed then, is watched no more, unless it comes back; its number stays its own.
     """
+    for one in watched:
+        one.model.is_gone = one.model.is_succeeded and not one.folder.path.exists()
     known = {one.folder.path.resolve() for one in watched}
     there = [archive for folder in folders for archive in archives_in(folder)]
     more: list[Watched] = []
@@ -121,6 +128,7 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
         if archive.resolve() not in known:
             with suppress(FlowsweepError, OSError):
                 more.append(Watched(len(watched) + len(more), archive, cache))
+                known.add(archive.resolve())
     if more:
         # Before anybody sees them: two of one name would be one in metrics.
         _told_apart([*watched, *more])
@@ -128,25 +136,18 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
 
 
 def _told_apart(watched: Sequence[Watched]) -> None:
-    """Give archives of one name names of their own: by which else should a metric tell them apart?
-
-    Where a plan changed, a service goes on in a new archive beside the old one, which is measured no more.
-    """
-    newest: dict[tuple[Path, str], Watched] = {}
-    names = {one.number: one.model.given_name for one in watched}
-    succeeded: set[int] = set()
-    for one in sorted(watched, key=lambda one: one.model.campaign.created_at):
-        beside = (one.folder.path.resolve().parent, one.model.given_name)
-        if (before := newest.get(beside)) is not None:
-            succeeded.add(before.number)
-            names[before.number] = before.folder.path.resolve().name
-        newest[beside] = one
-    counts = Counter(names.values())
-    for one in watched:
-        name = names[one.number]
+    """Give each archive a name of its own, and say which were left since their plan changed."""
+    archives = [begun(one.folder.path, one.model.campaign) for one in watched]
+    left = successors(archives)
+    addresses: set[str] = set()
+    for one, archive, name in zip(watched, archives, names_apart(archives), strict=True):
         with one.lock:
-            one.model.name = name if counts[name] == 1 else "/".join(one.folder.path.resolve().parts[-2:])
-            one.model.is_succeeded = one.number in succeeded
+            if one.model.address in addresses:
+                one.model.address = address_of_copy(one.model.campaign, archive.folder)
+            addresses.add(one.model.address)
+            # Before its name: metrics may look at any time, and leave it out.
+            one.model.is_succeeded = archive.folder in left
+            one.model.name = name
 
 
 def make_server(

@@ -258,6 +258,8 @@ class Watcher:
         self._looked_for_more = time.monotonic()
 
     def _look_at(self, one: Watched) -> bool:
+        if one.model.is_gone:
+            return False
         try:
             one.read_on(self._tell)
             found = not self._stop.is_set() and one.sum_up(self._tell, self._stop.is_set)

@@ -116,5 +116,6 @@ def test_only_what_runs_is_served(tmp_path: Path) -> None:
             clock.now_s += 1
             teller.hear(running(OTHER, 1))  # left over: it did not begin
             server.wait_for_live(ONE.trial_id)
-            assert server.json("/api/live") == {"campaigns": [{ONE.trial_id: [[1.0, 1e6]]}]}
+            [address] = (one.model.address for one in server.watched)
+            assert server.json("/api/live")["campaigns"] == {address: {ONE.trial_id: [[1.0, 1e6]]}}
             assert json.loads((folder / LIVE_FILE).read_bytes())["trials"][1]["trial_id"] == OTHER.trial_id

@@ -136,7 +136,8 @@ def test_a_trial_has_the_page_that_the_report_has_of_it(mesh):
     assert answer.status == 200
     assert f'id="trial-{trial}"' in page
     assert trials_in(page) == [trial]
-    assert f'<a href="/path?campaign=0&amp;sweep={SWEEP}&amp;src=geneva&amp;dst=vienna">← Path</a>' in page
+    back = f"/path?campaign={mesh.watched[0].model.address}&amp;sweep={SWEEP}&amp;src=geneva&amp;dst=vienna"
+    assert f'<a href="{back}">← Path</a>' in page
     policy = answer.headers["content-security-policy"]
     assert re.search(r"script-src 'sha256-[^;]+;", policy)
     assert "frame-ancestors 'none'" in policy

@@ -24,7 +24,7 @@ function svgOf(width, height, points) {
   return svg;
 }
 
-let live = []; // of each campaign, by trial: seconds and bits per second
+let live = {}; // by the campaign's address and trial: seconds and bits per second
 
 const lookAtLive = inTurn(async () => {
   const answer = await answerOf("/api/live").catch(() => null);

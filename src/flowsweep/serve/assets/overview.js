@@ -47,7 +47,7 @@ function render() {
   const focused = focusedLink();
   const scrolled = [...place.querySelectorAll(".scroll")].map((frame) => frame.scrollLeft);
   tellTroubles();
-  place.replaceChildren(...found.campaigns.map(campaignOf));
+  place.replaceChildren(...found.campaigns.map((one) => campaignOf(one, one.address)));
   place.querySelectorAll(".scroll").forEach((frame, index) => { frame.scrollLeft = scrolled[index] ?? 0; });
   if (found.campaigns.length === 1) document.getElementById("title").textContent = found.campaigns[0].name;
   // Who went through the page with the keyboard stays where they were.

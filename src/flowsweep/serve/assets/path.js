@@ -238,7 +238,7 @@ look();
 setInterval(() => { if (!isOver()) look(); }, 30000);
 lookAtLive();
 listen((event) => {
-  if (event !== null && String(event.campaign) !== campaign) return;
+  if (event !== null && event.campaign !== campaign) return;
   if (event?.what !== "live" && !isOver()) look();
   if (!event || event.what === "live") lookAtLive();
 });
