@@ -69,7 +69,7 @@ class Answers:
         model = asked.watched.model
         with asked.watched.lock:
             show = asked_quantity(query, asked.state)
-            span, latest = asked_span(query, asked.state), latest_end(asked.state)
+            span, latest = asked_span(query, asked), latest_end(asked)
             rows = asked.state.rows.between(span.begin, span.end).copy()
             names = names_of_points(asked.state)
             told = results(asked.state, rows)

@@ -80,7 +80,7 @@ class Pages:
         query = request.query_params
         asked: AskedPath | None = asked_path(query, self._watched) if "sweep" in query else None
         watched = asked_campaign(query, self._watched) if asked is None else asked.watched
-        span = asked_span(query, None if asked is None else asked.state)
+        span = asked_span(query, asked)
         try:
             trials = trials_between(watched, span.begin, span.end, None if asked is None else asked.key)
         except TooManyTrialsError:
