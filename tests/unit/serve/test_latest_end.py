@@ -75,3 +75,19 @@ def test_a_note_of_now_is_listed_and_one_of_tomorrow_is_of_no_matter(rested):
 def test_while_a_run_writes_a_span_ends_now(rested):
     with open_archive_for_writing(rested), served(rested) as found:
         assert abs(series(found)["to"] - time.time()) < 30
+
+
+def test_a_series_says_how_many_of_its_trials_are_still_to_be_summed_up(rested):
+    with served(rested) as found:
+        told = series(found)
+        assert (told["waiting"], told["trials"]) == (0, 5)
+        (model,) = (one.model for one in found.watched)
+        (state,) = (state for key, state in model.paths.items() if key[1:] == ("geneva", "vienna"))
+        state.rows.rows["summed"][:2] = False
+        first = state.rows.rows[0]
+        key = next(key for key, one in model.paths.items() if one is state)
+        with found.watched[0].lock:
+            found.watched[0].sum_up = lambda *_: False
+            model.wait_for(key, state.rows.rows[:1])
+        assert found.json(ALL)["waiting"] == 1, "the other one waits no more"
+        assert (int(first["trial"]), 1) in model.pending

@@ -12,6 +12,7 @@ const LAST_EDGE_S = 1; // a span that ends so close to the latest end goes on wi
 const AGAIN_MIN_MS = 1000;
 const AGAIN_MAX_MS = 60000;
 const SHORTEST_S = 0.01; // of a span
+const TELL_OF_BEFORE = new Set(["settled", "summed", "missed", "note"]); // events that may be of a span that is over
 let series = null;
 let againMs = AGAIN_MIN_MS;
 let again; // asks once more where nothing answered
@@ -21,7 +22,8 @@ function asked() {
   return new URLSearchParams(location.search);
 }
 
-// Whether nothing can happen any more in the span that is asked for, by the server's clock when it answered last.
+// Whether the span that is asked for is past, by the server's clock when it answered last. It may still become known
+// what happened in it: a note is written down later, a trial that began in it is settled and summed up.
 function isOver() {
   const to = asked().get("to");
   return series !== null && to !== null && Number(to) <= series.now;
@@ -235,10 +237,10 @@ addEventListener("popstate", look);
 watchSaving();
 watchTheme(document.getElementById("theme"), () => { if (figure._fullLayout) Plotly.react(figure, figure.data, inTheme(figure.content.layout)); });
 look();
-setInterval(() => { if (!isOver()) look(); }, 30000);
+setInterval(() => { if (!isOver() || series.waiting) look(); }, 30000);
 lookAtLive();
 listen((event) => {
   if (event !== null && String(event.campaign) !== campaign) return;
-  if (event?.what !== "live" && !isOver()) look();
+  if (!event || (isOver() ? TELL_OF_BEFORE.has(event.what) : event.what !== "live")) look();
   if (!event || event.what === "live") lookAtLive();
 });

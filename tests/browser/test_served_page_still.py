@@ -1,0 +1,73 @@
+"""The page of a path that stays open: what it learns of a span that is over, and what it leaves as it was."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from conftest import PATIENCE_MS
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.notes import Note, add_note
+from mesh_support import SWEEP, write_mesh
+from serve_support import Served, served
+
+pytestmark = pytest.mark.browser
+
+PATH = f"/path?campaign=0&sweep={SWEEP}&src=geneva&dst=vienna"
+DRAWN = "() => Boolean(document.querySelector('#figure')?._fullData)"
+SERIES = "**/api/series*"
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    made = tmp_path_factory.mktemp("still") / "archive"
+    write_mesh(made, times=12)
+    return made
+
+
+@pytest.fixture(scope="module")
+def mesh(folder) -> Iterator[Served]:
+    with served(folder) as found:
+        found.wait_for_summaries()
+        yield found
+
+
+def drawn(page: Page) -> Page:
+    page.wait_for_function(DRAWN)
+    return page
+
+
+def past(begin_ago_s: float, end_ago_s: float) -> str:
+    now = time.time()
+    return f"{PATH}&from={now - begin_ago_s:.3f}&to={now - end_ago_s:.3f}"
+
+
+def test_a_note_of_a_span_that_is_over_appears_on_an_open_page(mesh, folder, open_page):
+    page = drawn(open_page(mesh, past(7200, 60)).page)
+    expect(page.locator("#live")).to_have_text("live")
+    page.wait_for_timeout(1500)  # what was asked once more for want of marks
+    at = datetime.fromtimestamp(time.time() - 3600, UTC)
+    add_note(Folder(folder), Note(at=at, text="a cable was changed"))
+    expect(page.locator("#mark-list")).to_contain_text("a cable was changed", timeout=20_000)
+
+
+@pytest.mark.parametrize("waiting", [0, 2])
+def test_what_is_to_be_summed_up_is_asked_for_until_it_is(mesh, open_page, waiting):
+    page = open_page(mesh, stopped=True).page
+
+    def answered(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"waiting": waiting})
+
+    page.route(SERIES, answered)
+    page.goto(mesh.address + past(7200, 5))
+    drawn(page).clock.run_for(1000)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/api/series" in request.url else None)
+    page.clock.run_for(31_000)
+    page.wait_for_timeout(300)
+    assert bool(asked) is bool(waiting)
