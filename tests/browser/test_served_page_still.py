@@ -71,3 +71,28 @@ def test_what_is_to_be_summed_up_is_asked_for_until_it_is(mesh, open_page, waiti
     page.clock.run_for(31_000)
     page.wait_for_timeout(300)
     assert bool(asked) is bool(waiting)
+
+
+def test_a_copied_link_stands_still_and_the_page_moves_on(mesh, open_page):
+    page = open_page(mesh).page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=mesh.address)
+    page.goto(f"{mesh.address}{PATH}&last=3600")
+    drawn(page).get_by_role("button", name="Copy link").click()
+    expect(page.locator("#copy")).to_have_text("Copied")
+    assert page.url == f"{mesh.address}{PATH}&last=3600"
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(mesh.address + PATH)
+    assert all(part in copied for part in ("&from=", "&to=", "&show=goodput"))
+    assert "last=" not in copied
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_where_nothing_can_be_copied_the_page_says_that_it_stands_still(mesh, open_page, stands):
+    page = open_page(mesh).page
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.goto(mesh.address + (f"{PATH}&last=3600" if stands else past(7200, 60)))
+    drawn(page).get_by_role("button", name="Copy link").click()
+    still = ": this page stands still now" if stands else ""
+    expect(page.locator("#copy")).to_have_text(f"In the address bar{still}")
+    assert "to=" in page.url
+    assert "last=" not in page.url

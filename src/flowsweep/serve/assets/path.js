@@ -213,7 +213,7 @@ function move(sign) {
   askSpan(Math.max(0, to - 2 * step), to);
 }
 
-// A link shows for ever what is shown now, as far as it is measured.
+// A link shows for ever what is shown now, as far as it is measured; the page itself goes on as it was.
 document.getElementById("copy").addEventListener("click", async (event) => {
   if (!series) return;
   const query = asked();
@@ -222,15 +222,16 @@ document.getElementById("copy").addEventListener("click", async (event) => {
   if (span.to) query.delete("last");
   for (const [name, value] of Object.entries({ campaign, show: query.get("show") ?? series.show, ...span })) query.set(name, value);
   const address = `${location.origin}${location.pathname}?${query}`;
-  history.replaceState(null, "", `?${query}`);
   let said = "Copied";
   try {
     await navigator.clipboard.writeText(address);
   } catch {
-    said = "In the address bar"; // Without HTTPS a browser lets no page write to the clipboard.
+    // Without HTTPS a browser lets no page write to the clipboard. A page whose address has an end does not move along.
+    history.replaceState(null, "", `?${query}`);
+    said = span.to ? "In the address bar: this page stands still now" : "In the address bar";
   }
   event.target.textContent = said;
-  setTimeout(() => { event.target.textContent = "Copy link"; }, 2000);
+  setTimeout(() => { event.target.textContent = "Copy link"; }, said === "Copied" ? 2000 : 8000);
 });
 
 addEventListener("popstate", look);
