@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from flowsweep.archive.entries import TRIAL_ID
@@ -103,11 +103,12 @@ class Pages:
             return RedirectResponse(to, 303)
         if request.method != "POST":
             return _page("login.html.jinja", wrong=False, to=to)
-        body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _TOKEN_BYTES_MAX:
-                return _page("login.html.jinja", status=413, wrong=True, to=to)
+        try:
+            body = await _body_of(request)
+        except ClientDisconnect:
+            return Response(status_code=408)  # It did not come in time, and nobody is there any more.
+        if len(body) > _TOKEN_BYTES_MAX:
+            return _page("login.html.jinja", status=413, wrong=True, to=to)
         form = urllib.parse.parse_qs(body.decode("ascii", "ignore"))
         if not same(form.get("token", [""])[0].strip(), self._token):
             return _page("login.html.jinja", status=403, wrong=True, to=to)
@@ -136,6 +137,16 @@ class Pages:
 def error_page(title: str, said: str, status: int) -> Response:
     """A page that says why there is no other."""
     return _page("error.html.jinja", status=status, title=title, said=said)
+
+
+async def _body_of(request: Request) -> bytes:
+    """All that was sent, as far as a token may be long, and some more."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _TOKEN_BYTES_MAX:
+            break
+    return body
 
 
 def _page(template: str, *, status: int = 200, **content: object) -> Response:
