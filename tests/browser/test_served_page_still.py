@@ -96,3 +96,67 @@ def test_where_nothing_can_be_copied_the_page_says_that_it_stands_still(mesh, op
     expect(page.locator("#copy")).to_have_text(f"In the address bar{still}")
     assert "to=" in page.url
     assert "last=" not in page.url
+
+
+ASK = "dispatchEvent(new PopStateEvent('popstate'))"
+FOCUSED = "document.activeElement.getAttribute('href')"
+
+
+def asked_again(page: Page, told: str) -> None:
+    """Have a page ask once more, as an event has it, and wait until what it is told then is shown."""
+    page.evaluate(ASK)
+    expect(page.locator("#shown")).to_contain_text(told)
+
+
+def test_who_is_in_the_table_stays_there_while_trials_come_and_go(mesh, open_page):
+    page = open_page(mesh).page
+    without: list[str] = []
+
+    def with_fewer(route):
+        answer = route.fetch()
+        found = answer.json()
+        line = found["lines"][0]
+        keep = [at for at, trial in enumerate(line["trial"]) if trial not in without]
+        for name in ("began", "value", "low", "high", "trial", "count"):
+            line[name] = [line[name][at] for at in keep]
+        found["failures"] = []
+        found["notes"] = found["notes"] + [{"at": found["first"], "text": f"without {len(without)}"}]
+        route.fulfill(response=answer, json=found)
+
+    page.route(SERIES, with_fewer)
+    page.goto(mesh.address + PATH)
+    links = drawn(page).locator("#trials tbody a")
+    trials = links.all_text_contents()
+    count = len(trials)
+    links.nth(3).focus()
+    # As one that has another text now: its element is not kept.
+    page.locator("#trials tbody tr").nth(3).evaluate("row => { row.dataset.seen = 'before'; }")
+    chosen = page.evaluate(FOCUSED)
+    without.append(trials[0])
+    asked_again(page, f"{count - 1} values")
+    assert page.evaluate(FOCUSED) == chosen
+    without.clear()
+    asked_again(page, f"{count} values")
+    assert page.evaluate(FOCUSED) == chosen
+    assert links.all_text_contents() == trials
+    without.append(trials[3])
+    asked_again(page, f"{count - 1} values")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Trials of this span"
+
+
+def test_rows_and_marks_that_are_the_same_stay(mesh, open_page):
+    page = drawn(open_page(mesh, PATH).page)
+    page.evaluate("window.rows = [...document.querySelectorAll('#trials tr, #mark-list li')]")
+    assert page.evaluate("rows.length") > 8
+    with page.expect_response(SERIES):
+        page.evaluate(ASK)
+    page.wait_for_timeout(500)
+    assert page.evaluate("rows.every((row) => row.isConnected)")
+
+
+def test_who_scrolls_a_list_with_keys_stays_in_it(mesh, open_page):
+    page = open_page(mesh).page
+    for frame in ("matrix", "paths"):
+        page.locator(f".scroll:has(.{frame})").first.focus()
+        page.evaluate("document.querySelector('#find').dispatchEvent(new Event('input', { bubbles: true }))")
+        assert page.evaluate(f"document.activeElement.matches('.scroll:has(.{frame})')")

@@ -143,7 +143,7 @@ function tell() {
 // Trials of this path that run now, each with what it carries second by second.
 function listRunning() {
   const shown = isOver() ? [] : series.running;
-  nowRunning.replaceChildren(...shown.map((running) => {
+  renew(nowRunning, shown.map((running) => {
     const line = made("div", "", "running");
     line.append(made("p", `Running now, since ${momentOf(running.began)} UTC: `));
     line.dataset.trial = running.trial;
@@ -163,7 +163,7 @@ function listMarks() {
   const missed = series.missed.map((one) => [one.from, `Missed ${counted(one.count, "time")}: ${one.reason}`]);
   const all = [...notes, ...changes, ...missed].sort(([one], [other]) => one - other);
   document.getElementById("marks").hidden = !all.length;
-  document.getElementById("mark-list").replaceChildren(...all.map(([at, text]) => {
+  renew(document.getElementById("mark-list"), all.map(([at, text]) => {
     const line = made("li");
     line.append(made("time", `${momentOf(at)} UTC`), ` ${text}`);
     return line;
@@ -184,8 +184,8 @@ function listTrials() {
   const heads = ["Began, UTC", series.title, "Interval", ...(points ? ["Point"] : []), "Trial"];
   const head = made("tr");
   head.append(...heads.map((name) => { const cell = made("th", name, "plain-head"); cell.scope = "col"; return cell; }));
-  table.tHead.replaceChildren(head);
-  table.tBodies[0].replaceChildren(...all.slice(0, LISTED_MAX).map((one) => {
+  renew(table.tHead, [head]);
+  renew(table.tBodies[0], all.slice(0, LISTED_MAX).map((one) => {
     const row = made("tr");
     const link = made("a", one.trial);
     link.href = trialAddress(one.trial);
