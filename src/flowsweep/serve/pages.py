@@ -33,6 +33,7 @@ from flowsweep.serve.watch import Watched
 from flowsweep.version import __version__
 
 _TOKEN_BYTES_MAX = 4_096
+_OF_TRIAL = re.compile(rf"/trial/[^/?#]+/({TRIAL_ID.pattern})(?:\?[^#]*)?")
 _REPORT_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
 
 
@@ -100,7 +101,7 @@ class Pages:
         # Only to a page of this service: what begins with two slashes leads elsewhere.
         to = to if re.fullmatch(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*", to) else "/"
         if self._token is None:
-            return RedirectResponse(to, 303)
+            return RedirectResponse(_opened(to), 303)
         if request.method != "POST":
             return _page("login.html.jinja", wrong=False, to=to)
         try:
@@ -112,7 +113,7 @@ class Pages:
         form = urllib.parse.parse_qs(body.decode("ascii", "ignore"))
         if not same(form.get("token", [""])[0].strip(), self._token):
             return _page("login.html.jinja", status=403, wrong=True, to=to)
-        answer = RedirectResponse(to, 303)
+        answer = RedirectResponse(_opened(to), 303)
         answer.set_cookie(
             COOKIE, cookie_of(self._token), httponly=True, samesite="strict",
             secure=request.url.scheme == "https", max_age=30 * 86_400,
@@ -137,6 +138,12 @@ class Pages:
 def error_page(title: str, said: str, status: int) -> Response:
     """A page that says why there is no other."""
     return _page("error.html.jinja", status=status, title=title, said=said)
+
+
+def _opened(to: str) -> str:
+    """An address with the part that opens a trial's page: what stands behind the # no server is told."""
+    found = _OF_TRIAL.fullmatch(to)
+    return to if found is None else f"{to}#trial-{found[1]}"
 
 
 async def _body_of(request: Request) -> bytes:
