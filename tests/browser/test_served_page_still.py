@@ -160,3 +160,30 @@ def test_who_scrolls_a_list_with_keys_stays_in_it(mesh, open_page):
         page.locator(f".scroll:has(.{frame})").first.focus()
         page.evaluate("document.querySelector('#find').dispatchEvent(new Event('input', { bubbles: true }))")
         assert page.evaluate(f"document.activeElement.matches('.scroll:has(.{frame})')")
+
+
+@pytest.mark.parametrize(
+    ("values", "failures", "said"),
+    [
+        (3, 0, "3 values."),
+        (0, 3, "0 values, 3 trials that failed or are incomplete."),
+        (1, 1, "1 value, 1 trial that failed or is incomplete."),
+        (2, 399, "2 values, 399 trials that failed or are incomplete. Listed are the newest 400 of these."),
+    ],
+)
+def test_failures_are_counted_apart_from_values(mesh, open_page, values, failures, said):
+    page = open_page(mesh).page
+
+    def answered(route):
+        answer = route.fetch()
+        found = answer.json()
+        parts = found["lines"][0].items()
+        line = {name: part[:values] if isinstance(part, list) else part for name, part in parts}
+        one = {"began": found["first"], "status": "failed"}
+        bad = [one | {"trial": f"{at:012x}"} for at in range(failures)]
+        told = {"lines": [line], "failures": bad, "failed": failures}
+        route.fulfill(response=answer, json=found | told)
+
+    page.route(SERIES, answered)
+    page.goto(mesh.address + PATH)
+    expect(page.locator("#shown")).to_have_text(said)

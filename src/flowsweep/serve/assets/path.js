@@ -194,8 +194,9 @@ function listTrials() {
     row.append(made("td", momentOf(one.began)), made("td", one.text), made("td", one.band), ...(points ? [made("td", one.point)] : []), last);
     return row;
   }));
-  document.getElementById("shown").textContent = all.length > LISTED_MAX
-    ? `The newest ${LISTED_MAX} of ${all.length} values that are drawn.` : counted(all.length, "value");
+  const bad = failed.length ? `, ${counted(failed.length, "trial")} that failed or ${failed.length === 1 ? "is" : "are"} incomplete` : "";
+  const some = all.length > LISTED_MAX ? `. Listed are the newest ${LISTED_MAX} of these` : "";
+  document.getElementById("shown").textContent = `${counted(lines.length, "value")}${bad}${some}.`;
 }
 
 shows.addEventListener("change", (event) => ask({ show: event.target.value }));
