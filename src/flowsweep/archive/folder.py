@@ -44,6 +44,14 @@ class Folder:
         )
         self.close = weakref.finalize(self, os.close, self._descriptor)
 
+    def is_replaced(self) -> bool:
+        """Whether another folder stands at its path now; if nothing does, none has taken its place."""
+        try:
+            there = self.path.stat()
+        except OSError:
+            return False
+        return not os.path.samestat(there, os.fstat(self._descriptor))
+
     def inside(self, name: str) -> "Folder":
         """A folder in it, held open by itself."""
         with self._folder(name) as descriptor:

@@ -11,12 +11,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from flowsweep.serve.asked import Span, asked_path, asked_quantity, asked_span, latest_end
+from flowsweep.serve.campaign import CampaignModel
 from flowsweep.serve.changes import Changes, SeriesLookedAt
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
 from flowsweep.serve.overview import names_of_points
 from flowsweep.serve.quantities import BY_KEY, QUANTITIES
 from flowsweep.serve.results import results
+from flowsweep.serve.rows import Rows
 from flowsweep.serve.series import as_json, failed, failures, lines
 from flowsweep.serve.trials import missed_between
 from flowsweep.serve.watch import Watched, Watcher
@@ -72,7 +74,7 @@ class Answers:
         model = asked.watched.model
         with asked.watched.lock:
             show = asked_quantity(query, asked.state)
-            span, latest = asked_span(query, asked.state), latest_end(asked.state)
+            span, latest = asked_span(query, asked), latest_end(asked)
             rows = asked.state.rows.between(span.begin, span.end).copy()
             names = names_of_points(asked.state)
             told = results(asked.state, rows)
@@ -87,6 +89,7 @@ class Answers:
             running = [
                 one for one in asked.watched.overview.running() if {name: one[name] for name in way} == way
             ]
+            waiting = _waiting(model, rows)
             looked_at = SeriesLookedAt.of(asked.watched.number, model, asked.key, quantity)
         found = lines(told, show, len(names))
         marks = self._changes.within(looked_at, span)
@@ -108,6 +111,7 @@ class Answers:
                 "lines": as_json(found),
                 "failures": failures(rows),
                 "failed": failed(rows),
+                "waiting": waiting,
                 "running": running,
                 "changes": marks or [],
                 "looks_for_changes": marks is None,
@@ -149,6 +153,13 @@ def _overview(shown: Sequence[Watched]) -> bytes:
                 }
             )
     return _bytes({"now": round(time.time(), 3), "campaigns": found})
+
+
+def _waiting(model: CampaignModel, rows: Rows) -> int:
+    """How many of some trials are still to be summed up."""
+    unknown = rows[~rows["summed"]]
+    trials, attempts = unknown["trial"].tolist(), unknown["attempt"].tolist()
+    return sum(one in model.pending for one in zip(trials, attempts, strict=True))
 
 
 def _beside(watched: Watched, sweep: str, span: Span) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _SECONDS = {
 }
 _ALL = "all"
 """A span of this length is from the first trial on."""
-_BEFORE_FIRST_S = 60.0
+_BEFORE_FIRST_S = _AFTER_LAST_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def asked_quantity(query: QueryParams, state: PathState) -> str:
     return asked
 
 
-def asked_span(query: QueryParams, state: PathState | None = None) -> Span:
+def asked_span(query: QueryParams, asked: AskedPath | None = None) -> Span:
     """From `from` to `to`, in Unix seconds, or `last` seconds up to `to`; by itself a day up to `latest_end`.
 
     With `last=all` it begins before the first trial, whenever it ends.
@@ -107,27 +107,41 @@ def asked_span(query: QueryParams, state: PathState | None = None) -> Span:
     Raises:
         ServeError: They are no moments, or none in that order.
     """
-    end = _moment(query, "to", latest_end(state))
+    end = _moment(query, "to", latest_end(asked))
     is_all = query.get("last") == _ALL
-    usual = _before_first(state, end) if is_all else max(0.0, end - _moment(query, "last", DAY_S))
+    usual = _before_first(asked, end) if is_all else max(0.0, end - _moment(query, "last", DAY_S))
     begin = _moment(query, "from", usual)
     if not begin < end:
         raise ServeError("from, to, last: expected a span that begins before it ends")
     return Span(begin, end)
 
 
-def latest_end(state: PathState | None) -> float:
-    """Where a span ends that is asked for without an end: now, or after the last trial of a path at rest."""
-    last = None if state is None else state.rows.last()
+def latest_end(asked: AskedPath | None) -> float:
+    """Where a span ends that is asked for without an end: now, or after what happened last at a path at rest.
+
+    That is its last trial, the last time that its sweep missed, or the last note. Nothing is at rest while a
+    run writes.
+    """
     now = time.time()
-    return now if last is None or now - float(last["began"]) < DAY_S / 2 else float(last["began"]) + 60.0
+    last = None if asked is None or asked.watched.model.has_writer else _last_happened(asked, now)
+    return now if last is None or now - last < DAY_S / 2 else last + _AFTER_LAST_S
 
 
-def _before_first(state: PathState | None, end: float) -> float:
+def _last_happened(asked: AskedPath, now: float) -> float | None:
+    model = asked.watched.model
+    trial = asked.state.rows.last()
+    moments = [] if trial is None else [float(trial["began"])]
+    moments += [one.last_due.timestamp() for one in list(model.missed) if one.sweep == asked.key.sweep]
+    # A note may be of what is still to come.
+    moments += [at for note in model.notes if (at := note.at.timestamp()) <= now]
+    return max(moments, default=None)
+
+
+def _before_first(asked: AskedPath | None, end: float) -> float:
     """Where a span begins that has all trials of a path, or of all paths."""
-    if state is None:
+    if asked is None:
         return 0.0
-    rows = state.rows.rows
+    rows = asked.state.rows.rows
     return max(0.0, float(rows[0]["began"]) - _BEFORE_FIRST_S if len(rows) else end - DAY_S)
 
 

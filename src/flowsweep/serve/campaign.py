@@ -95,17 +95,10 @@ class CampaignModel:
     """
 
     def __init__(self, name: str, campaign: Campaign) -> None:
-        self.name = self.given_name = planned_name(campaign.plan) or name
-        """What it is called where it is told apart from others, and by itself."""
-        self.address = address_of(campaign)
-        """How addresses name it."""
-        self.campaign = campaign
-        self.begun_ns = begun_unix_ns(campaign)
-        self.plan = _plan(campaign)
-        self.notes: tuple[Note, ...] = ()
-        self.live: Mapping[str, tuple[LivePoint, ...]] = {}
-        """What trials that run say so far, by trial_id; of no version: it changes all the time."""
-        self.has_writer = False
+        self._folder_name = name
+        self._is_of(campaign)
+        self.name = self.given_name
+        """What it is called where it is told apart from others."""
         self.is_succeeded = False
         """Whether a service goes on in another archive, since the plan changed: nothing is due here now."""
         self.is_gone = False
@@ -118,6 +111,27 @@ class CampaignModel:
         """Forget all that was read."""
         self.version += 1
         self._forget()
+
+    def begin_another(self, campaign: Campaign) -> None:
+        """Forget all that was known: another archive is in the place."""
+        before = self.given_name
+        self._is_of(campaign)
+        if self.given_name != before:
+            self.name = self.given_name
+        self.begin()
+
+    def _is_of(self, campaign: Campaign) -> None:
+        self.given_name = planned_name(campaign.plan) or self._folder_name
+        """What it is called by itself."""
+        self.address = address_of(campaign)
+        """How addresses name it."""
+        self.campaign = campaign
+        self.begun_ns = begun_unix_ns(campaign)
+        self.plan = _plan(campaign)
+        self.notes: tuple[Note, ...] = ()
+        self.live: Mapping[str, tuple[LivePoint, ...]] = {}
+        """What trials that run say so far, by trial_id; of no version: it changes all the time."""
+        self.has_writer = False
 
     def _forget(self) -> None:
         self.paths: dict[PathKey, PathState] = {}

@@ -1,36 +1,65 @@
-"""Connections that do not ask for anything within a time are closed; uvicorn would keep them for ever."""
+"""Connections that do not ask in time, or do not read the answer, are closed; uvicorn would keep them."""
 
 import asyncio
+import fcntl
+import struct
+import termios
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class Deadlined(H11Protocol):
-    """HTTP with a deadline for the headers of a request: from the connection, or its first byte."""
+    """HTTP with a deadline for a whole request, from the connection or its first byte, and for reading."""
 
-    headers_within_s = 20.0
+    request_within_s = 20.0
+    """Headers, and the body if there is one: nothing that is asked here has a long one."""
+    unread_within_s = 60.0
+    """An answer of which nothing more arrived for so long is given up, at the latest after twice that."""
     _deadline: asyncio.TimerHandle | None = None
+    _look: asyncio.TimerHandle | None = None
+    _unread: tuple[object, int] = None, 0
+    """Of which request, and bytes that wait, at the last look."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._deadline = self.loop.call_later(self.headers_within_s, transport.close)
+        self._deadline = self.loop.call_later(self.request_within_s, transport.close)
+        self._look = self.loop.call_later(self.unread_within_s, self._look_at_unread)
 
     def data_received(self, data: bytes) -> None:
-        """Stop waiting once the headers are whole; begin if these are the first bytes of another request."""
+        """Stop waiting once the request is whole; begin if these are the first bytes of another one."""
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._wait_no_longer()
         elif self._deadline is None:
-            self._deadline = self.loop.call_later(self.headers_within_s, self.transport.close)
+            self._deadline = self.loop.call_later(self.request_within_s, self.transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
         self._wait_no_longer()
+        if self._look is not None:
+            self._look.cancel()
         super().connection_lost(exc)
+
+    def _look_at_unread(self) -> None:
+        cycle, before = self._unread
+        waiting = _unread_bytes(self.transport)
+        if cycle is self.cycle and 0 < before <= waiting:
+            # Closing alone would wait until it is read.
+            self.transport.abort()
+            return
+        self._unread = self.cycle, waiting
+        self._look = self.loop.call_later(self.unread_within_s, self._look_at_unread)
 
     def _wait_no_longer(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+def _unread_bytes(transport: asyncio.Transport) -> int:
+    """What was written and has not arrived: also what the kernel keeps, of which a slow reader takes long."""
+    opened = transport.get_extra_info("socket")
+    kept = struct.unpack("i", fcntl.ioctl(opened.fileno(), termios.TIOCOUTQ, bytes(4)))[0]
+    return transport.get_write_buffer_size() + int(kept)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from flowsweep.archive.entries import TRIAL_ID
@@ -33,6 +33,7 @@ from flowsweep.serve.watch import Watched
 from flowsweep.version import __version__
 
 _TOKEN_BYTES_MAX = 4_096
+_OF_TRIAL = re.compile(rf"/trial/[^/?#]+/({TRIAL_ID.pattern})(?:\?[^#]*)?")
 _REPORT_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
 
 
@@ -79,7 +80,7 @@ class Pages:
         query = request.query_params
         asked: AskedPath | None = asked_path(query, self._watched) if "sweep" in query else None
         watched = asked_campaign(query, self._watched) if asked is None else asked.watched
-        span = asked_span(query, None if asked is None else asked.state)
+        span = asked_span(query, asked)
         try:
             trials = trials_between(watched, span.begin, span.end, None if asked is None else asked.key)
         except TooManyTrialsError:
@@ -99,18 +100,19 @@ class Pages:
         # Only to a page of this service: what begins with two slashes leads elsewhere.
         to = to if re.fullmatch(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*", to) else "/"
         if self._token is None:
-            return RedirectResponse(to, 303)
+            return RedirectResponse(_opened(to), 303)
         if request.method != "POST":
             return _page("login.html.jinja", wrong=False, to=to)
-        body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _TOKEN_BYTES_MAX:
-                return _page("login.html.jinja", status=413, wrong=True, to=to)
+        try:
+            body = await _body_of(request)
+        except ClientDisconnect:
+            return Response(status_code=408)  # It did not come in time, and nobody is there any more.
+        if len(body) > _TOKEN_BYTES_MAX:
+            return _page("login.html.jinja", status=413, wrong=True, to=to)
         form = urllib.parse.parse_qs(body.decode("ascii", "ignore"))
         if not same(form.get("token", [""])[0].strip(), self._token):
             return _page("login.html.jinja", status=403, wrong=True, to=to)
-        answer = RedirectResponse(to, 303)
+        answer = RedirectResponse(_opened(to), 303)
         answer.set_cookie(
             COOKIE, cookie_of(self._token), httponly=True, samesite="strict",
             secure=request.url.scheme == "https", max_age=30 * 86_400,
@@ -135,6 +137,22 @@ class Pages:
 def error_page(title: str, said: str, status: int) -> Response:
     """A page that says why there is no other."""
     return _page("error.html.jinja", status=status, title=title, said=said)
+
+
+def _opened(to: str) -> str:
+    """An address with the part that opens a trial's page: what stands behind the # no server is told."""
+    found = _OF_TRIAL.fullmatch(to)
+    return to if found is None else f"{to}#trial-{found[1]}"
+
+
+async def _body_of(request: Request) -> bytes:
+    """All that was sent, as far as a token may be long, and some more."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _TOKEN_BYTES_MAX:
+            break
+    return body
 
 
 def _page(template: str, *, status: int = 200, **content: object) -> Response:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from flowsweep.archive.campaign import open_folder, read_campaign
+from flowsweep.archive.campaign import CAMPAIGN_FILE, open_folder, read_campaign
 from flowsweep.archive.follow_parts import ArchiveFollower
 from flowsweep.archive.journal import has_writer
 from flowsweep.archive.live import live_stamp, read_live
@@ -51,8 +51,12 @@ class Watched:
     def __init__(self, number: int, path: Path, cache: Path | None = None) -> None:
         self.number = number
         self.folder = open_folder(path)
+        self._campaign_stamp = self.folder.stamp(CAMPAIGN_FILE)
+        self._is_another = False
+        """Whether another archive is in the place, which has not been opened yet."""
         self.model = CampaignModel(path.resolve().name, read_campaign(self.folder))
         self.overview = Overview(self.model)
+        self._cache = cache
         self._kept = None if cache is None else Kept(cache, self.folder)
         known_bytes = self._kept.load(self.model) if self._kept else 0
         self.follower = ArchiveFollower(self.folder, known_bytes)
@@ -68,6 +72,9 @@ class Watched:
         """Why a trial could not be summed up."""
         self.not_summed_now: str | None = None
         """Why trials that wait for it could not be summed up the last time."""
+        self._has_not_looked()
+
+    def _has_not_looked(self) -> None:
         self._tried_at = -math.inf
         self._notes_bytes = -1
         self._live_stamp: tuple[int, int] | None = None
@@ -80,11 +87,12 @@ class Watched:
         Raises:
             ArchiveError: It cannot be read.
         """
-        if self.follower.starts_anew():
-            with self.lock:
-                self.model.begin()
-                self.read_at = None
         said: set[str] = set()
+        # Remembered: where the other one cannot be opened yet, it is tried again at the next look.
+        self._is_another = self._is_another or self._finds_another()
+        if self._is_another:
+            self._begin_another()
+            said.add("state")
         with self.lock:
             for count, followed in enumerate(self.follower.records(), start=1):
                 said.add(self.model.apply(followed) or "")
@@ -117,11 +125,13 @@ class Watched:
         """
         if not self.model.pending or time.monotonic() - self._tried_at < _TRIED_AGAIN_S:
             return False
-        hold = ReadersLock(self.folder)
+        folder = self.folder
+        hold = ReadersLock(folder)
         try:
             # What was merged meanwhile lies elsewhere now.
             self.read_on(tell)
-            batch = next_batch(self.model)
+            # Of another archive that is in the place now, nothing is held.
+            batch = next_batch(self.model) if self.folder is folder else []
             if batch:
                 self._try_to_sum_up(batch, is_over)
                 with self.lock:
@@ -143,6 +153,29 @@ class Watched:
             offset, version = self.follower.offset, self.model.version
         self._kept.save(about, rows, offset)
         self._kept_at, self._was_kept = (version, time.monotonic()), True
+
+    def _finds_another(self) -> bool:
+        """Whether the folder, what the campaign is or the journal is another one: all are written once."""
+        if self.folder.is_replaced():
+            return True
+        stamp = self.folder.stamp(CAMPAIGN_FILE)
+        return stamp not in (None, self._campaign_stamp) or self.follower.starts_anew()
+
+    def _begin_another(self) -> None:
+        folder = open_folder(self.folder.path)
+        stamp = folder.stamp(CAMPAIGN_FILE)
+        campaign = read_campaign(folder)
+        with self.lock:
+            self.folder, self._campaign_stamp = folder, stamp
+            self.follower = ArchiveFollower(folder)
+            self.model.begin_another(campaign)
+            self.overview = Overview(self.model)
+            self.read_at = self.not_summed = self.not_summed_now = None
+            self._has_not_looked()
+        if self._cache is not None:
+            self._kept = Kept(self._cache, folder)
+        self._kept_at, self._was_kept = (self.model.version, time.monotonic()), False
+        self._is_another = False
 
     def _try_to_sum_up(self, batch: Sequence[Pending], is_over: Callable[[], bool]) -> None:
         try:

@@ -4,31 +4,41 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
-from socket import create_connection
+from socket import AF_INET, SO_RCVBUF, SOCK_STREAM, SOL_SOCKET, create_connection, socket
 
 import pytest
 
 from flowsweep.serve.deadline import Deadlined
-from flowsweep.serve.server import listening_socket, make_server, read_address
+from flowsweep.serve.server import Server, listening_socket, make_server, read_address
+from waiting import wait_until
 
 DEADLINE_S = 0.2
+TOKEN = "correct-horse-battery"
 PATIENCE_S = 10
+
+
+@contextmanager
+def serving(token: str | None = None) -> Iterator[tuple[int, Server]]:
+    opened = listening_socket(read_address("127.0.0.1:0"), token)
+    ready = threading.Event()
+    server = make_server([], opened, token=token, ready=ready.set)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([opened])))
+    thread.start()
+    assert ready.wait(PATIENCE_S)
+    try:
+        yield opened.getsockname()[1], server
+    finally:
+        server.end()
+        thread.join(PATIENCE_S)
 
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    monkeypatch.setattr(Deadlined, "headers_within_s", DEADLINE_S)
-    opened = listening_socket(read_address("127.0.0.1:0"), None)
-    ready = threading.Event()
-    server = make_server([], opened, ready=ready.set)
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve([opened])))
-    thread.start()
-    assert ready.wait(PATIENCE_S)
-    yield opened.getsockname()[1]
-    server.end()
-    thread.join(PATIENCE_S)
+    monkeypatch.setattr(Deadlined, "request_within_s", DEADLINE_S)
+    with serving() as (found, _):
+        yield found
 
 
 @pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: loc"])
@@ -49,3 +59,69 @@ def test_what_asked_is_kept_for_its_next_request(port: int) -> None:
             assert answer.status == 404
             time.sleep(2 * DEADLINE_S)
         assert connection.sock is opened, "the same one"
+
+
+@pytest.mark.parametrize("body", [b"", b"tok"])
+@pytest.mark.parametrize("asked", [b"POST /login", b"POST /metrics", b"GET /login"])
+def test_a_body_that_does_not_come_is_waited_for_no_longer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, asked: bytes, body: bytes
+) -> None:
+    monkeypatch.setattr(Deadlined, "request_within_s", DEADLINE_S)
+    with serving(TOKEN) as (port, server):
+        with create_connection(("127.0.0.1", port), PATIENCE_S) as connection:
+            connection.sendall(asked + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n" + body)
+            began = time.monotonic()
+            while connection.recv(4096):
+                pass
+            assert time.monotonic() - began < PATIENCE_S / 2
+        wait_until(lambda: not server.server_state.tasks, timeout_s=PATIENCE_S)
+    assert caplog.records == []
+
+
+def test_a_body_that_comes_in_time_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Deadlined, "request_within_s", 2.0)
+    sent = f"token={TOKEN}".encode()
+    with serving(TOKEN) as (port, _), create_connection(("127.0.0.1", port), PATIENCE_S) as connection:
+        connection.sendall(
+            b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(sent)
+        )
+        for byte in sent:
+            connection.sendall(bytes([byte]))
+            time.sleep(0.005)
+        assert connection.recv(4096).startswith(b"HTTP/1.1 303 ")
+
+
+ASKS_MUCH = b"GET /static/plotly.js HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
+@contextmanager
+def narrow(port: int) -> Iterator[socket]:
+    """A connection that takes little before it is read."""
+    with socket(AF_INET, SOCK_STREAM) as made:
+        made.setsockopt(SOL_SOCKET, SO_RCVBUF, 4096)
+        made.settimeout(PATIENCE_S)
+        made.connect(("127.0.0.1", port))
+        yield made
+
+
+def test_an_answer_that_nobody_reads_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Deadlined, "unread_within_s", DEADLINE_S)
+    with serving() as (port, server), narrow(port) as connection:
+        connection.sendall(ASKS_MUCH)
+        wait_until(lambda: len(server.server_state.connections) == 1, timeout_s=PATIENCE_S)
+        wait_until(lambda: not server.server_state.connections, timeout_s=PATIENCE_S)
+        wait_until(lambda: not server.server_state.tasks, timeout_s=PATIENCE_S)
+
+
+@pytest.mark.whole
+def test_an_answer_that_is_read_slowly_is_sent_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Deadlined, "unread_within_s", 1.5)
+    with serving() as (port, _), create_connection(("127.0.0.1", port), PATIENCE_S) as connection:
+        connection.sendall(ASKS_MUCH)
+        began, got = time.monotonic(), b""
+        while some := connection.recv(64 << 10):
+            got += some
+            time.sleep(0.06)
+        assert time.monotonic() - began > 2 * 1.5
+    headers, _, body = got.partition(b"\r\n\r\n")
+    assert b"content-length: %d" % len(body) in headers.lower()

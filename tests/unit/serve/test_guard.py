@@ -106,6 +106,20 @@ def test_the_way_on_leads_nowhere_else(closed_page, to):
     assert (answer.status, answer.headers["location"]) == (303, "/")
 
 
+@pytest.mark.parametrize("address", ["/trial/0/0123456789ab", "/trial/0/0123456789ab?x=1"])
+def test_a_link_to_a_trial_opens_it_after_the_token(closed_page, address):
+    asked, _ = closed_page.ask(address, accept="text/html")
+    assert (asked.status, asked.headers["location"].partition("?")[0]) == (303, "/login")
+    answer, _ = closed_page.ask(asked.headers["location"], method="POST", body=f"token={TOKEN}")
+    assert (answer.status, answer.headers["location"]) == (303, f"{address}#trial-0123456789ab")
+
+
+@pytest.mark.parametrize("address", ["/trial/0/0123", "/trial/0/0123456789ab/x", "/?y=/trial/0/0123456789ab"])
+def test_no_other_address_is_changed_by_the_token(closed_page, address):
+    answer, _ = closed_page.ask(f"/login?{urlencode({'to': address})}", method="POST", body=f"token={TOKEN}")
+    assert (answer.status, answer.headers["location"]) == (303, address)
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 def test_a_page_only_shows(open_page, method):
     answer, _ = open_page.ask("/api/overview", method=method)

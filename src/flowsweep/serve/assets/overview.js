@@ -45,13 +45,16 @@ const look = inTurn(async () => {
 function render() {
   if (!found) return; // something was chosen before the first answer came: it will count then
   const focused = focusedLink();
-  const scrolled = [...place.querySelectorAll(".scroll")].map((frame) => frame.scrollLeft);
+  const frames = [...place.querySelectorAll(".scroll")];
+  const focusedFrame = frames.indexOf(document.activeElement);
+  const scrolled = frames.map((frame) => frame.scrollLeft);
   tellTroubles();
   place.replaceChildren(...found.campaigns.map((one) => campaignOf(one, one.address)));
   place.querySelectorAll(".scroll").forEach((frame, index) => { frame.scrollLeft = scrolled[index] ?? 0; });
   if (found.campaigns.length === 1) document.getElementById("title").textContent = found.campaigns[0].name;
   // Who went through the page with the keyboard stays where they were.
   if (focused) place.querySelector(focused)?.focus({ preventScroll: true });
+  if (focusedFrame >= 0) place.querySelectorAll(".scroll")[focusedFrame]?.focus({ preventScroll: true });
 }
 
 // A path has up to three links: where it runs, in the matrix, in the list.

@@ -12,6 +12,7 @@ const LAST_EDGE_S = 1; // a span that ends so close to the latest end goes on wi
 const AGAIN_MIN_MS = 1000;
 const AGAIN_MAX_MS = 60000;
 const SHORTEST_S = 0.01; // of a span
+const TELL_OF_BEFORE = new Set(["settled", "summed", "missed", "note"]); // events that may be of a span that is over
 let series = null;
 let againMs = AGAIN_MIN_MS;
 let again; // asks once more where nothing answered
@@ -21,7 +22,8 @@ function asked() {
   return new URLSearchParams(location.search);
 }
 
-// Whether nothing can happen any more in the span that is asked for, by the server's clock when it answered last.
+// Whether the span that is asked for is past, by the server's clock when it answered last. It may still become known
+// what happened in it: a note is written down later, a trial that began in it is settled and summed up.
 function isOver() {
   const to = asked().get("to");
   return series !== null && to !== null && Number(to) <= series.now;
@@ -141,7 +143,7 @@ function tell() {
 // Trials of this path that run now, each with what it carries second by second.
 function listRunning() {
   const shown = isOver() ? [] : series.running;
-  nowRunning.replaceChildren(...shown.map((running) => {
+  renew(nowRunning, shown.map((running) => {
     const line = made("div", "", "running");
     line.append(made("p", `Running now, since ${momentOf(running.began)} UTC: `));
     line.dataset.trial = running.trial;
@@ -161,7 +163,7 @@ function listMarks() {
   const missed = series.missed.map((one) => [one.from, `Missed ${counted(one.count, "time")}: ${one.reason}`]);
   const all = [...notes, ...changes, ...missed].sort(([one], [other]) => one - other);
   document.getElementById("marks").hidden = !all.length;
-  document.getElementById("mark-list").replaceChildren(...all.map(([at, text]) => {
+  renew(document.getElementById("mark-list"), all.map(([at, text]) => {
     const line = made("li");
     line.append(made("time", `${momentOf(at)} UTC`), ` ${text}`);
     return line;
@@ -182,8 +184,8 @@ function listTrials() {
   const heads = ["Began, UTC", series.title, "Interval", ...(points ? ["Point"] : []), "Trial"];
   const head = made("tr");
   head.append(...heads.map((name) => { const cell = made("th", name, "plain-head"); cell.scope = "col"; return cell; }));
-  table.tHead.replaceChildren(head);
-  table.tBodies[0].replaceChildren(...all.slice(0, LISTED_MAX).map((one) => {
+  renew(table.tHead, [head]);
+  renew(table.tBodies[0], all.slice(0, LISTED_MAX).map((one) => {
     const row = made("tr");
     const link = made("a", one.trial);
     link.href = trialAddress(one.trial);
@@ -192,8 +194,9 @@ function listTrials() {
     row.append(made("td", momentOf(one.began)), made("td", one.text), made("td", one.band), ...(points ? [made("td", one.point)] : []), last);
     return row;
   }));
-  document.getElementById("shown").textContent = all.length > LISTED_MAX
-    ? `The newest ${LISTED_MAX} of ${all.length} values that are drawn.` : counted(all.length, "value");
+  const bad = failed.length ? `, ${counted(failed.length, "trial")} that failed or ${failed.length === 1 ? "is" : "are"} incomplete` : "";
+  const some = all.length > LISTED_MAX ? `. Listed are the newest ${LISTED_MAX} of these` : "";
+  document.getElementById("shown").textContent = `${counted(lines.length, "value")}${bad}${some}.`;
 }
 
 shows.addEventListener("change", (event) => ask({ show: event.target.value }));
@@ -211,7 +214,7 @@ function move(sign) {
   askSpan(Math.max(0, to - 2 * step), to);
 }
 
-// A link shows for ever what is shown now, as far as it is measured.
+// A link shows for ever what is shown now, as far as it is measured; the page itself goes on as it was.
 document.getElementById("copy").addEventListener("click", async (event) => {
   if (!series) return;
   const query = asked();
@@ -220,25 +223,26 @@ document.getElementById("copy").addEventListener("click", async (event) => {
   if (span.to) query.delete("last");
   for (const [name, value] of Object.entries({ campaign, show: query.get("show") ?? series.show, ...span })) query.set(name, value);
   const address = `${location.origin}${location.pathname}?${query}`;
-  history.replaceState(null, "", `?${query}`);
   let said = "Copied";
   try {
     await navigator.clipboard.writeText(address);
   } catch {
-    said = "In the address bar"; // Without HTTPS a browser lets no page write to the clipboard.
+    // Without HTTPS a browser lets no page write to the clipboard. A page whose address has an end does not move along.
+    history.replaceState(null, "", `?${query}`);
+    said = span.to ? "In the address bar: this page stands still now" : "In the address bar";
   }
   event.target.textContent = said;
-  setTimeout(() => { event.target.textContent = "Copy link"; }, 2000);
+  setTimeout(() => { event.target.textContent = "Copy link"; }, said === "Copied" ? 2000 : 8000);
 });
 
 addEventListener("popstate", look);
 watchSaving();
 watchTheme(document.getElementById("theme"), () => { if (figure._fullLayout) Plotly.react(figure, figure.data, inTheme(figure.content.layout)); });
 look();
-setInterval(() => { if (!isOver()) look(); }, 30000);
+setInterval(() => { if (!isOver() || series.waiting) look(); }, 30000);
 lookAtLive();
 listen((event) => {
   if (event !== null && event.campaign !== campaign) return;
-  if (event?.what !== "live" && !isOver()) look();
+  if (!event || (isOver() ? TELL_OF_BEFORE.has(event.what) : event.what !== "live")) look();
   if (!event || event.what === "live") lookAtLive();
 });

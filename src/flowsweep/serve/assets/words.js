@@ -45,6 +45,28 @@ function made(tag, text = "", kind = "") {
   return element;
 }
 
+// Puts elements in the place of those that are there. One that is the same stays, and with it the focus, and where
+// somebody reads or has marked text.
+function renew(parent, elements) {
+  const link = parent.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const before = new Map([...parent.children].map((one) => [one.outerHTML, one]));
+  const kept = elements.map((one) => {
+    const same = before.get(one.outerHTML);
+    before.delete(one.outerHTML);
+    return same ?? one;
+  });
+  const stay = new Set(kept);
+  for (const one of [...parent.children]) if (!stay.has(one)) one.remove();
+  let next = parent.firstElementChild;
+  for (const one of kept) {
+    if (one === next) next = next.nextElementSibling;
+    else parent.insertBefore(one, next);
+  }
+  if (link === null || parent.contains(document.activeElement)) return;
+  // What had it is another now, or is gone: whoever goes on with the keyboard does so from the same place.
+  (parent.querySelector(`a[href="${CSS.escape(link)}"]`) ?? parent.closest("[tabindex]"))?.focus({ preventScroll: true });
+}
+
 function counted(count, what) {
   return `${count.toLocaleString("en").replaceAll(",", " ")} ${what}${count === 1 ? "" : "s"}`;
 }
