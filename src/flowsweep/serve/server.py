@@ -121,7 +121,7 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
         if archive.resolve() not in known:
             with suppress(FlowsweepError, OSError):
                 more.append(Watched(len(watched) + len(more), archive, cache))
-    if more:
+    if more or not all(one.model.is_told_apart for one in watched):
         # Before anybody sees them: two of one name would be one in metrics.
         _told_apart([*watched, *more])
         watched.extend(more)
@@ -147,6 +147,7 @@ def _told_apart(watched: Sequence[Watched]) -> None:
         with one.lock:
             one.model.name = name if counts[name] == 1 else "/".join(one.folder.path.resolve().parts[-2:])
             one.model.is_succeeded = one.number in succeeded
+            one.model.is_told_apart = True
 
 
 def make_server(
