@@ -99,6 +99,8 @@ class CampaignModel:
         self._is_of(campaign)
         self.name = self.given_name
         """What it is called where it is told apart from others."""
+        self.is_told_apart = False
+        """Whether that name was given beside all others that are served now."""
         self.is_succeeded = False
         """Whether a service goes on in another archive, since the plan changed: nothing is due here now."""
         self.is_gone = False
@@ -114,10 +116,8 @@ class CampaignModel:
 
     def begin_another(self, campaign: Campaign) -> None:
         """Forget all that was known: another archive is in the place."""
-        before = self.given_name
         self._is_of(campaign)
-        if self.given_name != before:
-            self.name = self.given_name
+        self.name, self.is_told_apart = self.given_name, False
         self.begin()
 
     def _is_of(self, campaign: Campaign) -> None:

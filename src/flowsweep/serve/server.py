@@ -129,7 +129,7 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
             with suppress(FlowsweepError, OSError):
                 more.append(Watched(len(watched) + len(more), archive, cache))
                 known.add(archive.resolve())
-    if more:
+    if more or not all(one.model.is_told_apart for one in watched):
         # Before anybody sees them: two of one name would be one in metrics.
         _told_apart([*watched, *more])
         watched.extend(more)
@@ -148,6 +148,7 @@ def _told_apart(watched: Sequence[Watched]) -> None:
             # Before its name: metrics may look at any time, and leave it out.
             one.model.is_succeeded = archive.folder in left
             one.model.name = name
+            one.model.is_told_apart = True
 
 
 def make_server(

@@ -12,7 +12,9 @@ from flowsweep.archive import create_archive
 from flowsweep.archive.campaign import begun_unix_ns, read_campaign
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import Note, add_note
+from flowsweep.plan import Plan
 from flowsweep.serve.overview import Overview
+from flowsweep.serve.server import look_for_more, watched_in
 from flowsweep.serve.watch import Watched, Watcher
 from mesh_support import begin_mesh, mesh_plan, outcome_of, times_of
 
@@ -99,6 +101,26 @@ def test_a_folder_that_is_removed_and_made_again_is_read_again(tmp_path):
         writer.finished(make_outcome(make_trial(), started_at=AT))
         assert "settled" in look_at(watched)
     assert watched.model.statuses.total() == 1
+
+
+def test_another_archive_has_a_name_of_its_own_beside_others(tmp_path):
+    base = tmp_path / "base"
+    for number, folder in enumerate(("first", "second")):
+        begin_mesh(base / folder, named_mesh(f"mesh {number}"), AT + timedelta(days=number)).close()
+    watched = watched_in([base])
+    assert [one.model.name for one in watched] == ["mesh 0", "mesh 1"]
+    shutil.rmtree(base / "first")
+    begin_mesh(base / "first", named_mesh("mesh 1"), AT + timedelta(days=2)).close()
+    for one in watched:
+        look_at(one)
+    look_for_more([base], watched)
+    assert [one.model.name for one in watched] == ["mesh 1", "second"]
+    assert [one.model.is_succeeded for one in watched] == [False, True]
+
+
+def named_mesh(name: str) -> Plan:
+    plan = mesh_plan()
+    return plan.model_copy(update={"campaign": plan.campaign.model_copy(update={"name": name})})
 
 
 def test_contents_that_come_one_by_one_are_counted_once(tmp_path):
