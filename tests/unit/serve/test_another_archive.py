@@ -114,8 +114,8 @@ def test_another_archive_has_a_name_of_its_own_beside_others(tmp_path):
     for one in watched:
         look_at(one)
     look_for_more([base], watched)
-    assert [one.model.name for one in watched] == ["mesh 1", "second"]
-    assert [one.model.is_succeeded for one in watched] == [False, True]
+    assert [one.model.name for one in watched] == ["base/first", "base/second"]
+    assert [one.model.is_succeeded for one in watched] == [False, False]
 
 
 def named_mesh(name: str) -> Plan:
