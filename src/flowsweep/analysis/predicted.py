@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from flowsweep.analysis.findings.advice import window_in_force
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import SECOND_NS
 from flowsweep.packets import header_bytes
@@ -49,17 +50,35 @@ def with_predictions(rows: Sequence[TrialRow], archive: "Archive") -> list[Trial
 
 
 def _as_they_ran(rows: Sequence[TrialRow], records: Mapping[str, TrialRecord]) -> dict[str, Trial]:
-    """Trials by trial_id, with the congestion control that their hosts used where the plan named none."""
-    trials = {}
+    """Trials by trial_id, each with what it had in place of what it was asked for.
+
+    That is the congestion control that hosts used where the plan named none, windows as they were granted
+    where they were clipped, and of a trial that may end early when it did, and from when on it counts. Such
+    repeats of a point differ, and so may what is predicted for them. One that does not say when it ended is
+    left out.
+    """
+    ran = {}
     for row in rows:
         record = records.get(row["trial_id"])
-        if record is None:
-            continue
-        parameters = record.trial.parameters
-        if "congestion" in type(parameters).model_fields:
-            parameters = parameters.model_copy(update={"congestion": row["congestion"]})
-        trials[row["trial_id"]] = record.trial.model_copy(update={"parameters": parameters})
-    return trials
+        if record is not None and (trial := _as_it_ran(row, record)) is not None:
+            ran[row["trial_id"]] = trial
+    return ran
+
+
+def _as_it_ran(row: TrialRow, record: TrialRecord) -> Trial | None:
+    parameters, decided = record.trial.parameters, record.decided
+    had: dict[str, Any] = {
+        "congestion": row["congestion"],
+        "window_send_bytes": window_in_force(row, "send"),
+        "window_recv_bytes": window_in_force(row, "receive"),
+    }
+    fields = type(parameters).model_fields
+    changes = {name: value for name, value in had.items() if name in fields}
+    if getattr(parameters, "until", None) is not None:
+        if decided is None:
+            return None
+        changes |= {"duration_ns": decided.ended_ns, "omit_ns": decided.counted_from_ns}
+    return record.trial.model_copy(update={"parameters": parameters.model_copy(update=changes)})
 
 
 def _with(
