@@ -131,5 +131,9 @@ class Prediction:
     rtt_s: float
     """Mean, queue included."""
     limit: Limit
+    """Of the mean, or at the end."""
+    mean_reaches_bound: bool = True
+    """Whether the mean, too, is near what link, windows or application let through; else congestion control,
+    slow start included, decides it."""
     was_compared: bool = True
     """Windows and links decide alike everywhere; congestion control may differ where nobody compared it."""

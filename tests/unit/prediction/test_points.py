@@ -48,6 +48,22 @@ def test_a_window_over_a_lab_link(tmp_path: Path) -> None:
     assert point.prediction.goodput_bps == pytest.approx(58 * 1448 * 8 / 0.04132, rel=0.02)
 
 
+def test_a_mean_that_slow_start_decides_is_beyond_what_was_compared(tmp_path: Path) -> None:
+    """The link is full at the end of a second, of which slow start took half; of 60 s it takes nothing."""
+    link = 'rate = "100Mbit/s"\ndelay = "50ms"\nqueue = "1250KB"'
+    short, long = (
+        predicted_points(
+            plan(tmp_path, link, f'congestion = "cubic"\nduration = "{seconds}s"\ninterval = "100ms"')
+        )[0]
+        for seconds in (1, 60)
+    )
+    assert short.prediction is not None
+    assert long.prediction is not None
+    assert short.prediction.goodput_bps < 0.7 * long.prediction.goodput_bps
+    assert (short.prediction.limit, short.prediction.was_compared) == ("path", False)
+    assert (long.prediction.limit, long.prediction.was_compared) == ("path", True)
+
+
 def test_both_directions_have_their_own_link(tmp_path: Path) -> None:
     link = 'rate = "100Mbit/s"\ndelay = "20ms"\n[lab.links.wire.backward]\nrate = "10Mbit/s"'
     there, back = predicted_points(plan(tmp_path, link, f'{SWEEP}\ndirections = "both"\nflows = 8'))
