@@ -70,14 +70,16 @@ def _of_ways(way: LinkDirection, back: LinkDirection, link: Link, pair: HostPair
     back_bps = link.least_bps(*reversed(pair))
     if back_bps is not None and back_bps < ACKNOWLEDGEMENTS * left_bps:
         raise NoModelError("acknowledgements may need more than the way back carries")
+    # What waits leaves at the link's whole rate: at the flows' part of it that is less of theirs.
+    share = left_bps / full_bps
     return PathModel(
         rate_bps=float(left_bps),
         rtt_s=(way.delay_ns + back.delay_ns) / SECOND_NS,
-        # What waits leaves at the link's whole rate: at the flows' part of it that is fewer bytes of theirs.
-        queue_bytes=_queue_bytes(way, link) * left_bps / full_bps,
+        queue_bytes=_queue_bytes(way, link) * share,
         loss=way.loss,
         packet_bytes=link.mtu_bytes,
         crossed=way.cross is not None,
+        queue_packets=None if way.queue_packets is None else way.queue_packets * share,
     )
 
 

@@ -19,13 +19,15 @@ class PathModel:
     rtt_s: float
     """Round trip with empty queues, without the time that a packet takes at the bottleneck."""
     queue_bytes: float
-    """What may wait at the bottleneck (drop-tail)."""
+    """What may wait at the bottleneck (drop-tail), in packets of `packet_bytes`."""
     loss: float = 0.0
     """Probability that a packet is lost at random."""
     packet_bytes: int = 1500
     """Of a full IP packet."""
     crossed: bool = False
     """Whether cross traffic is in the queue, too, which yields to nobody."""
+    queue_packets: float | None = None
+    """How many packets may wait, of whatever size, where the queue counts them."""
 
     @property
     def packet_s(self) -> float:
@@ -33,8 +35,10 @@ class PathModel:
         return self.packet_bytes * 8 / self.rate_bps
 
     def with_packets(self, packet_bytes: int) -> Self:
-        """The same with packets of another size."""
-        return replace(self, packet_bytes=packet_bytes)
+        """The same with smaller packets: of those a queue that counts packets holds fewer bytes."""
+        counted_bytes = math.inf if self.queue_packets is None else self.queue_packets * packet_bytes
+        queue_bytes = min(self.queue_bytes, counted_bytes)
+        return replace(self, packet_bytes=packet_bytes, queue_bytes=queue_bytes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,6 +177,39 @@ def test_datagrams_get_what_is_offered_or_what_the_link_carries(tmp_path: Path) 
     assert over.limit == "path"
 
 
+COUNTING = 'rate = "10Mbit/s"\ndelay = "10ms"\nqueue_packets = 100'
+
+
+def test_a_queue_of_packets_is_shorter_where_these_are_small(tmp_path: Path) -> None:
+    """100 packets of 128 bytes wait for 10.24 ms, of 1500 bytes for 120 ms."""
+    sweep = 'test = "udp"\nrate = "20Mbit/s"\nlength = ["100B", "1472B"]\nduration = "3s"'
+    small, full = (point.prediction for point in predicted_points(plan(tmp_path, COUNTING, sweep)))
+    assert small is not None
+    assert full is not None
+    assert small.rtt_s == pytest.approx(0.0303, abs=0.0001)
+    assert full.rtt_s == pytest.approx(0.1412, abs=0.0001)
+
+
+@pytest.mark.parametrize(
+    ("sweep", "packet_bytes"),
+    [('congestion = "cubic"\nmss = "536B"', 536 - 12 + 52), ('test = "quic"\ndatagram = "1200B"', 1228)],
+)
+def test_flows_of_small_packets_fill_such_a_queue_with_fewer_bytes(
+    tmp_path: Path, sweep: str, packet_bytes: int
+) -> None:
+    for limits, queue_bytes in (
+        (COUNTING, 100 * packet_bytes),
+        (f'{COUNTING}\nqueue = "40KB"', 40_000),
+        (COUNTING.replace("queue_packets = 100", 'queue = "40KB"'), 40_000),
+    ):
+        [point] = predicted_points(plan(tmp_path, limits, f'{sweep}\nduration = "20s"'))
+        assert point.setting is not None
+        assert (point.setting.path.queue_bytes, point.setting.path.packet_bytes) == (
+            queue_bytes,
+            packet_bytes,
+        )
+
+
 def test_repeats_of_a_point_share_its_prediction(tmp_path: Path) -> None:
     loaded = plan(tmp_path)
     [point] = expand(loaded)

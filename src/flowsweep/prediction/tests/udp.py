@@ -10,6 +10,7 @@ def _prediction(parameters: UdpParameters, flows: int, path: PathModel) -> Predi
         raise NoModelError("datagrams without a rate are sent as fast as the host can")
     if parameters.packet_bytes > path.packet_bytes:
         raise NoModelError("datagrams larger than the path's packets are cut to fragments")
+    path = path.with_packets(parameters.packet_bytes)
     offered_bps = parameters.bound_bps * flows
     carried_bps = path.rate_bps * parameters.length_bytes / parameters.packet_bytes
     overloaded = offered_bps > carried_bps
