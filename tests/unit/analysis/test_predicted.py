@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis_support import SECOND_NS, Steady, make_campaign, make_outcome, make_trial, write_archive
+from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.predicted import (
     BEYOND_COMPARED,
     PREDICTED,
@@ -17,7 +18,8 @@ from flowsweep.archive import Archive, read_archive
 from flowsweep.plan.until.model import Until
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import predicted_trials
-from flowsweep.run.outcome import Decided
+from flowsweep.run.outcome import Decided, TrialOutcome
+from quic_support import make_quic_outcome, make_quic_trial
 from summary_support import archive_rows
 
 
@@ -60,7 +62,7 @@ def test_trials_that_failed_find_no_path(archive: Archive) -> None:
     assert not any(PREDICTED in row for row in with_predictions(rows, archive))
 
 
-RATE, RTT = 100_000_000, 100.0
+RTT = 100.0
 UNTIL = Until(share=0.02, at_least_ns=SECOND_NS)
 
 
@@ -107,3 +109,44 @@ def test_windows_that_were_clipped_are_predicted_as_they_were_granted(tmp_path: 
     path = KnownPath(found[rows[0]["trial_id"]][PREDICTED_RATE], 100_000_000)
     assert less == predicted_trials({"t": make_trial(window_bytes=1 << 17)}, (), path)["t"].goodput_bps
     assert whole > 2 * less
+
+
+def with_records(outcome: TrialOutcome, **changes: object) -> TrialOutcome:
+    sources = tuple(end.model_copy(update=changes) for end in outcome.record.sources)
+    return replace(outcome, record=outcome.record.model_copy(update={"sources": sources}))
+
+
+@pytest.mark.parametrize(
+    ("test", "factor"),
+    [
+        ("tcp", 1 + 52 / 1448),
+        ("udp", 1028 / 1000),
+        ("quic", 1480 / 1417),
+        ("tls", (1 + 52 / 1448) * (8192 + 22) / 8192),
+    ],
+)
+def test_a_path_is_as_fast_as_the_fastest_test_found_it_with_its_own_headers(
+    tmp_path: Path, test: str, factor: float
+) -> None:
+    """UDP and QUIC have no segments, and UDP sees no round trips."""
+    outcomes = {
+        "tcp": make_outcome(make_trial(repeat=1)),
+        "tls": make_outcome(make_trial(sweep="tls", encryption="tls")),
+        "udp": with_records(make_udp_outcome(make_udp_trial(), [Stream()]), mss_bytes=None),
+        "quic": with_records(make_quic_outcome(make_quic_trial()), mss_bytes=None),
+    }
+    archive = read_archive(write_archive(tmp_path / "archive", outcomes.values()))
+    fastest = outcomes[test].record.trial_id
+    rows = [
+        row
+        | {
+            "rtt_min_ms": None if row["test"] == "udp" else 40.0,
+            "goodput_mean_bps": 50e6 if row["trial_id"] == fastest else 20e6,
+            "status": "ok",
+        }
+        for row in archive_rows(archive)
+    ]
+    found = with_predictions(rows, archive)
+    [rate_bps] = {row[PREDICTED_RATE] for row in found}
+    assert rate_bps == pytest.approx(50e6 * factor)
+    assert {row["test"] for row in found if PREDICTED in row} == {"tcp", "udp", "quic"}

@@ -64,4 +64,9 @@ def _usable_bytes(parameters: QuicParameters, path: PathModel) -> float:
     return RECEIVE_SHARE * least_bytes
 
 
-ROW = PredictedTest(_setting, of_kernel=False)
+def _on_path(parameters: QuicParameters, family: int, _: int | None) -> float:
+    datagram_bytes = parameters.datagram_bytes or DATAGRAM_MOST_BYTES
+    return (datagram_bytes + udp_header_bytes(family)) / (datagram_bytes - QUIC_PACKET_EXTRA_BYTES)
+
+
+ROW = PredictedTest(_setting, _on_path, of_kernel=False)

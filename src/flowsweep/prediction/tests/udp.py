@@ -1,5 +1,6 @@
 """UDP's points: what is offered, as far as the path carries it."""
 
+from flowsweep.packets import udp_header_bytes
 from flowsweep.prediction.setting import PathModel, Prediction
 from flowsweep.prediction.tests.row import NoModelError, PredictedTest
 from flowsweep.schedule import UdpParameters
@@ -31,4 +32,8 @@ def _prediction(parameters: UdpParameters, flows: int, path: PathModel) -> Predi
     )
 
 
-ROW = PredictedTest(_prediction)
+def _on_path(parameters: UdpParameters, family: int, _: int | None) -> float:
+    return 1 + udp_header_bytes(family) / parameters.length_bytes
+
+
+ROW = PredictedTest(_prediction, _on_path)
