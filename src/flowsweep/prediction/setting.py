@@ -11,6 +11,16 @@ Limit = Literal["path", "window", "rate asked", "congestion control"]
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """Hops before the bottleneck, all together."""
+
+    rate_bps: float | None
+    """Of the slowest, without what cross traffic takes; None: no limit."""
+    loss: float
+    """Probability that a packet is lost there at random: part of the path's."""
+
+
+@dataclass(frozen=True, slots=True)
 class PathModel:
     """A path with one bottleneck, in the direction in which data go."""
 
@@ -28,6 +38,8 @@ class PathModel:
     """Whether cross traffic is in the queue, too, which yields to nobody."""
     queue_packets: float | None = None
     """How many packets may wait, of whatever size, where the queue counts them."""
+    before: Before | None = None
+    """What packets pass before the bottleneck; None: nothing that has a rate or loses."""
 
     @property
     def packet_s(self) -> float:

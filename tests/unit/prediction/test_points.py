@@ -210,6 +210,46 @@ def test_flows_of_small_packets_fill_such_a_queue_with_fewer_bytes(
         )
 
 
+def hops(*written: str) -> str:
+    return f"hops = [{', '.join(f'{{ {one} }}' for one in written)}]"
+
+
+WIDE, NARROW = 'rate = "100Mbit/s", delay = "5ms"', 'rate = "10Mbit/s", delay = "5ms"'
+LOSING = f"{WIDE}, loss = 0.005"
+
+
+@pytest.mark.parametrize(
+    ("link", "rate", "goodput_bps"),
+    [
+        (hops(WIDE, NARROW), "20Mbit/s", 10e6 * 1472 / 1500),
+        (hops(NARROW, LOSING), "20Mbit/s", 9.95e6 * 1472 / 1500),
+        (hops(LOSING, NARROW), "8Mbit/s", 7.96e6),
+        # Of what is lost or dropped before the slowest hop it need drop no more.
+        (hops(LOSING, NARROW), "12Mbit/s", None),
+        (hops(WIDE, NARROW), "200Mbit/s", None),
+        (hops(NARROW, WIDE), "200Mbit/s", 10e6 * 1472 / 1500),
+    ],
+)
+def test_datagrams_lost_before_the_slowest_hop_do_not_overload_it(
+    tmp_path: Path, link: str, rate: str, goodput_bps: float | None
+) -> None:
+    sweep = f'test = "udp"\nrate = "{rate}"\nlength = "1472B"\nduration = "5s"'
+    [there] = predicted_points(plan(tmp_path, link, sweep))
+    if goodput_bps is None:
+        assert there.why_not == "datagrams overload the slowest hop, and some are lost on hops before it"
+    else:
+        assert there.prediction is not None
+        assert there.prediction.goodput_bps == pytest.approx(goodput_bps)
+
+
+def test_on_the_way_back_hops_come_in_the_other_order(tmp_path: Path) -> None:
+    sweep = 'test = "udp"\nrate = "12Mbit/s"\nlength = "1472B"\nduration = "5s"\ndirections = "both"'
+    there, back = predicted_points(plan(tmp_path, hops(LOSING, NARROW), sweep))
+    assert there.prediction is None
+    assert back.prediction is not None
+    assert back.prediction.goodput_bps == pytest.approx(9.95e6 * 1472 / 1500)
+
+
 def test_repeats_of_a_point_share_its_prediction(tmp_path: Path) -> None:
     loaded = plan(tmp_path)
     [point] = expand(loaded)
