@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from flowsweep.analysis.findings.advice import window_in_force
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import SECOND_NS
-from flowsweep.packets import header_bytes
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import point_id, predicted_trials
 from flowsweep.prediction.setting import Prediction
+from flowsweep.prediction.tests.registry import PREDICTED_TESTS
+from flowsweep.prediction.tests.row import segments_on_path
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import Trial, planned_links
 
@@ -49,17 +51,35 @@ def with_predictions(rows: Sequence[TrialRow], archive: "Archive") -> list[Trial
 
 
 def _as_they_ran(rows: Sequence[TrialRow], records: Mapping[str, TrialRecord]) -> dict[str, Trial]:
-    """Trials by trial_id, with the congestion control that their hosts used where the plan named none."""
-    trials = {}
+    """Trials by trial_id, each with what it had in place of what it was asked for.
+
+    That is the congestion control that hosts used where the plan named none, windows as they were granted
+    where they were clipped, and of a trial that may end early when it did, and from when on it counts. Such
+    repeats of a point differ, and so may what is predicted for them. One that does not say when it ended is
+    left out.
+    """
+    ran = {}
     for row in rows:
         record = records.get(row["trial_id"])
-        if record is None:
-            continue
-        parameters = record.trial.parameters
-        if "congestion" in type(parameters).model_fields:
-            parameters = parameters.model_copy(update={"congestion": row["congestion"]})
-        trials[row["trial_id"]] = record.trial.model_copy(update={"parameters": parameters})
-    return trials
+        if record is not None and (trial := _as_it_ran(row, record)) is not None:
+            ran[row["trial_id"]] = trial
+    return ran
+
+
+def _as_it_ran(row: TrialRow, record: TrialRecord) -> Trial | None:
+    parameters, decided = record.trial.parameters, record.decided
+    had: dict[str, Any] = {
+        "congestion": row["congestion"],
+        "window_send_bytes": window_in_force(row, "send"),
+        "window_recv_bytes": window_in_force(row, "receive"),
+    }
+    fields = type(parameters).model_fields
+    changes = {name: value for name, value in had.items() if name in fields}
+    if getattr(parameters, "until", None) is not None:
+        if decided is None:
+            return None
+        changes |= {"duration_ns": decided.ended_ns, "omit_ns": decided.counted_from_ns}
+    return record.trial.model_copy(update={"parameters": parameters.model_copy(update=changes)})
 
 
 def _with(
@@ -80,20 +100,29 @@ def _with(
 
 def _measured_path(rows: Sequence[TrialRow], records: Mapping[str, TrialRecord]) -> KnownPath | None:
     """The path as the trials of one direction found it; None if they did not."""
-    ended_well = [
-        row for row in rows if row["status"] == "ok" and row["goodput_mean_bps"] and row["rtt_min_ms"]
-    ]
-    rtt_min_ms = min((row["rtt_min_ms"] or 0.0 for row in ended_well), default=0.0)
+    ended_well = [row for row in rows if row["status"] == "ok"]
+    rtts_ms = [rtt_ms for row in ended_well if row["goodput_mean_bps"] and (rtt_ms := row["rtt_min_ms"])]
+    rtt_min_ms = min(rtts_ms, default=0.0)
     if rtt_min_ms < PATH_RTT_MS:
         return None
     points: dict[str, list[float]] = {}
     for row in ended_well:
         record = records[row["trial_id"]]
-        segment_bytes = min((end.mss_bytes for end in record.sources if end.mss_bytes), default=None)
-        if segment_bytes is not None:
-            with_headers = 1 + header_bytes(row["family"] or 4) / segment_bytes
-            rate_bps = (row["goodput_mean_bps"] or 0.0) * with_headers
+        rate_bps = _on_path_bps(row, record)
+        if rate_bps is not None and rate_bps > 0:
             points.setdefault(point_id(record.trial), []).append(rate_bps)
     if not points:
         return None
     return KnownPath(max(map(fmean, points.values())), rtt_min_ms * SECOND_NS / 1_000)
+
+
+def _on_path_bps(row: TrialRow, record: TrialRecord) -> float | None:
+    """What a trial's mean goodput is with headers and what encryption adds; None if that is not known."""
+    test = PREDICTED_TESTS.get(row["test"])
+    mss_bytes = min((end.mss_bytes for end in record.sources if end.mss_bytes), default=None)
+    on_path = segments_on_path if test is None else test.on_path
+    try:
+        more = on_path(record.trial.parameters, row["family"] or 4, mss_bytes)
+    except ArithmeticError:  # An archive from a stranger may have numbers that no plan can have.
+        return None
+    return None if more is None else (row["goodput_mean_bps"] or 0.0) * more

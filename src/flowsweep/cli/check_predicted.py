@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from flowsweep.cli.at_most import about_or_at_most
 from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
+from flowsweep.cli.predicted_words import BEYOND, beyond_compared, takes_default_congestion
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
 from flowsweep.plan.model import Sweep
-from flowsweep.prediction.points import PredictedPoint, predicted_points
+from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, predicted_points
 from flowsweep.prediction.setting import Prediction
 from flowsweep.schedule import has_times
 from flowsweep.wording import counted, format_rate, format_size
@@ -31,7 +33,8 @@ def _bytes(points: Sequence[PredictedPoint], plan: Plan) -> str:
     of_sweep: Counter[str] = Counter()
     for point in known:
         of_sweep[point.trial.sweep] += round(_carried_bytes(point) * plan.campaign.repeats)
-    size = f"about {format_size(of_sweep.total())}"
+    sweeps = [sweep for sweep in plan.sweeps if sweep.name in of_sweep]
+    size = f"{about_or_at_most(sweeps)} {format_size(of_sweep.total())}"
     if len(known) < len(points):
         size += f" of {len(known)} of {counted(len(points), 'point')}"
     whole = until_end(plan, of_sweep)
@@ -49,9 +52,21 @@ def _sweep_rows(points: Sequence[PredictedPoint], sweep: Sweep) -> list[Row]:
     own = [point for point in points if point.trial.sweep == sweep.name]
     known = [point.prediction for point in own if point.prediction is not None]
     rows = [("predicted goodput", _range(known))] if known else []
+    if model := _model_words(own):
+        rows.append(("model", model))
     reasons = Counter(point.why_not for point in own if point.why_not)
     words = [f"{counted(count, 'point')}: {reason}" for reason, count in reasons.items()]
     return [*rows, ("not predicted", "; ".join(words))] if words else rows
+
+
+def _model_words(points: Sequence[PredictedPoint]) -> str:
+    """What it takes for granted, and at how many points it was not compared with measurements."""
+    words = []
+    if takes_default_congestion(points):
+        words.append(f"takes {DEFAULT_CONGESTION}, since the plan names no congestion control")
+    if beyond := sum(beyond_compared(points).values()):
+        words.append(f"{BEYOND}: {counted(beyond, 'point')}")
+    return "; ".join(words)
 
 
 def _range(predictions: Sequence[Prediction]) -> str:

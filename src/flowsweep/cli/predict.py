@@ -12,21 +12,29 @@ from pydantic import TypeAdapter, ValidationError
 
 from flowsweep.axes import APART, AXES
 from flowsweep.cli.app import app
+from flowsweep.cli.at_most import about_or_at_most
 from flowsweep.cli.check_packed import expected_packed
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.options import PlanOverrides, TableCsvOrJson, TableFormat
 from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
+from flowsweep.cli.predicted_words import (
+    BEYOND,
+    CUBIC_TAKEN,
+    beyond_compared,
+    takes_default_congestion,
+)
 from flowsweep.cli.sweep_tables import Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import PlanError
-from flowsweep.grouping import grouped
 from flowsweep.plan import Plan, fields, load_plan, parse_overrides
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
+from flowsweep.prediction.setting import FlowSetting
 from flowsweep.prediction.simulation.simulate import check_simulator, simulated
 from flowsweep.schedule import Slot, has_times, schedule, slot_duration_ns
+from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.wording import (
     counted,
@@ -211,8 +219,7 @@ def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
     slots = schedule(plan, seed)
     duration_ns = expected_packed(plan, slots).lasts_ns
     trials = sum(slot.trial_count for slot in slots)
-    about = "at most " if any(slot.steps != slot.whole_steps for slot in slots) else "about "
-    lasts = f"{counted(trials, 'trial')}, {about}{format_duration(duration_ns)}"
+    lasts = f"{counted(trials, 'trial')}, {about_or_at_most(plan.sweeps)} {format_duration(duration_ns)}"
     each_time = f" {EACH_TIME}" if has_times(plan) else ""
     known = [row for row in rows if row["predicted_bytes"] is not None]
     if not known:
@@ -233,31 +240,37 @@ def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
 
 def _taken_for_granted(rows: Sequence[dict[str, Any]], points: Sequence[PredictedPoint]) -> Iterator[str]:
     """What the plan leaves open, and the model takes to be one way."""
-    predicted = [point for point in points if point.setting is not None]
-    if any(left_to_host(point.trial) for point in predicted):
-        yield f"Where the plan names no congestion control, the model takes {DEFAULT_CONGESTION}."
-    held = [
-        (setting.path.rate_bps * setting.path.rtt_s / 8 + setting.path.queue_bytes) / setting.flows
-        for point in predicted
-        if (setting := point.setting) is not None and setting.window_segments is None
-    ]
-    if held:
+    if takes_default_congestion(points):
+        yield CUBIC_TAKEN
+    tuned = [setting for point in points if (setting := point.of_kernel) is not None and _is_tuned(point)]
+    if tuned:
+        size = format_size(max(map(_in_flight_bytes, tuned)))
         yield (
             "Where it leaves windows to the kernel, they are taken to be as large as path and queue can "
-            f"hold: up to {format_size(max(held))} a flow. A host's limits (tcp_rmem, tcp_wmem) may be lower."
+            f"hold, or a window at the other end: up to {size} a flow. A host's limits "
+            "(tcp_rmem, tcp_wmem) may be lower."
         )
-    beyond = [
-        point.setting.compared
-        for point in points
-        if point.setting and point.prediction and not point.prediction.was_compared
-    ]
-    for compared, own in grouped(beyond, lambda compared: compared).items():
-        yield (
-            f"At {counted(len(own), 'point')} congestion control decides, beyond what the model was compared "
-            f"with: {compared.words}."
-        )
+    for compared, count in beyond_compared(points).items():
+        yield f"At {counted(count, 'point')} congestion control decides, {BEYOND}: {compared.words}."
     if any(_spread(row) for row in rows):
         yield "Runs of the model differ by chance: the range is that of its runs, no confidence interval."
+
+
+def _is_tuned(point: PredictedPoint) -> bool:
+    """Whether the window of one of its ends, or of both, is left to the kernel."""
+    parameters = point.trial.parameters
+    if not isinstance(parameters, Bulk):
+        return False
+    return None in (parameters.window_send_bytes, parameters.window_recv_bytes)
+
+
+def _in_flight_bytes(setting: FlowSetting) -> float:
+    """What a flow has in flight at most, as the model has it."""
+    path = setting.path
+    held_bytes = (path.rate_bps * path.rtt_s / 8 + path.queue_bytes) / setting.flows
+    if setting.window_segments is None:
+        return held_bytes
+    return min(held_bytes, setting.window_segments * setting.segment_bytes)
 
 
 def _spread(row: Mapping[str, Any]) -> str:

@@ -294,14 +294,15 @@ class _Runs:
 def _prediction(setting: FlowSetting, counted: Array, whole: Array, rtts: Array, last: Array) -> Prediction:
     segment_bits, counted_s = setting.counted_bytes * 8, setting.duration_s - setting.omit_s
     goodputs = counted * segment_bits / counted_s
-    reached = max(float(goodputs.mean()), float(last.mean()) * segment_bits)
+    mean_bps, last_bps = float(goodputs.mean()), float(last.mean()) * segment_bits
     return Prediction(
-        goodput_bps=float(goodputs.mean()),
+        goodput_bps=mean_bps,
         lowest_bps=float(goodputs.min()),
         highest_bps=float(goodputs.max()),
         whole_bps=float(whole.mean()) * segment_bits / setting.duration_s,
         rtt_s=float(rtts.mean()) / counted_s,
-        limit=_limit(setting, reached),
+        limit=_limit(setting, max(mean_bps, last_bps)),
+        mean_reaches_bound=_limit(setting, mean_bps) != "congestion control",
     )
 
 

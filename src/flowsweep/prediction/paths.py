@@ -1,12 +1,13 @@
 """The path that a trial's flows share: from a plan's links, or from what a person says."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flowsweep.defaults import LAB_MTU_BYTES, SECOND_NS
 from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link, LinkDirection
-from flowsweep.prediction.setting import PathModel
+from flowsweep.prediction.setting import Before, PathModel
 from flowsweep.prediction.tests.row import NoModelError
 from flowsweep.schedule import Trial
 
@@ -70,15 +71,30 @@ def _of_ways(way: LinkDirection, back: LinkDirection, link: Link, pair: HostPair
     back_bps = link.least_bps(*reversed(pair))
     if back_bps is not None and back_bps < ACKNOWLEDGEMENTS * left_bps:
         raise NoModelError("acknowledgements may need more than the way back carries")
+    # What waits leaves at the link's whole rate: at the flows' part of it that is less of theirs.
+    share = left_bps / full_bps
     return PathModel(
         rate_bps=float(left_bps),
         rtt_s=(way.delay_ns + back.delay_ns) / SECOND_NS,
-        # What waits leaves at the link's whole rate: at the flows' part of it that is fewer bytes of theirs.
-        queue_bytes=_queue_bytes(way, link) * left_bps / full_bps,
+        queue_bytes=_queue_bytes(way, link) * share,
         loss=way.loss,
         packet_bytes=link.mtu_bytes,
         crossed=way.cross is not None,
+        before=_before(link, pair),
+        queue_packets=None if way.queue_packets is None else way.queue_packets * share,
     )
+
+
+def _before(link: Link, pair: HostPair) -> Before | None:
+    """What packets pass before the narrowest of several hops."""
+    ways = link.ways(*pair)
+    rates = [math.inf if (rate_bps := way.rate_beside_bps) is None else float(rate_bps) for way in ways]
+    narrow = rates.index(min(rates))
+    ahead, slowest_bps = ways[:narrow], min(rates[:narrow], default=math.inf)
+    loss = 1 - math.prod(1 - way.loss for way in ahead)
+    if slowest_bps == math.inf and not loss:
+        return None
+    return Before(None if slowest_bps == math.inf else slowest_bps, loss)
 
 
 def _queue_bytes(way: LinkDirection, link: Link) -> float:

@@ -98,8 +98,8 @@ def predicted_trials(
 
 
 def _marked(prediction: Prediction, setting: FlowSetting) -> Prediction:
-    """Mark what congestion control decides in a setting that the model was never compared in."""
-    if prediction.limit != "congestion control" or setting.was_compared:
+    """Mark a mean that congestion control decides in a setting that the model was never compared in."""
+    if prediction.mean_reaches_bound or setting.was_compared:
         return prediction
     return replace(prediction, was_compared=False)
 

@@ -11,6 +11,16 @@ Limit = Literal["path", "window", "rate asked", "congestion control"]
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """Hops before the bottleneck, all together."""
+
+    rate_bps: float | None
+    """Of the slowest, without what cross traffic takes; None: no limit."""
+    loss: float
+    """Probability that a packet is lost there at random: part of the path's."""
+
+
+@dataclass(frozen=True, slots=True)
 class PathModel:
     """A path with one bottleneck, in the direction in which data go."""
 
@@ -19,13 +29,17 @@ class PathModel:
     rtt_s: float
     """Round trip with empty queues, without the time that a packet takes at the bottleneck."""
     queue_bytes: float
-    """What may wait at the bottleneck (drop-tail)."""
+    """What may wait at the bottleneck (drop-tail), in packets of `packet_bytes`."""
     loss: float = 0.0
     """Probability that a packet is lost at random."""
     packet_bytes: int = 1500
     """Of a full IP packet."""
     crossed: bool = False
     """Whether cross traffic is in the queue, too, which yields to nobody."""
+    queue_packets: float | None = None
+    """How many packets may wait, of whatever size, where the queue counts them."""
+    before: Before | None = None
+    """What packets pass before the bottleneck; None: nothing that has a rate or loses."""
 
     @property
     def packet_s(self) -> float:
@@ -33,8 +47,10 @@ class PathModel:
         return self.packet_bytes * 8 / self.rate_bps
 
     def with_packets(self, packet_bytes: int) -> Self:
-        """The same with packets of another size."""
-        return replace(self, packet_bytes=packet_bytes)
+        """The same with smaller packets: of those a queue that counts packets holds fewer bytes."""
+        counted_bytes = math.inf if self.queue_packets is None else self.queue_packets * packet_bytes
+        queue_bytes = min(self.queue_bytes, counted_bytes)
+        return replace(self, packet_bytes=packet_bytes, queue_bytes=queue_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,5 +147,9 @@ class Prediction:
     rtt_s: float
     """Mean, queue included."""
     limit: Limit
+    """Of the mean, or at the end."""
+    mean_reaches_bound: bool = True
+    """Whether the mean, too, is near what link, windows or application let through; else congestion control,
+    slow start included, decides it."""
     was_compared: bool = True
     """Windows and links decide alike everywhere; congestion control may differ where nobody compared it."""

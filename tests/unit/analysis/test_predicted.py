@@ -1,10 +1,25 @@
 """What the model says of a campaign's trials: over the plan's links, or over a path that the trials found."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from analysis_support import make_campaign, write_archive
-from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE, PREDICTED_RTT, with_predictions
+from analysis_support import SECOND_NS, Steady, make_campaign, make_outcome, make_trial, write_archive
+from datagram_support import Stream, make_udp_outcome, make_udp_trial
+from flowsweep.analysis.predicted import (
+    BEYOND_COMPARED,
+    PREDICTED,
+    PREDICTED_RATE,
+    PREDICTED_RTT,
+    with_predictions,
+)
 from flowsweep.archive import Archive, read_archive
+from flowsweep.plan.until.model import Until
+from flowsweep.prediction.paths import KnownPath
+from flowsweep.prediction.points import predicted_trials
+from flowsweep.run.outcome import Decided, TrialOutcome
+from quic_support import make_quic_outcome, make_quic_trial
 from summary_support import archive_rows
 
 
@@ -45,3 +60,93 @@ def test_round_trips_of_hosts_alone_are_no_path(archive: Archive) -> None:
 def test_trials_that_failed_find_no_path(archive: Archive) -> None:
     rows = rows_with(archive, rtt_min_ms=40.0, status="failed")
     assert not any(PREDICTED in row for row in with_predictions(rows, archive))
+
+
+RTT = 100.0
+UNTIL = Until(share=0.02, at_least_ns=SECOND_NS)
+
+
+def test_trials_that_ended_early_are_compared_with_what_they_counted(tmp_path: Path) -> None:
+    """Of the same point: one ended after 2 s and counts its last half second, one lasted for its 10 s."""
+    ends = {1: (1_500_000_000, 2 * SECOND_NS), 2: (3 * SECOND_NS, 10 * SECOND_NS), 3: None}
+    outcomes = []
+    for repeat, end in ends.items():
+        trial = make_trial(repeat=repeat, duration_ns=10 * SECOND_NS, omit_ns=0, until=UNTIL)
+        decided = end and Decided(
+            counted_from_ns=end[0], ended_ns=end[1], half_width_share=0.01, held_by=None
+        )
+        outcome = make_outcome(trial, Steady(min_rtt_us=20_000))
+        outcomes.append(replace(outcome, record=outcome.record.model_copy(update={"decided": decided})))
+    archive = read_archive(write_archive(tmp_path / "archive", outcomes))
+    rows = [row | {"rtt_min_ms": 20.0, "status": "ok"} for row in archive_rows(archive)]
+    found = {row["repeat"]: row for row in with_predictions(rows, archive)}
+    asked = {
+        repeat: make_trial(repeat=repeat, duration_ns=end[1], omit_ns=end[0])
+        for repeat, end in ends.items()
+        if end
+    }
+    path = KnownPath(found[1][PREDICTED_RATE], 20_000_000)
+    for repeat, trial in asked.items():
+        expected = predicted_trials({"t": trial}, (), path)["t"]
+        assert found[repeat][PREDICTED] == expected.goodput_bps
+        assert (BEYOND_COMPARED in found[repeat]) == (not expected.was_compared)
+    assert PREDICTED not in found[3], "it does not say when it ended"
+    assert found[1][PREDICTED] != found[2][PREDICTED]
+
+
+def test_windows_that_were_clipped_are_predicted_as_they_were_granted(tmp_path: Path) -> None:
+    asked = [make_trial(repeat=repeat, window_bytes=4 << 20, clip_allowed=True) for repeat in (1, 2)]
+    archive = read_archive(write_archive(tmp_path / "archive", map(make_outcome, asked)))
+    clipped = {
+        "window_clipped": True,
+        "window_granted_send_bytes": 1 << 18,
+        "window_granted_recv_bytes": 1 << 18,
+    }
+    rows = [row | {"rtt_min_ms": RTT} for row in archive_rows(archive)]
+    rows[0] |= clipped
+    found = {row["trial_id"]: row for row in with_predictions(rows, archive)}
+    less, whole = (found[rows[place]["trial_id"]][PREDICTED] for place in (0, 1))
+    path = KnownPath(found[rows[0]["trial_id"]][PREDICTED_RATE], 100_000_000)
+    assert less == predicted_trials({"t": make_trial(window_bytes=1 << 17)}, (), path)["t"].goodput_bps
+    assert whole > 2 * less
+
+
+def with_records(outcome: TrialOutcome, **changes: object) -> TrialOutcome:
+    sources = tuple(end.model_copy(update=changes) for end in outcome.record.sources)
+    return replace(outcome, record=outcome.record.model_copy(update={"sources": sources}))
+
+
+@pytest.mark.parametrize(
+    ("test", "factor"),
+    [
+        ("tcp", 1 + 52 / 1448),
+        ("udp", 1028 / 1000),
+        ("quic", 1480 / 1417),
+        ("tls", (1 + 52 / 1448) * (8192 + 22) / 8192),
+    ],
+)
+def test_a_path_is_as_fast_as_the_fastest_test_found_it_with_its_own_headers(
+    tmp_path: Path, test: str, factor: float
+) -> None:
+    """UDP and QUIC have no segments, and UDP sees no round trips."""
+    outcomes = {
+        "tcp": make_outcome(make_trial(repeat=1)),
+        "tls": make_outcome(make_trial(sweep="tls", encryption="tls")),
+        "udp": with_records(make_udp_outcome(make_udp_trial(), [Stream()]), mss_bytes=None),
+        "quic": with_records(make_quic_outcome(make_quic_trial()), mss_bytes=None),
+    }
+    archive = read_archive(write_archive(tmp_path / "archive", outcomes.values()))
+    fastest = outcomes[test].record.trial_id
+    rows = [
+        row
+        | {
+            "rtt_min_ms": None if row["test"] == "udp" else 40.0,
+            "goodput_mean_bps": 50e6 if row["trial_id"] == fastest else 20e6,
+            "status": "ok",
+        }
+        for row in archive_rows(archive)
+    ]
+    found = with_predictions(rows, archive)
+    [rate_bps] = {row[PREDICTED_RATE] for row in found}
+    assert rate_bps == pytest.approx(50e6 * factor)
+    assert {row["test"] for row in found if PREDICTED in row} == {"tcp", "udp", "quic"}

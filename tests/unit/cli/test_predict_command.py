@@ -141,3 +141,60 @@ def test_a_lab_says_itself_what_its_paths_are(lab: Path) -> None:
     told = predict(lab, "--rate", "1Gbit/s", "--rtt", "80ms")
     assert isinstance(told.exception, PlanError)
     assert "has a lab, whose links say what its paths are" in str(told.exception)
+
+
+SHORT = (
+    '[lab.links.wire]\nbetween = ["left", "right"]\nrate = "100Mbit/s"\ndelay = "50ms"\n'
+    '[[sweep]]\nname = "s"\n'
+    'paths = [{ from = "left", to = "right" }]\ninterval = "100ms"\nflows = [1, 2]\n'
+)
+UNTIL = 'duration = { until = "2%", at_most = "60s" }\n'
+
+
+def both_told(folder: Path, text: str) -> list[str]:
+    """What `predict` says of a plan, and `check --predict`."""
+    plan = folder / "plan.toml"
+    plan.write_text(text, encoding="utf-8")
+    told = [predict(plan), CliRunner().invoke(app, ["check", "--predict", str(plan)])]
+    assert [each.exit_code for each in told] == [0, 0], told
+    return [" ".join(each.stdout.split()) for each in told]
+
+
+def test_what_the_model_was_not_compared_with_is_said_of_a_check_too(tmp_path: Path) -> None:
+    predicted, checked = both_told(tmp_path, f'{SHORT}duration = "1s"\n')
+    assert (
+        "At 2 points congestion control decides, beyond what the model was compared with: 10 to" in predicted
+    )
+    assert "takes cubic, since the plan names no congestion control; beyond what the model was" in checked
+    assert "compared with: 2 points" in checked
+    for told in both_told(tmp_path, f'{SHORT}duration = "10s"\ncongestion = "cubic"\n'):
+        assert "beyond" not in told
+        assert "names no congestion control" not in told
+
+
+def test_what_trials_that_end_when_they_know_take_is_at_most(tmp_path: Path) -> None:
+    predicted, checked = both_told(tmp_path, SHORT + UNTIL)
+    assert "2 trials, at most 2 min" in predicted
+    assert "expected time at most 2 min" in checked
+    assert "predicted bytes at most 1." in checked
+    predicted, checked = both_told(tmp_path, f'{SHORT}duration = "60s"\n')
+    assert "2 trials, about 2 min" in predicted
+    assert "predicted bytes about 1." in checked
+
+
+@pytest.mark.parametrize(
+    ("windows", "size"),
+    [
+        ("", "1.12 MB"),
+        ('window_recv = "64KiB"\n', "84.0 KB"),
+        ('window_send = "64KiB"\n', "117 KB"),
+        ('window = "64KiB"\n', None),
+    ],
+)
+def test_limits_of_hosts_are_named_where_an_end_is_left_to_the_kernel(
+    lab: Path, windows: str, size: str | None
+) -> None:
+    lab.write_text(LAB.replace('window = ["64KiB", "4MiB"]\n', windows), encoding="utf-8")
+    told = predict(lab).stdout
+    assert ("A host's limits (tcp_rmem, tcp_wmem) may be lower." in told) == (size is not None)
+    assert size is None or f"up to {size} a flow" in told, told

@@ -89,3 +89,15 @@ def test_a_point_without_a_mean_leaves_its_plane_without_predictions():
     rows = [row | ({"goodput_mean_bps": None} if row["window_sum_bytes"] == smallest else {}) for row in rows]
     drawn = figures(rows)
     assert of_kind(drawn, "prediction") == of_kind(drawn, "ratio") == []
+
+
+def test_captions_say_how_many_points_are_beyond_what_the_model_was_compared_with():
+    rows = modelled_rows()
+    smallest = min(row["window_sum_bytes"] for row in rows)
+    beyond = {"predicted_beyond_compared": 1.0}
+    rows = [row | (beyond if row["window_sum_bytes"] == smallest else {}) for row in rows]
+    points = len({row["flows"] for row in rows})
+    told = f"Beyond what the model was compared with: {points} points."
+    for kind in ("prediction", "ratio"):
+        assert all(told in drawn.caption for drawn in of_kind(figures(rows), kind))
+        assert not any("Beyond" in drawn.caption for drawn in of_kind(figures(modelled_rows()), kind))

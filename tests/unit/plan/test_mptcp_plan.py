@@ -71,6 +71,26 @@ def test_more_subflows_than_paths_are_refused() -> None:
     assert "found 4, with 2 paths" in problems_of(HOSTS + SWEEP + "subflows = 4")
 
 
+ONLY_V4 = HOSTS.replace(', "2001:db8::7"', "")
+NAMED = ONLY_V4.replace("192.0.2.7", "left.example.org").replace("192.0.2.9", "right.example.org")
+
+
+def test_of_several_ip_versions_the_one_with_the_fewest_paths_counts() -> None:
+    told = problems_of(NAMED + SWEEP + "subflows = 2\nfamily = [4, 6]")
+    assert "found 2, with 1 path between left and right over IPv6" in told
+    assert "with 1 path" in problems_of(NAMED + SWEEP + "subflows = 2\nfamily = 6")
+    assert parameters_of(ONLY_V4 + SWEEP + "subflows = 2\nfamily = 4")
+    both = NAMED.replace('"198.51.100.7"', '"198.51.100.7", "2001:db8::7"')
+    assert parameters_of(both + SWEEP + "subflows = 2\nfamily = [4, 6]")
+
+
+def test_without_family_a_connection_is_of_the_version_of_its_addresses() -> None:
+    over_v6 = ONLY_V4.replace("192.0.2.", "2001:db8::")
+    assert "with 1 path between left and right" in problems_of(over_v6 + SWEEP + "subflows = 2")
+    assert parameters_of(ONLY_V4 + SWEEP + "subflows = 2")
+    assert parameters_of(NAMED + SWEEP + "subflows = 2"), "a name may be of either"
+
+
 def test_dscp_needs_ipv4() -> None:
     assert "Linux marks no such connection over IPv6" in problems_of(LINKS + SWEEP + "dscp = 46")
     assert parameters_of(LINKS + SWEEP + "dscp = 46\nfamily = 4")[0].dscp == 46

@@ -48,6 +48,22 @@ def test_a_window_over_a_lab_link(tmp_path: Path) -> None:
     assert point.prediction.goodput_bps == pytest.approx(58 * 1448 * 8 / 0.04132, rel=0.02)
 
 
+def test_a_mean_that_slow_start_decides_is_beyond_what_was_compared(tmp_path: Path) -> None:
+    """The link is full at the end of a second, of which slow start took half; of 60 s it takes nothing."""
+    link = 'rate = "100Mbit/s"\ndelay = "50ms"\nqueue = "1250KB"'
+    short, long = (
+        predicted_points(
+            plan(tmp_path, link, f'congestion = "cubic"\nduration = "{seconds}s"\ninterval = "100ms"')
+        )[0]
+        for seconds in (1, 60)
+    )
+    assert short.prediction is not None
+    assert long.prediction is not None
+    assert short.prediction.goodput_bps < 0.7 * long.prediction.goodput_bps
+    assert (short.prediction.limit, short.prediction.was_compared) == ("path", False)
+    assert (long.prediction.limit, long.prediction.was_compared) == ("path", True)
+
+
 def test_both_directions_have_their_own_link(tmp_path: Path) -> None:
     link = 'rate = "100Mbit/s"\ndelay = "20ms"\n[lab.links.wire.backward]\nrate = "10Mbit/s"'
     there, back = predicted_points(plan(tmp_path, link, f'{SWEEP}\ndirections = "both"\nflows = 8'))
@@ -161,6 +177,79 @@ def test_datagrams_get_what_is_offered_or_what_the_link_carries(tmp_path: Path) 
     assert over.limit == "path"
 
 
+COUNTING = 'rate = "10Mbit/s"\ndelay = "10ms"\nqueue_packets = 100'
+
+
+def test_a_queue_of_packets_is_shorter_where_these_are_small(tmp_path: Path) -> None:
+    """100 packets of 128 bytes wait for 10.24 ms, of 1500 bytes for 120 ms."""
+    sweep = 'test = "udp"\nrate = "20Mbit/s"\nlength = ["100B", "1472B"]\nduration = "3s"'
+    small, full = (point.prediction for point in predicted_points(plan(tmp_path, COUNTING, sweep)))
+    assert small is not None
+    assert full is not None
+    assert small.rtt_s == pytest.approx(0.0303, abs=0.0001)
+    assert full.rtt_s == pytest.approx(0.1412, abs=0.0001)
+
+
+@pytest.mark.parametrize(
+    ("sweep", "packet_bytes"),
+    [('congestion = "cubic"\nmss = "536B"', 536 - 12 + 52), ('test = "quic"\ndatagram = "1200B"', 1228)],
+)
+def test_flows_of_small_packets_fill_such_a_queue_with_fewer_bytes(
+    tmp_path: Path, sweep: str, packet_bytes: int
+) -> None:
+    for limits, queue_bytes in (
+        (COUNTING, 100 * packet_bytes),
+        (f'{COUNTING}\nqueue = "40KB"', 40_000),
+        (COUNTING.replace("queue_packets = 100", 'queue = "40KB"'), 40_000),
+    ):
+        [point] = predicted_points(plan(tmp_path, limits, f'{sweep}\nduration = "20s"'))
+        assert point.setting is not None
+        assert (point.setting.path.queue_bytes, point.setting.path.packet_bytes) == (
+            queue_bytes,
+            packet_bytes,
+        )
+
+
+def hops(*written: str) -> str:
+    return f"hops = [{', '.join(f'{{ {one} }}' for one in written)}]"
+
+
+WIDE, NARROW = 'rate = "100Mbit/s", delay = "5ms"', 'rate = "10Mbit/s", delay = "5ms"'
+LOSING = f"{WIDE}, loss = 0.005"
+
+
+@pytest.mark.parametrize(
+    ("link", "rate", "goodput_bps"),
+    [
+        (hops(WIDE, NARROW), "20Mbit/s", 10e6 * 1472 / 1500),
+        (hops(NARROW, LOSING), "20Mbit/s", 9.95e6 * 1472 / 1500),
+        (hops(LOSING, NARROW), "8Mbit/s", 7.96e6),
+        # Of what is lost or dropped before the slowest hop it need drop no more.
+        (hops(LOSING, NARROW), "12Mbit/s", None),
+        (hops(WIDE, NARROW), "200Mbit/s", None),
+        (hops(NARROW, WIDE), "200Mbit/s", 10e6 * 1472 / 1500),
+    ],
+)
+def test_datagrams_lost_before_the_slowest_hop_do_not_overload_it(
+    tmp_path: Path, link: str, rate: str, goodput_bps: float | None
+) -> None:
+    sweep = f'test = "udp"\nrate = "{rate}"\nlength = "1472B"\nduration = "5s"'
+    [there] = predicted_points(plan(tmp_path, link, sweep))
+    if goodput_bps is None:
+        assert there.why_not == "datagrams overload the slowest hop, and some are lost on hops before it"
+    else:
+        assert there.prediction is not None
+        assert there.prediction.goodput_bps == pytest.approx(goodput_bps)
+
+
+def test_on_the_way_back_hops_come_in_the_other_order(tmp_path: Path) -> None:
+    sweep = 'test = "udp"\nrate = "12Mbit/s"\nlength = "1472B"\nduration = "5s"\ndirections = "both"'
+    there, back = predicted_points(plan(tmp_path, hops(LOSING, NARROW), sweep))
+    assert there.prediction is None
+    assert back.prediction is not None
+    assert back.prediction.goodput_bps == pytest.approx(9.95e6 * 1472 / 1500)
+
+
 def test_repeats_of_a_point_share_its_prediction(tmp_path: Path) -> None:
     loaded = plan(tmp_path)
     [point] = expand(loaded)
@@ -245,6 +334,12 @@ def test_nine_tenths_of_a_receive_window_of_quic_are_in_flight(tmp_path: Path) -
         ),
         (
             'window_send = "128KiB"',
+            "",
+            "which part of a send window of QUIC is in flight depends on the path",
+        ),
+        (
+            # The library's own send window is 10 MB.
+            'stream_window = "16MiB"',
             "",
             "which part of a send window of QUIC is in flight depends on the path",
         ),

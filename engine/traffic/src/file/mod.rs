@@ -238,4 +238,4 @@ impl<'a> Kind for Files<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

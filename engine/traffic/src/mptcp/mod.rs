@@ -94,24 +94,23 @@ impl Kind for Mptcp<'_> {
 
     fn open(&self, domain: Domain) -> Result<Socket, TrialError> {
         let timeout = Duration::from_micros(self.settings.connect_timeout_us);
-        let _own = self.makes_subflows().then(|| OwnSubflows::begin(timeout)).transpose()?;
+        let _own = self.makes_subflows(domain == Domain::IPV4).then(|| OwnSubflows::begin(timeout)).transpose()?;
         tcp::open(domain, Self::TRANSPORT)
     }
 
     fn wait_until_ready(&self, streams: &[TcpStream], control: &Control) -> Result<(), TrialError> {
-        let mut wanted = 1;
+        let mut wanted = None;
         for (flow, stream) in (0..).zip(streams) {
             let info = info_of(flow, stream)?;
-            if self.makes_subflows() {
-                let paths = self.paths(flow, stream)?;
-                wanted = paths.len() + 1;
+            if let Some(paths) = self.paths(flow, stream)? {
+                wanted = Some(paths.len() + 1);
                 for (number, local, remote) in paths {
                     path_manager::make_subflow(info.token, number, local, remote)
                         .map_err(|source| TrialError::Subflow { flow, local, remote, source })?;
                 }
             }
         }
-        if self.makes_subflows() { self.wait_for_subflows(wanted, streams, control) } else { Ok(()) }
+        wanted.map_or(Ok(()), |wanted| self.wait_for_subflows(wanted, streams, control))
     }
 
     fn work(&self, task: &Task<'_, TcpSettings>) -> Result<Buffers, TrialError> {
@@ -132,27 +131,28 @@ impl Kind for Mptcp<'_> {
 }
 
 impl Mptcp<'_> {
-    /// This end makes the subflows; else the path managers of both hosts do.
-    fn makes_subflows(&self) -> bool {
-        self.further.is_some_and(|further| !further.is_empty() || self.asked.is_some())
+    /// This end makes the subflows of a connection of this IP version; else the path managers of both hosts do.
+    fn makes_subflows(&self, is_ipv4: bool) -> bool {
+        self.further.is_some_and(|further| self.asked.is_some() || further.iter().any(|path| path_is(path, is_ipv4)))
     }
 
-    /// A connection's further paths: the number of the local address among its own, and the addresses of both ends.
-    fn paths(&self, flow: u32, stream: &TcpStream) -> Result<Vec<(u8, IpAddr, SocketAddr)>, TrialError> {
+    /// A connection's further paths: the number of the local address among its own, and the addresses of both ends. None
+    /// where this end makes no subflows.
+    fn paths(&self, flow: u32, stream: &TcpStream) -> Result<Option<Vec<(u8, IpAddr, SocketAddr)>>, TrialError> {
         let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
         let (own, peer) = ends.map_err(|source| lost(flow, source))?;
         let (own, port) = (own.ip().to_canonical(), peer.port());
         let peer = peer.ip().to_canonical();
-        let further = self.further.unwrap_or_default();
-        let mut usable: Vec<(IpAddr, SocketAddr)> = further
-            .iter()
-            .map(|path| (path.local.unwrap_or(own), path.remote.unwrap_or(peer)))
-            .filter(|(local, remote)| local.is_ipv4() == peer.is_ipv4() && remote.is_ipv4() == peer.is_ipv4())
-            .map(|(local, remote)| (local, SocketAddr::new(remote, port)))
+        if !self.makes_subflows(peer.is_ipv4()) {
+            return Ok(None);
+        }
+        let mut usable: Vec<(IpAddr, SocketAddr)> = (self.further.unwrap_or_default().iter())
+            .filter(|path| path_is(path, peer.is_ipv4()))
+            .map(|path| (path.local.unwrap_or(own), SocketAddr::new(path.remote.unwrap_or(peer), port)))
             .collect();
         let wanted = self.asked.map_or(usable.len(), |asked| asked as usize - 1);
-        if wanted > usable.len() || (usable.is_empty() && self.asked.is_none()) {
-            let (subflows, paths) = (wanted.max(1) + 1, usable.len() + 1);
+        if wanted > usable.len() {
+            let (subflows, paths) = (wanted + 1, usable.len() + 1);
             let text =
                 format!("found {paths} paths of the connection's IP version, expected {subflows} for so many subflows");
             return Err(TrialError::Settings(text));
@@ -167,7 +167,7 @@ impl Mptcp<'_> {
             });
             (u8::try_from(number).unwrap_or(u8::MAX), local, remote)
         });
-        Ok(numbered.collect())
+        Ok(Some(numbered.collect()))
     }
 
     /// Waits until all subflows stand, and stay: the other end may refuse one that this end takes to be established.
@@ -206,6 +206,11 @@ impl Mptcp<'_> {
     }
 }
 
+/// The addresses that a path names are of this IP version.
+fn path_is(path: &AddressPair, is_ipv4: bool) -> bool {
+    [path.local, path.remote].iter().flatten().all(|address| address.is_ipv4() == is_ipv4)
+}
+
 /// Of each subflow that is established.
 fn round_trips(info: &MptcpInfo) -> Vec<Duration> {
     let established = info.subflows.iter().filter(|one| one.tcp_info.get("state") == Some(ESTABLISHED));
@@ -221,4 +226,33 @@ fn info_of(flow: u32, stream: &TcpStream) -> Result<MptcpInfo, TrialError> {
 
 fn lost(flow: u32, source: std::io::Error) -> TrialError {
     TrialError::Socket { what: format!("the kernel does not tell of the subflows of flow {flow}"), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
+
+    use super::*;
+    use crate::file;
+
+    /// A connection over the loopback of an IP version, as the end that connects has it.
+    fn connected(loopback: IpAddr) -> (TcpListener, TcpStream) {
+        let listener = TcpListener::bind((loopback, 0)).unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (listener, stream)
+    }
+
+    #[test]
+    fn only_further_addresses_of_the_connections_version_make_subflows() {
+        let settings = file::tests::settings().tcp;
+        let over_ipv4 = [AddressPair { local: Some(Ipv4Addr::new(127, 0, 0, 2).into()), remote: None }];
+        let kind = Mptcp { settings: &settings, asked: None, further: Some(&over_ipv4) };
+        let (_listener, stream) = connected(Ipv4Addr::LOCALHOST.into());
+        assert_eq!(kind.paths(0, &stream).unwrap().unwrap().len(), 1);
+        let (_listener, stream) = connected(Ipv6Addr::LOCALHOST.into());
+        assert_eq!(kind.paths(0, &stream).unwrap(), None, "the path managers of both hosts decide");
+        assert!(!kind.makes_subflows(false) && kind.makes_subflows(true));
+        let asked = Mptcp { asked: Some(2), ..kind };
+        assert!(matches!(asked.paths(0, &stream), Err(TrialError::Settings(_))));
+    }
 }

@@ -45,14 +45,15 @@ def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> li
     ]
 
 
-def _certainty(need_bytes: float, buffer_bytes: int) -> str:
-    return "cannot" if need_bytes > buffer_bytes else "may not"
+def _certainty(side: Side, need_bytes: float, buffer_bytes: int) -> str:
+    """A send buffer limits the writer: several times of it were seen in flight."""
+    return "cannot" if side == "receive" and need_bytes > buffer_bytes else "may not"
 
 
 def _in_flight(side: Side, hosts: HostFacts | None, host: str) -> tuple[float, str]:
-    """Of a buffer, how much can be in flight at most, or as a rule: docs/explanation/windows.md."""
+    """Of a buffer, how much can be in flight as a rule: docs/explanation/windows.md."""
     if side == "send":
-        return 1.0, "all of which may be in flight: at most"
+        return 1.0, "all of which may be in flight, and at times more: about"
     share = tuned_share(side, hosts, host)
     part = "half" if share == 0.5 else f"{100 * share:.3g} %"
     return share, f"of which about {part} becomes a receive window: about"
@@ -81,7 +82,7 @@ def _of_direction(scope: Scope, rows: Sequence[ObservedRow], hosts: HostFacts | 
         if best_bps >= min(NOTHING_GAINED * path_bps, window_bps(ceiling * flows, least_ms / 1_000)):
             continue
         claim = (
-            f"{scope.direction}: autotuning {_certainty(need, limits[-1])} fill the path with "
+            f"{scope.direction}: autotuning {_certainty(side, need, limits[-1])} fill the path with "
             f"{counted(flows, 'flow')}: each needs "
             f"{format_size(need)} in flight ({format_rate(path_bps)} × {format_milliseconds(least_ms)}), and "
             f"{setting} of {host} ends at {limits[-1]} B, {becomes} "

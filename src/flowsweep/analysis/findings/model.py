@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 import scipy
@@ -99,7 +100,7 @@ def _points(rows: Sequence[ObservedRow], factors: Sequence[str]) -> list[_Point]
     told = [
         levels
         for levels, own in groups.items()
-        if len(own) >= _LEAST_REPEATS and not quantity_of(own[0], BEYOND_COMPARED)
+        if len(own) >= _LEAST_REPEATS and not any(quantity_of(row, BEYOND_COMPARED) for row in own)
     ]
     errors = _errors([logs[levels] for levels in told])
     by_levels = dict(zip(told, errors, strict=True))
@@ -167,7 +168,8 @@ def _interval(point: _Point) -> tuple[float | None, float | None]:
 
 def _below(observed: Observations, points: Sequence[_Point], below: Sequence[_Point]) -> str:
     lowest = below[0]
-    predicted_bps = known(quantity_of(lowest.rows[0], PREDICTED))
+    # Trials that end when they know differ in length, and in what is predicted for them.
+    predicted_bps = fmean(known(quantity_of(row, PREDICTED)) for row in lowest.rows)
     share = with_interval(format_number, lowest.ratio, *_interval(lowest))
     verb = "carries" if len(below) == 1 else "carry"
     which = f"{len(below)} of {counted(len(points), 'point')} {verb}" if len(points) > 1 else "it carries"
@@ -193,7 +195,7 @@ def _described(observed: Observations, points: Sequence[_Point], decision: Decis
         return f"{said}; none is more than {margin} below it, by which the model may be off."
     if decision == "undecided":
         return f"{said}; {_open(points, margin)}."
-    beyond = sum(1 for point in points if quantity_of(point.rows[0], BEYOND_COMPARED))
+    beyond = sum(1 for point in points if any(quantity_of(row, BEYOND_COMPARED) for row in point.rows))
     if beyond:
         where = counted(beyond, "point")
         return f"{said}; at {where} path, flows or duration are beyond what the model was compared with."

@@ -36,7 +36,7 @@ def drawn_predictions(data: FigureData) -> list[Drawn]:
     for panel in with_goodput(panels(data.grid, beside=data.beside)):
         expected = predicted(panel, by_point) if panel.y is not None else None
         if expected is not None:
-            found += _prediction(expected, by_point.source)
+            found += _prediction(expected, by_point.source, by_point.beyond_words(expected))
     return found
 
 
@@ -124,8 +124,8 @@ def _plane(panel: Panel, y: DrawnAxis) -> list[Drawn]:
     ]
 
 
-def _prediction(panel: Panel, source: str) -> list[Drawn]:
-    caption = f"What is predicted, by {source}. Hover to compare it with what was measured."
+def _prediction(panel: Panel, source: str, beyond: str) -> list[Drawn]:
+    caption = f"What is predicted, by {source}.{beyond} Hover to compare it with what was measured."
     return [
         replace(
             _drawn("prediction", panel, "flows", figure, (), caption, "predicted", name, needs_webgl=webgl),

@@ -10,10 +10,11 @@ from statistics import fmean, median
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.grid_rows import POINT_COLUMNS
-from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE
+from flowsweep.analysis.predicted import BEYOND_COMPARED, PREDICTED, PREDICTED_RATE
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.figures.axis import Value
 from flowsweep.figures.grid.panel import Panel, PanelRow
+from flowsweep.wording import counted
 
 _ASKED = "window_sum_asked_bytes"
 """A trial may answer several of them: it is no part of what names a trial's point."""
@@ -30,6 +31,15 @@ class Predictions:
     """What that is: the beginning of a sentence."""
     source: str
     """Where the predictions are from."""
+    beyond: frozenset[_Point] = frozenset()
+    """Points that are beyond what the model was compared with."""
+
+    def beyond_words(self, panel: Panel) -> str:
+        """The sentence that says of how many points of a panel that is so; empty where of none."""
+        count = sum(_point(row) in self.beyond for row in panel.rows)
+        if not count:
+            return ""
+        return f" Beyond what the model was compared with: {counted(count, 'point')}."
 
 
 def predictions(trials: Sequence[TrialRow]) -> Predictions:
@@ -44,6 +54,7 @@ def predictions(trials: Sequence[TrialRow]) -> Predictions:
             },
             "Mean goodput over the repeats",
             f"a fluid model on {_path(ended_well)} (docs/explanation/prediction.md)",
+            frozenset(_by_point(ended_well, lambda row: quantity_of(row, BEYOND_COMPARED))),
         )
     return Predictions(
         _of_points(ended_well, _by_theory),

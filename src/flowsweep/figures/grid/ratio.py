@@ -34,7 +34,7 @@ def drawn_ratios(data: FigureData) -> list[Drawn]:
         "in the whole sweep."
     )
     return [
-        _ratio(panel, panel.y, scales[_scaled_alike(panel)], caption)
+        _ratio(panel, panel.y, scales[_scaled_alike(panel)], caption + by_point.beyond_words(panel))
         for panel in planes
         if panel.y is not None
     ]

@@ -167,17 +167,24 @@ class Link(Frozen):
             return None
         return self.forward if self._is_forward(src, dst) else self.backward
 
+    def ways(self, src: str, dst: str) -> tuple[LinkDirection, ...]:
+        """What each of its hops does to packets from one host to another, in their order; one if it has none.
+
+        Empty if it does not join them.
+        """
+        whole = self.direction(src, dst)
+        if whole is None or not self.hops:
+            return () if whole is None else (whole,)
+        if self._is_forward(src, dst):
+            return tuple(hop.forward for hop in self.hops)
+        return tuple(hop.backward for hop in reversed(self.hops))
+
     def least_bps(self, src: str, dst: str) -> int | None:
         """What its rates leave at least between two hosts: of all hops, while their cross traffic comes.
 
         None without a limit, or where it does not join them.
         """
-        whole = self.direction(src, dst)
-        if whole is None:
-            return None
-        forward = self._is_forward(src, dst)
-        ways = [hop.forward if forward else hop.backward for hop in self.hops] or [whole]
-        rates = (way.rate_least_bps for way in ways)
+        rates = (way.rate_least_bps for way in self.ways(src, dst))
         return min((rate_bps for rate_bps in rates if rate_bps is not None), default=None)
 
     def varies(self, src: str, dst: str) -> bool:

@@ -1,6 +1,6 @@
 """QUIC's points: by the fluid model, with packets, windows and congestion control as quinn has them."""
 
-from flowsweep.defaults import QUIC_STREAM_WINDOW_BYTES, SECOND_NS
+from flowsweep.defaults import QUIC_SEND_WINDOW_BYTES, QUIC_STREAM_WINDOW_BYTES, SECOND_NS
 from flowsweep.packets import QUIC_PACKET_EXTRA_BYTES, udp_header_bytes
 from flowsweep.prediction.setting import QUIC_COMPARED, FlowSetting, PathModel
 from flowsweep.prediction.tests.row import NoModelError, PredictedTest
@@ -51,16 +51,22 @@ def _setting(parameters: QuicParameters, flows: int, path: PathModel) -> FlowSet
 
 def _usable_bytes(parameters: QuicParameters, path: PathModel) -> float:
     """What a connection may have in flight by its windows; raises NoModelError."""
-    send_bytes, recv_bytes = parameters.window_send_bytes, parameters.window_recv_bytes
+    send_bytes = parameters.window_send_bytes or QUIC_SEND_WINDOW_BYTES
+    recv_bytes = parameters.window_recv_bytes
     of_streams = parameters.streams_per_flow * (parameters.stream_window_bytes or QUIC_STREAM_WINDOW_BYTES)
     least_bytes = of_streams if recv_bytes is None else min(of_streams, recv_bytes)
     if path.rtt_s < RTT_LEAST_S:
         raise NoModelError("below 1 ms a round trip is the hosts', and not the path's")
-    if send_bytes is not None and send_bytes < least_bytes:
+    if send_bytes < least_bytes:
         raise NoModelError("which part of a send window of QUIC is in flight depends on the path")
     if least_bytes < WINDOW_LEAST_BYTES:
         raise NoModelError("which part of a window of QUIC below 64 KiB is in flight depends on the path")
     return RECEIVE_SHARE * least_bytes
 
 
-ROW = PredictedTest(_setting, of_kernel=False)
+def _on_path(parameters: QuicParameters, family: int, _: int | None) -> float:
+    datagram_bytes = parameters.datagram_bytes or DATAGRAM_MOST_BYTES
+    return (datagram_bytes + udp_header_bytes(family)) / (datagram_bytes - QUIC_PACKET_EXTRA_BYTES)
+
+
+ROW = PredictedTest(_setting, _on_path, of_kernel=False)

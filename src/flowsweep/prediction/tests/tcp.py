@@ -4,7 +4,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.packets import TIMESTAMPS_BYTES, header_bytes, in_tls_records
 from flowsweep.prediction.congestion import KERNEL_LAWS
 from flowsweep.prediction.setting import FlowSetting, PathModel
-from flowsweep.prediction.tests.row import NoModelError, PredictedTest
+from flowsweep.prediction.tests.row import NoModelError, PredictedTest, segments_on_path
 from flowsweep.prediction.windows import usable_segments
 from flowsweep.schedule import TcpParameters
 
@@ -48,6 +48,11 @@ def _setting(parameters: TcpParameters, flows: int, path: PathModel) -> FlowSett
     )
 
 
+def _on_path(parameters: TcpParameters, family: int, mss_bytes: int | None) -> float | None:
+    segments = segments_on_path(parameters, family, mss_bytes)
+    return None if segments is None else segments / _application_share(parameters)
+
+
 def _application_share(parameters: TcpParameters) -> float:
     length_bytes = parameters.length_bytes
     return 1.0 if parameters.encryption == "none" else length_bytes / in_tls_records(length_bytes)
@@ -72,4 +77,4 @@ def _check(
         raise NoModelError("a small send buffer holds several times what it is granted")
 
 
-ROW = PredictedTest(_setting)
+ROW = PredictedTest(_setting, _on_path)

@@ -125,6 +125,15 @@ def test_nothing_is_claimed_of_paths_beyond_those_that_the_model_was_compared_wi
     assert "at 1 point path, flows or duration are beyond what the model was compared with" in found.claim
 
 
+def test_nor_where_only_some_repeats_ended_so_early_that_they_are_beyond() -> None:
+    """Trials of a point that end when they know differ in length, and in what is predicted."""
+    low = {"goodput_mean_bps": 0.5 * PREDICTED_BPS}
+    rows = [trial(trial_id=str(repeat), repeat=repeat, **low) for repeat in range(1, 6)]
+    rows[-1][BEYOND_COMPARED] = 1.0
+    found = conclusion(Observations("s", "copy", tuple(rows), ()))
+    assert (found.decision, found.p_value) == ("described", None)
+
+
 def test_the_point_that_is_shown_to_be_below_is_the_one_that_is_named() -> None:
     rows = [trial(trial_id="alone", flows=1, goodput_mean_bps=0.55 * PREDICTED_BPS)]
     for repeat, share in enumerate((0.60, 0.61, 0.605, 0.6, 0.61)):
