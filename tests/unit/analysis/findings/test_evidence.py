@@ -114,23 +114,17 @@ def lossy_rows(flow: int) -> list[Row]:
     return rows
 
 
-def lossy_row(congestion: str) -> Row:
+@pytest.fixture(scope="module")
+def lossy() -> Row:
     trial = make_trial(flows=2)
     total = 51 * 10 * MSS
     flows = make_flows(
         {"role": role, "flow": flow, "bytes": total} for role in ("source", "sink") for flow in (0, 1)
     )
     samples = make_samples(row for flow in (0, 1) for row in lossy_rows(flow))
-    record = make_record(trial)
-    sources = tuple(end.model_copy(update={"congestion": congestion}) for end in record.sources)
-    [row] = summed(TrialOutcome(record.model_copy(update={"sources": sources}), samples, flows))
+    [row] = summed(TrialOutcome(make_record(trial), samples, flows))
     assert row["status"] == "ok", row["error"]
     return row
-
-
-@pytest.fixture(scope="module")
-def lossy() -> Row:
-    return lossy_row("cubic")
 
 
 def test_losses_are_counted_in_the_time_that_counts(lossy: Row) -> None:
@@ -151,16 +145,6 @@ def test_formulas_of_a_flow_are_summed(lossy: Row) -> None:
     assert lossy["theory_cubic_bps"] == pytest.approx(2 * theory.cubic_bps(MSS, rtt_s, 0.01))
     assert lossy["buffer_delay_percent"] == pytest.approx((rtt_s / 0.04 - 1) * 100)
     assert lossy["verdict"] == "congestion window: queue", "round trips are half as long again at losses"
-
-
-@pytest.mark.parametrize(("congestion", "known"), [("reno", True), ("westwood", True), ("bbr", False)])
-def test_formulas_of_loss_are_of_congestion_controls_that_go_by_losses(
-    congestion: str, *, known: bool
-) -> None:
-    row = lossy_row(congestion)
-    names = ("mathis", "padhye", "cubic")
-    assert [row[f"theory_{name}_bps"] is not None for name in names] == [known] * 3
-    assert row["loss_event_share"] == pytest.approx(4 / 400)
 
 
 def test_without_a_link_of_the_plan_its_columns_are_empty(lossy: Row) -> None:

@@ -11,11 +11,6 @@ from flowsweep.analysis.expressions import column_or_null
 from flowsweep.defaults import SECOND_MS, SECOND_US
 from flowsweep.packets import TLS_RECORD_BYTES, TLS_RECORD_EXTRA_BYTES, header_bytes
 
-LOSS_BASED = (
-    "bic", "cubic", "highspeed", "htcp", "hybla", "illinois", "reno", "scalable", "veno", "westwood", "yeah",
-)  # fmt: skip
-"""Congestion controls of Linux whose windows shrink where something is lost: those that formulas are of."""
-
 
 def flow_predictions(totals: ir.Table) -> ir.Table:
     """Apply the formulas that are of one flow to each, and sum up each trial.
@@ -90,15 +85,14 @@ def with_predictions(rows: ir.Table) -> ir.Table:
     """Add what is predicted for a trial as a whole.
 
     Args:
-        rows: Trials as in an archive with congestion, goodput_mean_bps, rtt_min_ms, window_usable_bytes and
-            the columns of `flow_predictions`.
+        rows: Trials as in an archive with goodput_mean_bps, rtt_min_ms, window_usable_bytes and the columns
+            of `flow_predictions`.
 
     Returns:
         The rows with path_rate_bps (int64; what the plan's emulated links carry, null for other paths),
         link_payload_bps (float64, bit/s: of that, the payload in full packets, without what encryption adds),
         theory_window_bps (float64, bit/s: usable window × flows / least round-trip time, without that, too),
         buffer_delay_percent and transfer_time_ratio (float64, RFC 6349). Null where an input is not known.
-        The formulas of loss are kept for congestion controls that go by losses, and null for others.
     """
     rate_bps = column_or_null(rows, "path_rate_bps").cast("float64")
     mtu_bytes = column_or_null(rows, "path_mtu_bytes").cast("float64")
@@ -110,12 +104,7 @@ def with_predictions(rows: ir.Table) -> ir.Table:
     flying = rows.window_usable_bytes.cast("float64") * rows.flows
     share = _application_share(rows)
     payload_bps = theory.link_payload_bps(rate_bps, packet_bytes, packet_bytes - mss) * share
-    by_loss = rows.congestion.isin(LOSS_BASED)
     return rows.mutate(
-        **{
-            name: ibis.cases((by_loss, rows[name]))
-            for name in ("theory_mathis_bps", "theory_padhye_bps", "theory_cubic_bps")
-        },
         path_rate_bps=column_or_null(rows, "path_rate_bps"),
         link_payload_bps=payload_bps,
         theory_window_bps=theory.window_bps(flying, rtt_min_ms / SECOND_MS) * share,
