@@ -32,6 +32,9 @@ const ESTABLISHED: u64 = 1;
 /// Within one the other end answers the last segment of a subflow's handshake.
 const REFUSAL_ROUND_TRIPS: u32 = 2;
 
+/// The number of the local address among the connection's own, and the addresses of both ends.
+type FurtherPath = (u8, IpAddr, SocketAddr);
+
 /// Carries one end of a trial out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, MptcpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
     let settings = &task.settings.tcp;
@@ -136,9 +139,8 @@ impl Mptcp<'_> {
         self.further.is_some_and(|further| self.asked.is_some() || further.iter().any(|path| path_is(path, is_ipv4)))
     }
 
-    /// A connection's further paths: the number of the local address among its own, and the addresses of both ends. None
-    /// where this end makes no subflows.
-    fn paths(&self, flow: u32, stream: &TcpStream) -> Result<Option<Vec<(u8, IpAddr, SocketAddr)>>, TrialError> {
+    /// A connection's further paths; None where this end makes no subflows.
+    fn paths(&self, flow: u32, stream: &TcpStream) -> Result<Option<Vec<FurtherPath>>, TrialError> {
         let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
         let (own, peer) = ends.map_err(|source| lost(flow, source))?;
         let (own, port) = (own.ip().to_canonical(), peer.port());
