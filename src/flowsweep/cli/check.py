@@ -13,7 +13,6 @@ from rich.text import Text
 
 from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
-from flowsweep.cli.at_most import may_take_less
 from flowsweep.cli.check_files import expected_time, space_rows
 from flowsweep.cli.check_packed import packed_rows
 from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refusals, times_sections
@@ -134,7 +133,7 @@ def _sections(
 
 def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
     expected = estimate(slots, plan.links)
-    at_most = "at most " if any(map(may_take_less, plan.sweeps)) else ""
+    at_most = "at most " if any(sweep.may_take_less for sweep in plan.sweeps) else ""
     return [
         ("name", plan.campaign.name),
         *([("overrides", ", ".join(plan.overrides))] if plan.overrides else []),
@@ -197,7 +196,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     own_points = [point for point in points if point.sweep == sweep.name]
     own_slots = [slot for slot in slots if slot.trials[0].sweep == sweep.name]
     expected = estimate(own_slots, plan.links)
-    at_most = "at most " if facts_of(sweep.test).ends_early or may_take_less(sweep) else ""
+    at_most = "at most " if facts_of(sweep.test).ends_early or sweep.may_take_less else ""
     common = [
         ("paths", _paths(sweep)),
         ("directions", sweep.directions),

@@ -3,9 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from flowsweep.cli.at_most import about_or_at_most
-from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
-from flowsweep.cli.predicted_words import BEYOND, beyond_compared, takes_default_congestion
+from flowsweep.cli.predicted_words import (
+    BEYOND,
+    EACH_TIME,
+    about_or_at_most,
+    beyond_compared,
+    takes_default_congestion,
+    until_end,
+)
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import Plan
 from flowsweep.plan.model import Sweep

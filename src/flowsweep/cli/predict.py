@@ -12,16 +12,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from flowsweep.axes import APART, AXES
 from flowsweep.cli.app import app
-from flowsweep.cli.at_most import about_or_at_most
 from flowsweep.cli.check_packed import expected_packed
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.options import PlanOverrides, TableCsvOrJson, TableFormat
-from flowsweep.cli.predicted_bytes import EACH_TIME, until_end
 from flowsweep.cli.predicted_words import (
     BEYOND,
     CUBIC_TAKEN,
+    EACH_TIME,
+    about_or_at_most,
     beyond_compared,
     takes_default_congestion,
+    until_end,
 )
 from flowsweep.cli.sweep_tables import Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, say, say_json

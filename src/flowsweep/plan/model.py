@@ -16,7 +16,7 @@ from flowsweep.plan.links.named import NamedLink
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.plan.retain.model import Retain
-from flowsweep.plan.searching.model import BestSearch, OfPlateau, RateSearch, Search
+from flowsweep.plan.searching.model import BestSearch, OfPlateau, RateSearch, Search, SearchInRounds
 from flowsweep.plan.until.model import Until
 from flowsweep.tests import TESTS, TIMED_TESTS
 
@@ -213,6 +213,11 @@ class Sweep(Frozen):
     """Absent: it runs once, as often as the campaign's `repeats` say."""
     setting: Setting | None = None
     """Of which of two plans that were joined; it ends the name, too: `NAME-A`."""
+
+    @property
+    def may_take_less(self) -> bool:
+        """Whether what it is said to take is the most: it searches, or its trials end when they know."""
+        return isinstance(self.search, SearchInRounds) or self.until is not None
 
     @property
     def search(self) -> Search | None:
