@@ -19,7 +19,8 @@ TRIALS_MAX = 200
 _DROPPED = "dropped"
 _METHOD_LINKS = "in which the emulated links' own counters of drops rose, of all trials together"
 _ALL_COUNTERS_S = 3_600
-"""As long as that all counters of a link are kept; of a longer trial two in a row become one."""
+"""So long all counters of a link are kept. Two in a row become one of what lasts longer, from connecting to the
+end of its drain: a trial of an hour does."""
 _METHOD = (
     "rank of the goodput before each loss among all, weighted by bytes: 0.5 on average where losses come "
     "at any (Bernoulli arrivals see time averages), t interval over losses; the first burst as in Flach et "
@@ -180,7 +181,7 @@ def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) ->
 def _intervals(rows: Sequence[ObservedRow]) -> str:
     """Say how long the intervals are in which links count."""
     usual = f"of {format_duration(LAB_EMULATOR_REPORT_NS)}"
-    some_longer = any((row.get("duration_s") or 0) > _ALL_COUNTERS_S for row in rows)
+    some_longer = any((row.get("duration_s") or 0) >= _ALL_COUNTERS_S for row in rows)
     return f"{usual} or more" if some_longer else usual
 
 

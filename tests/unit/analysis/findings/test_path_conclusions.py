@@ -199,9 +199,10 @@ def test_links_that_count_their_drops_are_believed() -> None:
     )
 
 
-def test_counters_of_a_trial_of_more_than_an_hour_are_of_longer_intervals() -> None:
-    day = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40, duration_s=86_400.0)
-    [found] = drop_hypotheses(observed(day), {})
+@pytest.mark.parametrize("duration_s", [3_600.0, 86_400.0])
+def test_counters_of_a_trial_of_an_hour_or_more_are_of_longer_intervals(duration_s: float) -> None:
+    long = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40, duration_s=duration_s)
+    [found] = drop_hypotheses(observed(long), {})
     assert "at random in 40 intervals of 100 ms or more, at a full queue in 1" in found.say("described")
     assert found.method.startswith("intervals of 100 ms or more in which")
 
