@@ -19,8 +19,8 @@ TRIALS_MAX = 200
 _DROPPED = "dropped"
 _METHOD_LINKS = "in which the emulated links' own counters of drops rose, of all trials together"
 _ALL_COUNTERS_S = 3_600
-"""So long all counters of a link are kept. Of what lasts longer, from connecting to the end of its drain, two in
-a row become one: a trial of an hour lasts longer."""
+"""So long all counters of a link are kept. Of what lasts longer, from connecting to the end of its drain, two
+in a row become one: a trial of an hour lasts longer."""
 _METHOD = (
     "rank of the goodput before each loss among all, weighted by bytes: 0.5 on average where losses come "
     "at any (Bernoulli arrivals see time averages), t interval over losses; the first burst as in Flach et "
