@@ -55,7 +55,7 @@ SHARE_OF_GRID = 0.25
 """Of a full grid's seconds and bytes: the most that a search may take."""
 BUDGET = 0.24
 """That searches are given of them: a plateau is below what a link carries, and so is then the grid's cost."""
-LONGEST = 1.5
+LONGEST = 1.25
 """Trials of a search, in those of the grid: without `omit`, windows need time to come to rest."""
 PAYLOAD_SHARE = 1448 / 1500
 """Of what a link carries: 52 bytes of each packet are headers."""
