@@ -64,6 +64,25 @@ def test_who_is_in_the_list_stays_in_the_list(archive, open_page):
         assert page.evaluate("Boolean(document.activeElement.closest('.paths'))")
 
 
+@pytest.mark.parametrize(("apart", "tints"), [(1.001, 1), (4.0, 2)])
+def test_values_that_are_nearly_equal_have_the_same_tint(archive, open_page, apart, tints):
+    def scaled(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        for number, path in enumerate(found["campaigns"][0]["paths"]):
+            path["goodput"] = [1e8 * (apart if number % 2 else 1), None, None]
+        route.fulfill(response=answer, json=found)
+
+    with served(archive) as server:
+        server.wait_for_summaries()
+        page = open_page(server).page
+        page.route("**/api/overview*", scaled)
+        page.reload()
+        expect(page.locator(".matrix [data-shade]")).to_have_count(6)
+        told = page.locator(".matrix [data-shade]").evaluate_all("all => all.map((one) => one.dataset.shade)")
+        assert len(set(told)) == tints
+
+
 def test_a_value_is_rounded_before_it_has_its_unit(archive, open_page):
     def nearly(route: Route) -> None:
         answer = route.fetch()

@@ -16,6 +16,7 @@ from flowsweep.serve.changes import Changes, SeriesLookedAt
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
 from flowsweep.serve.overview import names_of_points
+from flowsweep.serve.points import point_ranks
 from flowsweep.serve.quantities import BY_KEY, QUANTITIES
 from flowsweep.serve.results import results
 from flowsweep.serve.rows import Rows
@@ -76,7 +77,7 @@ class Answers:
             show = asked_quantity(query, asked.state)
             span, latest = asked_span(query, asked), latest_end(asked)
             rows = asked.state.rows.between(span.begin, span.end).copy()
-            names = names_of_points(asked.state)
+            names, ranks = names_of_points(asked.state), point_ranks(list(asked.state.points))
             told = results(asked.state, rows)
             kept = asked.state.rows.rows
             first = float(kept["began"][0]) if len(kept) else None
@@ -108,6 +109,7 @@ class Answers:
                 "now": round(time.time(), 3),
                 "trials": len(rows),
                 "names": names,
+                "ranks": ranks,
                 "lines": as_json(found),
                 "failures": failures(rows),
                 "failed": failed(rows),

@@ -51,6 +51,18 @@ def search_of(point: Point) -> OfSearch | None:
     return None if point[-1] is None else OfSearch(*point[-1])
 
 
+def point_ranks(points: Sequence[Point]) -> list[int]:
+    """The place of each point where they are in order of their levels; those without a level come first."""
+
+    def order(number: int) -> list[tuple[bool, bool, Any]]:
+        return [(level is not None, isinstance(level, str), level or 0) for level in points[number][:-1]]
+
+    ranks = [0] * len(points)
+    for rank, number in enumerate(sorted(range(len(points)), key=order)):
+        ranks[number] = rank
+    return ranks
+
+
 def point_names(points: Sequence[Point]) -> list[str]:
     """Call points by what they differ in, each by another name; one alone needs none."""
     rows = [dict(zip(_COLUMNS, point[:-1], strict=True)) for point in points]

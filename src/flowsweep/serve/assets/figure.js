@@ -39,6 +39,7 @@ function tracesOf(series, line, index, factor, unit) {
     mode: line.began.length > 400 ? "lines" : "lines+markers",
     name: plain(name),
     legendgroup: String(line.point),
+    legendrank: 1000 + series.ranks[line.point], // 1000 is Plotly's usual one
     showlegend: hasNames(series) && index < NAMES_MAX,
     x: times,
     y: scaled(line.value),

@@ -1,6 +1,7 @@
 // The mesh of a sweep as a table: a row for each source, a column for each sink, a cell for each path.
 
 const SHADES = 5;
+const APART = 1.25;
 
 // Units of what a cell shows; age is none of the quantities that are measured.
 const UNITS = { goodput: "bit/s", rtt: "s", loss: "share", capacity: "bit/s" };
@@ -86,10 +87,11 @@ function cellOf(campaign, path, show, now, shadeOf) {
   return cell;
 }
 
-// From 0, the lowest, to SHADES − 1, the highest, in equal steps of the logarithm; a tint alone carries no meaning.
+// From 0, the lowest, to SHADES − 1, the highest, in equal steps of the logarithm, which differ by a factor of
+// APART at least: values that are nearly equal look alike. A tint alone carries no meaning.
 function shades(values) {
   const known = values.filter((value) => value !== null && value > 0).map(Math.log);
   const low = Math.min(...known);
-  const width = (Math.max(...known) - low) || 1;
+  const width = Math.max(Math.max(...known) - low, Math.log(APART));
   return (value) => (value === null || value <= 0 ? "" : Math.min(SHADES - 1, Math.floor((Math.log(value) - low) / width * SHADES)));
 }
