@@ -61,7 +61,7 @@ def _by_paths(paths: Sequence[Path], group: Sequence[Begun], taken: set[str]) ->
 def _oldest(of: Begun, archives: Sequence[Begun], left: Mapping[Path, Path]) -> Path:
     """Where the campaign of an archive was measured first."""
     campaign = [of, *(one for one in archives if left.get(one.folder) == of.folder)]
-    return min(campaign, key=lambda one: one.at).folder
+    return min(campaign, key=lambda one: one.number or 1).folder
 
 
 def _ends(path: Path, first: int) -> Iterator[str]:
