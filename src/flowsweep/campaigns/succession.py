@@ -22,27 +22,29 @@ class Begun(NamedTuple):
     """Of the campaign in its plan; the folder's, where the plan has none."""
     number: int | None
     """Which archive of that campaign it is, as a service numbers them; None: it is called otherwise."""
+    is_there: bool
+    """Whether it was not removed."""
 
 
 def begun(folder: Path, campaign: Campaign) -> Begun:
     """What succession asks of an archive."""
     there = folder.resolve()
     name = planned_name(campaign.plan) or there.name
-    return Begun(there, name, number_of(there.name, name))
+    return Begun(there, name, number_of(there.name, name), there.exists())
 
 
 def successors(archives: Iterable[Begun]) -> dict[Path, Path]:
     """For each archive that was left the newest one of its campaign.
 
-    That lies beside it and has a plan of the same name; both are called as a service calls them, and it has the
-    higher number: a clock may have been set back. Others of the same name are campaigns of their own: as of two
-    sites, which are measured at once.
+    That lies beside it and has a plan of the same name; both are called as a service calls them, and it has
+    the higher number: a clock may have been set back. Others of the same name are campaigns of their own: as
+    of two sites, which are measured at once. Where a newer one was removed, it goes on in what is there.
     """
     numbered = [(one.number, one) for one in archives if one.number is not None]
     found: dict[Path, Path] = {}
     for group in grouped(numbered, lambda both: (both[1].folder.parent, both[1].name)).values():
-        last, newest = max(group)
-        found |= {one.folder: newest.folder for number, one in group if number < last}
+        _, newest = max([both for both in group if both[1].is_there] or group)
+        found |= {one.folder: newest.folder for _, one in group if one.folder != newest.folder}
     return found
 
 

@@ -119,8 +119,6 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
     One that cannot be read yet is looked at again the next time. One that was left since its plan changed,
     and removed then, is watched no more, unless it comes back; its number stays its own.
     """
-    for one in watched:
-        one.model.is_gone = one.model.is_succeeded and not one.folder.path.exists()
     known = {one.folder.path.resolve() for one in watched}
     there = [archive for folder in folders for archive in archives_in(folder)]
     more: list[Watched] = []
@@ -129,10 +127,17 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
             with suppress(FlowsweepError, OSError):
                 more.append(Watched(len(watched) + len(more), archive, cache))
                 known.add(archive.resolve())
-    if more or not all(one.model.is_told_apart for one in watched):
+    if more or any(_has_changed(one) for one in watched):
         # Before anybody sees them: two of one name would be one in metrics.
         _told_apart([*watched, *more])
         watched.extend(more)
+    for one in watched:
+        one.model.is_gone = one.model.is_succeeded and not one.folder.path.exists()
+
+
+def _has_changed(one: Watched) -> bool:
+    """Whether it is to be told apart anew: another is in its place, or it was removed or came back."""
+    return not one.model.is_told_apart or one.told_apart_as != begun(one.folder.path, one.model.campaign)
 
 
 def _told_apart(watched: Sequence[Watched]) -> None:
@@ -146,8 +151,9 @@ def _told_apart(watched: Sequence[Watched]) -> None:
                 one.model.address = address_of_copy(one.model.campaign, archive.folder)
             addresses.add(one.model.address)
             # Before its name: metrics may look at any time, and leave it out.
-            one.model.is_succeeded = archive.folder in left
+            one.model.is_left = archive.folder in left
             one.model.name = name
+            one.told_apart_as = archive
             one.model.is_told_apart = True
 
 
