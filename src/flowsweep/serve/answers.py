@@ -59,6 +59,8 @@ class Answers:
         """What trials that run say so far: by campaign and trial, seconds and bits per second."""
         found = {}
         for one in self._watched:
+            if one.model.is_gone:
+                continue
             with one.lock:
                 model = one.model
                 running = model.running if model.has_writer else {}
@@ -133,7 +135,7 @@ class Answers:
 
     def health(self, _: Request) -> Response:
         """Whether archives are read; nothing of what is in them."""
-        counts = (one for one in self._watched if not one.model.is_succeeded)
+        counts = (one for one in self._watched if one.model.counts)
         well = self._watcher.is_alive and all(one.problem is None for one in counts)
         return PlainTextResponse(
             "ok\n" if well else "not well: see flowsweep_archive_readable\n", 200 if well else 503

@@ -104,7 +104,7 @@ class CampaignModel:
         self.is_left = False
         """Whether there is an archive in which a service goes on, since the plan changed."""
         self.is_gone = False
-        """Whether its folder was removed after that: it is not shown, and nothing is wrong."""
+        """Whether its folder was removed after that, or another has it: not shown, and nothing is wrong."""
         self.version = 0
         """Rises with each change, and never falls: what was made of a version is of no other."""
         self._forget()
@@ -113,6 +113,11 @@ class CampaignModel:
     def is_succeeded(self) -> bool:
         """Whether it was left for another archive: nothing is due here now. What a run writes was not."""
         return self.is_left and not self.has_writer
+
+    @property
+    def counts(self) -> bool:
+        """Whether metrics and health tell of it."""
+        return not (self.is_succeeded or self.is_gone)
 
     def begin(self) -> None:
         """Forget all that was read."""

@@ -11,7 +11,7 @@ from types import FrameType
 import uvicorn
 
 from flowsweep.archive.campaign import archives_in
-from flowsweep.campaigns.succession import begun, successors
+from flowsweep.campaigns.succession import Begun, begun, successors
 from flowsweep.errors import FlowsweepError, ServeError
 from flowsweep.serve.app import application
 from flowsweep.serve.cache import cache_folder
@@ -132,20 +132,28 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
         _told_apart([*watched, *more])
         watched.extend(more)
     for one in watched:
-        one.model.is_gone = one.model.is_succeeded and not one.folder.path.exists()
+        removed = one.model.is_succeeded and not one.folder.path.exists()
+        one.model.is_gone = one.is_twin or removed
 
 
 def _has_changed(one: Watched) -> bool:
     """Whether it is to be told apart anew: another is in its place, or it was removed or came back."""
-    return not one.model.is_told_apart or one.told_apart_as != begun(one.folder.path, one.model.campaign)
+    is_new = not (one.model.is_told_apart or one.is_twin)
+    return is_new or one.told_apart_as != begun(one.folder.path, one.model.campaign)
 
 
 def _told_apart(watched: Sequence[Watched]) -> None:
     """Give each archive a name of its own, and say which were left since their plan changed."""
-    archives = [begun(one.folder.path, one.model.campaign) for one in watched]
+    places: dict[Path, tuple[Watched, Begun]] = {}
+    for one in watched:
+        one.told_apart_as = archive = begun(one.folder.path, one.model.campaign)
+        one.is_twin = archive.folder in places
+        one.model.is_gone |= one.is_twin
+        places.setdefault(archive.folder, (one, archive))
+    archives = [archive for _, archive in places.values()]
     left = successors(archives)
     addresses: set[str] = set()
-    for one, archive, name in zip(watched, archives, names_apart(archives), strict=True):
+    for (one, archive), name in zip(places.values(), names_apart(archives), strict=True):
         with one.lock:
             if one.model.address in addresses:
                 one.model.address = address_of_copy(one.model.campaign, archive.folder)
@@ -153,7 +161,6 @@ def _told_apart(watched: Sequence[Watched]) -> None:
             # Before its name: metrics may look at any time, and leave it out.
             one.model.is_left = archive.folder in left
             one.model.name = name
-            one.told_apart_as = archive
             one.model.is_told_apart = True
 
 

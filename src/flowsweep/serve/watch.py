@@ -76,6 +76,8 @@ class Watched:
         """Why a trial could not be summed up."""
         self.told_apart_as: Begun | None = None
         """What it was when it was told apart from others the last time."""
+        self.is_twin = False
+        """Whether another one before it has the same folder, since a link leads there now."""
         self.not_summed_now: str | None = None
         """Why trials that wait for it could not be summed up the last time."""
         self._has_not_looked()
