@@ -11,6 +11,7 @@ import pytest
 from prometheus_client import generate_latest
 from starlette.datastructures import QueryParams
 
+from flowsweep.archive import open_archive_for_writing
 from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.errors import ServeError
 from flowsweep.serve.answers import Answers
@@ -19,7 +20,7 @@ from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
 from flowsweep.serve.server import look_for_more, watched_in
 from flowsweep.serve.watch import Watched, Watcher
-from mesh_support import begin_mesh, mesh_plan
+from mesh_support import begin_mesh, mesh_plan, outcome_of, times_of
 from serve_support import served
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -121,6 +122,26 @@ def test_a_copy_is_named_by_another_address(tmp_path: Path) -> None:
     assert [asked(watched_in([base / "copy"]), one).folder.path.name for one in (link, copied)] == [
         "copy"
     ] * 2
+
+
+def test_a_link_leads_to_the_copy_that_goes_on(tmp_path: Path) -> None:
+    begun(tmp_path / "clock")
+    [alone] = watched_in([tmp_path])
+    link = alone.model.address
+    shutil.copytree(tmp_path / "clock", tmp_path / "a-copy")
+    plan = mesh_plan()
+    with open_archive_for_writing(tmp_path / "clock") as writer:
+        writer.make_ready()
+        writer.finished(outcome_of(next(times_of(plan, AT, 1))[1][0], AT, 1e7))
+    after = watched_in([tmp_path])
+    assert {one.folder.path.name: one.model.address == link for one in after} == {
+        "a-copy": False,
+        "clock": True,
+    }
+    assert asked(after, link).folder.path.name == "clock"
+    assert len({one.model.address for one in after}) == 2
+    with open_archive_for_writing(tmp_path / "a-copy"):
+        assert asked(watched_in([tmp_path]), link).folder.path.name == "a-copy"
 
 
 def test_pages_name_archives_by_what_stays(tmp_path: Path) -> None:
