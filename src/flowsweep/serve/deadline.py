@@ -30,10 +30,12 @@ class Deadlined(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Stop waiting once the request is whole; begin if these are the first bytes of another one."""
         super().data_received(data)
-        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._wait_no_longer()
-        elif self._deadline is None:
-            self._deadline = self.loop.call_later(self.request_within_s, self.transport.close)
+        self._wait_for_the_rest()
+
+    def on_response_complete(self) -> None:
+        """Begin if what came behind the request that was answered is a part of another one."""
+        super().on_response_complete()
+        self._wait_for_the_rest()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
@@ -51,6 +53,14 @@ class Deadlined(H11Protocol):
             return
         self._unread = self.cycle, waiting
         self._look = self.loop.call_later(self.unread_within_s, self._look_at_unread)
+
+    def _wait_for_the_rest(self) -> None:
+        """Wait for as long as a part of a request is there, and no longer."""
+        is_begun = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
+        if not is_begun and self.conn.their_state is not h11.SEND_BODY:
+            self._wait_no_longer()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(self.request_within_s, self.transport.close)
 
     def _wait_no_longer(self) -> None:
         if self._deadline is not None:

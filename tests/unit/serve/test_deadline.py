@@ -91,6 +91,19 @@ def test_a_body_that_comes_in_time_is_read(monkeypatch: pytest.MonkeyPatch) -> N
         assert connection.recv(4096).startswith(b"HTTP/1.1 303 ")
 
 
+@pytest.mark.parametrize(
+    "part", [b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhal", b"GE"]
+)
+def test_what_comes_with_a_whole_request_before_it_has_the_same_deadline(port: int, part: bytes) -> None:
+    with create_connection(("127.0.0.1", port), PATIENCE_S) as connection:
+        connection.sendall(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n" + part)
+        began, got = time.monotonic(), b""
+        while some := connection.recv(4096):
+            got += some
+        assert time.monotonic() - began < PATIENCE_S / 2
+    assert got.startswith(b"HTTP/1.1 404 ")
+
+
 ASKS_MUCH = b"GET /static/plotly.js HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
