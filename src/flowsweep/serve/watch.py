@@ -167,7 +167,12 @@ class Watched:
         if self.folder.is_replaced():
             return True
         stamp = self.folder.stamp(CAMPAIGN_FILE)
-        return stamp not in (None, self._campaign_stamp) or self.follower.starts_anew()
+        if stamp not in (None, self._campaign_stamp):
+            # A mirror may write the same again.
+            if read_campaign(self.folder) != self.model.campaign:
+                return True
+            self._campaign_stamp = stamp
+        return self.follower.starts_anew()
 
     def _begin_another(self) -> None:
         folder = open_folder(self.folder.path)

@@ -1,5 +1,6 @@
 """Another archive in the place of one that is watched: nothing of the one before is left."""
 
+import os
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -153,6 +154,28 @@ def test_a_plan_that_comes_after_its_journal_is_the_one_that_counts(tmp_path):
         (other / name).rename(folder / name)
         look_at(watched)
     assert (hosts_of(watched), watched.model.statuses.total()) == (set(SECOND), 2)
+
+
+def test_what_is_written_again_as_it_was_is_the_same_archive(tmp_path):
+    folder, other = tmp_path / "archive", tmp_path / "other"
+    write(folder, FIRST, AT, ())
+    write(other, SECOND, AT, ())
+    watched = Watched(0, folder)
+    look_at(watched)
+    version = watched.model.version
+    file = folder / "campaign.json"
+    os.utime(file, (1e9, 1e9))
+    assert look_at(watched) == []
+    copy = tmp_path / "copy"
+    copy.write_bytes(file.read_bytes())
+    copy.rename(file)
+    assert look_at(watched) == []
+    assert (watched.model.version, watched.model.statuses.total()) == (version, 6)
+    # Another one in the same file, of the same time.
+    file.write_bytes((other / "campaign.json").read_bytes())
+    (other / "journal").rename(folder / "journal")
+    look_at(watched)
+    assert hosts_of(watched) == set(SECOND)
 
 
 def test_what_takes_the_place_while_the_readers_lock_is_taken_is_summed_up_at_the_next_look(
