@@ -94,7 +94,9 @@ def test_a_body_that_comes_in_time_is_read(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    "part", [b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhal", b"GE"]
+    "part",
+    [b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhal", b"GE"],
+    ids=["half a body", "half a word"],
 )
 def test_what_comes_with_a_whole_request_before_it_has_the_same_deadline(port: int, part: bytes) -> None:
     with create_connection(("127.0.0.1", port), PATIENCE_S) as connection:
