@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow import Followed, JournalFollower
+from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.archive.part_folders import opened_part, part_numbers
 
 _OFFSET_BITS = 40
@@ -23,6 +24,17 @@ def part_of(place: int) -> int:
 def byte_of(place: int) -> int:
     """The byte of its part's journal."""
     return place & ((1 << _OFFSET_BITS) - 1)
+
+
+def end_of(folder: Folder) -> int:
+    """The place behind the last byte of an archive now.
+
+    Raises:
+        ArchiveError: It cannot be looked at.
+        OSError: It is not there.
+    """
+    last = part_numbers(folder)[-1]
+    return _place(last, opened_part(folder, last).file_bytes(JOURNAL_FILE))
 
 
 class ArchiveFollower:

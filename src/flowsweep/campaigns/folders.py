@@ -7,17 +7,17 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
+from flowsweep.campaigns.naming import folder_called, number_of
 from flowsweep.errors import FlowsweepError
 from flowsweep.plan import Plan, plan_difference
 
 _SEED_BITS = 31
 """Of a seed that is drawn: a number that is still easy to write down."""
-_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 def folder_name(plan: Plan) -> str:
     """What the archives of a plan are called, but for their number."""
-    return _NOT_IN_NAMES.sub("-", plan.campaign.name).strip("-.") or "campaign"
+    return folder_called(plan.campaign.name)
 
 
 def is_of_one_name(first: str, second: str) -> bool:
@@ -69,10 +69,9 @@ def seed_of(plan: Plan) -> int:
 
 def _numbers(base: Path, plan: Plan) -> dict[Path, int]:
     """What is there of a plan's name, with its number."""
-    numbered = re.compile(rf"{re.escape(folder_name(plan))}(?:-([2-9]|[1-9][0-9]+))?")
     there = list(base.iterdir()) if base.is_dir() else []
-    found = ((path, numbered.fullmatch(path.name)) for path in there)
-    return {path: int(match[1] or 1) for path, match in found if match is not None}
+    found = ((path, number_of(path.name, plan.campaign.name)) for path in there)
+    return {path: number for path, number in found if number is not None}
 
 
 def _begun(folder: Path, plan: Plan) -> ArchiveWriter:

@@ -1,20 +1,16 @@
 """Which archives were left since their plan changed: a service goes on in a new one beside the old one."""
 
-import re
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from flowsweep.archive.campaign import Campaign, archives_in, open_folder, read_campaign
 from flowsweep.archive.journal import has_writer
+from flowsweep.campaigns.naming import number_of
 from flowsweep.errors import FlowsweepError
 from flowsweep.grouping import grouped
 from flowsweep.schedule import planned_name
-
-_NUMBERED = re.compile(r"(.+)-(?:[2-9]|[1-9][0-9]+)")
-"""Archives of a campaign after the first: NAME-2 and so on."""
 
 
 class Begun(NamedTuple):
@@ -24,29 +20,31 @@ class Begun(NamedTuple):
     """Resolved."""
     name: str
     """Of the campaign in its plan; the folder's, where the plan has none."""
-    at: datetime
+    number: int | None
+    """Which archive of that campaign it is, as a service numbers them; None: it is called otherwise."""
+    is_there: bool
+    """Whether it was not removed."""
 
 
 def begun(folder: Path, campaign: Campaign) -> Begun:
     """What succession asks of an archive."""
     there = folder.resolve()
-    return Begun(there, planned_name(campaign.plan) or there.name, campaign.created_at)
+    name = planned_name(campaign.plan) or there.name
+    return Begun(there, name, number_of(there.name, name), there.exists())
 
 
 def successors(archives: Iterable[Begun]) -> dict[Path, Path]:
     """For each archive that was left the newest one of its campaign.
 
-    That lies beside it and is called as it is but for a number, has a plan of the same name, and was begun
-    later. Others of the same name are campaigns of their own: as of two sites, which are measured at once.
+    That lies beside it and has a plan of the same name; both are called as a service calls them, and it has
+    the higher number: a clock may have been set back. Others of the same name are campaigns of their own: as
+    of two sites, which are measured at once. Where a newer one was removed, it goes on in what is there.
     """
+    numbered = [(one.number, one) for one in archives if one.number is not None]
     found: dict[Path, Path] = {}
-    for group in grouped(archives, lambda one: (one.folder.parent, one.name)).values():
-        stems = [_stems(one.folder.name) for one in group]
-        for one, own in zip(group, stems, strict=True):
-            of_campaign = (other for other, its in zip(group, stems, strict=True) if own & its)
-            newest = max(of_campaign, key=lambda other: other.at)
-            if newest.at > one.at:
-                found[one.folder] = newest.folder
+    for group in grouped(numbered, lambda both: (both[1].folder.parent, both[1].name)).values():
+        _, newest = max([both for both in group if both[1].is_there] or group)
+        found |= {one.folder: newest.folder for _, one in group if one.folder != newest.folder}
     return found
 
 
@@ -61,16 +59,8 @@ def goes_on_in(folder: Path, campaign: Campaign) -> Path | None:
             return None
     there = [own]
     with suppress(OSError):
-        stems = _stems(own.folder.name)
         for archive in archives_in(own.folder.parent):
-            if not stems & _stems(archive.name):
-                continue
-            with suppress(FlowsweepError, OSError):
-                there.append(begun(archive, read_campaign(open_folder(archive))))
+            if number_of(archive.name, own.name) is not None:
+                with suppress(FlowsweepError, OSError):
+                    there.append(begun(archive, read_campaign(open_folder(archive))))
     return successors(there).get(own.folder)
-
-
-def _stems(name: str) -> frozenset[str]:
-    """What a folder of this name is called without its number, which may be a part of its name."""
-    numbered = _NUMBERED.fullmatch(name)
-    return frozenset({name} if numbered is None else {name, numbered[1]})

@@ -10,7 +10,7 @@ from prometheus_client.exposition import choose_encoder
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from flowsweep.serve.asked import Span, asked_path, asked_quantity, asked_span, latest_end
+from flowsweep.serve.asked import Span, asked_campaign, asked_quantity, asked_span, latest_end, path_in
 from flowsweep.serve.campaign import CampaignModel
 from flowsweep.serve.changes import Changes, SeriesLookedAt
 from flowsweep.serve.events import Broadcaster
@@ -60,6 +60,8 @@ class Answers:
         """What trials that run say so far: by campaign and trial, seconds and bits per second."""
         found = {}
         for one in self._watched:
+            if one.model.is_gone:
+                continue
             with one.lock:
                 model = one.model
                 running = model.running if model.has_writer else {}
@@ -71,9 +73,10 @@ class Answers:
     def series(self, request: Request) -> Response:
         """A quantity of a path over a span of time."""
         query = request.query_params
-        asked = asked_path(query, self._watched)
-        model = asked.watched.model
-        with asked.watched.lock:
+        watched = asked_campaign(query, self._watched)
+        model = watched.model
+        with watched.lock:
+            asked = path_in(watched, query)
             show = asked_quantity(query, asked.state)
             span, latest = asked_span(query, asked), latest_end(asked)
             rows = asked.state.rows.between(span.begin, span.end).copy()
@@ -87,11 +90,9 @@ class Answers:
             ]
             quantity = BY_KEY[show]
             way = asked.key._asdict()
-            running = [
-                one for one in asked.watched.overview.running() if {name: one[name] for name in way} == way
-            ]
+            running = [one for one in watched.overview.running() if {name: one[name] for name in way} == way]
             waiting = _waiting(model, rows)
-            looked_at = SeriesLookedAt.of(asked.watched.number, model, asked.key, quantity)
+            looked_at = SeriesLookedAt.of(watched.number, model, asked.key, quantity)
         found = lines(told, show, len(names))
         marks = self._changes.within(looked_at, span)
         return _json(
@@ -117,7 +118,7 @@ class Answers:
                 "running": running,
                 "changes": marks or [],
                 "looks_for_changes": marks is None,
-                **_beside(asked.watched, asked.key.sweep, span),
+                **_beside(watched, asked.key.sweep, span),
             }
         )
 
@@ -135,7 +136,7 @@ class Answers:
 
     def health(self, _: Request) -> Response:
         """Whether archives are read; nothing of what is in them."""
-        counts = (one for one in self._watched if not one.model.is_succeeded)
+        counts = (one for one in self._watched if one.model.counts)
         well = self._watcher.is_alive and all(one.problem is None for one in counts)
         return PlainTextResponse(
             "ok\n" if well else "not well: see flowsweep_archive_readable\n", 200 if well else 503

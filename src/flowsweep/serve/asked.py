@@ -74,9 +74,20 @@ def asked_path(query: QueryParams, watched: Sequence[Watched]) -> AskedPath:
         ServeError: The campaign has no such path.
     """
     campaign = asked_campaign(query, watched)
-    key = PathKey(*(query.get(name, "") for name in PathKey._fields))
     with campaign.lock:
-        state = campaign.model.paths.get(key)
+        return path_in(campaign, query)
+
+
+def path_in(campaign: Watched, query: QueryParams) -> AskedPath:
+    """The path of a campaign that `sweep`, `src` and `dst` name; the caller holds the campaign's lock.
+
+    For as long as the lock is held: later another archive may be in the place, which has no such path.
+
+    Raises:
+        ServeError: The campaign has no such path.
+    """
+    key = PathKey(*(query.get(name, "") for name in PathKey._fields))
+    state = campaign.model.paths.get(key)
     if state is None:
         raise ServeError(f"{campaign.model.name}: has no sweep {key.sweep!r} from {key.src!r} to {key.dst!r}")
     return AskedPath(campaign, key, state)

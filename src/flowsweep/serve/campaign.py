@@ -101,13 +101,23 @@ class CampaignModel:
         """What it is called where it is told apart from others."""
         self.is_told_apart = False
         """Whether that name was given beside all others that are served now."""
-        self.is_succeeded = False
-        """Whether a service goes on in another archive, since the plan changed: nothing is due here now."""
+        self.is_left = False
+        """Whether there is an archive in which a service goes on, since the plan changed."""
         self.is_gone = False
-        """Whether its folder was removed after that: it is not shown, and nothing is wrong."""
+        """Whether its folder was removed after that, or another has it: not shown, and nothing is wrong."""
         self.version = 0
         """Rises with each change, and never falls: what was made of a version is of no other."""
         self._forget()
+
+    @property
+    def is_succeeded(self) -> bool:
+        """Whether it was left for another archive: nothing is due here now. What a run writes was not."""
+        return self.is_left and not self.has_writer
+
+    @property
+    def counts(self) -> bool:
+        """Whether metrics and health tell of it."""
+        return not (self.is_succeeded or self.is_gone)
 
     def begin(self) -> None:
         """Forget all that was read."""

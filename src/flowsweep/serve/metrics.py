@@ -47,8 +47,8 @@ class _Campaigns(Collector):
 
     @property
     def _measured(self) -> Iterable[Watched]:
-        """Without what goes on in another archive: of it nothing is to be told for ever."""
-        return (one for one in self._watched if not one.model.is_succeeded)
+        """Without what goes on in another archive, or is one: of it nothing is to be told for ever."""
+        return (one for one in self._watched if one.model.counts)
 
     def collect(self) -> Iterable[Metric]:
         """All metrics now."""

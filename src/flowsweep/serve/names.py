@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 from flowsweep.archive.campaign import Campaign, begun_unix_ns
@@ -53,15 +53,20 @@ def address_of_copy(campaign: Campaign, folder: Path) -> str:
 
 def _by_paths(paths: Sequence[Path], group: Sequence[Begun], taken: set[str]) -> dict[Path, str]:
     """Names of archives of one name: equally many last parts of these paths, as few as tell them apart."""
-    ways = zip(*(_ends(path, 2) for path in paths), strict=False)
-    names = next(way for way in ways if len(set(way)) == len(way) and taken.isdisjoint(way))
+    # Those that lie in one place no part tells apart: a link leads elsewhere now.
+    ways = islice(
+        zip(*(_ends(path, 2) for path in paths), strict=False), max(len(one.parts) for one in paths)
+    )
+    names = next((way for way in ways if len(set(way)) == len(way) and taken.isdisjoint(way)), None)
+    if names is None:
+        names = tuple(f"{path} {number}" for number, path in enumerate(paths, start=1))
     return dict(zip((one.folder for one in group), names, strict=True))
 
 
 def _oldest(of: Begun, archives: Sequence[Begun], left: Mapping[Path, Path]) -> Path:
     """Where the campaign of an archive was measured first."""
     campaign = [of, *(one for one in archives if left.get(one.folder) == of.folder)]
-    return min(campaign, key=lambda one: one.at).folder
+    return min(campaign, key=lambda one: one.number or 1).folder
 
 
 def _ends(path: Path, first: int) -> Iterator[str]:

@@ -11,14 +11,13 @@ from types import FrameType
 import uvicorn
 
 from flowsweep.archive.campaign import archives_in
-from flowsweep.campaigns.succession import begun, successors
 from flowsweep.errors import FlowsweepError, ServeError
+from flowsweep.serve.apart import has_changed, tell_apart
 from flowsweep.serve.app import application
 from flowsweep.serve.cache import cache_folder
 from flowsweep.serve.deadline import Deadlined
 from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.guard import TOKEN_MIN, is_loopback
-from flowsweep.serve.names import address_of_copy, names_apart
 from flowsweep.serve.watch import Watched
 
 __all__ = [
@@ -109,7 +108,7 @@ def watched_in(folders: Sequence[Path], cache: Path | None = None) -> list[Watch
     once = {archive.resolve(): archive for archive in reversed(archives)}
     shown = [archive for archive in archives if once.get(archive.resolve()) is archive]
     watched = [Watched(number, archive, cache) for number, archive in enumerate(shown)]
-    _told_apart(watched)
+    tell_apart(watched)
     return watched
 
 
@@ -119,8 +118,6 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
     One that cannot be read yet is looked at again the next time. One that was left since its plan changed,
     and removed then, is watched no more, unless it comes back; its number stays its own.
     """
-    for one in watched:
-        one.model.is_gone = one.model.is_succeeded and not one.folder.path.exists()
     known = {one.folder.path.resolve() for one in watched}
     there = [archive for folder in folders for archive in archives_in(folder)]
     more: list[Watched] = []
@@ -129,26 +126,13 @@ def look_for_more(folders: Sequence[Path], watched: list[Watched], cache: Path |
             with suppress(FlowsweepError, OSError):
                 more.append(Watched(len(watched) + len(more), archive, cache))
                 known.add(archive.resolve())
-    if more or not all(one.model.is_told_apart for one in watched):
+    if more or any(has_changed(one) for one in watched):
         # Before anybody sees them: two of one name would be one in metrics.
-        _told_apart([*watched, *more])
+        tell_apart([*watched, *more])
         watched.extend(more)
-
-
-def _told_apart(watched: Sequence[Watched]) -> None:
-    """Give each archive a name of its own, and say which were left since their plan changed."""
-    archives = [begun(one.folder.path, one.model.campaign) for one in watched]
-    left = successors(archives)
-    addresses: set[str] = set()
-    for one, archive, name in zip(watched, archives, names_apart(archives), strict=True):
-        with one.lock:
-            if one.model.address in addresses:
-                one.model.address = address_of_copy(one.model.campaign, archive.folder)
-            addresses.add(one.model.address)
-            # Before its name: metrics may look at any time, and leave it out.
-            one.model.is_succeeded = archive.folder in left
-            one.model.name = name
-            one.model.is_told_apart = True
+    for one in watched:
+        removed = one.model.is_succeeded and not one.folder.path.exists()
+        one.model.is_gone = one.is_twin or removed
 
 
 def make_server(

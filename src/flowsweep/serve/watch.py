@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flowsweep.archive.campaign import CAMPAIGN_FILE, open_folder, read_campaign
 from flowsweep.archive.follow_parts import ArchiveFollower
@@ -20,6 +21,9 @@ from flowsweep.serve.campaign import CampaignModel, Pending
 from flowsweep.serve.overview import Overview
 from flowsweep.serve.summarise import next_batch, summed_up
 from flowsweep.serve.transient import is_transient
+
+if TYPE_CHECKING:
+    from flowsweep.campaigns.succession import Begun
 
 POLL_S = 0.4
 """How often a file's length is looked at: so late a page learns of a trial at most, beside its summary."""
@@ -70,6 +74,10 @@ class Watched:
         """When it was read to its end, in Unix seconds; None while it is read from its beginning."""
         self.not_summed: str | None = None
         """Why a trial could not be summed up."""
+        self.told_apart_as: Begun | None = None
+        """What it was when it was told apart from others the last time."""
+        self.is_twin = False
+        """Whether another one before it has the same folder, since a link leads there now."""
         self.not_summed_now: str | None = None
         """Why trials that wait for it could not be summed up the last time."""
         self._has_not_looked()
@@ -159,7 +167,12 @@ class Watched:
         if self.folder.is_replaced():
             return True
         stamp = self.folder.stamp(CAMPAIGN_FILE)
-        return stamp not in (None, self._campaign_stamp) or self.follower.starts_anew()
+        if stamp not in (None, self._campaign_stamp):
+            # A mirror may write the same again.
+            if read_campaign(self.folder) != self.model.campaign:
+                return True
+            self._campaign_stamp = stamp
+        return self.follower.starts_anew()
 
     def _begin_another(self) -> None:
         folder = open_folder(self.folder.path)

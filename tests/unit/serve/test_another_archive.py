@@ -1,10 +1,14 @@
 """Another archive in the place of one that is watched: nothing of the one before is left."""
 
+import json
+import os
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
+from starlette.requests import Request
 
 import flowsweep.serve.watch as watch_module
 from analysis_support import make_campaign, make_outcome, make_trial, write_archive
@@ -12,11 +16,15 @@ from flowsweep.archive import create_archive
 from flowsweep.archive.campaign import begun_unix_ns, read_campaign
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import Note, add_note
+from flowsweep.errors import ServeError
 from flowsweep.plan import Plan
+from flowsweep.serve.answers import Answers
+from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.overview import Overview
 from flowsweep.serve.server import look_for_more, watched_in
 from flowsweep.serve.watch import Watched, Watcher
 from mesh_support import begin_mesh, mesh_plan, outcome_of, times_of
+from serve_support import big_campaign
 
 pytestmark = pytest.mark.whole
 
@@ -155,6 +163,28 @@ def test_a_plan_that_comes_after_its_journal_is_the_one_that_counts(tmp_path):
     assert (hosts_of(watched), watched.model.statuses.total()) == (set(SECOND), 2)
 
 
+def test_what_is_written_again_as_it_was_is_the_same_archive(tmp_path):
+    folder, other = tmp_path / "archive", tmp_path / "other"
+    write(folder, FIRST, AT, ())
+    write(other, SECOND, AT, ())
+    watched = Watched(0, folder)
+    look_at(watched)
+    version = watched.model.version
+    file = folder / "campaign.json"
+    os.utime(file, (1e9, 1e9))
+    assert look_at(watched) == []
+    copy = tmp_path / "copy"
+    copy.write_bytes(file.read_bytes())
+    copy.rename(file)
+    assert look_at(watched) == []
+    assert (watched.model.version, watched.model.statuses.total()) == (version, 6)
+    # Another one in the same file, of the same time.
+    file.write_bytes((other / "campaign.json").read_bytes())
+    (other / "journal").rename(folder / "journal")
+    look_at(watched)
+    assert hosts_of(watched) == set(SECOND)
+
+
 def test_what_takes_the_place_while_the_readers_lock_is_taken_is_summed_up_at_the_next_look(
     tmp_path, monkeypatch
 ):
@@ -178,3 +208,33 @@ def test_what_takes_the_place_while_the_readers_lock_is_taken_is_summed_up_at_th
     assert watched.sum_up(lambda *_: None)
     assert held[1] is watched.folder
     assert not watched.model.pending
+
+
+@pytest.mark.parametrize("turn", [1, 2, 3])
+def test_a_path_that_is_asked_for_while_another_archive_takes_the_place_is_answered(tmp_path, turn):
+    watched = big_campaign(tmp_path / "a", paths=1, trials_each=20, end=1.7e9, every_s=60.0)
+    [key] = watched.model.paths
+
+    class Lock:
+        """Is got once another archive is in the place, the nth time."""
+
+        turns = 0
+
+        def __enter__(self):
+            self.turns += 1
+            if self.turns == turn:
+                watched.model.begin_another(watched.model.campaign)
+                watched.overview = Overview(watched.model)
+
+        def __exit__(self, *_):
+            pass
+
+    watched.lock = Lock()
+    answers = Answers([watched], Watcher([watched], lambda *_: None), Broadcaster())
+    query = urlencode(key._asdict() | {"last": "all"}).encode()
+    request = Request({"type": "http", "query_string": query, "headers": []})
+    if turn == 1:
+        with pytest.raises(ServeError, match="has no sweep"):
+            answers.series(request)
+    else:
+        assert json.loads(answers.series(request).body)["trials"] == 20

@@ -285,18 +285,18 @@ def test_a_point_without_a_value_leaves_the_curve_of_another(tmp_path):
 
 
 def test_where_a_plan_changed_the_newest_archive_has_its_name(tmp_path):
-    changed = [tmp_path / "base" / name for name in ("mesh", "mesh-2")]
-    elsewhere = tmp_path / "other" / "mesh"
+    changed = [tmp_path / "base" / name for name in ("alpine-mesh", "alpine-mesh-2")]
+    elsewhere = tmp_path / "other" / "alpine-mesh"
     for number, folder in enumerate((*changed, elsewhere)):
         folder.parent.mkdir(exist_ok=True)
         begin_mesh(folder, mesh_plan(), AT + timedelta(days=number)).close()
     old, new = watched_in(changed)
     assert (old.model.is_succeeded, new.model.is_succeeded) == (True, False)
-    assert (old.model.name, new.model.name) == ("mesh", "alpine-mesh")
+    assert (old.model.name, new.model.name) == ("base/alpine-mesh", "alpine-mesh")
     assert not any(path["overdue"] for path in Overview(old.model).paths())
     assert all(path["overdue"] for path in Overview(new.model).paths())
     both = watched_in([changed[1], elsewhere])
-    assert [one.model.name for one in both] == ["base/mesh-2", "other/mesh"]
+    assert [one.model.name for one in both] == ["base/alpine-mesh-2", "other/alpine-mesh"]
     assert not any(one.model.is_succeeded for one in both)
 
 
@@ -304,7 +304,7 @@ def test_an_archive_that_a_service_begins_where_a_plan_changed_is_served_from_th
     monkeypatch.setattr(watch_module, "_MORE_EVERY_S", 0.0)
     base = tmp_path / "base"
     base.mkdir()
-    begin_mesh(base / "mesh", mesh_plan(), AT).close()
+    begin_mesh(base / "alpine-mesh", mesh_plan(), AT).close()
     watched = watched_in([base])
     watcher = watch_module.Watcher(watched, lambda *_: None, lambda: look_for_more([base], watched))
     answers = Answers(watched, watcher, Broadcaster())
@@ -318,11 +318,15 @@ def test_an_archive_that_a_service_begins_where_a_plan_changed_is_served_from_th
     (base / "begun").mkdir()
     (base / "begun" / "campaign.json").write_text("{", "utf-8")
     assert names() == [("alpine-mesh", False)]
-    begin_mesh(base / "mesh-2", mesh_plan(), AT + timedelta(days=1)).close()
+    begin_mesh(base / "alpine-mesh-2", mesh_plan(), AT + timedelta(days=1)).close()
     for _ in range(2):
-        assert names() == [("mesh", True), ("alpine-mesh", False)]
-    begin_mesh(base / "mesh-3", mesh_plan(), AT + timedelta(days=2)).close()
-    assert names() == [("mesh", True), ("mesh-2", True), ("alpine-mesh", False)]
+        assert names() == [("base/alpine-mesh", True), ("alpine-mesh", False)]
+    begin_mesh(base / "alpine-mesh-3", mesh_plan(), AT + timedelta(days=2)).close()
+    assert names() == [
+        ("base/alpine-mesh", True),
+        ("alpine-mesh-2", True),
+        ("alpine-mesh", False),
+    ]
 
 
 def test_what_was_made_of_an_archive_is_made_anew_when_another_is_in_its_place(tmp_path):

@@ -9,6 +9,8 @@ from http.client import HTTPConnection
 from socket import AF_INET, SO_RCVBUF, SOCK_STREAM, SOL_SOCKET, create_connection, socket
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from flowsweep.serve.deadline import Deadlined
 from flowsweep.serve.server import Server, listening_socket, make_server, read_address
@@ -91,6 +93,21 @@ def test_a_body_that_comes_in_time_is_read(monkeypatch: pytest.MonkeyPatch) -> N
         assert connection.recv(4096).startswith(b"HTTP/1.1 303 ")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhal", b"GE"],
+    ids=["half a body", "half a word"],
+)
+def test_what_comes_with_a_whole_request_before_it_has_the_same_deadline(port: int, part: bytes) -> None:
+    with create_connection(("127.0.0.1", port), PATIENCE_S) as connection:
+        connection.sendall(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n" + part)
+        began, got = time.monotonic(), b""
+        while some := connection.recv(4096):
+            got += some
+        assert time.monotonic() - began < PATIENCE_S / 2
+    assert got.startswith(b"HTTP/1.1 404 ")
+
+
 ASKS_MUCH = b"GET /static/plotly.js HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
@@ -125,3 +142,55 @@ def test_an_answer_that_is_read_slowly_is_sent_to_its_end(monkeypatch: pytest.Mo
         assert time.monotonic() - began > 2 * 1.5
     headers, _, body = got.partition(b"\r\n\r\n")
     assert b"content-length: %d" % len(body) in headers.lower()
+
+
+class _Opened:
+    """What a protocol is connected to: it takes all, and knows whether it was aborted."""
+
+    def __init__(self) -> None:
+        self.aborted = False
+
+    def get_extra_info(self, _: str) -> None:
+        return None
+
+    def write(self, _: bytes) -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+async def _application(_: object, __: object, ___: object) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("looks", "is_aborted"),
+    [
+        # Bytes that are written before a look, and those that wait then.
+        ([(5, 5), (5, 5)], False),
+        ([(5, 5), (0, 5)], True),
+        ([(5, 5), (5, 10)], True),
+        ([(5, 0), (5, 5)], False),
+        ([(10, 10), (0, 9), (0, 9)], True),
+        ([(10, 10), (10, 15)], False),
+    ],
+)
+def test_only_where_nothing_of_what_waits_arrives_an_answer_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, looks: list[tuple[int, int]], *, is_aborted: bool
+) -> None:
+    waiting = iter([waits for _, waits in looks])
+    monkeypatch.setattr("flowsweep.serve.deadline._unread_bytes", lambda _: next(waiting))
+    loop = asyncio.new_event_loop()
+    with closing(loop):
+        opened = _Opened()
+        protocol = Deadlined(uvicorn.Config(_application, log_config=None), ServerState(), {}, loop)
+        protocol.connection_made(opened)  # type: ignore[arg-type]
+        for written, _ in looks:
+            assert not opened.aborted
+            protocol.transport.write(bytes(written))
+            protocol._look_at_unread()
+    assert opened.aborted is is_aborted

@@ -11,6 +11,8 @@ import pytest
 from prometheus_client import generate_latest
 from starlette.datastructures import QueryParams
 
+from flowsweep.archive import open_archive_for_writing
+from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.errors import ServeError
 from flowsweep.serve.answers import Answers
 from flowsweep.serve.asked import asked_campaign
@@ -18,7 +20,7 @@ from flowsweep.serve.events import Broadcaster
 from flowsweep.serve.metrics import registry
 from flowsweep.serve.server import look_for_more, watched_in
 from flowsweep.serve.watch import Watched, Watcher
-from mesh_support import begin_mesh, mesh_plan
+from mesh_support import begin_mesh, mesh_plan, outcome_of, times_of
 from serve_support import served
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -50,15 +52,22 @@ def test_the_newest_archive_keeps_the_name_that_the_first_one_had(tmp_path: Path
 
 
 def test_no_two_archives_have_one_name(tmp_path: Path) -> None:
-    sites = [begun(tmp_path / site / "mesh" / "clock") for site in ("siteA", "siteB")]
-    assert [one.model.name for one in watched_in(sites)] == ["siteA/mesh/clock", "siteB/mesh/clock"]
+    sites = [begun(tmp_path / site / "mesh" / "alpine-mesh") for site in ("siteA", "siteB")]
+    assert [one.model.name for one in watched_in(sites)] == [
+        "siteA/mesh/alpine-mesh",
+        "siteB/mesh/alpine-mesh",
+    ]
     # The oldest archive of a campaign names it, so that a plan that changes leaves the name as it is.
-    begun(tmp_path / "siteA" / "mesh" / "clock-2", day=2)
+    begun(tmp_path / "siteA" / "mesh" / "alpine-mesh-2", day=2)
     watched = watched_in([tmp_path / site / "mesh" for site in ("siteA", "siteB")])
-    assert [one.model.name for one in watched] == ["mesh/clock", "siteA/mesh/clock", "siteB/mesh/clock"]
+    assert [one.model.name for one in watched] == [
+        "mesh/alpine-mesh",
+        "siteA/mesh/alpine-mesh",
+        "siteB/mesh/alpine-mesh",
+    ]
     # A copy is of the same moment: neither goes on in the other.
     shutil.copytree(sites[0], tmp_path / "siteA" / "mesh" / "copy")
-    begun(tmp_path / "siteA" / "mesh" / "clock-3", day=3)
+    begun(tmp_path / "siteA" / "mesh" / "alpine-mesh-3", day=3)
     watched = watched_in([tmp_path / "siteA" / "mesh", *sites])
     assert len(watched) == len({one.model.name for one in watched}) == 5
 
@@ -113,6 +122,26 @@ def test_a_copy_is_named_by_another_address(tmp_path: Path) -> None:
     assert [asked(watched_in([base / "copy"]), one).folder.path.name for one in (link, copied)] == [
         "copy"
     ] * 2
+
+
+def test_a_link_leads_to_the_copy_that_goes_on(tmp_path: Path) -> None:
+    begun(tmp_path / "clock")
+    [alone] = watched_in([tmp_path])
+    link = alone.model.address
+    shutil.copytree(tmp_path / "clock", tmp_path / "a-copy")
+    plan = mesh_plan()
+    with open_archive_for_writing(tmp_path / "clock") as writer:
+        writer.make_ready()
+        writer.finished(outcome_of(next(times_of(plan, AT, 1))[1][0], AT, 1e7))
+    after = watched_in([tmp_path])
+    assert {one.folder.path.name: one.model.address == link for one in after} == {
+        "a-copy": False,
+        "clock": True,
+    }
+    assert asked(after, link).folder.path.name == "clock"
+    assert len({one.model.address for one in after}) == 2
+    with open_archive_for_writing(tmp_path / "a-copy"):
+        assert asked(watched_in([tmp_path]), link).folder.path.name == "a-copy"
 
 
 def test_pages_name_archives_by_what_stays(tmp_path: Path) -> None:
@@ -186,9 +215,24 @@ def shown(answers: Answers) -> dict[str, str | None]:
 
 
 def test_what_two_sites_measure_at_once_is_not_left(tmp_path: Path) -> None:
-    for day, name in enumerate(("vienna", "lyon", "lyon-2", "lyon-10", "lyon-2-2")):
+    ours = ("alpine-mesh", "alpine-mesh-2", "alpine-mesh-10", "alpine-mesh-2-2")
+    for day, name in enumerate(("vienna", *ours, "dc-2", "dc-3")):
         begun(tmp_path / "base" / name, day=day)
     watched = watched_in([tmp_path / "base"])
     left = {one.folder.path.name for one in watched if one.model.is_succeeded}
-    assert left == {"lyon", "lyon-2"}
+    assert left == {"alpine-mesh", "alpine-mesh-2"}
     assert names(watched)["vienna"] == "base/vienna"
+
+
+def test_numbers_say_which_archive_is_the_newest_as_a_service_has_it(tmp_path: Path) -> None:
+    """A clock may have been set back meanwhile."""
+    begun(tmp_path / "alpine-mesh", day=5)
+    begun(tmp_path / "alpine-mesh-2", day=1)
+    old, new = watched_in([tmp_path])
+    assert (old.model.is_succeeded, new.model.is_succeeded) == (True, False)
+    assert names([old, new]) == {
+        "alpine-mesh": tmp_path.name + "/alpine-mesh",
+        "alpine-mesh-2": "alpine-mesh",
+    }
+    where = [goes_on_in(one.folder.path, one.model.campaign) for one in (old, new)]
+    assert where == [tmp_path.resolve() / "alpine-mesh-2", None]
