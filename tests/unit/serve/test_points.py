@@ -6,7 +6,7 @@ from typing import Any
 from flowsweep.serve.points import point_names, point_of, point_ranks
 
 
-def asked(**levels: Any) -> Mapping[str, Any]:  # noqa: ANN401 - of any axis
+def asked(**levels: Any) -> Mapping[str, Any]:
     return {"flows": 1, "window_bytes": None, "congestion": "cubic"} | levels
 
 
