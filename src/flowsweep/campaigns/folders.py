@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
-from flowsweep.campaigns.naming import folder_called, number_of
+from flowsweep.campaigns.succession import folder_called, number_of
 from flowsweep.errors import FlowsweepError
 from flowsweep.plan import Plan, plan_difference
 

@@ -1,5 +1,6 @@
 """Which archives were left since their plan changed: a service goes on in a new one beside the old one."""
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -7,10 +8,11 @@ from typing import NamedTuple
 
 from flowsweep.archive.campaign import Campaign, archives_in, open_folder, read_campaign
 from flowsweep.archive.journal import has_writer
-from flowsweep.campaigns.naming import number_of
 from flowsweep.errors import FlowsweepError
 from flowsweep.grouping import grouped
 from flowsweep.schedule import planned_name
+
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 class Begun(NamedTuple):
@@ -24,6 +26,17 @@ class Begun(NamedTuple):
     """Which archive of that campaign it is, as a service numbers them; None: it is called otherwise."""
     is_there: bool
     """Whether it was not removed."""
+
+
+def folder_called(name: str) -> str:
+    """What the archives of a campaign of this name are called, but for their number."""
+    return _NOT_IN_NAMES.sub("-", name).strip("-.") or "campaign"
+
+
+def number_of(folder: str, name: str) -> int | None:
+    """Which archive of a campaign a folder is by its name; `NAME` is 1. None: it is called otherwise."""
+    found = re.fullmatch(rf"{re.escape(folder_called(name))}(?:-([2-9]|[1-9][0-9]+))?", folder)
+    return None if found is None else int(found[1] or 1)
 
 
 def begun(folder: Path, campaign: Campaign) -> Begun:
