@@ -32,7 +32,8 @@ def with_predictions(rows: Sequence[TrialRow], archive: "Archive") -> list[Trial
     """Add what is predicted to the rows of an archive's trials.
 
     Over emulated links for the path of the plan. Over real paths for the one that the trials of a direction
-    found: its rate is the highest mean goodput of a point (with headers), its round trip the least of all.
+    found: its rate is the highest mean goodput of a point whose flows share one (with headers), its round
+    trip the least of these.
     """
     records = {record.trial_id: record for record in archive.records.values()}
     links = planned_links(archive.campaign.plan)
@@ -99,8 +100,11 @@ def _with(
 
 
 def _measured_path(rows: Sequence[TrialRow], records: Mapping[str, TrialRecord]) -> KnownPath | None:
-    """The path as the trials of one direction found it; None if they did not."""
-    ended_well = [row for row in rows if row["status"] == "ok"]
+    """The path as the trials of one direction found it; None if they did not.
+
+    Where flows take several, what they reach together is no path's.
+    """
+    ended_well = [row for row in rows if row["status"] == "ok" and _share_a_path(records[row["trial_id"]])]
     rtts_ms = [rtt_ms for row in ended_well if row["goodput_mean_bps"] and (rtt_ms := row["rtt_min_ms"])]
     rtt_min_ms = min(rtts_ms, default=0.0)
     if rtt_min_ms < PATH_RTT_MS:
@@ -114,6 +118,10 @@ def _measured_path(rows: Sequence[TrialRow], records: Mapping[str, TrialRecord])
     if not points:
         return None
     return KnownPath(max(map(fmean, points.values())), rtt_min_ms * SECOND_NS / 1_000)
+
+
+def _share_a_path(record: TrialRecord) -> bool:
+    return record.trial.parameters.paths == 1 and len(record.trial.pairs) == 1
 
 
 def _on_path_bps(row: TrialRow, record: TrialRecord) -> float | None:

@@ -33,7 +33,7 @@ from flowsweep.plan import Plan, fields, load_plan, parse_overrides
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
 from flowsweep.prediction.setting import FlowSetting
-from flowsweep.prediction.simulation.simulate import check_simulator, simulated
+from flowsweep.prediction.simulation.simulate import INSTALL, check_simulator, simulated
 from flowsweep.schedule import Slot, has_times, schedule, slot_duration_ns
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.trial_columns import asked_columns
@@ -57,7 +57,7 @@ _RATE_HELP = "Of real hosts: the rate of the path, as in 1Gbit/s. A lab's links 
 _RTT_HELP = "Of real hosts: the path's round trip when nothing waits, as in 80ms."
 _SIMULATE_HELP = (
     "Simulate each point of TCP by ns-3, too, packet by packet: seconds to minutes for each. Needs ns-3: "
-    "`pip install ns3`."
+    f"`{INSTALL}`."
 )
 _QUEUE_HELP = "What may wait at the slowest link, as in 5MB; rate × round trip if absent."
 

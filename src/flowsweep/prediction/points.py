@@ -27,6 +27,8 @@ __all__ = [
 ROUND_TRIPS_LEAST = 10
 """In the time that counts: else a flow has hardly begun."""
 FLOWS_MOST = 1_000_000
+_GRID = 16
+"""Times from one power of two to the next: they are 3 to 6 % apart."""
 PACKET_MOST_BYTES = 1 << 16
 _NO_SUCH_NUMBERS = "its numbers are none that a path or a trial can have"
 """Of an archive from a stranger, whose plan no file can have asked for."""
@@ -81,7 +83,8 @@ def predicted_trials(
         known: The path between real hosts, if there are no links.
 
     Returns:
-        By trial_id; nothing of a trial of which the model says nothing.
+        By trial_id; nothing of a trial of which the model says nothing. Trials that end when they know each
+        count for a time of their own: the model is asked for a few times that are near these.
     """
     points: dict[str, list[str]] = {}
     first: dict[str, Trial] = {}
@@ -91,7 +94,7 @@ def predicted_trials(
         points.setdefault(of_point.trial_id, []).append(trial_id)
     return {
         trial_id: point.prediction
-        for point in _predicted(list(first.values()), links, known)
+        for point in _predicted(list(first.values()), links, known, near=True)
         if point.prediction is not None
         for trial_id in points[point.trial.trial_id]
     }
@@ -105,10 +108,18 @@ def _marked(prediction: Prediction, setting: FlowSetting) -> Prediction:
 
 
 def _predicted(
-    trials: Sequence[Trial], links: Sequence[Link], known: KnownPath | None
+    trials: Sequence[Trial], links: Sequence[Link], known: KnownPath | None, *, near: bool = False
 ) -> list[PredictedPoint]:
+    """Predict trials; `near`: those that end when they know for times near their own."""
     settings = [_setting_or_reason(trial, links, known) for trial in trials]
-    by_model = iter(predicted([setting for setting in settings if isinstance(setting, FlowSetting)]))
+    asked = [
+        _near(setting) if near and getattr(trial.parameters, "until", None) is not None else setting
+        for trial, setting in zip(trials, settings, strict=True)
+        if isinstance(setting, FlowSetting)
+    ]
+    unlike = list(dict.fromkeys(asked))
+    found = dict(zip(unlike, predicted(unlike), strict=True))
+    by_model = iter([found[setting] for setting in asked])
     return [
         PredictedPoint(trial, None, setting)
         if isinstance(setting, str)
@@ -117,6 +128,25 @@ def _predicted(
         else PredictedPoint(trial, setting)
         for trial, setting in zip(trials, settings, strict=True)
     ]
+
+
+def _near(setting: FlowSetting) -> FlowSetting:
+    """The same for times that others share.
+
+    How long it counts is rounded to 3 %, and from when on to 3 % of that time or of itself, if that is more.
+    """
+    counted_s, omit_s = setting.duration_s - setting.omit_s, setting.omit_s
+    step_s = _step(counted_s)
+    counted_s = round(counted_s / step_s) * step_s
+    step_s = max(step_s, _step(omit_s))
+    omit_s = round(omit_s / step_s) * step_s
+    return replace(setting, duration_s=omit_s + counted_s, omit_s=omit_s)
+
+
+def _step(time_s: float) -> float:
+    """Of a grid of which times that people write are part: a sixteenth of the power of two below a time."""
+    _, exponent = math.frexp(time_s)
+    return math.ldexp(1 / _GRID, exponent - 1)
 
 
 def _setting_or_reason(

@@ -19,6 +19,7 @@ from flowsweep.plan.until.model import Until
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import predicted_trials
 from flowsweep.run.outcome import Decided, TrialOutcome
+from mptcp_support import make_mptcp_outcome, make_mptcp_trial
 from quic_support import make_quic_outcome, make_quic_trial
 from summary_support import archive_rows
 
@@ -150,3 +151,45 @@ def test_a_path_is_as_fast_as_the_fastest_test_found_it_with_its_own_headers(
     [rate_bps] = {row[PREDICTED_RATE] for row in found}
     assert rate_bps == pytest.approx(50e6 * factor)
     assert {row["test"] for row in found if PREDICTED in row} == {"tcp", "udp", "quic"}
+
+
+@pytest.mark.parametrize("several", ["paths", "pairs"])
+def test_what_flows_reach_over_several_paths_is_no_path(tmp_path: Path, several: str) -> None:
+    """One path of 100 Mbit/s and 40 ms, another of 20 ms, and both together."""
+    one = make_outcome(make_trial(repeat=1))
+    both = (
+        make_mptcp_outcome(make_mptcp_trial(), [1_000_000, 1_000_000])
+        if several == "paths"
+        else make_outcome(make_trial(sweep="pairs", sources=("a", "c"), sinks=("b", "d")))
+    )
+    archive = read_archive(write_archive(tmp_path / "archive", [one, both]))
+    rows = [
+        row
+        | {
+            "rtt_min_ms": 40.0 if row["trial_id"] == one.record.trial_id else 20.0,
+            "goodput_mean_bps": 95e6 if row["trial_id"] == one.record.trial_id else 190e6,
+            "status": "ok",
+        }
+        for row in archive_rows(archive)
+    ]
+    assert len(rows) == 2
+    [found] = [row for row in with_predictions(rows, archive) if PREDICTED in row]
+    assert found["trial_id"] == one.record.trial_id
+    assert found[PREDICTED_RATE] == pytest.approx(100e6, rel=0.02)
+    assert found[PREDICTED_RTT] == 40.0
+
+
+def test_mptcp_of_one_subflow_finds_a_path(tmp_path: Path) -> None:
+    outcomes = [make_outcome(make_trial()), make_mptcp_outcome(make_mptcp_trial(subflows=1), [1_000_000])]
+    archive = read_archive(write_archive(tmp_path / "archive", outcomes))
+    rows = [
+        row
+        | {
+            "rtt_min_ms": 40.0,
+            "goodput_mean_bps": 50e6 if row["test"] == "mptcp" else 20e6,
+            "status": "ok",
+        }
+        for row in archive_rows(archive)
+    ]
+    [rate_bps] = {row[PREDICTED_RATE] for row in with_predictions(rows, archive) if PREDICTED in row}
+    assert rate_bps > 50e6

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.errors import PlanError
+from flowsweep.prediction.simulation.simulate import INSTALL
 
 SWEEP = """
 [[sweep]]
@@ -47,6 +48,10 @@ def predict(*arguments: str | Path) -> Result:
     words = ["predict", *map(str, arguments)]
     load(words)
     return CliRunner().invoke(app, words)
+
+
+def test_the_help_says_how_to_install_the_simulator_as_the_error_does() -> None:
+    assert f"`{INSTALL}`" in re.sub(r"[\s│]+", " ", predict("--help").output)
 
 
 def test_a_row_for_each_point_and_direction(lab: Path) -> None:

@@ -91,6 +91,50 @@ def test_without_family_a_connection_is_of_the_version_of_its_addresses() -> Non
     assert parameters_of(NAMED + SWEEP + "subflows = 2"), "a name may be of either"
 
 
+FAR_V6 = """
+[hosts.left]
+[hosts.right]
+address = "192.0.2.9"
+further_addresses = ["2001:db8::9", "2001:db8::10"]
+"""
+BEHIND_NAT = FAR_V6.replace("[hosts.left]", "[hosts.left]\nlistens = false")
+ADD = "say `further_addresses` of that version of both hosts"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "sweep"),
+    [
+        (FAR_V6, SWEEP),
+        (BEHIND_NAT, SWEEP),
+        (BEHIND_NAT, SWEEP.replace('from = "left", to = "right"', 'from = "right", to = "left"')),
+        (BEHIND_NAT, SWEEP + 'directions = "both"\n'),
+        (FAR_V6.replace("[hosts.left]", '[hosts.left]\naddress = "2001:db8::7"'), SWEEP),
+        (FAR_V6, SWEEP + "family = 4\n"),
+    ],
+)
+def test_the_end_that_listens_decides_the_ip_version(hosts: str, sweep: str) -> None:
+    """Which the other one connects to: further addresses of another version add no path."""
+    told = problems_of(hosts + sweep + "subflows = 2")
+    assert "found 2, with 1 path between " in told
+    assert " over IPv4, expected no more" in told
+    assert ADD in told
+
+
+def test_each_direction_has_its_own_end_that_listens() -> None:
+    """To the right over IPv6, and back over IPv4."""
+    text = FAR_V6.replace("192.0.2.9", "2001:db8::8").replace(
+        "[hosts.left]", '[hosts.left]\naddress = "192.0.2.7"'
+    )
+    assert parameters_of(text + SWEEP + "subflows = 3")
+    told = problems_of(text + SWEEP + 'subflows = 3\ndirections = "both"')
+    assert "with 1 path between right and left over IPv4" in told
+
+
+def test_where_there_is_one_ip_version_none_is_said() -> None:
+    told = problems_of(ONLY_V4 + SWEEP + "subflows = 3")
+    assert "with 2 paths between left and right, expected no more: say `further_addresses` of both" in told
+
+
 def test_dscp_needs_ipv4() -> None:
     assert "Linux marks no such connection over IPv6" in problems_of(LINKS + SWEEP + "dscp = 46")
     assert parameters_of(LINKS + SWEEP + "dscp = 46\nfamily = 4")[0].dscp == 46

@@ -337,12 +337,6 @@ def test_nine_tenths_of_a_receive_window_of_quic_are_in_flight(tmp_path: Path) -
             "",
             "which part of a send window of QUIC is in flight depends on the path",
         ),
-        (
-            # The library's own send window is 10 MB.
-            'stream_window = "16MiB"',
-            "",
-            "which part of a send window of QUIC is in flight depends on the path",
-        ),
         ('datagram = "1490B"', "", "datagrams larger than the path's packets do not arrive"),
     ],
 )
@@ -350,6 +344,40 @@ def test_what_the_model_says_nothing_of_quic_about(tmp_path: Path, sweep: str, l
     [point] = predicted_points(plan(tmp_path, f"{LINK}\n{link}", f"{QUIC}\n{sweep}"))
     assert point.prediction is None
     assert point.why_not == why
+
+
+FAR = 'rate = "1Gbit/s"\ndelay = "50ms"\nqueue = "12MB"'
+
+
+@pytest.mark.parametrize(
+    ("link", "sweep"),
+    [
+        (FAR, 'stream_window = "16MiB"'),
+        (FAR, "streams_per_flow = 16"),
+        (FAR, "streams_per_flow = 16\nflows = 4"),
+        (LINK, 'streams_per_flow = 16\nwindow_send = "3MB"'),
+    ],
+)
+def test_a_send_window_of_quic_that_is_the_smaller_one_has_no_model(
+    tmp_path: Path, link: str, sweep: str
+) -> None:
+    """The library's own is 10 MB, and a stream's window 1.25 MB."""
+    [point] = predicted_points(plan(tmp_path, link, f"{QUIC}\n{sweep}"))
+    assert point.prediction is None
+    assert point.why_not == "which part of a send window of QUIC is in flight depends on the path"
+
+
+@pytest.mark.parametrize(
+    "sweep", ["streams_per_flow = 16", 'stream_window = "16MiB"', "streams_per_flow = 16\nflows = 4"]
+)
+def test_a_send_window_of_quic_does_not_matter_where_a_third_of_it_fills_the_path(
+    tmp_path: Path, sweep: str
+) -> None:
+    """Path and queue hold 1.1 MB."""
+    for plain in ("streams_per_flow = 8", sweep):
+        [point] = predicted_points(plan(tmp_path, LINK, f"{QUIC}\n{plain}"))
+        assert point.prediction is not None, point.why_not
+        assert point.prediction.goodput_bps == pytest.approx(100e6 * 1417 / 1480, rel=0.01)
 
 
 @pytest.mark.parametrize("path", EXAMPLE_PLANS, ids=lambda path: path.stem)

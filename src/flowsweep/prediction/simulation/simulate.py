@@ -15,6 +15,8 @@ from flowsweep.prediction.setting import FlowSetting
 
 PACKAGE = "ns"
 """What ns-3's bindings are imported as."""
+INSTALL = "pip install 'ns3>=3.44'"
+"""What brings them."""
 DEADLINE_S = 900.0
 """For one setting, and for the bindings to load: 1 Gbit/s for 10 s takes some minutes."""
 _PROGRAM = Path(__file__).with_name("dumbbell.py")
@@ -29,7 +31,7 @@ def check_simulator() -> None:
     if find_spec(PACKAGE) is None:
         raise SimulationError(
             "--simulate: ns-3's Python bindings are not installed here; install them with "
-            "`pip install 'ns3>=3.44'` (500 MB), or leave the option out"
+            f"`{INSTALL}` (500 MB), or leave the option out"
         )
 
 

@@ -18,6 +18,8 @@ DATAGRAM_MOST_BYTES = 1_452
 """What MTU discovery ends with, at most (quinn)."""
 RECEIVE_SHARE = 0.9
 """Of a window: the library grants more once an eighth of it was read. On emulated paths 0.87 to 0.94."""
+SEND_SHARE_LEAST = 1 / 3
+"""Of a send window that is the smaller one was in flight, at least: docs/explanation/prediction.md."""
 WINDOW_LEAST_BYTES = 64 * 1024
 """Below, 0.5 to 0.99 of a window were in flight."""
 
@@ -39,7 +41,7 @@ def _setting(parameters: QuicParameters, flows: int, path: PathModel) -> FlowSet
         path=path.with_packets(datagram_bytes + headers_bytes),
         flows=flows,
         congestion=LAWS_OF_NAMES[congestion],
-        window_segments=round(_usable_bytes(parameters, path) / payload_bytes),
+        window_segments=round(_usable_bytes(parameters, flows, path) / payload_bytes),
         flow_bps=parameters.bound_bps,
         segment_bytes=payload_bytes,
         duration_s=parameters.duration_ns / SECOND_NS,
@@ -49,7 +51,7 @@ def _setting(parameters: QuicParameters, flows: int, path: PathModel) -> FlowSet
     )
 
 
-def _usable_bytes(parameters: QuicParameters, path: PathModel) -> float:
+def _usable_bytes(parameters: QuicParameters, flows: int, path: PathModel) -> float:
     """What a connection may have in flight by its windows; raises NoModelError."""
     send_bytes = parameters.window_send_bytes or QUIC_SEND_WINDOW_BYTES
     recv_bytes = parameters.window_recv_bytes
@@ -57,7 +59,9 @@ def _usable_bytes(parameters: QuicParameters, path: PathModel) -> float:
     least_bytes = of_streams if recv_bytes is None else min(of_streams, recv_bytes)
     if path.rtt_s < RTT_LEAST_S:
         raise NoModelError("below 1 ms a round trip is the hosts', and not the path's")
-    if send_bytes < least_bytes:
+    # Where the least of it that flies fills path and queue it holds nothing back.
+    path_bytes = path.rate_bps * path.rtt_s / 8 + path.queue_bytes
+    if send_bytes < least_bytes and SEND_SHARE_LEAST * send_bytes < path_bytes / flows:
         raise NoModelError("which part of a send window of QUIC is in flight depends on the path")
     if least_bytes < WINDOW_LEAST_BYTES:
         raise NoModelError("which part of a window of QUIC below 64 KiB is in flight depends on the path")

@@ -17,7 +17,14 @@ from flowsweep.plan.searching.model import Left, OfPlateau
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
-from flowsweep.schedule.search.tried import Tried, bounds_of, left_of, most_bytes, too_many_failed
+from flowsweep.schedule.search.tried import (
+    Tried,
+    bounds_of,
+    least_to_try,
+    left_of,
+    most_bytes,
+    too_many_failed,
+)
 
 End = Literal["precise", "level", "rising", "budget", "failures"]
 """precise: as was asked. level: the smallest window that worked is enough. rising: the largest is not.
@@ -141,8 +148,10 @@ def decide(
         return Decision((), "budget", seen.belief, left, bounds)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
         return Decision((), end, seen.belief, left, bounds)
-    lowest = max([search.low - 1, *(level for level in failed if level < bounds[0])]) + 1
-    levels = _next(seen, search.precision, (lowest, bounds[1]))
+    lowest = least_to_try(failed, bounds[0], search.low)
+    # What would tell most is below, but fails: whether the least that works is enough can be told.
+    clip = lowest == bounds[0] > search.low
+    levels = _next(seen, search.precision, (lowest, bounds[1]), clip=clip)
     if not left.holds(len(levels), most_bytes(tried, trial_ns)):
         return Decision((), "budget", seen.belief, left, bounds)
     return Decision(levels, None, seen.belief, left, bounds)
@@ -345,8 +354,8 @@ def _below(
     return at_least + lacking, at_most + lacking
 
 
-def _next(seen: Seen, precision: float, bounds: tuple[int, int]) -> tuple[int, ...]:
-    """Choose the windows of a round, within bounds."""
+def _next(seen: Seen, precision: float, bounds: tuple[int, int], *, clip: bool) -> tuple[int, ...]:
+    """Choose the windows of a round, within bounds; `clip`: the least, which worked, for smaller ones."""
     levels, response = seen.levels, seen.response
     reach = math.log1p(precision)
     at = min(max(response.enough, math.log(bounds[0])), math.log(bounds[1]))
@@ -361,6 +370,8 @@ def _next(seen: Seen, precision: float, bounds: tuple[int, int]) -> tuple[int, .
         about = most_telling(
             seen.counted, replace(response, enough=at), of_reference, count=2, reach=reach, bounds=bounds
         )
+    if clip:
+        about = [max(one, bounds[0]) for one in about]
     chosen = {one for one in (*about, of_reference) if bounds[0] <= one <= bounds[1]}
     if len(chosen) == 1:  # which tells nothing in a round by itself
         others = [number for number, level in enumerate(levels.values) if level not in chosen]

@@ -44,10 +44,26 @@ def bounds_of(tried: Sequence[Tried], failed: Sequence[int], low: int, high: int
     )
 
 
+def least_to_try(failed: Sequence[int], least: int, low: int) -> int:
+    """Say from which level on levels are tried.
+
+    Args:
+        failed: Levels of trials that were not whole.
+        least: The smallest that may be enough, as `bounds_of` has it.
+        low: The smallest of the range.
+
+    Returns:
+        Beyond those that failed below it; itself once too many of these did.
+    """
+    below = [level for level in failed if level < least]
+    return least if len(below) >= _FAILURES_MAX else max([low - 1, *below]) + 1
+
+
 def too_many_failed(tried: Sequence[Tried], failed: Sequence[int]) -> bool:
     """Whether too many trials failed, but for those of levels beyond all that worked, on either side.
 
-    These are not tried again, and the range ends at those that worked.
+    These are not tried again: the range ends at the largest that worked, and begins beyond the smaller ones
+    that failed, or at the smallest that worked (`least_to_try`).
     """
     levels = [one.level for one in tried]
     return bool(levels) and sum(min(levels) <= level <= max(levels) for level in failed) >= _FAILURES_MAX

@@ -167,6 +167,32 @@ def test_a_search_comes_to_its_end_though_all_windows_below_one_fail(smallest_by
         assert found.end in ("precise", "level")
 
 
+@pytest.mark.parametrize(("spread", "ended"), [(0.01, 8), (0.03, 6)])
+@pytest.mark.parametrize(("low_bytes", "of_first"), [(4 << 10, 3), (64 << 10, 1)])
+def test_a_few_windows_below_those_that_work_are_tried_and_no_more(
+    low_bytes: int, of_first: int, spread: float, ended: int
+) -> None:
+    """Goodput is level from the least on that works: what would tell most is below, and fails."""
+    failed: list[float] = []
+
+    def fails(window: float) -> bool:
+        if window < 200 << 10:
+            failed.append(window)
+        return window < 200 << 10
+
+    search = asked().model_copy(update={"low_bytes": low_bytes})
+    first = decide(search, SECOND_NS, ()).levels
+    assert sum(window < 200 << 10 for window in first) == of_first
+    ends = []
+    for seed in range(8):
+        failed.clear()
+        generator = np.random.default_rng(seed)
+        found = searched(smooth(100.0, math.log(150e3)), independent(spread), generator, search, fails)
+        ends.append(found.end)
+        assert len(failed) <= 3
+    assert ends.count("level") >= ended
+
+
 def test_a_smallest_window_that_failed_is_not_tried_again() -> None:
     tried = tuple(Tried(level << 18, 1, math.log(1e9)) for level in (1, 4, 16, 64, 256))
     decided = decide(asked(), SECOND_NS, tried, (LOW_BYTES,))
