@@ -19,7 +19,6 @@ import tempfile
 import time
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -148,7 +147,8 @@ class Hourly(Housekeeping):
     """Counts when the trials of an hour are over, and what merging then takes; ends after so many hours."""
 
     def __init__(self, writer: ArchiveWriter, clock: Clock, paths: int, hours: int) -> None:
-        super().__init__(writer, 1 << 20, print, lambda: datetime.fromtimestamp(clock.now_ns / 1e9, UTC))
+        # By the machine's clock, as that which writes down when a part was begun: each is full, none is of a day.
+        super().__init__(writer, 1 << 20, print)
         self.counted: list[dict[str, float]] = []
         self._of = writer
         self._clock, self._paths, self._hours = clock, paths, hours
