@@ -147,7 +147,7 @@ class Hourly(Housekeeping):
     """Counts when the trials of an hour are over, and what merging then takes; ends after so many hours."""
 
     def __init__(self, writer: ArchiveWriter, clock: Clock, paths: int, hours: int) -> None:
-        # By the machine's clock, as that which writes down when a part was begun: parts end when they are full.
+        # By the machine's clock, as what writes down when a part was begun: parts end when they are full.
         super().__init__(writer, 1 << 20, print)
         self.counted: list[dict[str, float]] = []
         self._of = writer

@@ -42,8 +42,8 @@ _ARENAS = 2
 def return_freed_memory() -> None:
     """Have freed memory go back to the system: Arrow's own pool keeps it, as do malloc's arenas of threads.
 
-    Where 4032 trials an hour are kept, a process is some 20 MiB smaller (bench/service_load.py). Before threads
-    begin; C libraries other than glibc have no arenas.
+    Where 4032 trials an hour are kept, a process is some 20 MiB smaller (bench/service_load.py). To be called
+    before threads begin; C libraries other than glibc have no arenas.
     """
     with suppress(AttributeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
