@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 def has_changed(one: Watched) -> bool:
     """Whether it is to be told apart anew: another is in its place, or it was removed or came back."""
-    is_new = not (one.model.is_told_apart or one.is_twin)
-    return is_new or one.told_apart_as != begun(one.folder.path, one.model.campaign)
+    return one.told_apart_as != begun(one.folder.path, one.model.campaign)
 
 
 def tell_apart(watched: Sequence[Watched]) -> None:
@@ -40,7 +39,6 @@ def tell_apart(watched: Sequence[Watched]) -> None:
             # Before its name: metrics may look at any time, and leave it out.
             one.model.is_left = archive.folder in left
             one.model.name = name
-            one.model.is_told_apart = True
 
 
 def _addresses(watched: Sequence[Watched]) -> list[str]:

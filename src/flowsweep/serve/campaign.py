@@ -99,8 +99,6 @@ class CampaignModel:
         self._is_of(campaign)
         self.name = self.given_name
         """What it is called where it is told apart from others."""
-        self.is_told_apart = False
-        """Whether that name was given beside all others that are served now."""
         self.is_left = False
         """Whether there is an archive in which a service goes on, since the plan changed."""
         self.is_gone = False
@@ -127,7 +125,7 @@ class CampaignModel:
     def begin_another(self, campaign: Campaign) -> None:
         """Forget all that was known: another archive is in the place."""
         self._is_of(campaign)
-        self.name, self.is_told_apart = self.given_name, False
+        self.name = self.given_name
         self.begin()
 
     def _is_of(self, campaign: Campaign) -> None:

@@ -182,6 +182,7 @@ class Watched:
             self.folder, self._campaign_stamp = folder, stamp
             self.follower = ArchiveFollower(folder)
             self.model.begin_another(campaign)
+            self.told_apart_as = None
             self.overview = Overview(self.model)
             self.read_at = self.not_summed = self.not_summed_now = None
             self._has_not_looked()
