@@ -34,6 +34,12 @@ window.alive = () => contexts.filter((context) => !context.isContextLost()).leng
 """
 
 
+def drawn(page: Page) -> Page:
+    """The page of a path, once its figure is drawn."""
+    page.wait_for_function("() => Boolean(document.querySelector('#figure')?._fullData)")
+    return page
+
+
 @dataclass
 class Visit:
     """A report, opened; and all that a browser complained about or tried to load meanwhile."""

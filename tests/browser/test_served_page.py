@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from conftest import PATIENCE_MS
+from conftest import PATIENCE_MS, drawn
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import Note, add_note
 from flowsweep.campaigns.live import live_told
@@ -21,7 +21,6 @@ from serve_support import Served, big_campaign, served, with_a_change
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=document.title='taken'>"
-DRAWN = "() => Boolean(document.querySelector('#figure')?._fullData)"
 PATH = f"/path?campaign=0&sweep={SWEEP}&src=geneva&dst=vienna"
 expect.set_options(timeout=PATIENCE_MS)
 SERIOUS = {"serious", "critical"}
@@ -41,10 +40,6 @@ def mesh(tmp_path_factory) -> Iterator[Served]:
 
 def cell(page: Page, src: str, dst: str):
     return page.locator(f'.matrix a[href*="src={src}&dst={dst}"]')
-
-
-def wait_drawn(page: Page) -> None:
-    page.wait_for_function(DRAWN)
 
 
 def test_what_is_chosen_before_the_first_answer_counts_when_it_comes(mesh, open_page):
@@ -99,7 +94,7 @@ def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     page = found.page
     page.route("**/api/series*", with_a_change)
     cell(page, "geneva", "vienna").click()
-    wait_drawn(page)
+    drawn(page)
     kinds = page.evaluate(
         "document.querySelector('#figure')._fullData.map((trace) => [trace.mode, trace.fill])"
     )
@@ -135,7 +130,7 @@ def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
     expect(page.locator("#opened-kicker")).to_have_text(f"Trial {point['trial']}")
     expect(page.locator("#opened-figures .main-svg").first).to_be_visible()
     page.get_by_role("link", name="← Path").click()
-    wait_drawn(page)
+    drawn(page)
     assert "src=geneva&dst=vienna" in page.url
     assert found.complaints == []
     assert found.requests == []
@@ -143,7 +138,7 @@ def test_from_a_cell_to_a_curve_to_a_trial(mesh, open_page):
 
 def test_a_link_shows_the_same_to_somebody_else(mesh, open_page):
     page = open_page(mesh, f"{PATH}&show=rtt").page
-    wait_drawn(page)
+    drawn(page)
     page.get_by_role("button", name="Hour").click()
     page.wait_for_url("**last=3600**")
     expect(page.locator("#spans button", has_text="Hour")).to_have_attribute("aria-pressed", "true")
@@ -157,7 +152,7 @@ def test_a_link_shows_the_same_to_somebody_else(mesh, open_page):
     expect(page.locator("#lede")).not_to_have_text(before)
     rows = page.locator("#trials tbody tr").all_text_contents()
     other = open_page(mesh, shared, phone=True).page
-    wait_drawn(other)
+    drawn(other)
     assert other.locator("#trials tbody tr").all_text_contents() == rows != []
     expect(other.locator("#heading")).to_have_text("Round-trip time")
     page.go_back()
@@ -166,7 +161,7 @@ def test_a_link_shows_the_same_to_somebody_else(mesh, open_page):
 
 def test_the_report_of_a_span(mesh, open_page):
     page = open_page(mesh, PATH).page
-    wait_drawn(page)
+    drawn(page)
     page.get_by_role("button", name="Hour").click()
     page.wait_for_function("() => document.querySelector('#spans button').ariaPressed === 'true'")
     listed = page.locator("#trials tbody tr").count()
@@ -309,7 +304,7 @@ def test_everything_is_reached_with_keys(mesh, open_page):
     page.evaluate("document.querySelector('#campaigns').dataset.seen = '1'")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{chosen}")
-    wait_drawn(page)
+    drawn(page)
     reached = set()
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -327,7 +322,7 @@ def test_the_chosen_theme_stays(mesh, open_page):
     page.get_by_role("button", name="Switch between light and dark").click()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     page.goto(mesh.address + PATH)
-    wait_drawn(page)
+    drawn(page)
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
@@ -355,7 +350,7 @@ def test_the_first_picture_of_a_million_trials(tmp_path, open_page, record_prope
         assert page.locator(".matrix .cell").count() == 56
         at = time.perf_counter()
         page.goto(f"{server.address}/path?campaign=0&sweep=mesh&src=host-03&dst=host-24")
-        wait_drawn(page)
+        drawn(page)
         day = time.perf_counter() - at
         at = time.perf_counter()
         page.get_by_role("button", name="All").click()

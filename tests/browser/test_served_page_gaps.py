@@ -5,14 +5,13 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from conftest import PATIENCE_MS
+from conftest import PATIENCE_MS, drawn
 from mesh_support import SWEEP, write_mesh
 from serve_support import served
 
 pytestmark = pytest.mark.browser
 
 PATH = f"/path?campaign=0&sweep={SWEEP}&src=geneva&dst=vienna"
-DRAWN = "() => Boolean(document.querySelector('#figure')?._fullData)"
 TRACES = """() => document.querySelector('#figure')._fullData.map((trace) => (
   { mode: trace.mode, fill: trace.fill, x: trace.x.length, y: trace.y, gaps: trace.connectgaps }))"""
 MARKS = "() => [...document.querySelectorAll('#figure .annotation')].map((mark) => mark.textContent)"
@@ -122,7 +121,7 @@ def test_lines_and_bands_end_where_nothing_was_measured(archive, open_page):
         page = found.page
         page.route("**/api/series*", with_a_gap)
         page.goto(server.address + PATH)
-        page.wait_for_function(DRAWN)
+        drawn(page)
         traces = page.evaluate(TRACES)
     (curve,) = (one for one in traces if one["mode"] == "lines+markers")
     assert curve["y"][GAP] is None
@@ -155,7 +154,7 @@ def test_a_change_is_a_percentage_only_of_what_has_one(archive, open_page, unit,
         page = found.page
         page.route("**/api/series*", with_change)
         page.goto(server.address + PATH)
-        page.wait_for_function(DRAWN)
+        drawn(page)
         assert said in page.evaluate(MARKS)
     assert found.complaints == []
 

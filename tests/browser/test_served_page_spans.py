@@ -5,16 +5,15 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
-from conftest import PATIENCE_MS
+from conftest import PATIENCE_MS, drawn
 from mesh_support import SWEEP, write_mesh
 from serve_support import Served, served
 
 pytestmark = pytest.mark.browser
 
 PATH = f"/path?campaign=0&sweep={SWEEP}&src=geneva&dst=vienna"
-DRAWN = "() => Boolean(document.querySelector('#figure')?._fullData)"
 CURVES = """() => document.querySelector('#figure')._fullData
   .filter((one) => one.customdata && one.mode !== 'markers')
   .map((one) => [one.name, one.visible, one.showlegend, one.line.color])"""
@@ -29,11 +28,6 @@ def mesh(tmp_path_factory) -> Iterator[Served]:
     with served(folder) as found:
         found.wait_for_summaries()
         yield found
-
-
-def drawn(page: Page) -> Page:
-    page.wait_for_function(DRAWN)
-    return page
 
 
 def with_lines_of(*points: int) -> Callable[[Route], None]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from conftest import PATIENCE_MS
+from conftest import PATIENCE_MS, drawn
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import Note, add_note
 from mesh_support import SWEEP, write_mesh
@@ -17,7 +17,6 @@ from serve_support import Served, served
 pytestmark = pytest.mark.browser
 
 PATH = f"/path?campaign=0&sweep={SWEEP}&src=geneva&dst=vienna"
-DRAWN = "() => Boolean(document.querySelector('#figure')?._fullData)"
 SERIES = "**/api/series*"
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -34,11 +33,6 @@ def mesh(folder) -> Iterator[Served]:
     with served(folder) as found:
         found.wait_for_summaries()
         yield found
-
-
-def drawn(page: Page) -> Page:
-    page.wait_for_function(DRAWN)
-    return page
 
 
 def past(begin_ago_s: float, end_ago_s: float) -> str:
