@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS
 from flowsweep.hosts.messages import AddedTest
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.run.tests.row import RunTest
 from noop.schedule import NoopParameters
 

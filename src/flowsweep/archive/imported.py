@@ -15,7 +15,7 @@ from flowsweep.defaults import (
     NAME_MAX_CHARACTERS,
 )
 from flowsweep.plan.model import TimedTest
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 
 GoodputMethod = Literal["receiver_median", "receiver_mean", "sender_median", "sender_mean"]
 """Which end counted, and what was taken: the median over intervals, or the mean of the whole transfer."""

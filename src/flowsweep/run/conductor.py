@@ -30,9 +30,8 @@ from flowsweep.run.events import (
 )
 from flowsweep.run.keeper import Keeper
 from flowsweep.run.observer import PathObserver, links_table
-from flowsweep.run.outcome import Recorder, Status, TrialOutcome
+from flowsweep.run.outcome import EndRole, Recorder, Status, TrialOutcome
 from flowsweep.run.packed import PackedRunner
-from flowsweep.run.requests import EndRole
 from flowsweep.run.results import simultaneous, unreachable, without_data
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions

@@ -14,6 +14,7 @@ from flowsweep.schedule.search.steps import EndedEarly, Learned
 from flowsweep.schedule.trial import Trial
 
 Status = Literal["ok", "failed", "incomplete"]
+EndRole = Literal["source", "sink"]
 
 
 class Failure(BaseModel):

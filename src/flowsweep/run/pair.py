@@ -17,7 +17,8 @@ from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd, NearEnd
 from flowsweep.run.first_failure import all_of
-from flowsweep.run.requests import EndRole, address_for, connect, listen
+from flowsweep.run.outcome import EndRole
+from flowsweep.run.requests import address_for, connect, listen
 from flowsweep.run.tests.bulk import window_of
 from flowsweep.run.tests.registry import settings_of
 from flowsweep.run.traffic import Traffic

@@ -7,7 +7,8 @@ from typing import Literal
 from flowsweep.errors import PreflightError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts
-from flowsweep.run.requests import EndRole, address_for
+from flowsweep.run.outcome import EndRole
+from flowsweep.run.requests import address_for
 from flowsweep.run.tests.bulk import window_of
 from flowsweep.schedule.parameters import Bulk, Parameters
 from flowsweep.schedule.trial import Slot, Trial

@@ -12,7 +12,7 @@ from flowsweep.defaults import (
     TRIAL_EVENTS_LEAST,
 )
 from flowsweep.hosts.inbox import Allowance
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.run.tests.registry import RUN_TESTS
 from flowsweep.run.traffic import Traffic
 

@@ -1,12 +1,9 @@
 """How the two ends of a pair of hosts meet."""
 
 from itertools import zip_longest
-from typing import Literal
 
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import AddressPair, Connect, Listen, PortRange
-
-EndRole = Literal["source", "sink"]
 
 
 def listen(access: HostAccess) -> Listen:

@@ -12,9 +12,8 @@ from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.first_failure import all_of, until_over
 from flowsweep.run.observer import PathWatch, unless_broken
-from flowsweep.run.outcome import Failure, TrialOutcome
+from flowsweep.run.outcome import EndRole, Failure, TrialOutcome
 from flowsweep.run.pair import Pair
-from flowsweep.run.requests import EndRole
 from flowsweep.run.results import outcome_of
 from flowsweep.run.starting import CommonStart, common_start
 from flowsweep.run.traffic import own_traffic

@@ -21,9 +21,8 @@ from flowsweep.hosts.messages import (
 )
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
-from flowsweep.run.outcome import Failure
+from flowsweep.run.outcome import EndRole, Failure
 from flowsweep.run.report_limits import allowance_of
-from flowsweep.run.requests import EndRole
 from flowsweep.run.traffic import Traffic
 
 POINT_BUSY = "point_busy"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from flowsweep.defaults import MICROSECOND_NS, SECOND_NS, SILENCE_TIMEOUT_NS
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.schedule.parameters import Bulk, Parameters
 from flowsweep.schedule.tests.file import FileParameters
 from flowsweep.schedule.tests.mptcp import MptcpParameters

@@ -3,7 +3,7 @@
 from flowsweep.defaults import FILES_MAX, MICROSECOND_NS, SILENCE_TIMEOUT_NS
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import FileTest, TcpSettings
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.run.tests.bulk import SAMPLE_BYTES, sample_rows, tcp_fields
 from flowsweep.schedule.tests.file import FileParameters
 

@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import SUBFLOWS_MAX
 from flowsweep.hosts.messages import MptcpTest, TcpSettings
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.run.tests.bulk import SAMPLE_BYTES, sample_rows, tcp_fields
 from flowsweep.schedule.tests.mptcp import MptcpParameters
 

@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS
 from flowsweep.hosts.messages import PathTest
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.schedule.tests.path import HOP_TRIES, PathParameters
 
 _HOP_BYTES = 192

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from flowsweep.hosts.access import HostAccess
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.run.tests.file import file_settings, file_table_bytes, in_folder
 from flowsweep.run.tests.mptcp import mptcp_settings, mptcp_table_bytes
 from flowsweep.run.tests.path import path_settings, path_table_bytes

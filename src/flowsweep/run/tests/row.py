@@ -15,7 +15,7 @@ from flowsweep.hosts.messages import (
     TcpTest,
     UdpTest,
 )
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 
 Settings = TcpTest | FileTest | QuicTest | MptcpTest | UdpTest | RttTest | PathTest | AddedTest
 

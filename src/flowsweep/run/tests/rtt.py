@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS, SECOND_NS
 from flowsweep.hosts.messages import RttTest
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.schedule.tests.rtt import RttParameters
 
 _ECHO_BYTES = 96

@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import MICROSECOND_NS, PER_MILLION
 from flowsweep.hosts.messages import TcpTest, Until
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.run.tests.bulk import SAMPLE_BYTES, sample_rows, tcp_fields
 from flowsweep.schedule.tests.tcp import TcpParameters
 

@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.hosts.messages import UdpTest
-from flowsweep.run.requests import EndRole
+from flowsweep.run.outcome import EndRole
 from flowsweep.run.tests.bulk import SAMPLE_BYTES, bulk_settings, sample_rows
 from flowsweep.schedule.tests.udp import UdpParameters
 
