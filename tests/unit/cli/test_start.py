@@ -14,8 +14,10 @@ import pytest
 from typer.main import get_command
 
 from analysis_support import make_campaign, write_archive
+from flowsweep.archive import read_archive
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import app
+from flowsweep.cli.summary_rows import rows_at_end
 
 pytestmark = pytest.mark.whole
 
@@ -31,7 +33,8 @@ HELP = ("rich.markdown", "markdown_it", "pygments", "rich.traceback")
 PLANS = ("flowsweep.plan.model", "flowsweep.archive")
 FILES = ("ssl", "pyarrow.fs", "pyarrow.parquet", "flowsweep.archive.entries")
 SERVER = ("starlette", "uvicorn", "prometheus_client")
-ALL = (SERVER, NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, PLANS, FILES)
+CALCULATION = ("pyarrow.compute", "pyarrow.acero", "flowsweep.hosts.messages")
+ALL = (CALCULATION, SERVER, NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, PLANS, FILES)
 
 PLAN = """
 [campaign]
@@ -51,7 +54,10 @@ duration = "3s"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With an archive and a plan, whose engines are not there."""
     folder = tmp_path_factory.mktemp("start")
-    write_archive(folder / "archive", make_campaign(flows=(1,), window_sums=(1 << 18,)))
+    for archive in ("archive", "kept"):
+        write_archive(folder / archive, make_campaign(flows=(1,), window_sums=(1 << 18,)))
+    with read_archive(folder / "kept") as kept:
+        rows_at_end(kept)
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     (folder / "results.csv").write_text("from,to,bandwidth\na,b,1000000\n", encoding="utf-8")
     return folder
@@ -119,6 +125,11 @@ ROWS = {
     ),
     "note": ((*NO_TABLES, TRAFFIC, SERVER), "note archive upgraded", 0),
     "summary": ((*ONLY_TABLES, ANALYSIS, ARRAYS), "summary archive", 0),
+    "summary that was kept": (
+        (*ONLY_TABLES, ANALYSIS, ARRAYS, DATABASE, CALCULATION, TRAFFIC),
+        "summary kept",
+        0,
+    ),
     "findings": ((NEVER, FIGURES), "findings archive", 0),
     "report": ((NEVER,), "report archive -o report.html", 0),
     "compare": ((NEVER, FIGURES), "compare archive archive", 2),
