@@ -34,7 +34,20 @@ PLANS = ("flowsweep.plan.model", "flowsweep.archive")
 FILES = ("ssl", "pyarrow.fs", "pyarrow.parquet", "flowsweep.archive.entries")
 SERVER = ("starlette", "uvicorn", "prometheus_client")
 CALCULATION = ("pyarrow.compute", "pyarrow.acero", "flowsweep.hosts.messages")
-ALL = (CALCULATION, SERVER, NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, PLANS, FILES)
+ALL = (
+    CALCULATION,
+    SERVER,
+    NEVER,
+    HELP,
+    STATISTICS,
+    FIGURES,
+    ANALYSIS,
+    DATABASE,
+    TABLES,
+    TRAFFIC,
+    PLANS,
+    FILES,
+)
 
 PLAN = """
 [campaign]
