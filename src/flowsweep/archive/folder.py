@@ -86,7 +86,9 @@ class Folder:
             ArchiveError: It has more than `at_most` bytes.
         """
         with os.fdopen(self.open(name), "rb") as file:
-            data = file.read(at_most + 1)
+            # Room is made for as many bytes as are asked for: not for all that a file may have.
+            data = file.read(min(os.fstat(file.fileno()).st_size, at_most) + 1)
+            data += file.read(at_most + 1 - len(data)) if file.peek(1) else b""
         if len(data) > at_most:
             raise ArchiveError(f"{self.path / name}: has more than {at_most} bytes, which none should have")
         return data

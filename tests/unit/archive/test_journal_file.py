@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,34 @@ def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path, monkeypatch: p
     journal.append(THIRD)
     journal.close()
     assert parse((tmp_path / "journal").read_bytes(), "journal").payloads == (FIRST, THIRD)
+
+
+def test_room_is_made_for_what_a_file_has_and_not_for_all_that_it_may_have(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 1000)
+    tracemalloc.start()
+    try:
+        assert Folder(tmp_path).read("file", at_most=1 << 30) == b"x" * 1000
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 1 << 20
+
+
+def test_a_file_that_grows_meanwhile_is_read_to_its_end_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"x")
+    looked = os.fstat
+
+    def grown_since(descriptor: int) -> os.stat_result:
+        found = looked(descriptor)
+        with file.open("ab") as appended:
+            appended.write(b"x" * 900)
+        return found
+
+    monkeypatch.setattr("flowsweep.archive.folder.os.fstat", grown_since)
+    assert Folder(tmp_path).read("file", at_most=1 << 20) == file.read_bytes()
+    assert file.stat().st_size > 900
+    with pytest.raises(ArchiveError, match="which none should have"):
+        Folder(tmp_path).read("file", at_most=file.stat().st_size)
