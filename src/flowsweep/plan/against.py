@@ -73,6 +73,9 @@ def _shared_problems(a: Plan, b: Plan) -> Iterator[str]:
             "hosts and links and differ in keys of [[sweep]] alone; for anything else run two campaigns and "
             "compare them"
         )
+    for table in ("alarms", "retain"):
+        if getattr(a, table) != getattr(b, table):
+            yield f"{table}: differs, expected the same in both: it is of the one archive that both fill"
     if max(a.campaign.concurrent, b.campaign.concurrent) > 1:
         yield (
             "campaign.concurrent: found, expected one trial at a time: A and B take turns, and what runs "

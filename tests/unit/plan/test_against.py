@@ -137,6 +137,15 @@ def test_hosts_and_links_are_shared() -> None:
         joined(plan_of(""), a)
 
 
+@pytest.mark.parametrize("table", ['[alarms]\ncommand = ["true"]', '[retain]\nsamples = "90d"'])
+def test_what_is_of_the_archive_is_the_same_in_both(table: str) -> None:
+    times = '[campaign]\nevery = "1h"\nfor = "24h"\n' + LAB.replace("RATE", "50Mbit/s")
+    a, b = (parse_plan(text, "lab.toml") for text in (times, f"{table}\n{times}"))
+    with pytest.raises(PlanError, match=rf"{table[1:7]}: differs, expected the same in both"):
+        joined(a, b)
+    assert joined(b, b).sweeps == joined(a, a).sweeps
+
+
 def test_times_are_those_of_both() -> None:
     plan = against("flows = 1", "flows = 2", 'every = "1h"\nfor = "24h"')
     assert joined_plan(plan.model_dump(mode="json")) == plan

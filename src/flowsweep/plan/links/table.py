@@ -159,7 +159,8 @@ class LinkTable(HopTable):
     )
     icmp_interval: fields.IcmpInterval | None = key(
         "From one ICMP error (time exceeded, unreachable) of a router or host of this link to its next; 0s: "
-        "no limit. The kernel's own if absent: six at once, then one a second.",
+        "as many as the kernel sends to all together (net.ipv4.icmp_msgs_per_sec). The kernel's own for each "
+        "receiver if absent: six at once, then one a second.",
         None,
         examples=["10ms"],
     )

@@ -42,7 +42,11 @@ class RateRange(Table):
     low: fields.Rate = Field(
         alias="from", description="The lowest rate that is tried.", examples=["10Mbit/s"]
     )
-    high: fields.Rate = Field(alias="to", description="The highest rate that is tried.", examples=["1Gbit/s"])
+    high: fields.Rate = Field(
+        alias="to",
+        description="The highest rate that is tried; for the knee of latency at least twice `from`.",
+        examples=["1Gbit/s"],
+    )
 
 
 def _written_as(value: object) -> str:

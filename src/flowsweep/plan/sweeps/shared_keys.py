@@ -20,7 +20,7 @@ class BulkKeys(Table):
     )
     window: Windows | None = key(
         "Socket buffer per flow, both ends, of QUIC the window of a connection; the kernel's autotuning, "
-        "or what QUIC's library has, if absent.",
+        "or what QUIC's library has, if absent. A sink of datagrams asks for 4MiB if absent.",
         None,
         examples=["64KiB", ["64KiB", "128KiB", "256KiB"], {"from": "64KiB", "to": "64MiB"}],
     )
@@ -48,7 +48,8 @@ class BulkKeys(Table):
     length: fields.Axis[fields.Length] | None = key(
         f"Bytes handed to one write or read; if absent {units.write_size(defaults.LENGTH_BYTES)}, or less, "
         f"so that the slowest `rate` makes at least {defaults.WRITES_PER_INTERVAL} writes an interval. "
-        f"Of UDP the payload of a datagram; {units.write_size(defaults.DATAGRAM_BYTES)} if absent.",
+        f"Of UDP the payload of a datagram; {units.write_size(defaults.DATAGRAM_BYTES)} if absent. Of rtt "
+        f"that of a probe; {units.write_size(defaults.ECHO_BYTES)} if absent.",
         None,
         examples=["8KB", ["2KB", "8KB"]],
     )
@@ -75,7 +76,8 @@ class BulkKeys(Table):
         "How long the sink may continue to read after the source has stopped before the trial is incomplete; "
         f"{units.write_duration(defaults.DRAIN_TIMEOUT_NS)} if absent. For files, how long it may write, "
         f"sync and read back, too; {units.write_duration(defaults.FILE_DRAIN_TIMEOUT_NS)} if absent. For "
-        f"UDP, how long it always reads on; {units.write_duration(defaults.DATAGRAM_DRAIN_NS)} if absent.",
+        "UDP, how long it waits for datagrams that are missing; "
+        f"{units.write_duration(defaults.DATAGRAM_DRAIN_NS)} if absent.",
         None,
         examples=["2s"],
     )
