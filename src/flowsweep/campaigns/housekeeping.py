@@ -34,20 +34,32 @@ TURN_NS = 10 * 60 * SECOND_NS
 """So much; and what is due waits for so long, at most, for what still runs to end."""
 
 
+_M_MMAP_THRESHOLD = -3
+"""Of mallopt(3), as the next."""
 _M_ARENA_MAX = -8
-"""Of mallopt(3)."""
+_MAPPED_BYTES = 256 << 10
+"""What is larger has pages of its own, which go back when it is freed. By itself glibc raises this as such
+pieces are freed, up to 32 MiB, and they then leave holes behind."""
 _ARENAS = 2
 
 
 def return_freed_memory() -> None:
     """Have freed memory go back to the system: Arrow's own pool keeps it, as do malloc's arenas of threads.
 
-    Where 4032 trials an hour are kept, a process is some 20 MiB smaller (bench/service_load.py). To be called
-    before threads begin; C libraries other than glibc have no arenas.
+    Where 4032 trials an hour are kept, a process is some 30 MiB smaller (bench/service_load.py). To be called
+    before threads begin; C libraries other than glibc have neither.
     """
     with suppress(AttributeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_M_ARENA_MAX, _ARENAS)
+        libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
     pa.set_memory_pool(pa.system_memory_pool())
+
+
+def _trim() -> None:
+    """Have the system take back whole pages within what is in use: merging leaves many behind."""
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class Housekeeping:
@@ -179,6 +191,7 @@ class Housekeeping:
             # Nothing is lost: the small files stay, and are merged when the campaign is next gone on with.
             self._given_up = True
             self._told(f"its files are not merged: {error}")
+        _trim()
         return True
 
     def refuses(self) -> str | None:
