@@ -24,12 +24,12 @@ from flowsweep.wording import counted, format_change, format_margin, format_rate
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A direction at one setting, repeat by repeat."""
+    """A direction at one setting, in the repeats that have it both ways at once and one way at a time."""
 
     apart: tuple[ObservedRow, ...]
     at_once: tuple[ObservedRow, ...]
     logs: tuple[float, ...]
-    """Of goodput both ways at once to that one way at a time, of each repeat that has both."""
+    """Of goodput both ways at once to that one way at a time, of each repeat."""
 
     def estimate(self, settings: int) -> tuple[float, float, float]:
         """Natural logarithm, and the ends of its interval, with that of all `settings` right together."""
@@ -93,18 +93,25 @@ def _setting(asked_bps: Mapping[str, int], row: ObservedRow) -> tuple[object, ..
 
 
 def _compared(rows: Sequence[ObservedRow]) -> _Compared | None:
-    at_once, apart = ([row for row in rows if bool(row["simultaneous"]) is way] for way in (True, False))
-    means = [
-        {
-            repeat: fmean(math.log(goodput_of(row)) for row in own)
-            for repeat, own in grouped(part, lambda row: row["repeat"]).items()
-        }
-        for part in (at_once, apart)
-    ]
-    logs = tuple(means[0][repeat] - means[1][repeat] for repeat in means[0] if repeat in means[1])
-    if len(logs) < FEWEST_FOR_INTERVAL:
+    at_once, apart = (
+        _by_repeat([row for row in rows if bool(row["simultaneous"]) is way]) for way in (True, False)
+    )
+    both = [repeat for repeat in at_once if repeat in apart]
+    if len(both) < FEWEST_FOR_INTERVAL:
         return None
-    return _Compared(tuple(apart), tuple(at_once), logs)
+    return _Compared(
+        apart=tuple(row for repeat in both for row in apart[repeat]),
+        at_once=tuple(row for repeat in both for row in at_once[repeat]),
+        logs=tuple(_mean_log(at_once[repeat]) - _mean_log(apart[repeat]) for repeat in both),
+    )
+
+
+def _by_repeat(rows: Sequence[ObservedRow]) -> dict[int, list[ObservedRow]]:
+    return grouped(rows, lambda row: row["repeat"])
+
+
+def _mean_log(rows: Sequence[ObservedRow]) -> float:
+    return fmean(math.log(goodput_of(row)) for row in rows)
 
 
 def _hypothesis(mode: str | None, most: _Compared, place: str, settings: int, margin: float) -> Hypothesis:
@@ -134,7 +141,7 @@ def _said(
     percents = [percent(value) for value in estimate]
     change = format_change(*percents)
     alone, at_once = (
-        format_rate(math.exp(fmean(math.log(goodput_of(row)) for row in rows)))
+        format_rate(math.exp(fmean(map(_mean_log, _by_repeat(rows).values()))))
         for rows in (most.apart, most.at_once)
     )
     where = most.apart[0][DIRECTION]

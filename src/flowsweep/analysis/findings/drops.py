@@ -17,6 +17,8 @@ from flowsweep.wording import counted, format_duration, format_milliseconds, for
 TRIALS_MAX = 200
 """Of a campaign, samples of so many trials are looked at; more would tell no more."""
 _DROPPED = "dropped"
+_QUEUE, _RANDOM, _POLICER = range(3)
+"""Places among the counters of `_drops`."""
 _METHOD_LINKS = "in which the emulated links' own counters of drops rose, of all trials together"
 _ALL_COUNTERS_S = 3_600
 """So long all counters of a link are kept. Of what lasts longer, from connecting to the end of its drain, two
@@ -156,26 +158,28 @@ def _where(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> st
 
 
 def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> _Answer:
-    queue, random, policer = map(sum, zip(*map(_drops, rows), strict=True))
+    counts = queue, random, policer = tuple(map(sum, zip(*map(_drops, rows), strict=True)))
     total = queue + random + policer
-    share = queue / total
-    trials = _where(rows, everywhere)
+    most = next((place for place, count in enumerate(counts) if count >= MOST * total), None)
+    # What the main cause dropped is said of the trials in which it did.
+    own = rows if most is None else [row for row in rows if _drops(row)[most]]
+    trials = _where(own, everywhere)
     intervals = _intervals(rows)
     dropped = _dropped_in(queue, random, policer, intervals)
-    if policer >= MOST * total:
+    if most == _POLICER:
         claim = f"the emulated link's policer drops what exceeds its rate, in {trials}: {dropped}"
         claim += ". Sending at its rate loses less"
-    elif share >= MOST:
-        added_ms = _median_added_ms(rows)
-        counts = " in the time that counts" if any(row.get("omit_s") for row in rows) else ""
-        claim = f"the emulated link's queue overflowed in {trials}{counts}: {dropped}"
+    elif most == _QUEUE:
+        added_ms = _median_added_ms(own)
+        when = " in the time that counts" if any(row.get("omit_s") for row in own) else ""
+        claim = f"the emulated link's queue overflowed in {trials}{when}: {dropped}"
         if added_ms is not None:
             claim += f"; round trips then are {format_milliseconds(added_ms)} longer than the least"
-    elif random >= MOST * total:
+    elif most == _RANDOM:
         claim = f"the emulated link loses packets at random, in {trials}: {dropped}"
     else:
         claim = f"the emulated link drops packets for more than one reason, in {trials}: {dropped}"
-    return _Answer(claim, f"intervals {intervals} {_METHOD_LINKS}", rows, share, "1")
+    return _Answer(claim, f"intervals {intervals} {_METHOD_LINKS}", own, queue / total, "1")
 
 
 def _intervals(rows: Sequence[ObservedRow]) -> str:

@@ -26,6 +26,7 @@ _FEW = 0.05
 _WITHOUT_FAILED = "is that of the trials that ended ok; it is too high if the slow ones are those that fail"
 _OF_NO_TRAFFIC = "is that of the trials that ended ok; it misleads if those that fail would be unlike them"
 """Of tests that have no goodput."""
+_UNKNOWN = "nothing is known of goodput"
 _TWO_KINDS = "is of two kinds of trials, which no mean describes"
 
 
@@ -41,6 +42,8 @@ class _Event:
     """For that, where more of them are."""
     everywhere: str
     """For that, if it is not known where."""
+    unknown: str
+    """What there is to say where it became of all of them."""
     trials: tuple[str, ...]
     """Their trial_id."""
     among: tuple[ObservedRow, ...]
@@ -85,6 +88,7 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
         subject="goodput" if bulk else "what was measured",
         consequence=_WITHOUT_FAILED if bulk else _OF_NO_TRAFFIC,
         everywhere=_WITHOUT_FAILED if bulk else _OF_NO_TRAFFIC,
+        unknown=_UNKNOWN if bulk else "nothing was measured",
         trials=tuple(row["trial_id"] for row in rows if row["status"] != "ok"),
         among=tuple(rows),
     )
@@ -97,6 +101,7 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
         everywhere=_TWO_KINDS
         if len(slow) > _FEW * len(ended)
         else "averaged over repeats is lower because of these trials",
+        unknown=_UNKNOWN,
         trials=slow,
         among=ended,
     )
@@ -173,4 +178,6 @@ def _say(event: _Event, uneven: Uneven, decision: Decision) -> str:
     counts = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
     where, place = ("more", "there") if more else ("fewer", "elsewhere")
     misled = f"{event.subject} {place} {event.consequence}"
+    if (here == size) if more else (elsewhere == other_size):
+        misled = f"{event.unknown} {place}"
     return f"{_counts(event)}, {where} at {uneven.words} ({counts}): {misled}."

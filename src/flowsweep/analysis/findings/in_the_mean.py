@@ -11,9 +11,13 @@ from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.sentences import name_point
 from flowsweep.analysis.statistics.design import Design, Level, design
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
-from flowsweep.analysis.summarising.trial_row import goodput_of
+from flowsweep.analysis.summarising.trial_row import goodput_of, quantity_of
+from flowsweep.tests import facts_of
 from flowsweep.wording import format_share
 
+_LOST = ("loss_share", "loss", "packets_lost", "retransmits")
+"""Columns that say whether a trial lost anything: the first that is known does. The last counts
+what was before the time that counts, too."""
 _BETWEEN_OTHERS = "dip"
 """What falls off at one end is no dip."""
 
@@ -25,8 +29,8 @@ class _Interrupted:
     where: str
     share: float
     """How far the mean over a trial is below its median interval, relative; the median over repeats."""
-    stalled: bool
-    """Whether any of its trials stalled, or nobody knows; else it is losses."""
+    causes: str
+    """What may explain that, in words."""
 
 
 def alike_in_the_mean(
@@ -81,8 +85,7 @@ def _interrupted(
         level = max(unlike, key=lambda level: shares[level], default=None)
         if unlike and (most is None or shares[level] > most.share):
             own = levels[level]
-            stalled = any(row.get("stalled_share") != 0 for row in own)
-            most = _Interrupted(name_point(observed, own[0]), shares[level], stalled)
+            most = _Interrupted(name_point(observed, own[0]), shares[level], _causes(own))
     return most
 
 
@@ -101,12 +104,27 @@ def _below_median(row: ObservedRow) -> float:
     return 0.0 if mean_bps is None else 1 - mean_bps / goodput_of(row)
 
 
+def _causes(rows: Sequence[ObservedRow]) -> str:
+    """Name what any of some trials had, or may have had where nobody knows, that lowers a mean."""
+    causes = ["losses"] if any(_lost(row) for row in rows) else []
+    causes += ["stalls"] if any(row.get("stalled_share") != 0 for row in rows) else []
+    started = not any(row.get("omit_s") or facts_of(row["test"]).datagrams for row in rows)
+    causes += ["slow start"] if started else []
+    *others, last = causes or ["unsteady goodput"]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _lost(row: ObservedRow) -> bool:
+    """Whether a trial lost anything, or nobody knows."""
+    return next((lost for name in _LOST if (lost := quantity_of(row, name)) is not None), 1) > 0
+
+
 def _say(hypothesis: Hypothesis, found: _Interrupted, decision: Decision) -> str:
     claim = hypothesis.say(decision)
     if decision != "undecided":
         return claim
-    causes = "losses or stalls" if found.stalled else "losses"
     return (
-        f"{claim} These are medians of intervals: at {found.where} {causes} lower the mean over a "
-        f"trial to {format_share(found.share)} below its median interval, so nothing is claimed."
+        f"{claim} These are medians of intervals: at {found.where} the mean over a trial is "
+        f"{format_share(found.share)} below its median interval, which {found.causes} may explain, so "
+        "nothing is claimed."
     )

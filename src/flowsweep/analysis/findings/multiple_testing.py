@@ -21,11 +21,16 @@ def decided(hypotheses: Sequence[Hypothesis]) -> list[Finding]:
         practical effect" where the 95 % interval lies within the margin; else "undecided". One without a
         p-value is "described".
     """
-    adjusted = iter(holm([hypothesis.p_value for hypothesis in hypotheses if hypothesis.p_value is not None]))
     return [
-        _finding(hypothesis, None if hypothesis.p_value is None else next(adjusted))
-        for hypothesis in hypotheses
+        _finding(hypothesis, p_adjusted)
+        for hypothesis, p_adjusted in zip(hypotheses, corrected(hypotheses), strict=True)
     ]
+
+
+def corrected(hypotheses: Sequence[Hypothesis]) -> list[float | None]:
+    """Correct the p-values of hypotheses together, in the same order; None of one that has none."""
+    adjusted = iter(holm([hypothesis.p_value for hypothesis in hypotheses if hypothesis.p_value is not None]))
+    return [None if hypothesis.p_value is None else next(adjusted) for hypothesis in hypotheses]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

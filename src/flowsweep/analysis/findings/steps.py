@@ -114,7 +114,7 @@ def step_hypotheses(observed: Observations, series: CampaignSeries, step: Step |
 
 
 def trials_since(hypotheses: Iterable[Hypothesis]) -> frozenset[str]:
-    """Name the trials since the steps among some hypotheses, those of them that are beyond chance."""
+    """Name the trials since the steps among some hypotheses, all of which are claimed."""
     steps = (one for one in hypotheses if one.kind == "step" and one.estimate.effect is not None)
     return frozenset(trial for one in steps for trial in one.evidence)
 

@@ -17,6 +17,7 @@ from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.correlation import correlation_hypotheses
 from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.duration import duration_hypotheses
+from flowsweep.analysis.findings.each_side import on_each_side
 from flowsweep.analysis.findings.empty_trials import empty_hypotheses
 from flowsweep.analysis.findings.failures import failure_hypotheses
 from flowsweep.analysis.findings.finding import Decision, Finding
@@ -38,7 +39,6 @@ from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses
 from flowsweep.analysis.findings.segment_size import segment_hypotheses
 from flowsweep.analysis.findings.shorter_queue import shorter_queue_hypotheses
-from flowsweep.analysis.findings.steps import trials_since
 from flowsweep.analysis.findings.still_growing import with_growing_trials
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
@@ -126,7 +126,7 @@ def findings(
     if within is not None:
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
-    return most_important_first(decided(_in_order(_once(hypotheses))))
+    return most_important_first(decided(_in_order(_once(on_each_side(hypotheses, comparable)))))
 
 
 def _in_order(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
@@ -228,18 +228,17 @@ def repeat_hypotheses(
 
     Returns:
         Whether the duration matters, variation, drift, steps, cycles, outliers and correlation with the
-        hosts, as far as the trials tell; the methods are those of the functions it calls.
+        hosts, as far as the trials tell; the methods are those of the functions it calls. Variation and
+        outliers are those of all trials: `on_each_side` knows which steps are claimed.
     """
     grid = design(observed)
     noise, series = repeat_noise(grid), campaign_series(grid)
     models = None if series is None else noise_models(series)
-    of_each_path = list(_of_each_path(observed, noise, series, models, margin=margin))
-    on_each_side = repeat_noise(grid, trials_since(of_each_path))
     return [
         *duration_hypotheses(observed, grid, margin=margin),
-        *variation_hypotheses(observed, grid, on_each_side),
-        *of_each_path,
-        *outlier_hypotheses(observed, on_each_side),
+        *variation_hypotheses(observed, grid, noise),
+        *_of_each_path(observed, noise, series, models, margin=margin),
+        *outlier_hypotheses(observed, noise),
         *correlation_hypotheses(observed, noise, series, models),
         *monitor_hypotheses(observed, explained, margin=margin),
     ]

@@ -24,6 +24,8 @@ _DECILES_APART = NormalDist().inv_cdf(0.9) - NormalDist().inv_cdf(0.1)
 _PERCENT = 100
 _CHANCE = 0.001
 """Levels that scatter alike are called unlike that seldom."""
+_ROUNDING = 1e-9
+"""Standard deviation of a logarithm up to which what is left of equal repeats may be."""
 _Scatter = tuple[Level, float]
 """A level, and the standard deviation of repeats of its points."""
 _LARGEST_VARIANCE = 700.0
@@ -139,16 +141,19 @@ def _unlike(observed: Observations, grid: Design, noise: RepeatNoise) -> str:
     if not p_value * len(found) < _CHANCE:
         return ""
     ends = (min(levels, key=lambda one: one[1]), max(levels, key=lambda one: one[1]))
-    low, high = (
-        f"{format_number(_coefficient(own**2) or math.inf)} % at {level_words(axis, level)}"
-        for level, own in ends
-    )
+    low, high = (f"{format_number(_scatter(own))} % at {level_words(axis, level)}" for level, own in ends)
     return f"; about the means of their points by {low}, by {high}, {AXIS_NAMES.get(axis, axis)}"
 
 
 def _contrasts(repeats: Floats) -> list[float]:
     """Sizes of what repeats of a point differ by: one fewer than there are, as two have one difference."""
     return [abs(float(contrast)) for contrast in scipy.linalg.helmert(len(repeats)) @ repeats]
+
+
+def _scatter(deviation: float) -> float:
+    """The coefficient of variation, in percent; nothing of repeats that differ by rounding alone."""
+    value = _coefficient(deviation**2 if deviation >= _ROUNDING else 0.0)
+    return math.inf if value is None else value
 
 
 def _rms(values: Sequence[float]) -> float:

@@ -1,13 +1,14 @@
 """A design without the trials that stand out from their repeats."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from flowsweep.analysis.statistics.design import Design
+from flowsweep.analysis.axes import UNORDERED
+from flowsweep.analysis.statistics.design import Design, Level
 from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
@@ -16,6 +17,8 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN, SLOW_SHARE
 
 _SLOW = math.log(SLOW_SHARE)
 _PAIR = 2
+_FIRST_AXIS = 2
+"""Place of the first level in a `Point`."""
 
 Point = tuple[Hashable, ...]
 """Hosts, direction and the level of each axis."""
@@ -49,8 +52,9 @@ def usual_trials(grid: Design) -> tuple[Design, LeftOut]:
         What is left, and how many trials and whole points that leaves out: the units of a trial that stands
         out, the points of which it is not known which repeat is slow (`robust_fit`), and points that nobody
         can vouch for: of one repeat, of two where other trials stand out, with less than half of what three
-        quarters of the points have that differ from it in one axis only. The design itself where that is
-        none, where a level of an axis would be lost, or where points ran once.
+        quarters of the points have that differ from it in one axis only, of all axes and of each by itself,
+        unless they rise from the end of an axis on by as much as the two next to it. The design itself where
+        that is none, where a level of an axis would be lost, or where points ran once.
     """
     noise = repeat_noise(grid)
     nothing = LeftOut(0, 0, len(_points(grid)))
@@ -73,7 +77,7 @@ def usual_trials(grid: Design) -> tuple[Design, LeftOut]:
     means = {point: float(np.mean(logs)) for point, logs in values.items()}
     vouched = _PAIR if unusual else 1
     for point, logs in values.items():
-        if len(logs) <= vouched and _below_neighbours(point, means):
+        if len(logs) <= vouched and _below_neighbours(point, means, grid):
             unusual.update(trials[point])
     units = tuple(unit for unit in grid.units if not any(row["trial_id"] in unusual for row in unit.rows))
     left = replace(grid, units=units)
@@ -87,11 +91,39 @@ def _points(grid: Design) -> set[Point]:
     return {(unit.hosts, *unit.levels) for unit in grid.units}
 
 
-def _below_neighbours(point: Point, means: Mapping[Point, float]) -> bool:
-    """Whether a point has less than half of most others that differ from it in one axis, or the direction."""
-    differences = sorted(
-        means[point] - mean
-        for other, mean in means.items()
-        if sum(mine != its for mine, its in zip(point, other, strict=True)) == 1
+def _below_neighbours(point: Point, means: Mapping[Point, float], grid: Design) -> bool:
+    """Whether a point has less than half of most others that differ from it in one axis, or the direction.
+
+    And less than half of what the others along each single axis let expect: at the smallest window nearly all
+    neighbours have larger windows, and a point of as many flows or of as small a window has as little.
+    """
+    along: dict[int, dict[Level, float]] = {}
+    for other, mean in means.items():
+        apart = [place for place, level in enumerate(point) if level != other[place]]
+        if len(apart) == 1:
+            along.setdefault(apart[0], {})[other[apart[0]]] = mean
+    axes = {axis: along[place] for place, axis in enumerate(grid.axes, _FIRST_AXIS) if place in along}
+    everywhere = [mean for others in along.values() for mean in others.values()]
+    if not axes or not _below_most(means[point], everywhere):
+        return False
+    levels = dict(zip(grid.axes, point[_FIRST_AXIS:], strict=True))
+    return all(
+        _below_most(means[point], list(others.values()))
+        and not _continues(levels[axis], means[point], {} if axis in UNORDERED else others)
+        for axis, others in axes.items()
     )
-    return bool(differences) and differences[-1 - len(differences) // 4] < _SLOW
+
+
+def _below_most(mean: float, others: Sequence[float]) -> bool:
+    """Whether three quarters of others have more than twice as much."""
+    differences = sorted(mean - other for other in others)
+    return differences[-1 - len(differences) // 4] < _SLOW
+
+
+def _continues(level: Level, mean: float, others: Mapping[Level, float]) -> bool:
+    """Whether the point at the end of an ordered axis has no less than the two next to it let expect."""
+    known = sorted(other for other in others if isinstance(other, int | float))
+    if len(known) <= 1 or not isinstance(level, int | float) or known[0] < level < known[-1]:
+        return False
+    near, next_to_it = known[:2] if level < known[0] else known[:-3:-1]
+    return mean - (2 * others[near] - others[next_to_it]) >= _SLOW

@@ -1,5 +1,6 @@
 """What traffic both ways at once costs a direction, where the campaign has it both ways."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,21 @@ def test_what_traffic_both_ways_costs_is_told() -> None:
     assert found.effect == pytest.approx(-79.27, abs=0.01)
     [alike] = told(trials("turns", 57.9e6), trials("together", 57.8e6))
     assert (alike.decision, "by less than 3 %" in alike.claim) == ("no practical effect", True)
+
+
+def test_repeats_that_have_only_one_way_have_no_part_in_the_goodputs() -> None:
+    """It was "from 812 Mbit/s to 400 Mbit/s": seven repeats that ran only alone carried the double."""
+    alone, both = trials("turns", 500e6), trials("together", 400e6)
+    more = tuple(
+        alone.rows[0] | {"trial_id": f"alone-{repeat}", "repeat": repeat, "goodput_bps": 1000e6}
+        for repeat in range(4, 11)
+    )
+    once = (both.rows[0] | {"trial_id": "once-11", "repeat": 11, "goodput_bps": 40e6},)
+    [found] = told(replace(alone, rows=(*more, *alone.rows)), replace(both, rows=(*once, *both.rows)))
+    assert "takes goodput from 500 Mbit/s to 400 Mbit/s, −20.0 % [" in found.claim
+    assert found.n == 6
+    assert set(found.evidence) == {row["trial_id"] for one in (alone, both) for row in one.rows}
+    assert found.method.startswith("paired differences of mean log goodput, 3 repeats;")
 
 
 def test_of_several_settings_the_one_that_differs_most_is_named() -> None:

@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.failures import failure_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import findings
-from synthetic_campaigns import Grid, campaign
+from synthetic_campaigns import KIB, Grid, campaign
 
 COUNT = 100
 
@@ -38,6 +38,30 @@ def test_half_the_trials_at_the_largest_window_fail() -> None:
     assert found.interval_low is not None
     assert 0 < found.interval_low < failed / 30 == found.effect
     assert len(found.evidence) == failed
+
+
+@pytest.mark.parametrize("test", ["tcp", "rtt"])
+def test_where_all_trials_fail_nothing_is_known(test: str) -> None:
+    """Goodput there was said to be that of the trials that ended ok: none did."""
+    rows = [
+        row | {"test": test} for row in campaign(Grid(flows=(1, 2), directions=(("a", "b"),), repeats=5), 5)
+    ]
+    for row in rows:
+        if row["window_sum_bytes"] == 512 * KIB:
+            fail(row)
+    unknown = "nothing is known of goodput" if test == "tcp" else "nothing was measured"
+    [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "failures"]
+    assert found.decision == "effect"
+    assert found.claim == (
+        "10 of 40 trials failed (25.0 %), more at window sum 512 KiB (10 of 10 at window sum 512 KiB, 0 of "
+        f"30 elsewhere): {unknown} there."
+    )
+    for row in rows:
+        if row["window_sum_bytes"] != 4096 * KIB:
+            fail(row)
+    [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "failures"]
+    assert "fewer at window sum 4 MiB (0 of 10 at window sum 4 MiB, 30 of 30 elsewhere)" in found.claim
+    assert found.claim.endswith(f": {unknown} elsewhere.")
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,33 @@ def test_links_that_count_their_drops_are_believed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("most", "other"),
+    [
+        ("link_queue_drops", "link_random_drops"),
+        ("link_random_drops", "link_queue_drops"),
+        ("link_policer_drops", "link_random_drops"),
+    ],
+)
+def test_trials_in_which_something_else_dropped_are_no_evidence_of_the_main_cause(
+    most: str, other: str
+) -> None:
+    """The queue was said to overflow in 12 trials: in 4 of them packets were lost at random only."""
+    none = {"link_queue_drops": 0, "link_random_drops": 0, "link_policer_drops": 0, "rtt_at_loss_ms": 21.2}
+    rows = [
+        trial(
+            number, verdict=LOSS, **none | ({most: 30} if number <= 8 else {other: 2, "rtt_at_loss_ms": 900})
+        )
+        for number in range(1, 13)
+    ]
+    [found] = drop_hypotheses(observed(*rows), {})
+    assert " in 8 of 12 trials: " in found.say("described")
+    assert " in 240 intervals of 100 ms, " in found.say("described")
+    assert found.evidence == tuple(row["trial_id"] for row in rows[:8])
+    if most == "link_queue_drops":
+        assert found.say("described").endswith("; round trips then are 1 ms longer than the least.")
+
+
 @pytest.mark.parametrize("duration_s", [3_600.0, 86_400.0])
 def test_counters_of_a_trial_of_an_hour_or_more_are_of_longer_intervals(duration_s: float) -> None:
     long = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40, duration_s=duration_s)

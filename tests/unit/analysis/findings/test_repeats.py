@@ -86,6 +86,19 @@ def test_levels_that_scatter_unlike_each_other_are_named() -> None:
     assert not any("about the means" in claim for claim in alike)
 
 
+@pytest.mark.parametrize(("repeats", "goodput_bps"), [(2, 90.1e6), (3, 90.1e6), (2, 1.0)])
+def test_a_level_whose_repeats_are_equal_scatters_by_nothing(repeats: int, goodput_bps: float) -> None:
+    """It was "by 0.0000000000000659 % at 1 MiB", or "by inf %" where nothing at all is left: log 1 is 0."""
+    grid = Grid(flows=(1, 2, 4, 8, 16, 32), window_sums=(1 << 19, 1 << 20), repeats=repeats, block=0.0)
+    rows = campaign(grid, 1)
+    for row in rows:
+        if row["window_sum_bytes"] == 1 << 20:
+            row["goodput_bps"] = goodput_bps
+    [claim] = [one.claim for one in findings(rows) if one.kind == "variation"]
+    assert "; about the means of their points by 0 % at 1 MiB, by " in claim
+    assert "inf" not in claim
+
+
 def test_levels_that_scatter_alike_are_not_called_unlike_where_points_ran_twice() -> None:
     """Residuals of two repeats are of one size: counted twice they made that 25 times as frequent as said."""
     grid = Grid(flows=(1, 2), window_sums=(1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22), repeats=2)

@@ -197,3 +197,49 @@ def test_figures_that_a_tool_rounded_to_equal_ones_tell_no_effect() -> None:
     next(row for row in rows if not grown(row))["goodput_bps"] = 9.42e9
     [varied] = effects([row | {"imported_from": "iperf2 a.txt"} for row in rows])
     assert varied.interval_low is not None
+
+
+RISING = Grid(
+    flows=(1, 8), window_sums=tuple(64 * KIB * 4**step for step in range(5)), directions=ONE_WAY, noise=0.01,
+    block=0.0, effect=lambda row: math.log(row[WINDOW]),
+)  # fmt: skip
+
+
+def once_at(rows: Sequence[Row], flows: int, window: int) -> list[Row]:
+    """All but one of the repeats at one point failed."""
+    return [row for row in rows if row["repeat"] == 1 or (row["flows"], row[WINDOW]) != (flows, window)]
+
+
+@pytest.mark.parametrize("flows", [1, 8])
+def test_the_smallest_window_is_not_unusual_since_larger_ones_carry_more(flows: int) -> None:
+    """It was left out where it ran once: nearly all points that differ in one axis have larger windows."""
+    (observed,) = observations(once_at(campaign(RISING, 1), flows, 64 * KIB))
+    grid = design(observed)
+    assert set(grid.axes) == {"flows", WINDOW}
+    assert usual_trials(grid) == (grid, (0, 0, 10))
+
+
+@pytest.mark.parametrize("flows", [1, 8])
+def test_the_smallest_window_per_flow_is_none_either(flows: int) -> None:
+    """One flow of it has less than all others, as the windows next to it let expect."""
+    rows = once_at(campaign(RISING, 1), flows, 64 * KIB)
+    for row in rows:
+        window = row[WINDOW]
+        row.update(dict.fromkeys(("window_bytes", "window_send_bytes", "window_recv_bytes"), window))
+        row.update({WINDOW: window * row["flows"], "goodput_bps": row["goodput_bps"] * row["flows"]})
+    (observed,) = observations(rows)
+    grid = design(observed)
+    assert set(grid.axes) == {"flows", "window_bytes"}
+    assert usual_trials(grid) == (grid, (0, 0, 10))
+
+
+@pytest.mark.parametrize("step", range(5))
+def test_what_stalled_where_it_ran_once_is_left_out_at_any_window(step: int) -> None:
+    flat = replace(RISING, flows=(1, 4, 8), effect=lambda row: 0.0)
+    rows = once_at(campaign(flat, 1), 8, flat.window_sums[step])
+    [own] = [row for row in rows if (row["flows"], row[WINDOW]) == (8, flat.window_sums[step])]
+    own["goodput_bps"] *= STALLED
+    (observed,) = observations(rows)
+    left, left_out = usual_trials(design(observed))
+    assert left_out == (1, 1, 15)
+    assert own["trial_id"] not in left.trials

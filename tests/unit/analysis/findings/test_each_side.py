@@ -1,0 +1,58 @@
+"""Trials are held against those on their side of a step only where the campaign claims one."""
+
+import numpy as np
+import pytest
+
+from campaigns_over_time import watched
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
+from synthetic_campaigns import Row
+
+_SWEEP = "windows"
+
+
+def shifted(seed: int) -> list[Row]:
+    """Twenty trials, the last ten higher by 1.7 standard deviations."""
+    generator = np.random.default_rng(seed)
+    return watched(generator.standard_normal(20) + np.repeat([0.0, 1.7], 10))
+
+
+def noise(sweep: str, seed: int) -> list[Row]:
+    rows = watched(np.random.default_rng((9, seed)).standard_normal(20))
+    return [row | {"sweep": sweep, "trial_id": f"{sweep}{row['trial_id']}"} for row in rows]
+
+
+def of_sweep(rows: list[Row]) -> dict[str, Finding]:
+    return {found.kind: found for found in findings(rows) if found.sweep == _SWEEP}
+
+
+@pytest.mark.parametrize("seed", [1, 3, 8])
+def test_no_trial_is_held_against_a_step_that_is_not_claimed(seed: int) -> None:
+    """One report said that no step stands out, and how trials scatter on each side of the step."""
+    found = of_sweep(shifted(seed))
+    step = found.pop("step")
+    assert step.p_value is not None
+    assert 0.01 < step.p_value < 0.05
+    assert step.decision == "undecided"
+    assert not [one.claim for one in found.values() if "the step" in one.claim + one.method]
+
+
+def test_whether_trials_are_split_depends_on_all_that_is_tested() -> None:
+    rows = shifted(9)
+    alone = of_sweep(rows)
+    assert alone["step"].decision == "effect"
+    assert "(coefficient of variation, on each side of the step)" in alone["variation"].claim
+    beside = of_sweep([*rows, *noise("b", 1), *noise("c", 2), *noise("d", 3)])
+    assert (beside["step"].p_value, beside["step"].decision) == (alone["step"].p_value, "undecided")
+    assert not [one.claim for one in beside.values() if "the step" in one.claim + one.method]
+    assert alone["variation"].effect is not None
+    assert beside["variation"].effect is not None
+    assert beside["variation"].effect > 1.2 * alone["variation"].effect
+
+
+def test_a_sweep_is_split_by_its_own_step_alone() -> None:
+    rows = watched([*np.random.default_rng(1).standard_normal(10), *np.full(10, 30.0)])
+    found = findings([*rows, *noise("b", 1)])
+    said = {(one.sweep, one.kind): one.claim for one in found}
+    assert "on each side of the step" in said[_SWEEP, "variation"]
+    assert "the step" not in said["b", "variation"] + said["b", "outliers"]
