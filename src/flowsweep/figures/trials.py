@@ -67,7 +67,7 @@ class TrialGroup:
 
     @cached_property
     def _varying(self) -> list[DrawnAxis]:
-        axes = [_put_together(axis, self.good) for axis in (*WINDOWS, FLOWS, *OTHERS)]
+        axes = [of_trials(axis, self.good) for axis in (*WINDOWS, FLOWS, *OTHERS)]
         return [axis for axis in axes if len(axis.values(self.good)) > 1]
 
     def describe(self, row: TrialRow) -> str:
@@ -96,7 +96,7 @@ def trial_groups(trials: Sequence[TrialRow], cells: Sequence[CellRow]) -> list[T
             where,
             MODE.text(mode) if named and mode else "",
             tuple(rows),
-            _put_together(axes[sweep, mode], rows),
+            of_trials(axes[sweep, mode], rows),
         )
         for (sweep, where, mode), rows in groups.items()
     ]
@@ -115,7 +115,7 @@ def trial_axis(axis: DrawnAxis) -> DrawnAxis:
     return WINDOW_SUM_OF_TRIAL if axis is WINDOW_SUM else axis
 
 
-def _put_together(axis: DrawnAxis, rows: Sequence[TrialRow]) -> DrawnAxis:
+def of_trials(axis: DrawnAxis, rows: Sequence[TrialRow]) -> DrawnAxis:
     """Take one sum that was asked for as one, also where some numbers of flows do not divide it."""
     own = trial_axis(axis)
     return replace(own, levels=sum_levels(rows, own.column)) if own.column in SUMS else own

@@ -37,3 +37,34 @@ def test_what_differs_in_flows_alone_does_not_differ_in_the_sum(rows):
 def test_data_have_the_sum_that_each_trial_had(rows):
     [series] = of_kind(figures(rows), "time_series")
     assert [row["window_sum_bytes"] for row in series.rows] == [row["window_sum_bytes"] for row in rows]
+
+
+def test_what_a_gb_takes_of_the_cpu_is_drawn_against_flows_at_equal_window_sum():
+    """Thirty flows take a third more than one, whatever the sum; the receiver twice as much as the sender."""
+
+    def with_cost(row: dict) -> dict:
+        cost = (0.5 if row["window_sum_asked_bytes"] == SUMS[0] else 0.4) * (1 + (row["flows"] - 1) / 87)
+        return undivided(row) | {"cpu_send_s_per_gb": cost, "cpu_recv_s_per_gb": 2 * cost}
+
+    rows = make_rows(flows=(1, 2, 7, 30), window_sums=SUMS, directions=ONE_WAY, change=with_cost)
+    *others, cost = of_kind(figures(rows), "cpu")
+    assert len(others) == 2
+    assert cost.title.endswith("for each GB, against flows")
+    assert "at equal window sum." in cost.caption
+    heights = {(trace.name, trace.yaxis): list(trace.y) for trace in cost.figure.data}
+    assert {key: (ys[0], ys[-1], len(ys)) for key, ys in heights.items()} == {
+        ("32 MB", "y"): (0.5, 0.6667, 4), ("32 MB", "y2"): (1.0, 1.333, 4),
+        ("64 MB", "y"): (0.4, 0.5333, 4), ("64 MB", "y2"): (0.8, 1.067, 4),
+    }  # fmt: skip
+    assert cost.figure.layout.yaxis.title.text == "CPU time, s/GB"
+    assert "sender 0.500 s/GB" in cost.figure.data[0].text[0]
+    assert {"cpu_send_s_per_gb", "cpu_recv_s_per_gb", "flows"} <= set(cost.rows[0])
+
+
+def test_without_its_cost_or_of_one_number_of_flows_no_cpu_time_is_drawn(rows):
+    assert len(of_kind(figures(rows), "cpu")) == 2
+    cost = {"cpu_send_s_per_gb": 0.5, "cpu_recv_s_per_gb": None}
+    one_flow = [row | cost for row in rows if row["flows"] == 1]
+    assert len(of_kind(figures(one_flow), "cpu")) == 1
+    of_sender = of_kind(figures([row | cost for row in rows]), "cpu")[-1]
+    assert {trace.yaxis for trace in of_sender.figure.data if trace.y} == {"y"}
