@@ -195,7 +195,7 @@ def test_data_of_a_figure_can_be_taken_away(visit):
     assert download.value.suggested_filename == "windows-starlight-sara.csv"
     assert lines[0] == (
         "sweep,direction,flows,window_sum_asked_bytes,goodput_median_bps,goodput_lowest_bps,goodput_highest_bps,"
-        "repeats_ok,trials,capped"
+        "goodput_average_bps,repeats_ok,trials,capped"
     )
     assert len(lines) == 31
     assert lines[1].startswith("windows,starlight → sara,1,1048576,")

@@ -1,9 +1,11 @@
 """Past results as other tools wrote them: the numbers that they have, to the digit."""
 
+import csv
 import re
 import statistics
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from typer.testing import CliRunner
@@ -217,6 +219,15 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
     assert "Measured 2001-11-28, imported " in text
     assert "the mean that the sender reports" in text
     assert "pc35.hep.ucl.ac.uk" in text
+    assert averages_in(text) == averages_of_the_page()
+
+
+def averages_in(page: str) -> dict[int, float]:
+    """Window and average bit/s, from the data of the report's figure over the window."""
+    links = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)"', page)
+    tables = [list(csv.DictReader(unquote(link).splitlines())) for link in links]
+    [points] = [table for table in tables if "goodput_average_bps" in table[0]]
+    return {int(row["window_send_bytes"]): round(float(row["goodput_average_bps"]), 3) for row in points}
 
 
 def test_files_of_unlike_detail_make_one_report(tmp_path: Path) -> None:

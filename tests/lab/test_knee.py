@@ -55,7 +55,7 @@ def the_trial(archive: Path, window_sum: str) -> Row:
     """One trial of the preset's first sweep, in a lab of its own."""
     plan = archive.with_name(f"{window_sum}.toml")
     text = (ROOT / "plans" / "slac-in2p3.toml").read_text(encoding="utf-8")
-    first, _ = text.split('[[sweep]]\nname = "back"')
+    first, _ = text.split('[[sweep]]\nname = "congestion"')
     plan.write_text(first.replace("#:schema", "#"), encoding="utf-8")
     changes = CHANGES | {"window_sum": window_sum}
     words = [word for name, value in changes.items() for word in ("--set", f"sweep.{name}={value}")]

@@ -39,7 +39,8 @@ def test_amsterdam_starlight_below_its_knee_follows_the_windows(tmp_path: Path) 
 def test_back_to_back_has_a_slope_and_a_plateau(tmp_path: Path) -> None:
     rows = run(
         "back-to-back", "send-buffer", tmp_path,
-        window_send='["16KiB", "32KiB", "208KiB"]', duration="1s", omit="200ms", interval="200ms",
+        window_send='["16KiB", "32KiB", "208KiB"]', window_recv="208KiB",
+        duration="1s", omit="200ms", interval="200ms",
     )  # fmt: skip
     small, larger, largest = sorted(rows, key=lambda row: int(row["window_send_bytes"]))
     assert goodput(small) < goodput(larger) < 0.8 * goodput(largest)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from flowsweep import axes
@@ -26,10 +26,13 @@ class DrawnAxis:
     """Its values are quantities that are drawn on a log2 axis; else they are only distinguished."""
     as_found: bool = False
     """Its values stay in the order of the rows instead of their own."""
+    levels: Mapping[Value, Value] = field(default_factory=dict, compare=False)
+    """What values stand for that are not levels of their own."""
 
     def value(self, row: Mapping[str, object]) -> Value:
         """What a row has on this axis; `None`: not set. A list becomes a tuple, to be comparable."""
-        return level_of(row, self.column)
+        value = level_of(row, self.column)
+        return self.levels.get(value, value) if self.levels else value
 
     def values(self, rows: Sequence[Mapping[str, object]]) -> tuple[Value, ...]:
         """The different values of some rows, in order, "not set" first."""

@@ -88,14 +88,6 @@ def wrapped(text: str) -> str:
     return "<br>".join(textwrap.wrap(escape(text, quote=False), _HOVER_WIDTH))
 
 
-def percent_axis(title: str, *, highest: float | None = None) -> dict[str, object]:
-    """Make the axis of a percentage; from zero to a little above the highest, if that is given."""
-    found = named_axis(f"{title}, %", nticks=6)
-    if highest is not None:
-        found["range"] = [0, highest * HEADROOM]
-    return found
-
-
 def heading(text: str, x_axis: str, y_axis: str) -> dict[str, object]:
     """Put a heading above one of several pairs of axes, given as "x2" and "y2"."""
     return {

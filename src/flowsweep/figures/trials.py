@@ -1,13 +1,14 @@
 """Single trials as figures show them: which belong together, and what each says of itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.analysis.grid_rows import POINT_COLUMNS, CellRow
+from flowsweep.analysis.statistics.sum_levels import SUMS, sum_levels
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import ECHO
 from flowsweep.figures.axis import (
@@ -66,7 +67,7 @@ class TrialGroup:
 
     @cached_property
     def _varying(self) -> list[DrawnAxis]:
-        axes = (*(trial_axis(axis) for axis in WINDOWS), FLOWS, *OTHERS)
+        axes = [of_trials(axis, self.good) for axis in (*WINDOWS, FLOWS, *OTHERS)]
         return [axis for axis in axes if len(axis.values(self.good)) > 1]
 
     def describe(self, row: TrialRow) -> str:
@@ -95,7 +96,7 @@ def trial_groups(trials: Sequence[TrialRow], cells: Sequence[CellRow]) -> list[T
             where,
             MODE.text(mode) if named and mode else "",
             tuple(rows),
-            trial_axis(axes[sweep, mode]),
+            of_trials(axes[sweep, mode], rows),
         )
         for (sweep, where, mode), rows in groups.items()
     ]
@@ -114,6 +115,12 @@ def trial_axis(axis: DrawnAxis) -> DrawnAxis:
     return WINDOW_SUM_OF_TRIAL if axis is WINDOW_SUM else axis
 
 
+def of_trials(axis: DrawnAxis, rows: Sequence[TrialRow]) -> DrawnAxis:
+    """Take one sum that was asked for as one, also where some numbers of flows do not divide it."""
+    own = trial_axis(axis)
+    return replace(own, levels=sum_levels(rows, own.column)) if own.column in SUMS else own
+
+
 def moment(row: TrialRow) -> str:
     """When a trial began, as an axis of time takes it: UTC, to the second; empty if that is not known."""
     return str(row["started_at"] or "")[:19].replace("T", " ")
@@ -125,7 +132,10 @@ def facts(group: TrialGroup, row: TrialRow) -> dict[str, object]:
         "trial_id": row["trial_id"],
         "sweep": group.sweep,
         "direction": group.direction,
-        **{axis.column: axis.value(row) for axis in (trial_axis(WINDOW_SUM), FLOWS, LENGTH, group.x)},
+        **{
+            axis.column: level_of(row, axis.column)
+            for axis in (trial_axis(WINDOW_SUM), FLOWS, LENGTH, group.x)
+        },
         "repeat": row["repeat"],
         "started_at": row["started_at"],
         "status": row["status"],

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import chain, repeat
+from typing import Any
 
 from flowsweep.defaults import IMPORT_YEARS, SECOND_NS
 from flowsweep.imports.table_header import NEEDED, Column, Header, find_header
@@ -126,8 +127,7 @@ def _transfer(row: "_Row") -> Transfer:
     rate_bps = 0.0 if failure is not None else row.real("bandwidth") or 0.0
     total = _total(rate_bps, row.real("duration"), row.whole("bytes"), failed=failure is not None)
     flow_count = row.whole("flows") or 1
-    window = row.whole("window")
-    send, recv = row.whole("window_send"), row.whole("window_recv")
+    send, recv, as_before = _windows(row)
     return Transfer(
         src=cells.get("from"),
         dst=cells.get("to"),
@@ -137,12 +137,31 @@ def _transfer(row: "_Row") -> Transfer:
         flow_count=flow_count,
         flows=(FlowReport(total),) if flow_count == 1 and isinstance(total, Report) else (),
         started_at=row.time(),
-        window_send_bytes=window if send is None else send,
-        window_recv_bytes=window if recv is None else recv,
+        window_send_bytes=send,
+        window_recv_bytes=recv,
         length_bytes=row.whole("length"),
         congestion=cells.get("congestion"),
         failure=failure,
+        as_before=as_before,
     )
+
+
+def _windows(row: "_Row") -> tuple[int | None, int | None, tuple[tuple[str, Any], ...]]:
+    """Windows that sender and receiver asked for, and in what earlier versions read them otherwise.
+
+    A socket buffer is the sender's, as on pages; beside a column of the sender's it can only be the other's.
+    """
+    window, buffer = row.whole("window"), row.whole("socket_buffer")
+    if "window_send" in row.columns and window is None:
+        window, buffer = buffer, None
+    send, recv = row.whole("window_send"), row.whole("window_recv")
+    if send is None:
+        send = window if buffer is None else buffer
+    if recv is None:
+        recv = window
+    # They took a socket buffer for that of both ends.
+    before = () if buffer is None or recv is not None else (("window_recv_bytes", buffer),)
+    return send, recv, before
 
 
 def _total(rate_bps: float, duration_s: float | None, size: int | None, *, failed: bool) -> Report | MeanRate:

@@ -78,7 +78,8 @@ _KINDS = {
         ("time", "date", "started at", "start", "start time", "timestamp"), _since_1970, "UTC, s since 1970"
     ),
     "flows": _Kind(("flows", "streams", "parallel", "parallel streams", "parallel flows")),
-    "window": _Kind(("window", "window size", "socket buffer size", "socket buffer"), *_SIZES),
+    "window": _Kind(("window", "window size"), *_SIZES),
+    "socket_buffer": _Kind(("socket buffer size", "socket buffer"), *_SIZES),
     "window_send": _Kind(("window send", "send window"), *_SIZES),
     "window_recv": _Kind(("window recv", "receive window"), *_SIZES),
     "length": _Kind(("length", "write length"), *_SIZES),

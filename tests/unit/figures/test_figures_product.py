@@ -84,3 +84,63 @@ def test_one_trial_that_answers_two_sums_of_windows_counts_once():
     (marks,) = [trace for trace in one.figure.data if trace.name == "1 flow" and trace.mode == "markers"]
     assert len(marks.x) == 6
     assert "are put together" not in one.caption
+
+
+def limited(row, verdict=None):
+    """A trial whose windows end it: 8 ms are far from full with the largest."""
+    return known(row) | {"verdict": verdict, "goodput_bps": row["window_sum_bytes"] * 8 / 0.0085}
+
+
+SMALL = (MIB // 4, MIB // 2, MIB)
+
+
+def test_where_windows_limit_the_highest_goodput_no_knee_is_drawn():
+    rows = make_rows(window_sums=SMALL, directions=ONE_WAY, change=lambda row: limited(row, "receive window"))
+    (one,) = of_kind(figures(rows), "product")
+    assert "BDP" not in [trace.name for trace in one.figure.data]
+    assert "(BDP) is not known: windows limit where goodput is highest, so it is more than" in one.caption
+    assert max(row["window_over_rtt_bps"] for row in one.rows) == MIB * 8 / 0.008
+    # What the usable windows make is above what came, and in sight.
+    assert one.figure.layout.yaxis.range[1] >= max(max(trace.y) for trace in one.figure.data)
+
+
+def test_without_a_verdict_goodput_that_grows_up_to_the_largest_window_has_no_knee():
+    rows = make_rows(window_sums=SMALL, directions=ONE_WAY, change=limited)
+    found = finding(
+        "plateau", direction="starlight → sara", axis="window_sum_bytes", effect=9e5, effect_unit="bytes",
+        evidence=tuple(row["trial_id"] for row in rows),
+    )  # fmt: skip
+    (growing,), (flat,) = (of_kind(figures(rows, findings=known), "product") for known in ((), (found,)))
+    assert "BDP" not in [trace.name for trace in growing.figure.data]
+    assert "so it is probably more than" in growing.caption
+    assert trace(flat, "BDP")
+
+
+@pytest.mark.parametrize("verdict", ["congestion window: loss", "sender CPU"])
+def test_what_else_limits_the_highest_goodput_leaves_a_knee(verdict):
+    rows = make_rows(window_sums=SMALL, directions=ONE_WAY, change=lambda row: limited(row, verdict))
+    (one,) = of_kind(figures(rows), "product")
+    assert trace(one, "BDP")
+
+
+def test_a_known_link_has_its_knee_although_windows_limit():
+    def of_link(row):
+        return limited(row, "send window") | {"link_payload_bps": 2e9}
+
+    (one,) = of_kind(figures(make_rows(window_sums=SMALL, directions=ONE_WAY, change=of_link)), "product")
+    assert 2 ** trace(one, "BDP").x[0] == pytest.approx(2e6)
+
+
+def test_a_window_of_one_end_has_its_diamonds_and_without_any_the_caption_has_none():
+    def of_sender(row):
+        others = dict.fromkeys(("window_bytes", "window_recv_bytes", "window_sum_bytes"))
+        return known(row) | others | {"window_sum_asked_bytes": None}
+
+    rows = make_rows(flows=(2,), directions=ONE_WAY, change=of_sender)
+    (one,) = of_kind(figures(rows), "product")
+    (diamonds,) = [trace for trace in one.figure.data if trace.name == "usable"]
+    assert [2**x for x in diamonds.x] == pytest.approx([MIB << step for step in range(6)])
+    assert "open diamonds" in one.caption
+    (bare,) = of_kind(figures([row | {"window_usable_bytes": None} for row in rows]), "product")
+    assert "usable" not in [trace.name for trace in bare.figure.data]
+    assert "diamonds" not in bare.caption

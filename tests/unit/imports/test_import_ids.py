@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
 from flowsweep.imports import read_file
-from flowsweep.imports.outcome import former_ids
+from flowsweep.imports.outcome import content_ids, former_ids
 from imported_trials import FILES
 
 Document = dict[str, Any]
@@ -78,3 +78,77 @@ def test_what_an_earlier_version_imported_is_not_imported_again(
     assert done.exit_code == 0, done.output
     trials = read_archive(tmp_path / "archive").tables().trials.to_pyarrow().to_pylist()
     assert [trial["trial_id"] for trial in trials] == ["c4032c010027"]
+
+
+PAGE = """\
+a |
+198.51.100.1 |
+b |
+198.51.100.2 |
+20006 |
+tcp |
+4096
+|
+1006948008 |
+1 |
+10.4 |
+1900544 |
+1465941
+|
+a |
+198.51.100.1 |
+b |
+198.51.100.2 |
+20006 |
+tcp |
+8192
+|
+1006948018 |
+1 |
+10.1 |
+3137536 |
+2495611
+|
+a |
+198.51.100.1 |
+b |
+198.51.100.2 |
+20006 |
+tcp |
+16384
+|
+1006948028 |
+1 |
+10.2 |
+3899392 |
+3049979
+|
+"""
+SAME_TABLE = """\
+from,to,time,Socket Buffer Size (bytes),flows,duration,bytes,bandwidth (bit/s)
+a,b,1006948008,4096,1,10.4,1900544,1465941
+a,b,1006948018,8192,1,10.1,3137536,2495611
+a,b,1006948028,16384,1,10.2,3899392,3049979
+"""
+
+
+def test_a_table_is_the_same_as_a_page_and_as_csv(tmp_path: Path) -> None:
+    (tmp_path / "page.txt").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "table.csv").write_text(SAME_TABLE, encoding="utf-8")
+    page, table = (read_file(tmp_path / name).transfers for name in ("page.txt", "table.csv"))
+    for tests in (page, table):
+        windows = [(test.window_send_bytes, test.window_recv_bytes) for test in tests]
+        assert windows == [(4096, None), (8192, None), (16384, None)]
+    assert content_ids(page) == content_ids(table)
+    assert former_ids(page) == content_ids(page)
+    # When a socket buffer was taken for both ends'.
+    assert former_ids(table) == ["4c216410a38e", "c7a6cd938aca", "99e12476effc"]
+
+
+def test_a_socket_buffer_beside_the_window_of_an_end_is_the_other_ends(tmp_path: Path) -> None:
+    (tmp_path / "send.csv").write_text("from,to,socket buffer,window_send,Mbit/s\na,b,4096,8192,9\n", "utf-8")
+    (tmp_path / "recv.csv").write_text("from,to,socket buffer,window_recv,Mbit/s\na,b,4096,8192,9\n", "utf-8")
+    (sending,), (receiving,) = (read_file(tmp_path / f"{end}.csv").transfers for end in ("send", "recv"))
+    assert (sending.window_send_bytes, sending.window_recv_bytes) == (8192, 4096)
+    assert (receiving.window_send_bytes, receiving.window_recv_bytes) == (4096, 8192)
+    assert former_ids([sending, receiving]) == content_ids([sending, receiving])

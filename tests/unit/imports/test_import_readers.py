@@ -214,7 +214,7 @@ def test_a_sum_of_an_interval_is_not_that_of_the_whole(tmp_path: Path) -> None:
 def test_a_table_with_a_header(tmp_path: Path, delimiter: str) -> None:
     kind, (first, second) = read(tmp_path, TABLE.replace(",", delimiter))
     assert kind == "dated-table"
-    assert (first.src, first.dst, first.window_send_bytes, first.window_recv_bytes) == ("a", "b", 4096, 4096)
+    assert (first.src, first.dst, first.window_send_bytes, first.window_recv_bytes) == ("a", "b", 4096, None)
     assert first.total == Report(0, 10_400_000_000, 1_900_544, 1_465_941.0)
     assert first.started_at == datetime(2001, 11, 28, 11, 46, 48, tzinfo=UTC)
     assert second.started_at == datetime(2001, 11, 28, 11, 46, 58, tzinfo=UTC)
@@ -237,7 +237,7 @@ def test_a_table_with_a_header(tmp_path: Path, delimiter: str) -> None:
         (SERVER_TEXT + "[  9] 0.0000-10.0000 sec  1 MBytes  1 Mbits/sec\n", 10, "connected with"),
         (SERVER_TEXT + "[  9] local a port 5001 connected with b port 1\n", 10, "no row tells"),
         (TABLE + "a,b,soon,1,1,1,1,\n", 4, 'found "soon"'),
-        (TABLE + "a,b,1,64 KB,1,1,1,\n", 4, 'window: found "64 KB"'),
+        (TABLE + "a,b,1,64 KB,1,1,1,\n", 4, 'socket_buffer: found "64 KB"'),
         (TABLE + "a,b\n", 4, "2 cells, but the header has 8"),
         (TABLE + "a,,1,1,1,1,1,\n", 4, "expected a host in to"),
     ],

@@ -10,14 +10,12 @@ from flowsweep import axes
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.statistics.sum_levels import SUMS, sum_levels
 from flowsweep.analysis.summarising.trial_row import goodput_of, quantity_of
 from flowsweep.axes import columns_of
 
 AXES = columns_of((*axes.WINDOWS, *axes.HOSTS, *axes.FLOWS, *axes.OTHERS))
 """Columns of a summary that can be an axis; of those that follow from each other the first counts."""
-
-_SUMS = frozenset({"window_sum_bytes", "rate_sum_bps"})
-"""A value times flows: a sum that was asked for comes out a little short where flows do not divide it."""
 
 _ENOUGH_REPEATED = 0.5
 
@@ -147,16 +145,11 @@ def _hosts(row: ObservedRow) -> tuple[Hashable, ...]:
 
 
 def _levels(rows: Sequence[ObservedRow], axis: str) -> list[Level]:
-    if axis not in _SUMS:
+    if axis not in SUMS:
         return [level_of(row, axis) for row in rows]
-    short = max(row["flows"] or 1 for row in rows)
+    levels = sum_levels(rows, axis)
     asked = [quantity_of(row, axis) for row in rows]
-    levels: dict[float | None, float | None] = {None: None}
-    above: float | None = None
-    for value in sorted({value for value in asked if value is not None}, reverse=True):
-        above = value if above is None or above - value >= short else above
-        levels[value] = above
-    return [levels[value] for value in asked]
+    return [None if value is None else levels[value] for value in asked]
 
 
 def _independent(levels: dict[str, list[Level]], hosts: list[tuple[Hashable, ...]]) -> tuple[str, ...]:

@@ -154,4 +154,4 @@ def _goodput(group: TrialGroup) -> str:
 def _settled(group: TrialGroup) -> tuple[str, ...]:
     """Columns that the curves tell apart, and windows per flow, which a window sum and the flows settle."""
     windows = ("window_bytes", "window_send_bytes", "window_recv_bytes")
-    return (group.x.column, *windows) if group.x is WINDOW_SUM_OF_TRIAL else (group.x.column,)
+    return (group.x.column, *windows) if group.x == WINDOW_SUM_OF_TRIAL else (group.x.column,)

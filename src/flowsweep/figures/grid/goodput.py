@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 import plotly.graph_objects as go
 
@@ -88,6 +89,7 @@ def point_rows(panel: Panel, axes: Sequence[DrawnAxis]) -> tuple[dict[str, objec
                 f"goodput_{name}_bps": row.get(f"goodput_{name}_bps")
                 for name in ("median", "lowest", "highest")
             },
+            "goodput_average_bps": fmean(goodputs) if (goodputs := row.get("goodputs_bps")) else None,
             "repeats_ok": row["repeats_ok"],
             "trials": row["trials"],
             "capped": row["window_capped"],

@@ -12,10 +12,10 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path import path_windows
 from flowsweep.figures.axis import FLOWS, WINDOWS, DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import PLATEAU_SHADE, rate_scale, wrapped
+from flowsweep.figures.frame import HEADROOM, PLATEAU_SHADE, rate_scale, wrapped
 from flowsweep.figures.grid.line import lines
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels
-from flowsweep.figures.tests.tcp.theory_lines import PathTheory, path_theory
+from flowsweep.figures.tests.tcp.theory_lines import PathTheory, path_theory, window_product
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_size
@@ -50,22 +50,22 @@ def _of_panel(
     series = [axis for axis in apart if axis is not None and axis not in (DIRECTION, FLOWS)]
     for direction in DIRECTION.values(panel.rows):
         tried: list[PanelRow] = [
-            {**row, "window_sum_bytes": _product(row)}
+            {**row, "window_sum_bytes": window_product(row)}
             for row in panel.rows
-            if DIRECTION.value(row) == direction and _product(row)
+            if DIRECTION.value(row) == direction and window_product(row)
         ]
         rows = [row for row in tried if row["goodput_median_bps"] is not None]
         group = groups.get((panel.sweep, panel.rows[0]["mode"], direction))
         if len(PRODUCT.values(rows)) < 2 or group is None:
             continue
         own_trials = [row for row in group.good if _is_in(row, panel)]
-        theory = path_theory(rows, group.good, own_trials, windows.get(direction))
+        shown = {row["trial_id"] for row in own_trials}
+        found = [one for one in plateaus if shown.intersection(one.evidence)]
+        theory = path_theory(rows, group.good, own_trials, windows.get(direction), has_plateau=bool(found))
         # Of one number of flows, without theory, it would show no more than goodput over the window does.
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
             drawn = _drawn(panel, title, direction, series, tried, theory)
-            shown = {row["trial_id"] for row in own_trials}
-            found = [one for one in plateaus if shown.intersection(one.evidence)]
             own = [one for one in found if _is_of(one, drawn.key, rows)]
             yield _marked(drawn, own, PRODUCT.values(rows))
 
@@ -87,7 +87,8 @@ def _drawn(  # one figure, its parts known
         )
     if theory is not None:
         figure.add_traces(theory.traces([PRODUCT.value(row) for row in rows], scale))
-        figure.update_layout(showlegend=True)
+        top = max(scale.top, scale.of(theory.highest_bps) or 0.0)
+        figure.update_layout(showlegend=True, yaxis_range=[0, top * HEADROOM])
         said += f" {theory.words}"
     return Drawn(
         FigureKey("product", panel.sweep, rows[0]["mode"], direction, PRODUCT.column),
@@ -173,13 +174,6 @@ def _put_together(rows: Sequence[PanelRow]) -> list[PanelRow]:
 
 def _windows(row: PanelRow) -> tuple[int, int | None, int | None]:
     return row["flows"], row["window_send_bytes"], row["window_recv_bytes"]
-
-
-def _product(row: PanelRow) -> int | None:
-    """The smaller of both ends' windows, for all flows."""
-    sizes = (row.get("window_send_bytes"), row.get("window_recv_bytes"))
-    known = [size for size in sizes if size is not None]
-    return min(known) * row["flows"] if known else None
 
 
 def _row(

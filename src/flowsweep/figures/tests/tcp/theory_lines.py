@@ -4,15 +4,17 @@ One flow carries at most its window in each round trip, and all of them together
 the knee lies where window × flows is bandwidth × delay (RFC 6349, section 3.3.1).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Final, Literal
 
 import plotly.graph_objects as go
 
 from flowsweep.analysis.grid_rows import CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
+from flowsweep.analysis.verdicts import NOT_CLEAR, WINDOWS
 from flowsweep.defaults import MILLISECOND_NS, SECOND_MS
 from flowsweep.figures.axis import position
 from flowsweep.figures.frame import HEADROOM, THEORY_COLOUR, RateScale
@@ -21,6 +23,19 @@ from flowsweep.wording import format_duration, format_rate, format_size
 _STEPS = 48
 _FARTHEST = 4
 """A knee this many times outside what was measured is stated and not drawn."""
+_AMPLE = 2
+"""A window that could carry this many times what came does not limit, whatever nobody says of it."""
+
+_Ceiling = Literal["link", "measured", "windows", "largest window"]
+_LINK: Final = "link"
+_MEASURED: Final = "measured"
+_BEYOND: Mapping[_Ceiling, str] = {
+    "windows": "windows limit where goodput is highest, so it is more than",
+    "largest window": (
+        "goodput is highest with the largest window, which allows hardly more, so it is probably more than"
+    ),
+}
+"""Why the highest goodput is not what the path carries at most, and where the knee lies then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +45,9 @@ class PathTheory:
     rtt_ms: float
     """Base round-trip time: the lowest of all trials."""
     ceiling_bps: float
-    """What the path carries at most."""
-    ceiling_is_known: bool
-    """It is the link's payload rate; else the highest that was measured."""
+    """What the path carries at most, as far as is known."""
+    ceiling: _Ceiling
+    """The link's payload rate, or the highest that was measured, which may be the windows' own."""
     usable: tuple[tuple[float, float], ...]
     """Window × flows asked for, and what the usable windows make of it, in bit/s; one for each trial."""
     path_window_bytes: float | None = None
@@ -51,7 +66,9 @@ class PathTheory:
     @property
     def words(self) -> str:
         """The lines in words, with their numbers."""
-        named = "the link's payload rate" if self.ceiling_is_known else "the highest median measured"
+        named = "the link's payload rate" if self.ceiling == _LINK else "the highest median measured"
+        beyond = f" is not known: {_BEYOND[self.ceiling]}" if self._is_beyond else ","
+        usable = "; open diamonds: what the windows that were usable make" if self.usable else ""
         measured = (
             ""
             if self.path_window_bytes is None
@@ -61,21 +78,32 @@ class PathTheory:
         return (
             "Dashed: window × flows / RTT, with the lowest RTT of all trials, "
             f"{format_duration(self.rtt_ms * MILLISECOND_NS)}. "
-            f"Dotted: the knee that theory predicts (BDP), {format_size(self.knee_bytes)} = "
+            f"{'The' if self._is_beyond else 'Dotted: the'} knee that theory predicts (BDP){beyond} "
+            f"{format_size(self.knee_bytes)} = "
             f"{format_rate(self.ceiling_bps)} ({named}) × RTT. {measured}"
-            "The axis shows windows as asked for; open diamonds: what the windows that were usable make."
+            f"The axis shows windows as asked for{usable}."
         )
 
     def rate_bps(self, window_sum_bytes: float) -> float:
         """What theory predicts for windows that are usable as asked for."""
         limit_bps: float = window_bps(window_sum_bytes, self._rtt_s)
-        return min(limit_bps, self.ceiling_bps)
+        return limit_bps if self._is_beyond else min(limit_bps, self.ceiling_bps)
+
+    @property
+    def _is_beyond(self) -> bool:
+        """Whether windows, and not the path, end what was measured."""
+        return self.ceiling in _BEYOND
+
+    @property
+    def highest_bps(self) -> float:
+        """The highest that is drawn."""
+        return max((rate for _, rate in self._usable_points()), default=0.0)
 
     def traces(self, window_sums: Sequence[float], scale: RateScale) -> list[go.Scatter]:
         """Draw the lines over a log2 axis that spans some window sums."""
         lowest, highest = min(window_sums), max(window_sums)
         drawn = [self._window_limit(lowest, highest, scale)]
-        if lowest / _FARTHEST <= self.knee_bytes <= highest * _FARTHEST:
+        if not self._is_beyond and lowest / _FARTHEST <= self.knee_bytes <= highest * _FARTHEST:
             knee = f"predicted knee: {format_size(self.knee_bytes)}"
             drawn.append(self._vertical(self.knee_bytes, "BDP", "dot", knee, scale))
         measured = self.path_window_bytes
@@ -109,13 +137,16 @@ class PathTheory:
             hovertemplate="%{text}<extra></extra>",
         )
 
-    def _usable(self, scale: RateScale) -> list[go.Scatter]:
+    def _usable_points(self) -> list[tuple[float, float]]:
         by_size: dict[float, list[float]] = {}
         for size, rate in self.usable:
-            by_size.setdefault(size, []).append(min(rate, self.ceiling_bps))
-        if not by_size:
+            by_size.setdefault(size, []).append(rate if self._is_beyond else min(rate, self.ceiling_bps))
+        return [(size, median(rates)) for size, rates in sorted(by_size.items())]
+
+    def _usable(self, scale: RateScale) -> list[go.Scatter]:
+        points = self._usable_points()
+        if not points:
             return []
-        points = [(size, median(rates)) for size, rates in sorted(by_size.items())]
         return [
             go.Scatter(
                 x=[position(size) for size, _ in points],
@@ -132,29 +163,59 @@ class PathTheory:
         ]
 
 
+def window_product(row: Mapping[str, object]) -> int | None:
+    """The smaller of both ends' windows that were asked for, for all flows of a trial or a point."""
+    sizes = (row.get("window_send_bytes"), row.get("window_recv_bytes"))
+    asked = [size for size in sizes if isinstance(size, int)]
+    flows = row["flows"]
+    return min(asked) * flows if asked and isinstance(flows, int) else None
+
+
 def path_theory(
     cells: Sequence[CellRow],
     trials: Sequence[TrialRow],
     shown: Sequence[TrialRow],
     path_window_bytes: float | None = None,
+    *,
+    has_plateau: bool = False,
 ) -> PathTheory | None:
     """Work out a path's theory from its points and trials; absent without a round-trip time.
 
     Args:
         cells: The points that are drawn.
         trials: All of the path, which tell what it is.
-        shown: Those of the points, which tell what windows were usable.
+        shown: Those of the points, which tell what windows were usable and what limited.
         path_window_bytes: That a measurement of the path alone predicts.
+        has_plateau: Whether a plateau was found in these points.
     """
     times = [rtt_ms for row in trials if (rtt_ms := row.get("rtt_min_ms"))]
     if not times:
         return None
-    payloads = [payload for row in trials if (payload := row.get("link_payload_bps"))]
-    ceiling = median(payloads) if payloads else max(known(row["goodput_median_bps"]) for row in cells)
     rtt_ms = min(times)
+    payloads = [payload for row in trials if (payload := row.get("link_payload_bps"))]
+    best = max(cells, key=lambda row: known(row["goodput_median_bps"]))
+    highest_bps = known(best["goodput_median_bps"])
+    reached = _LINK if payloads else _highest_is_of(best, cells, shown, rtt_ms, has_plateau=has_plateau)
     usable = tuple(
-        (row["window_sum_bytes"], window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / SECOND_MS))
+        (size, window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / SECOND_MS))
         for row in shown
-        if row["window_usable_bytes"] and row["window_sum_bytes"]
+        if row["window_usable_bytes"] and (size := window_product(row))
     )
-    return PathTheory(rtt_ms, ceiling, bool(payloads), usable, path_window_bytes)
+    ceiling_bps = median(payloads) if payloads else highest_bps
+    return PathTheory(rtt_ms, ceiling_bps, reached, usable, path_window_bytes)
+
+
+def _highest_is_of(
+    best: CellRow, cells: Sequence[CellRow], shown: Sequence[TrialRow], rtt_ms: float, *, has_plateau: bool
+) -> _Ceiling:
+    """Whether windows or the path end the highest goodput: as verdicts say, else as its window allows."""
+    goodputs = best["goodputs_bps"] or ()
+    verdicts = [row.get("verdict") for row in shown if row["goodput_bps"] in goodputs]
+    clear = [verdict for verdict in verdicts if verdict not in (None, NOT_CLEAR)]
+    if clear:
+        limited = sum(verdict in WINDOWS for verdict in clear)
+        return "windows" if 2 * limited > len(clear) else _MEASURED
+    largest = max(window_product(row) or 0 for row in cells)
+    allowed_bps = window_bps(largest, rtt_ms / SECOND_MS)
+    growing = window_product(best) == largest and allowed_bps < _AMPLE * known(best["goodput_median_bps"])
+    return "largest window" if growing and not has_plateau else _MEASURED
