@@ -130,7 +130,7 @@ fn report<K: Kind>(
         rejected_connections: rejected,
         decided: ran.decided,
         incomplete: wrong.or(ran.incomplete).map(|error| error.to_failed(task.trial)),
-        ..tables.report(ran.observed)
+        ..tables.report(ran.observed, Vec::new())
     })));
     Ok(())
 }
