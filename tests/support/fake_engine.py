@@ -165,9 +165,9 @@ class FakeNetwork:
     standing point has others there), `dies` (its session is lost when bytes should flow), `dies_late` (a
     moment later), `broken` (a flow breaks), `not_running` (no byte came), `silent` (it never reports, and
     stops when told to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`, `no_samples`,
-    `cuts_no_more` (the source's kernel ceases to cut datagrams apart), `other_columns` (its samples have one
-    more), `clock_set` (its host's clock is set meanwhile), `late` (the first bytes flow only after `LATE_S`),
-    `makes` (it listens only after `MAKES_S`).
+    `loses_rows` (it has no room for all of them), `cuts_no_more` (the source's kernel ceases to cut datagrams
+    apart), `other_columns` (its samples have one more), `clock_set` (its host's clock is set meanwhile),
+    `late` (the first bytes flow only after `LATE_S`), `makes` (it listens only after `MAKES_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -310,6 +310,7 @@ class FakeChannel:
             "origin_unix_ns": self._origin_unix_ns(),
             "table_rows": {"samples": 1, "cpu": 2},
             "counters": {"Tcp.OutSegs": 9},
+            "rows_lost": 5 if self.mishap == "loses_rows" else 0,
             "remarks": [CLOCK_SET] if self.mishap == "clock_set" else [],
         }
         if self.request is not None and isinstance(self.request.test, UdpTest):

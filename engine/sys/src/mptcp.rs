@@ -71,13 +71,26 @@ struct FullInfo {
 /// # Errors
 /// What `getsockopt` says; [`io::ErrorKind::Unsupported`] of a kernel before 6.5, which tells no subflows so.
 pub fn mptcp_info(socket: &impl AsRawFd) -> io::Result<Option<MptcpInfo>> {
-    let mut tcp_infos = [[0_u8; TCP_INFO_BYTES]; SUBFLOWS_MAX];
-    let mut subflows = [[0_u64; SUBFLOW_BYTES / 8]; SUBFLOWS_MAX];
+    let mut tcp_infos = [0; TCP_INFO_BYTES * SUBFLOWS_MAX];
+    let mut subflows = [0; SUBFLOW_BYTES * SUBFLOWS_MAX];
+    let full = match full_info(socket, &mut tcp_infos, &mut subflows) {
+        Ok(full) => full,
+        Err(error) if is_unknown(&error) => return unknown(socket),
+        Err(error) => return Err(error),
+    };
+    let count = full.num_subflows as usize;
+    let found = elements(&subflows, full.size_sfinfo_user, count);
+    let found = found.zip(elements(&tcp_infos, full.size_tcpinfo_user, count));
+    Ok(Some(connection(&full.connection, found.filter_map(|(ends, info)| subflow(ends, info)).collect())))
+}
+
+/// Has the kernel fill two arrays, of [`SUBFLOWS_MAX`] elements each.
+fn full_info(socket: &impl AsRawFd, tcp_infos: &mut [u8], subflows: &mut [u8]) -> io::Result<FullInfo> {
     let mut full = FullInfo {
         size_tcpinfo_kernel: 0,
-        size_tcpinfo_user: size(TCP_INFO_BYTES)?,
+        size_tcpinfo_user: size(tcp_infos.len() / SUBFLOWS_MAX)?,
         size_sfinfo_kernel: 0,
-        size_sfinfo_user: size(SUBFLOW_BYTES)?,
+        size_sfinfo_user: size(subflows.len() / SUBFLOWS_MAX)?,
         num_subflows: 0,
         size_arrays_user: size(SUBFLOWS_MAX)?,
         subflow_info: subflows.as_mut_ptr() as u64,
@@ -85,16 +98,14 @@ pub fn mptcp_info(socket: &impl AsRawFd) -> io::Result<Option<MptcpInfo>> {
         connection: [0; CONNECTION_BYTES],
     };
     // SAFETY: `full` says where both arrays are, of how many elements and of which size; all of it outlives the call.
-    match unsafe { get(socket, MPTCP_FULL_INFO, (&raw mut full).cast(), size_of::<FullInfo>()) } {
-        Ok(_) => {}
-        Err(error) if is_unknown(&error) => return unknown(socket),
-        Err(error) => return Err(error),
-    }
-    let count = (full.num_subflows as usize).min(SUBFLOWS_MAX);
-    let known = (full.size_tcpinfo_kernel as usize).min(TCP_INFO_BYTES);
-    let found = subflows.iter().zip(&tcp_infos).take(count);
-    let found = found.filter_map(|(words, info)| subflow(words, info.get(..known)?));
-    Ok(Some(connection(&full.connection, found.collect())))
+    unsafe { get(socket, MPTCP_FULL_INFO, (&raw mut full).cast(), size_of::<FullInfo>()) }?;
+    Ok(full)
+}
+
+/// The elements of an array as the kernel has filled it. It says how far apart they are: of a kernel whose structure is
+/// shorter than the room for it, no further than that is long.
+fn elements(array: &[u8], apart: u32, count: usize) -> impl Iterator<Item = &[u8]> {
+    array.chunks_exact((apart as usize).max(1)).take(count)
 }
 
 /// A connection without subflows that can be told: plain TCP, or of an older kernel.
@@ -144,13 +155,10 @@ fn connection(bytes: &[u8; CONNECTION_BYTES], subflows: Vec<Subflow>) -> MptcpIn
     }
 }
 
-fn subflow(words: &[u64; SUBFLOW_BYTES / 8], info: &[u8]) -> Option<Subflow> {
-    let mut bytes = [0; SUBFLOW_BYTES];
-    for (piece, word) in bytes.chunks_exact_mut(8).zip(words) {
-        piece.copy_from_slice(&word.to_ne_bytes());
-    }
-    let id = u32::from_ne_bytes(at(&bytes, 0));
-    let (local, remote) = (socket_address(&bytes, LOCAL_AT)?, socket_address(&bytes, REMOTE_AT)?);
+fn subflow(ends: &[u8], info: &[u8]) -> Option<Subflow> {
+    let ends: &[u8; SUBFLOW_BYTES] = ends.first_chunk()?;
+    let id = u32::from_ne_bytes(at(ends, 0));
+    let (local, remote) = (socket_address(ends, LOCAL_AT)?, socket_address(ends, REMOTE_AT)?);
     Some(Subflow { id, local, remote, tcp_info: TcpInfo::from_bytes(info) })
 }
 
@@ -215,6 +223,29 @@ mod tests {
         let received = mptcp_info(&sink).unwrap().unwrap();
         assert_eq!(received.bytes_received, 1000);
         assert_eq!(received.subflows[0].remote, source.local_addr().unwrap());
+    }
+
+    #[test]
+    fn elements_are_as_far_apart_as_the_kernel_says() {
+        let mut array = [0; TCP_INFO_BYTES * SUBFLOWS_MAX];
+        array[..248].fill(1);
+        array[248..496].fill(2);
+        let found: Vec<&[u8]> = elements(&array, 248, 2).collect();
+        assert_eq!(found, [&[1; 248][..], &[2; 248]]);
+        assert_eq!(elements(&array, 276, 99).count(), SUBFLOWS_MAX);
+    }
+
+    #[test]
+    fn a_kernel_says_how_far_apart_elements_are_where_there_is_room_for_more() {
+        let socket = made();
+        listen(&socket, 1).unwrap();
+        let listener = TcpListener::from(socket);
+        let source = connected(&listener);
+        let (mut tcp_infos, mut subflows) = ([0; 1024 * SUBFLOWS_MAX], [0; SUBFLOW_BYTES * SUBFLOWS_MAX]);
+        let full = full_info(&source, &mut tcp_infos, &mut subflows).unwrap();
+        assert!(full.size_tcpinfo_kernel < 1024);
+        assert_eq!(full.size_tcpinfo_user, full.size_tcpinfo_kernel);
+        assert_eq!((full.size_sfinfo_user as usize, full.num_subflows), (SUBFLOW_BYTES, 1));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub fn set_udp_gro(socket: &impl AsRawFd, on: bool) -> io::Result<()> {
 /// Whether the kernel does (`UDP_GRO`).
 ///
 /// # Errors
-/// What `getsockopt` says: the kernel does not have it (before Linux 5.0).
+/// What `getsockopt` says: the kernel does not have it, or does not tell (before Linux 5.12).
 pub fn udp_gro(socket: &impl AsRawFd) -> io::Result<bool> {
     let mut on: c_int = 0;
     let mut length = libc::socklen_t::try_from(size_of_val(&on)).map_err(io::Error::other)?;

@@ -38,10 +38,15 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts bytes that just passed. Only one thread may call it.
+    /// Nothing has passed.
+    fn new() -> Self {
+        Self { bytes: AtomicU64::new(0), first_byte_ns: AtomicI64::new(NOT_YET) }
+    }
+
+    /// Counts bytes that just passed; none of them: the flow begins to pass some. Only one thread may call it.
     pub fn count(&self, count: usize, origin: Instant) {
         let total = self.bytes.load(Ordering::Relaxed);
-        if total == 0 {
+        if self.first_byte_ns.load(Ordering::Relaxed) == NOT_YET {
             self.first_byte_ns.store(nanoseconds(origin.elapsed()), Ordering::Release);
         }
         self.bytes.store(total + count as u64, Ordering::Release);
@@ -96,7 +101,7 @@ impl<C: Connection> Flow<C> {
         self.tally.bytes.load(Ordering::Acquire)
     }
 
-    /// When the first of them passed, since the origin.
+    /// When the first of them passed, or began to, since the origin.
     pub fn first_byte_ns(&self) -> Option<i64> {
         Some(self.tally.first_byte_ns.load(Ordering::Acquire)).filter(|&at_ns| at_ns != NOT_YET)
     }
@@ -147,7 +152,7 @@ impl<C: Connection> Flows<C> {
             index,
             ports: connection.ports(),
             connection,
-            tally: Arc::new(Tally { bytes: AtomicU64::new(0), first_byte_ns: AtomicI64::new(NOT_YET) }),
+            tally: Arc::new(Tally::new()),
             meter: ThreadMeter::default(),
             ending: OnceLock::new(),
         });
@@ -296,5 +301,23 @@ pub fn cpu_in(before: Option<ThreadCpu>, elapsed: Duration) -> CpuTime {
         elapsed_us,
         voluntary_switches: now.voluntary_switches.saturating_sub(before.voluntary_switches),
         involuntary_switches: now.involuntary_switches.saturating_sub(before.involuntary_switches),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_byte_is_of_when_a_flow_began_to_pass_some() {
+        let tally = Tally::new();
+        let origin = Instant::now();
+        tally.count(0, origin);
+        let begun_ns = tally.first_byte_ns.load(Ordering::Acquire);
+        assert_ne!(begun_ns, NOT_YET);
+        while nanoseconds(origin.elapsed()) == begun_ns {}
+        tally.count(5, origin);
+        assert_eq!(tally.first_byte_ns.load(Ordering::Acquire), begun_ns);
+        assert_eq!(tally.bytes.load(Ordering::Acquire), 5);
     }
 }

@@ -1241,7 +1241,7 @@ class Report(BaseModel):
     """
     rows_lost: Annotated[int, Field(ge=0)]
     """
-    Rows that could not be kept or read back, of all tables.
+    Rows that could not be kept or read back, of all tables but that of CPU time, of which a remark tells.
     """
     table_rows: dict[str, TableRowsAdditionalProperty]
     """

@@ -44,7 +44,7 @@ def shortfall(pairs: Sequence[Pair]) -> Failure | None:
         return broken
     if failures := _incomplete(pairs):
         return min(failures, key=lambda failure: (_echo(failure), _PHASES.index(failure.phase)))
-    found = (_bytes_differ(pair) or _rows_missing(pair) for pair in pairs)
+    found = (_rows_lost(pair) or _bytes_differ(pair) or _rows_missing(pair) for pair in pairs)
     return next((failure for failure in found if failure is not None), None) or undecided(pairs)
 
 
@@ -91,6 +91,18 @@ def _streams_broken(pairs: Sequence[Pair]) -> Failure | None:
     others = "" if count == len(broken) else "; others for other reasons"
     message = f"{len(broken)} of {counted(len(streams), 'flow')} broke: flow {first}: {reason}{others}"
     return broken[first][0].error("run", "flows_broken", message).failure
+
+
+def _rows_lost(pair: Pair) -> Failure | None:
+    """What an engine measured and had no room for: the rest would pass for all of it."""
+    for end in pair.ends:
+        if lost := _report(end).rows_lost:
+            message = (
+                f"the engine of {end.access.name} could not keep {counted(lost, 'row')} of what it measured: "
+                "shorten the trial, sample less often, or give its temporary files more room (TMPDIR)"
+            )
+            return end.error("report", "rows_lost", message).failure
+    return None
 
 
 def _bytes_differ(pair: Pair) -> Failure | None:

@@ -161,6 +161,11 @@ class Bulk(Parameters):
         return (self.duration_ns - self.omit_ns) // self.interval_ns
 
     @property
+    def samples_most(self) -> int:
+        """How many samples one end of a pair of hosts may take, each of one flow and one interval."""
+        return self.flows * ((self.duration_ns + self.pad_ns) // self.sample_interval_ns)
+
+    @property
     def written_bps(self) -> int | None:
         """What the application writes to one flow at most."""
         return self.rate_bps

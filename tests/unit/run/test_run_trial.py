@@ -122,6 +122,7 @@ def test_an_engine_that_does_not_even_stop_is_ended() -> None:
         ("drain_timeout", "drain", "drain_timeout"),
         ("reads_less", "drain", "bytes_differ"),
         ("no_samples", "report", "rows_missing"),
+        ("loses_rows", "report", "rows_lost"),
     ],
 )
 def test_a_trial_that_is_not_whole_is_incomplete(mishap: str, phase: str, kind: str) -> None:

@@ -132,6 +132,16 @@ def test_remarks_name_what_is_worth_knowing():
     assert "no congestion control is named" in told
 
 
+@pytest.mark.parametrize("test", ["tcp", "udp"])
+def test_more_samples_than_an_engine_keeps_are_told(test):
+    keys = f'test = "{test}"\nflows = 100\nrate = "1Mbit/s"\nsample_interval = "1ms"\n'
+    for duration, asked in (("60s", None), ("300s", "30")):
+        plan = plan_of(f'{keys}duration = "{duration}"')
+        told = [remark for remark in remarks(plan, expand(plan)) if "million samples" in remark]
+        assert len(told) == (asked is not None)
+        assert all(f"up to {asked} million samples at one end of a trial" in remark for remark in told)
+
+
 def test_a_plain_plan_needs_no_remark():
     plan = plan_of('flows = [1, 2]\nwindow = "64KiB"\ncongestion = "cubic"')
     assert remarks(plan, expand(plan)) == ()

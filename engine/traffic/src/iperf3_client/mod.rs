@@ -318,9 +318,8 @@ impl<'a, K: Kind> Trial<'a, K> {
             origin_unix_ns,
             flows: reports,
             far_side,
-            remarks: remark.into_iter().collect(),
             incomplete,
-            ..tables.report(observed)
+            ..tables.report(observed, remark.into_iter().collect())
         })));
         Ok(())
     }

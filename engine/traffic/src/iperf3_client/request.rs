@@ -123,3 +123,17 @@ impl Spaced for UdpSettings {
         self.spacing_ns.map(|spacing_ns| u64::from(self.length_bytes) * 8_000_000_000 / spacing_ns.max(1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file;
+
+    #[test]
+    fn the_time_is_a_whole_number_of_seconds_with_room_for_the_last_interval() {
+        let server = Iperf3 { login: None, window_bytes: None, omit_s: 5, together_with: None, busy_timeout_us: 0 };
+        let settings = TcpSettings { duration_us: 30_000_000, pad_us: 106_000, ..file::tests::settings().tcp };
+        let params = params(&settings, &server, &[Role::Source]).unwrap();
+        assert_eq!((params.time, params.omit), (Some(26), Some(5)), "as docs/guide/iperf3.md says");
+    }
+}

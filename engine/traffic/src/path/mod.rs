@@ -111,9 +111,8 @@ fn report<R: Tabular>(
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
         rejected_connections: rejected,
-        remarks: seen.into_iter().chain(steps.remark(CLOCK_SET)).collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
-        ..tables.report(observed)
+        ..tables.report(observed, seen.into_iter().chain(steps.remark(CLOCK_SET)).collect())
     })));
     Ok(())
 }

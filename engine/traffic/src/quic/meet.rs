@@ -4,6 +4,7 @@ use std::{
     io,
     mem::MaybeUninit,
     net::{SocketAddr, UdpSocket},
+    os::fd::AsRawFd,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -14,7 +15,7 @@ use quinn::{
     VarInt,
     crypto::rustls::{QuicClientConfig, QuicServerConfig},
 };
-use rustix::net::RecvFlags;
+use rustix::{io::Errno, net::RecvFlags};
 use socket2::SockRef;
 use tokio::{
     runtime,
@@ -219,7 +220,7 @@ pub fn shake(
             () = stopped => Err(TrialError::Stopped),
         }
     })?;
-    let gro = sys::udp_gro(&again).unwrap_or(false);
+    let gro = task.settings.gro && has_gro(&again);
     let driver = Driver { runtime, endpoint };
     QuicConnection::new(driver, connection, held, ends, task.settings.streams, gro).map_err(TrialError::Thread)
 }
@@ -278,9 +279,23 @@ fn begin(
     };
     if !task.settings.gro {
         // The library has just switched it on, for it has no setting for that; it reads what comes either way.
-        sys::set_udp_gro(&again, false).map_err(unusable)?;
+        without_gro(&again).map_err(unusable)?;
     }
     Ok((endpoint, shaking))
+}
+
+/// Has the kernel hand over datagrams one by one; one that does not know how to do otherwise does so anyway.
+fn without_gro(socket: &impl AsRawFd) -> io::Result<()> {
+    match sys::set_udp_gro(socket, false) {
+        Err(error) if error.raw_os_error() == Some(Errno::NOPROTOOPT.raw_os_error()) => Ok(()),
+        other => other,
+    }
+}
+
+/// Whether the kernel hands over several datagrams at once, where the library has asked for it. Before Linux 5.12 it does
+/// not tell, but whether it takes the request once more.
+fn has_gro(socket: &impl AsRawFd) -> bool {
+    sys::udp_gro(socket).unwrap_or_else(|_| sys::set_udp_gro(socket, true).is_ok())
 }
 
 /// Whether the kernel is to cut what is sent at once: not where that would be more than it takes.
@@ -334,12 +349,27 @@ pub const LOOKS_EVERY: Duration = STOP_CHECK;
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use wire::{Opening, Token};
 
     use super::*;
     use crate::udp::stream::Opened;
 
     const MORE: usize = 20;
+
+    #[test]
+    fn a_kernel_that_does_not_know_gro_needs_not_switch_it_off() {
+        let unknown = TcpListener::bind("127.0.0.1:0").unwrap();
+        assert!(sys::set_udp_gro(&unknown, false).is_err(), "as of every socket before Linux 5.0");
+        without_gro(&unknown).unwrap();
+        assert!(!has_gro(&unknown));
+        let known = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sys::set_udp_gro(&known, true).unwrap();
+        assert!(has_gro(&known));
+        without_gro(&known).unwrap();
+        assert!(!has_gro(&known));
+    }
 
     #[test]
     fn a_flood_of_openings_does_not_keep_the_deadline_from_being_looked_at() {

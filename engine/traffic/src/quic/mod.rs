@@ -141,7 +141,7 @@ fn report(
         flows: reports,
         rejected_connections: rejected,
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
-        ..tables.report(ran.observed)
+        ..tables.report(ran.observed, Vec::new())
     })));
     Ok(())
 }

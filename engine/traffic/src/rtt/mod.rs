@@ -88,9 +88,8 @@ fn report(
         origin_unix_ns: seen.origin.unix_ns,
         flows: vec![flow],
         rejected_connections: rendezvous.rejected,
-        remarks: ran.remarks,
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
-        ..tables.report(observed)
+        ..tables.report(observed, ran.remarks)
     })));
     Ok(())
 }

@@ -69,6 +69,14 @@ impl<R: Record> Log<R> {
 }
 
 #[cfg(test)]
+impl<R> Log<R> {
+    /// As if this many rows had not been kept.
+    pub fn lose(&mut self, rows: u64) {
+        self.rows_lost += rows;
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use sys::TcpInfo;
     use wire::Role;

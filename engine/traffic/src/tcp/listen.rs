@@ -52,11 +52,16 @@ pub fn listen<K: Kind>(
     on_free_port(local_address(bind, task.settings.family)?, ports, |local| listen_on(kind, task, local))
 }
 
+/// How many connections the kernel is asked to have room for.
+pub fn backlog(settings: &TcpSettings) -> u32 {
+    settings.flows + SPARE_BACKLOG
+}
+
 fn listen_on<K: Kind>(kind: &K, task: &Task<'_, TcpSettings>, local: SocketAddr) -> Result<Listener, TrialError> {
     let settings = task.settings;
     let socket = kind.socket(local, task.role, settings)?;
     let granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
-    let backlog = i32::try_from(settings.flows + SPARE_BACKLOG).unwrap_or(i32::MAX);
+    let backlog = i32::try_from(backlog(settings)).unwrap_or(i32::MAX);
     let begin = || {
         if local.is_ipv6() {
             socket.set_only_v6(settings.family == Some(6))?;

@@ -11,6 +11,7 @@ pub mod payload;
 pub mod payload_buffers;
 mod run;
 pub mod sampler;
+mod segment_sizes;
 pub mod sink;
 pub mod socket;
 pub mod source;
@@ -111,6 +112,11 @@ fn meet<K: Kind>(
         let (congestion, mss_bytes) = socket::read_connected(&SockRef::from(first));
         met.granted = Granted { congestion, mss_bytes: mss_bytes.filter(|_| K::TRANSPORT.single), ..met.granted };
     }
+    if K::TRANSPORT.single {
+        let listens = matches!(task.rendezvous, RendezvousRole::Listen { .. });
+        let backlog = listens.then(|| listen::backlog(task.settings));
+        met.granted.remarks.extend(segment_sizes::remark(&met.streams, backlog));
+    }
     Ok(met)
 }
 
@@ -130,7 +136,7 @@ fn report<K: Kind>(
         rejected_connections: rejected,
         decided: ran.decided,
         incomplete: wrong.or(ran.incomplete).map(|error| error.to_failed(task.trial)),
-        ..tables.report(ran.observed)
+        ..tables.report(ran.observed, Vec::new())
     })));
     Ok(())
 }

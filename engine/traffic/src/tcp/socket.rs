@@ -88,10 +88,27 @@ fn set_source(socket: &Socket, settings: &TcpSettings) -> Result<(), TrialError>
         socket.set_tcp_nodelay(true).map_err(|source| failed("cannot set TCP_NODELAY", source))?;
     }
     if let Some(rate_bps) = settings.pacing_rate_bps {
-        sys::set_max_pacing_rate(socket, rate_bps / 8)
-            .map_err(|source| failed(format!("cannot pace at {rate_bps} bit/s"), source))?;
+        let what = || format!("cannot pace at {rate_bps} bit/s");
+        sys::set_max_pacing_rate(socket, rate_bps / 8).map_err(|source| failed(what(), source))?;
+        let told = sys::tcp_info(socket).ok().and_then(|info| info.get("max_pacing_rate_bytes_per_s"));
+        check_pacing(rate_bps / 8, told).map_err(|source| failed(what(), source))?;
     }
     Ok(())
+}
+
+/// Whether the kernel took the rate that it was asked for, where it tells, in bytes per second: what is too much for it, it
+/// cuts without a word.
+fn check_pacing(asked: u64, told: Option<u64>) -> io::Result<()> {
+    match told {
+        Some(told) if told != asked => {
+            let told_bps = told.saturating_mul(8);
+            let text = format!(
+                "the kernel made {told_bps} bit/s of it: before Linux 4.20, and with 32 bits, it takes no more than 34.3 Gbit/s"
+            );
+            Err(io::Error::other(text))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn congestion_error(name: &str, error: &io::Error) -> TrialError {
@@ -109,4 +126,28 @@ fn congestion_error(name: &str, error: &io::Error) -> TrialError {
 
 fn failed(what: impl Into<String>, source: io::Error) -> TrialError {
     TrialError::Socket { what: what.into(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file;
+
+    #[test]
+    fn a_pace_of_which_the_kernel_made_another_is_an_error() {
+        assert!(check_pacing(5_000_000_000, Some(705_032_704)).unwrap_err().to_string().contains("5640261632 bit/s"));
+        assert!(check_pacing(5_000_000_000, Some(5_000_000_000)).is_ok());
+        assert!(check_pacing(5_000_000_000, None).is_ok(), "it does not tell");
+    }
+
+    #[test]
+    fn this_kernel_takes_paces_of_more_than_32_bits() {
+        let socket = open(Domain::IPV4, TCP).unwrap();
+        for rate_bps in [8, 1_000_007, 40_000_000_000, 400_000_000_000] {
+            let settings = TcpSettings { pacing_rate_bps: Some(rate_bps), ..file::tests::settings().tcp };
+            set_source(&socket, &settings).unwrap();
+            let told = sys::tcp_info(&socket).unwrap().get("max_pacing_rate_bytes_per_s");
+            assert_eq!(told, Some(rate_bps / 8));
+        }
+    }
 }

@@ -101,9 +101,8 @@ fn report(
         origin_unix_ns,
         flows: reports,
         rejected_connections: rejected,
-        remarks: remark.into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
-        ..tables.report(ran.observed)
+        ..tables.report(ran.observed, remark.into_iter().collect())
     })));
     Ok(())
 }

@@ -37,7 +37,7 @@ pub struct Report {
     pub rejected_connections: RejectedConnections,
     /// Rows sent ahead of this report, by the name of their table.
     pub table_rows: BTreeMap<String, u64>,
-    /// Rows that could not be kept or read back, of all tables.
+    /// Rows that could not be kept or read back, of all tables but that of CPU time, of which a remark tells.
     pub rows_lost: u64,
     /// How much the host's counters rose from when the flows stood until they had ended: `Tcp.RetransSegs` and others of
     /// `/proc/net/snmp` and `netstat`, `Ip6InReceives` and others of `snmp6`, `softnet.dropped`, each device's, such as

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::{quic::QuicRow, samples::Sample, udp::DatagramRow};
 
 #[derive(Debug)]
 struct Row {
@@ -69,5 +70,15 @@ proptest! {
     ) {
         let kind = [Kind::One, Kind::Other, Kind::Last][usize::try_from(kind).unwrap()];
         assert_kept(&[Row { first, port, count, many, pair, id, kind }]);
+    }
+}
+
+#[test]
+fn as_many_samples_are_kept_as_plans_are_told() {
+    fn kept<R: Record>() -> u64 {
+        R::LOG_MAX_BYTES / R::BYTES as u64
+    }
+    for rows in [kept::<Sample>(), kept::<DatagramRow>(), kept::<QuicRow>()] {
+        assert!(rows > 12_000_000, "_SAMPLES_KEPT in src/flowsweep/schedule/remarks.py: {rows}");
     }
 }
