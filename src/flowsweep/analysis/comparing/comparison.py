@@ -202,7 +202,7 @@ def _compared(
         failures_p_value=failed.p_value,
         remarks=late_left_out(a, b)
         + measured_unlike(first, second, common)
-        + remarks(found, failed, shifts_if_random, shifts),
+        + remarks(found, failed, shifts_if_random, shifts, ran=(len(a), len(b))),
         margin=margin,
         method=design.method,
     )

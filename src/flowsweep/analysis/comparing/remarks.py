@@ -18,7 +18,12 @@ _TO_THE_MINUTE = len("2026-01-31T23:59")
 
 
 def remarks(
-    estimates: Estimates | None, failed: Failures, shifts_if_random: Shifts, left: Shifts
+    estimates: Estimates | None,
+    failed: Failures,
+    shifts_if_random: Shifts,
+    left: Shifts,
+    *,
+    ran: tuple[int, int],
 ) -> tuple[str, ...]:
     """Say what speaks against taking the shifts for the effect of what was changed.
 
@@ -27,9 +32,10 @@ def remarks(
         failed: Trials that failed.
         shifts_if_random: What would be said if failures were a matter of chance.
         left: What is said.
+        ran: Trials of A and of B, those included of points that the other did not run.
     """
     of_repeats = [] if estimates is None else _of_repeats(estimates)
-    return tuple(of_repeats + _of_failures(failed, shifts_if_random, left))
+    return tuple(of_repeats + _of_failures(failed, shifts_if_random, left, ran))
 
 
 def _of_repeats(estimates: Estimates) -> list[str]:
@@ -49,13 +55,14 @@ def _of_resemblance(repeats: Sequence[Sequence[float]]) -> list[str]:
     return [f"{said}: intervals are wider by as much."]
 
 
-def _of_failures(failed: Failures, shifts_if_random: Shifts, left: Shifts) -> list[str]:
+def _of_failures(failed: Failures, shifts_if_random: Shifts, left: Shifts, ran: tuple[int, int]) -> list[str]:
     p_value = failed.p_value
     if p_value is None:
         return []
     (failed_a, trials_a), (failed_b, trials_b) = failed.totals
     counts = f"{failed_a} of {counted(trials_a, 'trial')} failed in A, {failed_b} of {trials_b} in B"
-    said = [f"{counts} (Fisher's exact test, if they failed independently: {format_p(p_value)})."]
+    where = "" if (trials_a, trials_b) == ran else "At the points that both ran, "
+    said = [f"{where}{counts} (Fisher's exact test, if they failed independently: {format_p(p_value)})."]
     taken_back = [key for key in shifts_if_random if shifts_if_random[key].outcome != left[key].outcome]
     if not taken_back:
         return said

@@ -28,6 +28,10 @@ from flowsweep.wording import counted, format_milliseconds, format_size, some_of
 
 BLOAT_MS = 20.0
 """A queue that adds less is not noticed by those who share the path: a frame of a call lasts as long."""
+_FEWEST_ALIKE = 2
+"""Trials of each path, where their least round trips come in groups."""
+_FEWEST_OF_ERA = 4
+"""Trials before and after a path became longer; of fewer that scatter all may be longer by chance."""
 _METHOD = (
     "median smoothed round trip less the least of the {}, of trials that the path limits: mean of "
     "logarithms by repeat, t interval over repeats; bytes are goodput × that time (Little 1961)"
@@ -62,16 +66,17 @@ def bufferbloat_hypotheses(
         round trip (Gettys and Nichols, "Bufferbloat: dark buffers in the Internet", 2011). The effect is what
         it adds, in s, with an interval where there are three repeats. Trials that a window, a rate or
         a CPU limits take no part: what lengthens their round trips is not a queue of theirs. Nor do trials
-        whose flows take paths of unlike length: how much of their round trips is queue is not known.
+        whose flows take paths of unlike length: how much of their round trips is queue is not known. Beside
+        background traffic the least round trip is that of all trials that took a path (`_least_of_path`).
     """
     found = []
     for _, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
         full = [row for row in rows if row.get("verdict") == QUEUE]
         unlike = on_unlike_paths(full, round_trips)
-        least_ms = min(known(row["rtt_min_ms"]) for row in rows)
+        least_ms = _least_of_path(rows)
         queued = [
             # Of a queue that others keep filled not even the handshake sees the end.
-            _Queued(row, least_ms if background_names(row) else known(row["rtt_min_ms"]))
+            _Queued(row, least_ms[row["trial_id"]] if background_names(row) else known(row["rtt_min_ms"]))
             for row in full
             if row["trial_id"] not in unlike
         ]
@@ -79,6 +84,66 @@ def bufferbloat_hypotheses(
         if waits and (hypothesis := _hypothesis(observed, waits, len(full), len(unlike))) is not None:
             found.append(hypothesis)
     return found
+
+
+def _least_of_path(rows: Sequence[ObservedRow]) -> dict[str, float]:
+    """The least round trip of the path that each trial of a direction took, as far as it shows, in ms.
+
+    Trials fall on paths of unlike length where their least round trips come in narrow groups far apart, or
+    where all of them are longer, or shorter, from some time on. What scatters is a queue that others fill.
+    """
+    paths = _narrow_groups(rows) or _eras(rows)
+    least_ms = [min(map(_least_ms, path)) for path in paths]
+    return {row["trial_id"]: least for path, least in zip(paths, least_ms, strict=True) for row in path}
+
+
+def _narrow_groups(rows: Sequence[ObservedRow]) -> list[list[ObservedRow]]:
+    """Groups of alike least round trips; none where these scatter."""
+    groups: list[list[ObservedRow]] = []
+    for row in sorted(rows, key=_least_ms):
+        if groups and not _longer(_least_ms(row), _least_ms(groups[-1][-1])):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    narrow = all(
+        len(group) >= _FEWEST_ALIKE and not _longer(_least_ms(group[-1]), _least_ms(group[0]))
+        for group in groups
+    )
+    return groups if narrow else []
+
+
+def _eras(rows: Sequence[ObservedRow]) -> list[list[ObservedRow]]:
+    """Parts of the campaign between which the path became longer, or shorter, for all trials."""
+    few = _FEWEST_OF_ERA
+    eras: list[list[ObservedRow]] = []
+    began = 0
+    for place in range(few, len(rows) - few + 1):
+        if place - began >= few and _apart(rows[place - few : place], rows[place : place + few]):
+            eras.append(list(rows[began:place]))
+            began = place
+    found: list[list[ObservedRow]] = []
+    for era in [*eras, list(rows[began:])]:
+        if found and not _apart(found[-1], era):
+            found[-1] += era
+        else:
+            found.append(era)
+    return found
+
+
+def _apart(before: Sequence[ObservedRow], after: Sequence[ObservedRow]) -> bool:
+    """Whether all of the one took a longer path than any of the other."""
+    (first, *_, last), (after_first, *_, after_last) = (
+        sorted(map(_least_ms, era)) for era in (before, after)
+    )
+    return _longer(after_first, last) or _longer(first, after_last)
+
+
+def _longer(one_ms: float, other_ms: float) -> bool:
+    return is_other_path(one_ms - other_ms, other_ms)
+
+
+def _least_ms(row: ObservedRow) -> float:
+    return known(row["rtt_min_ms"])
 
 
 def _hypothesis(
@@ -119,13 +184,13 @@ def _hypothesis(
     # Where others fill the queue, a smaller window here leaves them the more room.
     shorter = "" if shared else ", or a window nearer to bandwidth × delay,"
     claim = (
-        f"{direction}: where the path is full {whose_queue} {longer} to {_least_words(waits)}"
+        f"{direction}: where the path is full {whose_queue} {longer} to {_least_words(waits, shared=shared)}"
         f"{held} in {some_of(len(rows), full, 'trial')} (medians of trials, the highest "
         f"{format_milliseconds(max(one.wait_ms for one in waits))}).{without}{_unlike_words(unlike)} "
         f"{longer_for_all}: CoDel at the bottleneck{shorter} shortens it; fair queueing spares what "
         "fills no queue of its own."
     )
-    method = _METHOD.format("direction" if shared else "trial") + _method_words(points)
+    method = _METHOD.format(_least_of(waits, shared=shared)) + _method_words(points)
     return _described(observed.scope(direction), claim, trial_ids(rows), added, method=method)
 
 
@@ -136,14 +201,21 @@ def _method_words(points: Sequence[PointMean]) -> str:
     return "".join(f"; {one}" for one in words)
 
 
-def _least_words(waits: Sequence[_Queued]) -> str:
+def _least_of(waits: Sequence[_Queued], *, shared: bool) -> str:
+    """Of what the least round trip is taken."""
+    if not shared:
+        return "trial"
+    return "direction" if len({one.least_ms for one in waits}) == 1 else "path"
+
+
+def _least_words(waits: Sequence[_Queued], *, shared: bool) -> str:
     """The round trip without a queue; of each path where trials took paths of unlike length."""
     least_ms, most_ms = (choose(one.least_ms for one in waits) for choose in (min, max))
     if not is_other_path(most_ms - least_ms, least_ms):
         return f"a round trip of {format_milliseconds(least_ms)}"
     return (
         f"round trips of {format_milliseconds(least_ms)} to {format_milliseconds(most_ms)}, the least of "
-        "each trial, as trials took paths of unlike length"
+        f"each {'path' if shared else 'trial'}, as trials took paths of unlike length"
     )
 
 

@@ -22,6 +22,8 @@ from flowsweep.wording import format_duration, format_number
 
 FEWEST_CYCLES = 2
 """What came once is no cycle."""
+FEWEST_WEEKDAYS = 4
+"""Of the 7, on which trials must have begun for the others to be inferred from them."""
 _LEAST_BEYOND = 4
 _PLACES = 96
 """Of a cycle at which its course is looked at: quarters of an hour of a day."""
@@ -80,10 +82,20 @@ def daily_hypotheses(
 def weekly_hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
 ) -> list[Hypothesis]:
-    """Ask whether goodput goes with the day of the week: as `daily_hypotheses`, with a period of 168 h."""
+    """Ask whether goodput goes with the day of the week: as `daily_hypotheses`, with a period of 168 h.
+
+    Undecided where trials began on fewer than 4 of the days.
+    """
     if series.span_s < FEWEST_CYCLES * WEEK_S:
         return []
-    return _hypotheses(observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, covered=True)
+    covered = _weekdays(series) >= FEWEST_WEEKDAYS
+    both = np.column_stack([beside, asked.beside])
+    return _hypotheses(observed, series, asked, both, _WEEK, covered=covered)
+
+
+def _weekdays(series: CampaignSeries) -> int:
+    """On how many of the days of a week trials began."""
+    return len(np.unique(series.weekdays))
 
 
 def _hypotheses(
@@ -171,7 +183,7 @@ def _say(
 ) -> str:  # fmt: skip
     whether = f"Whether goodput varies with {cycle.kind_words}"
     if course is None or amplitude is None:
-        return f"{whether} is undecided: {_lacking(series)}."
+        return f"{whether} is undecided: {_lacking(series, cycle)}."
     value, low, high = (format_number(percent(end)) for end in amplitude)
     size = f"±{value} % [{low}, {high}] about the middle between the best {cycle.part} and the worst"
     if decision == "effect":
@@ -180,10 +192,12 @@ def _say(
     return f"{whether} is undecided: {size} may be chance, as neighbouring trials resemble each other."
 
 
-def _lacking(series: CampaignSeries) -> str:
+def _lacking(series: CampaignSeries, cycle: _Cycle) -> str:
     """Why a cycle cannot be told."""
-    hours = len(np.unique(series.hours))
-    if hours < FEWEST_HOURS:
+    days, hours = _weekdays(series), len(np.unique(series.hours))
+    if cycle is _WEEK and days < FEWEST_WEEKDAYS:
+        return f"trials began on {days} of the 7 days of a week, and {FEWEST_WEEKDAYS} or more would tell"
+    if cycle is _DAY and hours < FEWEST_HOURS:
         return f"trials began in {hours} of the 24 hours of a day, and {FEWEST_HOURS} or more would tell"
     lasted = format_duration(round(series.span_s) * SECOND_NS)
     if series.span_s < FEWEST_CYCLES * DAY_S:

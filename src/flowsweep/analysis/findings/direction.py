@@ -121,8 +121,7 @@ def _hypothesis(observed: Observations, pairs: _Pairs, *, margin: float) -> Hypo
     cells = pairs.points if repeated else np.zeros_like(pairs.points)
     fit = Fit(shifts, cells, np.zeros_like(pairs.points))
     if fit.freedom < 1:
-        once = f"both ran only once{_on_plateau(pairs)}"
-        claim = f"Whether {ways[0]} or {ways[1]} is faster is undecided: {once}."
+        claim = f"Whether {ways[0]} or {ways[1]} is faster is undecided: {_lacking(observed, pairs)}."
         return unrepeated("direction", observed.scope(), claim, pairs.trials, axis=DIRECTION)
     count = int(cells.max()) + 1
     mean = fit.compare(shifts, np.full((1, count), 1 / count))
@@ -143,6 +142,17 @@ def _hypothesis(observed: Observations, pairs: _Pairs, *, margin: float) -> Hypo
         method=_method(pairs, fit, count, repeated=repeated),
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=DIRECTION),
     )
+
+
+def _lacking(observed: Observations, pairs: _Pairs) -> str:
+    """Why nothing can be told of a single pair."""
+    ended = [row for row in observed.rows if row[DIRECTION] in pairs.ways]
+    where = _on_plateau(pairs)
+    if len({row["repeat"] for row in ended}) == 1:
+        return f"both ran only once{where}"
+    alone = len(ended) - len(pairs.trials) - pairs.left_out
+    left = f"; {counted(alone, 'trial')} left out: that of the other direction is missing" if alone else ""
+    return f"only one repeat has both{where}{left}"
 
 
 def _method(pairs: _Pairs, fit: Fit, count: int, *, repeated: bool) -> str:

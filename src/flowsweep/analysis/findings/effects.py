@@ -11,7 +11,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.findings.finding import FigureKey, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
 from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, say_effect, whole_points
-from flowsweep.analysis.statistics.design import Design, design
+from flowsweep.analysis.statistics.design import Design, design, levels_of
 from flowsweep.analysis.statistics.level_effects import LevelComparison, Pair, compare_levels
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.analysis.statistics.usual_trials import LeftOut, usual_trials
@@ -98,7 +98,7 @@ def _hypothesis(
 def _kind(observed: Observations, grid: Design, axis: str) -> FindingKind:
     if axis == "congestion_asked":
         return "congestion"
-    sums = {row["window_sum_bytes"] for row in observed.rows}
+    sums = set(levels_of(observed.rows, "window_sum_bytes"))
     if axis == "flows" and ("window_sum_bytes" in grid.axes or (len(sums) == 1 and None not in sums)):
         return "flows"
     return "effect"

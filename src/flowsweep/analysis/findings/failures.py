@@ -146,14 +146,19 @@ def _hypothesis(observed: Observations, event: _Event) -> Hypothesis:
     return make(
         claim=partial(_say, event, uneven),
         axis=uneven.axis if uneven.axis != DIRECTION else None,
-        estimate=Estimate(apart, "1", *uneven.interval),
+        estimate=Estimate(apart, "1", *(uneven.interval or ())),
         p_value=uneven.p_value,
         second_opinion=uneven.rotated,
-        method=(
-            "Fisher's exact test, directions of a point in one repeat as one unit; p by Bonferroni over "
-            f"{counted(uneven.contrasts, 'contrast')} of levels, interval likewise (Newcombe)"
-        ),
+        method=_method(uneven),
     )
+
+
+def _method(uneven: Uneven) -> str:
+    unit = "directions of a point in one repeat as one unit"
+    contrasts = f"p by Bonferroni over {counted(uneven.contrasts, 'contrast')} of levels"
+    if uneven.interval is None:
+        return f"sign test, {unit}, over units in which it is one direction alone; {contrasts}; no interval"
+    return f"Fisher's exact test, {unit}; {contrasts}, interval likewise (Newcombe, of so many units)"
 
 
 def _counts(event: _Event) -> str:

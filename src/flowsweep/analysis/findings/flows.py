@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flowsweep.analysis.axes import level_of, level_words
+from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Hypothesis
-from flowsweep.analysis.statistics.design import Design, Level, design
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.statistics.design import Design, Level, design, levels_of
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import format_margin, format_number
@@ -62,11 +62,11 @@ def effects_at_equal_windows(
 
 def _unequal(grid: Design, margin: float) -> _Unequal | None:
     """Find the sums whose comparison would be one of windows."""
-    place = grid.axes.index(_SUM) if _SUM in grid.axes else None
+    sums_of = _sums(grid)
     groups: dict[tuple[str, object], dict[tuple[Level, int], list[ObservedRow]]] = {}
     for unit in grid.units:
         for row in unit.rows:
-            level = level_of(row, _SUM) if place is None else unit.levels[place]
+            level = sums_of[row["trial_id"]]
             if level is not None and row["flows"]:
                 points = groups.setdefault((row[DIRECTION], row["congestion_asked"]), {})
                 points.setdefault((level, row["flows"]), []).append(row)
@@ -92,6 +92,12 @@ def _unequal(grid: Design, margin: float) -> _Unequal | None:
         for level in sorted(sums, key=lambda level: level if isinstance(level, int) else 0)
     )
     return _Unequal(words, frozenset(trials), max(sums.values()))
+
+
+def _sums(grid: Design) -> dict[str, Level]:
+    """The window sum of each trial, by trial_id."""
+    rows = [row for unit in grid.units for row in unit.rows]
+    return dict(zip(trial_ids(rows), levels_of(rows, _SUM), strict=True))
 
 
 def _usable_apart(rows_of: Mapping[int, Sequence[ObservedRow]]) -> float:

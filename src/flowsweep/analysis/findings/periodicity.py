@@ -1,8 +1,10 @@
 """Is there a disturbance that comes back, as one every hour?"""
 
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
@@ -12,7 +14,7 @@ from flowsweep.analysis.statistics.courses import WEEK_S, waves
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations
-from flowsweep.defaults import DAY_S, SECOND_NS
+from flowsweep.defaults import DAY_S, SECOND_NS, SIGNIFICANCE
 from flowsweep.wording import counted, format_duration, format_number
 
 FEWEST_VALUES = 24
@@ -27,6 +29,12 @@ _PARTS_OF_WEEKS = 2
 """Days that are unlike within a week make each of these two, such as 28 and 21 hours beside 24: one cycle of
 a week, or two, more or less."""
 _LEAST_BEYOND = 4
+_MOST_MULTIPLES = 12
+"""A dip that lasts for a twelfth of an hour has sines alike of an hour and its parts down to a twelfth."""
+_PARTS = (2, 3)
+"""Of a period, whose sines tell that its course is none."""
+_NOT_SMALL = 0.5
+"""Share of an amplitude from which on another is not negligible beside it."""
 
 
 def periodicity_hypotheses(
@@ -42,11 +50,14 @@ def periodicity_hypotheses(
 
     Returns:
         One hypothesis about the most telling period, between two steps of the series and a third of the
-        campaign; none for campaigns of less than half an hour or 24 values. The effect is the amplitude, in
-        percent of goodput; none where the most telling period is the shortest or the longest of them, since
-        what lies beyond may tell more. Method: likelihood ratio of a sine of each period (the generalised
-        Lomb-Scargle periodogram, Zechmeister and Kürster 2009, Astronomy and Astrophysics 496, for noise that
-        is not white), over all periods against noise of which neighbours resemble each other.
+        campaign; none for campaigns of less than half an hour or 24 values. What comes back without being a
+        sine, such as a dip every hour, has sines of half an hour, 20 minutes and so on, too: of the most
+        telling period and its multiples it is the longest that adds to the others (`_fundamental`). The
+        effect is the amplitude of its sine, in percent of goodput; none where the most telling period is the
+        shortest or the longest of them, since what lies beyond may tell more. Method: likelihood ratio of a
+        sine of each period (the generalised Lomb-Scargle periodogram, Zechmeister and Kürster 2009, Astronomy
+        and Astrophysics 496, for noise that is not white), over all periods against noise of which neighbours
+        resemble each other.
     """
     if len(series.starts_s) < FEWEST_VALUES or series.span_s < SHORTEST_CAMPAIGN_S:
         return []
@@ -54,22 +65,19 @@ def periodicity_hypotheses(
     both = np.column_stack([asked.beside, beside])
     if len(periods_s) < FEWEST_CYCLES or series.freedom < both.shape[1] + 2 + _LEAST_BEYOND:
         return []
-    shapes = (series.averaged(waves(series.units_s, period_s)) for period_s in periods_s)
-    courses = np.array([series.contrasts.T @ shape for shape in shapes])
-    test = CourseTest(asked.models, asked.values, courses, both)
+    test = CourseTest(asked.models, asked.values, _sines(series, periods_s), both)
     course = test.best()
     at_edge = course.number in (0, len(periods_s) - 1)
-    amplitude = float(np.hypot(*test.only(course.number).estimated()))
-    period_s = float(periods_s[course.number])
+    found = _Period(float(periods_s[course.number]), _amplitude(test.only(course.number)))
+    if not at_edge and course.p_value < SIGNIFICANCE:
+        found = _fundamental(series, test, found)
     return [
         over_time(
             "periodicity",
             observed.scope(),
-            partial(_say_edge, series.span_s)
-            if at_edge
-            else partial(_say, period_s, amplitude, series.span_s),
+            partial(_say_edge, series.span_s) if at_edge else partial(_say, found, series.span_s),
             series.trials,
-            NO_ESTIMATE if at_edge else Estimate(percent(amplitude), "%"),
+            NO_ESTIMATE if at_edge else Estimate(percent(found.amplitude), "%"),
             p_value=1.0 if at_edge else course.p_value,
             method=(
                 f"likelihood ratio of sines to {counted(len(series.starts_s), 'value')}, "
@@ -80,14 +88,88 @@ def periodicity_hypotheses(
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Period:
+    """With what period goodput goes up and down."""
+
+    period_s: float
+    amplitude: float
+    """Of a sine of that period, natural logarithm."""
+    sine: bool = True
+    """Nothing shows that it is none."""
+    or_multiple: bool = False
+    """A multiple of it may be the period as well."""
+
+
+def _fundamental(series: CampaignSeries, test: CourseTest, found: _Period) -> _Period:
+    """Look among the multiples of a period for that of which it is a part, until none tells more beside it.
+
+    Each multiple is asked beside the sines that were found, against the same noise; p is over all of them. It
+    is left open where none of them is shown, and the sine of one is half as large or larger.
+    """
+    beside = _with_sine(series, test.beside, found)
+    while len(multiples_s := _multiples_s(series, found.period_s)):
+        multiples = CourseTest(test.models, test.values, _sines(series, multiples_s), beside)
+        course = multiples.best()
+        amplitudes = [_amplitude(multiples.only(number)) for number in range(len(multiples_s))]
+        if course.p_value >= SIGNIFICANCE:
+            found = replace(found, or_multiple=max(amplitudes) >= found.amplitude * _NOT_SMALL)
+            break
+        found = _Period(float(multiples_s[course.number]), amplitudes[course.number], sine=False)
+        beside = _with_sine(series, beside, found)
+    return replace(found, sine=found.sine and not _has_parts(series, test, beside, found))
+
+
+def _has_parts(series: CampaignSeries, test: CourseTest, beside: Floats, found: _Period) -> bool:
+    """Whether sines of parts of a period tell more beside its own."""
+    parts_s = found.period_s / np.array(_PARTS)
+    parts_s = parts_s[parts_s > 2 * _step_s(series)]
+    if not len(parts_s):
+        return False
+    parts = CourseTest(test.models, test.values, _sines(series, parts_s), beside)
+    return parts.best().p_value < SIGNIFICANCE
+
+
+def _with_sine(series: CampaignSeries, beside: Floats, found: _Period) -> Floats:
+    return np.column_stack([beside, _sines(series, np.array([found.period_s]))[0]])
+
+
+def _multiples_s(series: CampaignSeries, period_s: float) -> Floats:
+    """(multiples,) of a period, none longer than may be claimed, nor a part of a day."""
+    multiples_s = np.asarray(period_s * np.arange(2, _MOST_MULTIPLES + 1), dtype=np.float64)
+    cycles = np.asarray(series.span_s / multiples_s, dtype=np.float64)
+    return np.asarray(multiples_s[(cycles >= FEWEST_CYCLES) & _own(series.span_s, cycles)])
+
+
+def _sines(series: CampaignSeries, periods_s: Floats) -> Floats:
+    """(periods, freedom, 2) contrasts of a cosine and a sine of each."""
+    shapes = (series.averaged(waves(series.units_s, period_s)) for period_s in periods_s)
+    return np.array([series.contrasts.T @ shape for shape in shapes])
+
+
+def _amplitude(test: CourseTest) -> float:
+    return float(np.hypot(*test.estimated()))
+
+
 def _periods_s(series: CampaignSeries) -> Floats:
     """(periods,) the longest first."""
-    step_s = float(np.median(np.diff(series.starts_s)))
+    step_s = _step_s(series)
     if step_s <= 0:
         return np.empty(0)
     span_s = series.span_s
     fastest = min(int(_OVERSAMPLING * span_s / (2 * step_s)), _OVERSAMPLING * FEWEST_CYCLES + _MOST_PERIODS)
     cycles = np.arange(_OVERSAMPLING * FEWEST_CYCLES, fastest + 1) / _OVERSAMPLING
+    return np.asarray(span_s / cycles[_own(span_s, cycles)])
+
+
+def _step_s(series: CampaignSeries) -> float:
+    return float(np.median(np.diff(series.starts_s)))
+
+
+def _own(span_s: float, cycles: Floats) -> NDArray[np.bool_]:
+    """(periods,) which of so many cycles in a campaign are none of a day or a week."""
+    if span_s < DAY_S:
+        return np.ones(len(cycles), dtype=np.bool_)
     days = span_s / DAY_S * np.arange(_PARTS_OF_DAYS + 1)
     weeks = (
         span_s / WEEK_S * np.arange(-_PARTS_OF_WEEKS, _PARTS_OF_WEEKS + 1)
@@ -95,8 +177,7 @@ def _periods_s(series: CampaignSeries) -> Floats:
         else np.zeros(1)
     )
     known = (days[:, None] + weeks).ravel()
-    own = np.abs(cycles[:, None] - known).min(axis=1) >= 1 if span_s >= DAY_S else np.ones(len(cycles), bool)
-    return np.asarray(span_s / cycles[own])
+    return np.asarray(np.abs(cycles[:, None] - known).min(axis=1) >= 1)
 
 
 def _say_edge(span_s: float, _decision: Decision) -> str:
@@ -106,13 +187,16 @@ def _say_edge(span_s: float, _decision: Decision) -> str:
     )
 
 
-def _say(period_s: float, amplitude: float, span_s: float, decision: Decision) -> str:
-    size = f"± {format_number(percent(amplitude))} %"
+def _say(found: _Period, span_s: float, decision: Decision) -> str:
+    size = f"± {format_number(percent(found.amplitude))} %"
+    period = _duration(found.period_s)
     if decision == "effect":
-        return f"Goodput goes up and down with a period of {_duration(period_s)}, by {size}."
+        which = f"{period} or a multiple of it" if found.or_multiple else period
+        further = "" if found.sine else "; its course is no sine, and dips or peaks go further"
+        return f"Goodput goes up and down with a period of {which}, by {size} as a sine{further}."
     return (
         f"No period stands out in the {_duration(span_s)} of the campaign: the most telling one, "
-        f"{_duration(period_s)} with {size}, may be chance."
+        f"{period} with {size}, may be chance."
     )
 
 

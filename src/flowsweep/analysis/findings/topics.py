@@ -166,8 +166,10 @@ def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     yield from reordering_hypotheses(summary)
     yield from plateau_search_hypotheses(summary)
     yield from best_search_hypotheses(summary)
-    # Also of trials of which nothing came: what they lost counts.
-    planned = [row for row in summary if row["status"] == "ok" and not is_searched(row)]
+    # Also of trials of which nothing came, or whose flows broke: what they lost counts, or is named.
+    planned = [
+        row for row in summary if (row["status"] == "ok" or row.get("flows_broken")) and not is_searched(row)
+    ]
     for observed in all_observations(planned):
         yield from loss_hypotheses(observed)
     yield from broken_hypotheses(summary)

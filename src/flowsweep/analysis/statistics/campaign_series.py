@@ -20,6 +20,7 @@ _CLIPPED_BEYOND = 3.5
 """Standard deviations from its point beyond which a value counts as if it were as far: one stalled trial is
 no step."""
 _CLIPS = 3
+_DAYS_OF_A_WEEK = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ class CampaignSeries:
     def hours(self) -> Codes:
         """(units,) hour of the day, UTC, in which each unit began: 0 to 23."""
         return ((self.began_s + self.units_s) % DAY_S // 3600).astype(np.intp)
+
+    @property
+    def weekdays(self) -> Codes:
+        """(units,) day of the week, UTC, on which each unit began: 0 to 6."""
+        return ((self.began_s + self.units_s) // DAY_S % _DAYS_OF_A_WEEK).astype(np.intp)
 
     def averaged(self, courses: Floats) -> Floats:
         """(n, k) what values are of (units, k) courses that units follow."""

@@ -17,6 +17,9 @@ from flowsweep.axes import columns_of
 AXES = columns_of((*axes.WINDOWS, *axes.HOSTS, *axes.FLOWS, *axes.OTHERS))
 """Columns of a summary that can be an axis; of those that follow from each other the first counts."""
 
+_PER_FLOW = frozenset({"window_bytes", "window_send_bytes", "window_recv_bytes"})
+"""Windows that follow from the window sum and the number of flows, where a plan asked for sums."""
+
 _ENOUGH_REPEATED = 0.5
 
 Level = Hashable
@@ -103,12 +106,13 @@ def design(observed: Observations) -> Design:
 
     Returns:
         Axes and units. An axis that follows from others, such as the window per flow from window sum and
-        flows, is none; of those that follow from each other the ones with the fewest levels are kept. Units
-        that lack a direction, which other trials of the same two hosts have, are left out.
+        flows, is none; of those that follow from each other the ones with the fewest levels are kept, and
+        window sum and flows where the plan asked for sums. Units that lack a direction, which other trials of
+        the same two hosts have, are left out.
     """
-    levels = {axis: _levels(observed.rows, axis) for axis in AXES if axis in observed.factors}
+    levels = {axis: levels_of(observed.rows, axis) for axis in AXES if axis in observed.factors}
     hosts = [_hosts(row) for row in observed.rows]
-    axes = _independent(levels, hosts)
+    axes = _independent(levels, hosts, sums_asked=any(row.get("window_capped") for row in observed.rows))
     grouped: dict[tuple[int, tuple[Hashable, ...], tuple[Level, ...]], dict[str, ObservedRow]] = {}
     directions: dict[Hashable, dict[str, None]] = {}
     for index, row in enumerate(observed.rows):
@@ -123,6 +127,15 @@ def design(observed: Observations) -> Design:
         else:
             units.append(Unit(repeat, pair, place, tuple(found[way] for way in ways)))
     return Design(axes, tuple(units), unpaired)
+
+
+def levels_of(rows: Sequence[ObservedRow], axis: str) -> list[Level]:
+    """Each row's level of an axis; sums that were one before flows divided them are one level."""
+    if axis not in SUMS:
+        return [level_of(row, axis) for row in rows]
+    levels = sum_levels(rows, axis)
+    asked = [quantity_of(row, axis) for row in rows]
+    return [None if value is None else levels[value] for value in asked]
 
 
 def coded(values: Sequence[Hashable]) -> Codes:
@@ -144,19 +157,21 @@ def _hosts(row: ObservedRow) -> tuple[Hashable, ...]:
     return tuple(sorted((row["src"], row["dst"])))
 
 
-def _levels(rows: Sequence[ObservedRow], axis: str) -> list[Level]:
-    if axis not in SUMS:
-        return [level_of(row, axis) for row in rows]
-    levels = sum_levels(rows, axis)
-    asked = [quantity_of(row, axis) for row in rows]
-    return [None if value is None else levels[value] for value in asked]
+def _independent(
+    levels: dict[str, list[Level]], hosts: list[tuple[Hashable, ...]], *, sums_asked: bool
+) -> tuple[str, ...]:
+    """Keep axes that tell points apart which those before them do not, the ones of few levels first.
 
-
-def _independent(levels: dict[str, list[Level]], hosts: list[tuple[Hashable, ...]]) -> tuple[str, ...]:
-    """Keep axes that tell points apart which those before them do not, the ones of few levels first."""
+    A cap on the window of a flow, which only plans with window sums have, adds levels to the sums: there they
+    come before windows per flow, however many they are.
+    """
     kept: list[str] = []
     points: list[tuple[Hashable, ...]] = hosts
-    for axis in sorted(levels, key=lambda name: len(set(levels[name]))):
+
+    def last(name: str) -> tuple[bool, int, bool]:
+        return sums_asked and name in _PER_FLOW, len(set(levels[name])), name in _PER_FLOW
+
+    for axis in sorted(levels, key=last):
         finer = [(*point, level) for point, level in zip(points, levels[axis], strict=True)]
         if len(set(levels[axis])) > 1 and len(set(finer)) > len(set(points)):
             kept.append(axis)

@@ -1,5 +1,6 @@
 """Whether something that happens to some trials happens more often at some level of an axis."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ class Uneven:
     """Trials to which it happened, there and elsewhere."""
     sizes: tuple[int, int]
     """All trials, there and elsewhere."""
+    units: tuple[int, int] | None
+    """Units that these are of, there and elsewhere; None between directions, where each unit is in both."""
     p_value: float
     """Of "it happens alike everywhere", corrected for the number of contrasts."""
     contrasts: int
@@ -38,20 +41,24 @@ class Uneven:
     """A p-value that leaves events clustered in time; None with few units, or between directions."""
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """Of the difference of the shares, corrected likewise.
+    def interval(self) -> tuple[float, float] | None:
+        """Of the difference of the shares, corrected likewise; None between directions, which are paired.
 
         Newcombe (Interval estimation for the difference between independent proportions, Statistics in
-        Medicine 17, 1998, method 10).
+        Medicine 17, 1998, method 10), of as many observations as there are units: what happens to one
+        direction may happen to the other because of it.
         """
+        if self.units is None:
+            return None
         level = 1 - SIGNIFICANCE / self.contrasts
-        pairs = list(zip(self.counts, self.sizes, strict=True))
-        (low, high), (other_low, other_high) = (
-            scipy.stats.binomtest(count, size).proportion_ci(level, method="wilson") for count, size in pairs
+        share, other = (count / size for count, size in zip(self.counts, self.sizes, strict=True))
+        low, high = _wilson(share, self.units[0], level)
+        other_low, other_high = _wilson(other, self.units[1], level)
+        below, above = (
+            math.hypot(share - low, other_high - other),
+            math.hypot(high - share, other - other_low),
         )
-        share, other = (count / size for count, size in pairs)
-        below, above = np.hypot(share - low, other_high - other), np.hypot(high - share, other - other_low)
-        return share - other - float(below), share - other + float(above)
+        return share - other - below, share - other + above
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +97,16 @@ def most_uneven(grid: Design, happened: Callable[[ObservedRow], bool]) -> Uneven
     if ways is not None and ways[1] < min(p_values, default=np.inf):
         rows = [row for unit in units for row in unit.rows]
         here = [row[DIRECTION] == ways[0] for row in rows]
-        return _uneven(DIRECTION, ways[0], rows, here, happened, ways[1], count, None)
+        return _uneven(DIRECTION, ways[0], rows, here, None, happened, ways[1], count, None)
     chosen = int(np.argmin(p_values))
     contrast = contrasts[chosen]
     placed = [(row, bool(side)) for unit, side in zip(units, contrast.here, strict=True) for row in unit.rows]
     turned = (lambda: _rotated(flags, contrasts)) if len(flags) >= _FEWEST_TO_ROTATE else None
     rows, here = [row for row, _ in placed], [side for _, side in placed]
-    return _uneven(contrast.axis, contrast.words, rows, here, happened, p_values[chosen], count, turned)
+    sides = int(contrast.here.sum()), int((~contrast.here).sum())
+    return _uneven(
+        contrast.axis, contrast.words, rows, here, sides, happened, p_values[chosen], count, turned
+    )
 
 
 def _uneven(
@@ -104,6 +114,7 @@ def _uneven(
     words: str,
     rows: Sequence[ObservedRow],
     here: Sequence[bool],
+    units: tuple[int, int] | None,
     happened: Callable[[ObservedRow], bool],
     p_value: float,
     contrasts: int,
@@ -118,10 +129,23 @@ def _uneven(
         words=words,
         counts=(counts[0], counts[1]),
         sizes=(sum(here), len(here) - sum(here)),
+        units=units,
         p_value=min(1.0, p_value * contrasts),
         contrasts=contrasts,
         rotated=rotated,
     )
+
+
+def _wilson(share: float, count: int, level: float) -> tuple[float, float]:
+    """Interval of a share of so many observations, where what was counted need not be whole.
+
+    Wilson (Probable inference, the law of succession, and statistical inference, Journal of the American
+    Statistical Association 22, 1927).
+    """
+    z = float(scipy.stats.norm.isf((1 - level) / 2))
+    middle = share + z**2 / (2 * count)
+    half = z * math.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2)
+    return max((middle - half) / (1 + z**2 / count), 0.0), min((middle + half) / (1 + z**2 / count), 1.0)
 
 
 def _contrasts(grid: Design, placed: Sequence[tuple[object, ...]]) -> list[_Contrast]:

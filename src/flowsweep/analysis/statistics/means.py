@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from flowsweep.analysis.axes import level_of
-from flowsweep.analysis.statistics.design import Design
+from flowsweep.analysis.statistics.design import Design, Level, levels_of
 from flowsweep.analysis.statistics.intervals import mean_interval
 from flowsweep.analysis.statistics.level_means import LevelMeans, Placed, level_means
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.tests import facts_of
 
@@ -46,25 +45,45 @@ def flow_levels(grid: Design) -> list[LevelMeans]:
     Returns:
         One for each direction and congestion control in which at least two numbers of flows ran; none where
         the window per flow varies, too: there it is the product that counts, see `window_levels`, whose
-        method it shares.
+        method it shares. Points that only one number of flows has, as sums that `window_max` lowered, take no
+        part.
     """
     axes = grid.axes
     per_flow = {"window_bytes", "window_send_bytes", "window_recv_bytes"} & set(axes)
-    return _grouped(grid, "flows") if "flows" in axes and not per_flow else []
+    return _grouped(_shared(grid), "flows") if "flows" in axes and not per_flow else []
+
+
+def _shared(grid: Design) -> Design:
+    """What is left without the points of the other axes that only one number of flows has."""
+    if "window_sum_bytes" not in grid.axes:
+        return grid
+    points = grid.codes(*(axis for axis in grid.axes if axis != "flows")).tolist()
+    place = grid.axes.index("flows")
+    flows: dict[int, set[Level]] = {}
+    for point, unit in zip(points, grid.units, strict=True):
+        flows.setdefault(point, set()).add(unit.levels[place])
+    kept = (unit for point, unit in zip(points, grid.units, strict=True) if len(flows[point]) > 1)
+    return replace(grid, units=tuple(kept))
 
 
 def _varies(observed: Observations, axis: str) -> bool:
-    return axis in observed.factors and len({level_of(row, axis) for row in observed.rows} - {None}) > 1
+    """Whether a window of all flows together varies; where all sums are known, only they can."""
+    rows = observed.rows
+    if axis != "window_sum_bytes" and all(row["window_sum_bytes"] is not None for row in rows):
+        return False
+    return axis in observed.factors and len({*levels_of(rows, axis)} - {None}) > 1
 
 
 def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
     groups: dict[tuple[str, str | None], list[Placed]] = {}
     others = tuple(name for name in grid.axes if name not in (axis, "congestion_asked"))
     several = "congestion_asked" in grid.axes
+    rows = [row for unit in grid.units for row in unit.rows]
+    known = {} if axis in grid.axes else dict(zip(trial_ids(rows), levels_of(rows, axis), strict=True))
     for unit in grid.units:
         point = tuple(unit.levels[grid.axes.index(name)] for name in others)
         for row in unit.rows:
-            level = unit.levels[grid.axes.index(axis)] if axis in grid.axes else level_of(row, axis)
+            level = unit.levels[grid.axes.index(axis)] if axis in grid.axes else known[row["trial_id"]]
             if isinstance(level, int):
                 per_flow = axis in WINDOW_AXES and axis != "window_sum_bytes"
                 size = level * row["flows"] if per_flow else level

@@ -58,6 +58,9 @@ def test_a_comparison_says_how_many_failed_and_what_it_takes_back() -> None:
     taken_back = 'Overall "faster" and what 2 points would be called are taken back'
     why = "the trials that failed may have been the slow ones"
     assert comparison.remarks == (f"{counts}p = 0.00135).", f"{taken_back}: {why}.")
+    # Beside points that A alone ran, and of which it lost some: these are left out, and not counted here.
+    alone = [row | {"flows": 99, "status": "failed"} for row in a[::2]]
+    assert compare([*a, *alone], b).remarks[0].startswith(f"At the points that both ran, {counts}")
     # The same trials, of which the second campaign lost the slower ones.
     logs = np.log([row["goodput_bps"] for row in a]).reshape(6, 2)
     fell = ((logs - logs.mean(axis=0)) < 0.0004).ravel()

@@ -72,7 +72,9 @@ def test_what_took_no_part_is_a_caution_after_the_remarks() -> None:
     comparison = compare(
         [*rows(1e8), *rows(1e8, flows=4), *failed], [*rows(1e8), *rows(1e8, flows=8), *empty]
     )
-    assert comparison.remarks[0].startswith("1 of 4 trials failed in A, 0 of 4 in B")
+    assert comparison.remarks[0].startswith(
+        "At the points that both ran, 1 of 4 trials failed in A, 0 of 4 in B"
+    )
     assert left_out(comparison) == (
         "Left out in A: 1 did not end well, of 7 trials",
         "Left out in B: 1 carried nothing, 0 bit/s, of 7 trials",

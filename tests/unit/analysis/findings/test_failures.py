@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.failures import failure_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.statistics.event_shares import Uneven
 from synthetic_campaigns import KIB, Grid, campaign
 
 COUNT = 100
@@ -96,6 +97,34 @@ def test_a_direction_that_fails_is_named() -> None:
     [found] = decided(list(failure_hypotheses(rows)))
     assert found.decision == "effect"
     assert "more at b → a" in found.claim
+    assert found.method.startswith("sign test, ")
+    assert found.effect is not None
+    assert (found.interval_low, found.interval_high) == (None, None), "directions are paired"
+
+
+def test_directions_that_fail_together_are_no_more_than_one() -> None:
+    """The interval was as narrow as if there were twice the repeats."""
+    both = campaign(Grid(repeats=5), 6)
+    for row in both:
+        if row["window_sum_bytes"] == 4096 * KIB and row["repeat"] < 4:
+            fail(row)
+    alone = [row for row in both if row["src"] == "a"]
+    of_both, of_one = (decided(list(failure_hypotheses(rows)))[0] for rows in (both, alone))
+    assert (of_one.claim.split(",")[0], of_both.claim.split(",")[0]) == (
+        "15 of 100 trials failed (15.0 %)", "30 of 200 trials failed (15.0 %)"
+    )  # fmt: skip
+    assert of_both.effect == of_one.effect
+    assert of_both.p_value == of_one.p_value
+    assert of_one.interval_high is not None
+    assert of_one.interval_low < of_one.effect < of_one.interval_high
+    assert of_both.interval_low == pytest.approx(of_one.interval_low, abs=0.01), "with one contrast more"
+    assert of_both.interval_high == pytest.approx(of_one.interval_high, abs=0.01)
+
+
+def test_the_interval_of_one_direction_is_newcombe_s() -> None:
+    """Table II of his: 56 of 70 against 48 of 80, 0.0524 to 0.3339."""
+    uneven = Uneven("flows", "", (56, 48), (70, 80), (70, 80), 0.01, 1, None)
+    assert uneven.interval == pytest.approx((0.0524, 0.3339), abs=0.0001)
 
 
 def test_a_few_slow_trials_are_no_second_kind_and_more_of_them_somewhere_may_be_chance() -> None:

@@ -104,6 +104,24 @@ def test_sixteen_days_of_a_weekly_cycle() -> None:
     assert weekly.claim.endswith("; it is lowest about Friday.")
 
 
+@pytest.mark.parametrize(("days", "told"), [((0,), False), ((0, 2, 4), False), ((0, 1, 2, 3), True)])
+def test_one_day_of_the_week_tells_nothing_of_the_others(days: tuple[int, ...], *, told: bool) -> None:
+    """A trial an hour from 9 to 12 on Mondays was "may be chance: ±0 % [0, …]"."""
+    at_h = [24 * (7 * week + day) + hour for week in range(10) for day in days for hour in range(3)]
+    noise = np.random.default_rng(1).standard_normal(len(at_h))
+    rows = watched(noise)
+    for row, hours in zip(rows, at_h, strict=True):
+        row["started_at"] = (STARTED_AT + timedelta(hours=24 + 21 + hours)).isoformat()
+    [weekly] = [
+        finding
+        for finding in findings(rows)
+        if finding.claim.startswith("Whether goodput varies with the day of the week is undecided: ")
+    ]
+    assert (weekly.effect is not None) is told
+    began = f"trials began on {len(days)} of the 7 days of a week, and 4 or more would tell."
+    assert weekly.claim.endswith(began) is not told
+
+
 NULLS: dict[str, Callable[[np.random.Generator], Any]] = {
     "independent": lambda generator: generator.standard_normal(48),
     "neighbours 0.3": lambda generator: red(generator, 48, 0.3),

@@ -9,6 +9,7 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.plateau.estimate import Plateau
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.design import levels_of
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.units import SIZE_UNITS
@@ -46,8 +47,8 @@ def said_of(means: LevelMeans) -> str:
 
 def _at_windows(means: LevelMeans) -> Iterator[str]:
     """Name the windows at which numbers of flows are compared: smaller ones may hold many flows back."""
-    sums = {row.get("window_sum_bytes") for row in means.rows}
-    known = sorted(size for size in sums if size is not None)
+    sums = set(levels_of(means.rows, "window_sum_bytes"))
+    known = sorted(size for size in sums if isinstance(size, int))
     apart = any(axis == "window_sum_bytes" for axis, _ in means.apart)
     if means.axis == "flows" and not apart and len(known) == len(sums):
         ends = dict.fromkeys(level_words("window_sum_bytes", size) for size in (known[0], known[-1]))

@@ -37,12 +37,13 @@ def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Ask of each direction up to which rate no more than LOSS_LIMIT of the datagrams are lost.
 
     Args:
-        observed: Trials of one sweep and mode.
+        observed: Trials of one sweep and mode, those included in which flows broke.
 
     Returns:
         One for each direction with datagrams at several rates; it only describes. The effect is the
         highest rate of all flows (unit "bit/s") up to which no trial, whatever else varies, lost more; none
-        where the lowest rate did.
+        where the lowest rate did. Trials in which flows broke take no part; those at the rates that are named
+        are counted.
 
     Method:
         As of throughput in RFC 2544, section 26.1, with a limit instead of no loss at all: each rate of the
@@ -50,14 +51,18 @@ def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
         is made of their number.
     """
     found = []
-    for direction, rows in observed.by_direction(lambda row: None not in (row.get(_RATE), row.get("loss"))):
+    for direction, planned in observed.by_direction(lambda row: row.get(_RATE) is not None):
+        rows = [row for row in planned if row["status"] == "ok" and row.get("loss") is not None]
+        torn = [row for row in planned if row["status"] != "ok"]
         several = len({row[_RATE] for row in rows}) > 1
-        if several and (hypothesis := _hypothesis(observed, direction, rows)) is not None:
+        if several and (hypothesis := _hypothesis(observed, direction, rows, torn)) is not None:
             found.append(hypothesis)
     return found
 
 
-def _hypothesis(observed: Observations, direction: str, rows: Sequence[ObservedRow]) -> Hypothesis | None:
+def _hypothesis(
+    observed: Observations, direction: str, rows: Sequence[ObservedRow], torn: Sequence[ObservedRow]
+) -> Hypothesis | None:
     offered = [row for row in rows if _was_offered(row)]
     by_rate = grouped(offered, lambda row: known(row[_RATE]))
     trials = {rate: by_rate[rate] for rate in sorted(by_rate)}
@@ -68,11 +73,12 @@ def _hypothesis(observed: Observations, direction: str, rows: Sequence[ObservedR
     within = next(lossy, len(rates))
     highest = rates[within - 1] if within else None
     beyond = rates[within] if within < len(rates) else None
+    broke = _not_whole([row for row in torn if known(row[_RATE]) <= (beyond or highest or 0)])
     between = (None, None) if highest is None or beyond is None else (highest, beyond)
     return Hypothesis(
         "loss",
         observed.scope(direction),
-        f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}.",
+        f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}{broke}.",
         trial_ids(offered),
         Estimate(highest, "bit/s", *between),
         axis=_RATE,
@@ -136,6 +142,17 @@ def _not_offered(rows: Sequence[TrialRow]) -> str:
     least = format_share(min(known(row["offered_share"]) for row in held))
     trials = counted(len(held), "trial")
     return f"; in {trials} at {where} the source sent less than it was asked to, {least} at least"
+
+
+def _not_whole(torn: Sequence[TrialRow]) -> str:
+    """Count the trials in which flows broke, and say what their other flows lost."""
+    if not torn:
+        return ""
+    lost = [loss for row in torn if (loss := row.get("loss")) is not None]
+    worst = max(lost, default=0.0)
+    others = f", whose other flows lost up to {format_share(worst)}," if worst > LOSS_LIMIT else ""
+    are = "is" if len(torn) == 1 else "are"
+    return f"; {counted(len(torn), 'trial')} with broken flows{others} {are} not counted"
 
 
 def broken_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:

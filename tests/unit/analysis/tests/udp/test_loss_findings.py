@@ -91,3 +91,29 @@ def test_a_rate_at_which_nothing_came_counts():
         "a → b: up to 8.00 Mbit/s no trial loses more than 0.100 % of its datagrams, at 16.0 Mbit/s up to "
         "100 % of the datagrams are lost (median of 3 trials 100 %)."
     )
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        (50, "; 1 trial with broken flows, whose other flows lost up to 5.00 %, is not counted."),
+        (0, "; 1 trial with broken flows is not counted."),
+    ],
+)
+def test_a_trial_with_broken_flows_below_the_highest_rate_is_named(lost, words):
+    outcomes = [
+        make_udp_outcome(
+            make_udp_trial(repeat=repeat, rate_bps=rate),
+            [Stream(sent=rate // 2_000, lost=rate // 2_000 // of)],
+        )
+        for repeat in (1, 2, 3)
+        for rate, of in ((8_000_000, 10**6), (16_000_000, 10**6), (32_000_000, 10**6), (64_000_000, 20))
+    ]
+    torn = make_udp_trial(repeat=4, flows=2, rate_bps=8_000_000)
+    outcomes.append(make_udp_outcome(torn, [Stream(sent=1_000, lost=lost), Stream(broken_at_s=2)]))
+    tables = tables_of(outcomes)
+    rows = summary_rows(tables)
+    assert [row["loss"] for row in rows if row["status"] != "ok"] == [lost / 1_000]
+    [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
+    assert loss.claim.startswith("a → b: up to 32.0 Mbit/s no trial loses more than 0.100 % of its datagrams")
+    assert loss.claim.endswith(f"(median of 3 trials 5.00 %){words}")

@@ -1,0 +1,53 @@
+"""Which period is named of what comes back and is no sine: the whole, not a part of it."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from campaigns_over_time import NOISE, watched
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.findings.over_time import over_time_hypotheses
+from flowsweep.analysis.statistics.campaign_series import campaign_series
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.statistics.red_noise import noise_models
+from long_tests import long_but_for
+
+EVERY_S = 300.0
+SEEDS = [str(seed) for seed in range(20)]
+AN_HOUR = re.compile(r" a period of (?:1 h|1 h 1 min|1 h 2 min|59 min|58 min)(?: \d+ s)?\b(?! \d+ min)")
+
+
+def period_of(deviations: list[float]) -> Finding:
+    """What is said of a trial every five minutes; deviations of log goodput in units of NOISE."""
+    [observed] = observations(watched(deviations, EVERY_S))
+    series = campaign_series(design(observed))
+    assert series is not None
+    asked = over_time_hypotheses(observed, series, noise_models(series))
+    [found] = decided([one for one in asked if one.kind == "periodicity"])
+    return found
+
+
+@pytest.mark.parametrize("count", [110, 168])
+@pytest.mark.parametrize("seed", long_but_for("0", "1", of=SEEDS))
+def test_a_slow_trial_every_hour_is_a_period_of_an_hour(seed: str, count: int) -> None:
+    """One of twelve is slower by 30 %: it was "20 min 11 s" and "14 min 56 s", parts of an hour."""
+    noise = np.random.default_rng(int(seed)).standard_normal(count)
+    slow = math.log(0.7) / NOISE * (np.arange(count) % 12 == 5)
+    found = period_of(list(noise + slow))
+    if found.decision == "effect":
+        assert AN_HOUR.search(found.claim) or " or a multiple of it" in found.claim, found.claim
+        no_sine = found.claim.endswith(" as a sine; its course is no sine, and dips or peaks go further.")
+        assert no_sine or found.claim.endswith(" or a multiple of it, by ± 3.14 % as a sine.")
+
+
+def test_a_sine_of_an_hour_is_a_period_of_an_hour_and_no_more() -> None:
+    noise = np.random.default_rng(1).standard_normal(168)
+    found = period_of(list(noise + 3 * np.sin(2 * np.pi * np.arange(168) / 12)))
+    assert found.decision == "effect"
+    assert AN_HOUR.search(found.claim)
+    assert found.claim.endswith(" % as a sine.")
+    assert found.effect == pytest.approx(100 * math.expm1(3 * NOISE), rel=0.15)
