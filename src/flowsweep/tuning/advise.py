@@ -32,6 +32,7 @@ _IN_FILE = (
     "What /etc/sysctl.conf says of the same names may count after it (`sysctl --system`): take it out there"
 )
 _BY_COMMAND = "reached by `{}`: run this here; it has to be root there. It is lost at the next restart"
+_IN_PLACE = "run this as root. It is lost at the next restart"
 _OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
 _HEAD = "# Advised by flowsweep tune. Each line says whether it was measured."
@@ -111,7 +112,8 @@ def how_to_set(
 def _how(place: Place) -> str:
     if place.has_file:
         return _IN_FILE
-    return _BY_COMMAND.format(shlex.join(place.launch)) + (_OF_NAMESPACE if place.is_namespace else "")
+    how = _BY_COMMAND.format(shlex.join(place.launch)) if place.launch else _IN_PLACE
+    return how + (_OF_NAMESPACE if place.is_namespace else "")
 
 
 def _command(setting: SystemSetting, place: Place) -> str:

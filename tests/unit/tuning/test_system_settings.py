@@ -116,6 +116,18 @@ def test_a_file_is_named_only_where_a_machine_keeps_its_settings(
     ]
 
 
+def test_no_file_is_named_inside_of_a_network_namespace() -> None:
+    """A file of the machine would set the machine's own limits, which nobody looked at."""
+    settings = [SystemSetting("a", CONGESTION, "bbr", "cubic", "It gained.")]
+    (one,) = how_to_set(settings, {"a": Place("this machine", seen_as_namespace=True)})
+    assert not one.place.has_file
+    assert one.how == (
+        "run this as root. It is lost at the next restart: a network namespace has settings of its own, "
+        "which no file of its machine keeps"
+    )
+    assert one.text.splitlines()[-1] == f"sysctl -w {CONGESTION}=bbr"
+
+
 def held_by_windows(
     ratios: dict[Setting, Sequence[float]], hosts: dict[str, dict[str, Any]]
 ) -> list[SystemSetting]:
