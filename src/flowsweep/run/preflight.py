@@ -7,6 +7,7 @@ from typing import Literal
 from flowsweep.errors import PreflightError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts
+from flowsweep.hosts.namespaces import where_written
 from flowsweep.run.outcome import EndRole
 from flowsweep.run.requests import address_for
 from flowsweep.run.tests.bulk import window_of
@@ -163,7 +164,7 @@ def _asked_windows(host: str, role: EndRole, own: Sequence[Bulk], seen: HostFact
         return HostCheck(host, what, "ok", f"{setting} = {bound[-1]}", expected)
     refused = not all(asked[size] for size in over)
     share = f"{len(over)} of {len(asked)} windows that are asked for are larger"
-    advice = f"`sysctl -w {setting}={largest}` as root there"
+    advice = f"`sysctl -w {setting}={largest}` as root {where_written(setting, host, seen.sysctls)}"
     advice += ', or say clip = "allow" in the plan' if refused else ""
     return HostCheck(
         host, what, "problem" if refused else "warning", f"{setting} = {bound[-1]}: {share}", expected, advice
