@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from flowsweep.analysis.findings.advice import (
+from flowsweep.analysis.findings.advice import WindowAdvice, window_advice
+from flowsweep.analysis.findings.host_settings import (
     SETTINGS,
     USELESS_WITHOUT,
     HostFacts,
     HostSetting,
-    WindowAdvice,
     capped,
-    window_advice,
 )
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import WINDOWS

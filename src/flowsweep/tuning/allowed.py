@@ -6,7 +6,7 @@ Whether a congestion control that is loaded is allowed to everybody, too, a tria
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, Side, recorded, tuned_share
+from flowsweep.analysis.findings.host_settings import SETTINGS, HostFacts, Side, recorded, tuned_share
 
 _SAME_AS_CUBIC = "reno"
 """Where cubic has no more to offer it does as Reno does (RFC 9438, section 4.3): worth a trial only alone."""

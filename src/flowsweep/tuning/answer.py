@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from flowsweep.analysis.findings.advice import HostFacts
+from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.verdicts import NOT_CLEAR
 from flowsweep.defaults import SECOND_NS

@@ -1,73 +1,40 @@
 """What to set, and on which host, where a window limits."""
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
+from flowsweep.analysis.findings.host_settings import (
+    SCALING,
+    SETTINGS,
+    SYSCTL_MAX,
+    TUNES_RECEIVE,
+    USELESS_WITHOUT,
+    HostFacts,
+    HostSetting,
+    Side,
+    capped,
+    most_tuned_bytes,
+    raised,
+    recorded,
+    tuned_share,
+)
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, quantity_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.analysis.verdicts import QUEUE, RECEIVE_WINDOW, SEND_WINDOW
 from flowsweep.tests import facts_of
 from flowsweep.wording import format_size
 
-Side = Literal["send", "receive"]
 _UNSCALED_BYTES = 65_535
 WINDOW_MAX_BYTES = _UNSCALED_BYTES << 14
 """No TCP connection has more in flight: 16 bits, shifted by 14 at most (RFC 7323, section 2.3)."""
-_SYSCTL_MAX = 2**31 - 1
-_TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
-_SCALING = "net.ipv4.tcp_window_scaling"
-USELESS_WITHOUT = {
-    _SCALING: "no window exceeds 65 535 B",
-    _TUNES_RECEIVE: "a window stays at its first size",
-}
-"""Settings without which no larger buffer helps, and what is so as long as one is 0."""
-
 _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
 _SMALL_STEP_BYTES = 16 * 1024
 """Those of less than one step in steps of this: far more than is needed would only fill a queue."""
 NOTHING_GAINED = 0.97
 """Goodput at this share of what the path carries leaves nothing to gain."""
-_USUAL_SHARE = 0.5
-"""Autotuning counts memory: of a receive buffer about half is window, and a send buffer also holds what was
-not sent yet (docs/explanation/windows.md)."""
-_RATIO_SINCE = (6, 6)
-"""The first Linux whose tcp_adv_win_scale has no effect."""
-_SCALE_MOST = 31
-"""What tcp_adv_win_scale may be, and its negative."""
-_SCALE = "net.ipv4.tcp_adv_win_scale"
-_MEMORY, _PAGE_BYTES = "net.ipv4.tcp_mem", 4096
-_SHARE_OF_MEMORY = 0.25
-"""Of what TCP may have on a host, for one connection at most: Linux drops packets once all of it is used."""
-SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
-    "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
-    "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
-}
-"""The plan's key, the bound of what may be asked for, the bounds of autotuning (least, first and most), and
-the kernel's own least and first."""
-
-
-class HostSetting(NamedTuple):
-    """A setting of a host's kernel."""
-
-    host: str
-    name: str
-    numbers: tuple[int, ...]
-    """What it must be, none of them below what it is."""
-
-    @property
-    def command(self) -> str:
-        """The line that sets it, as root on that host."""
-        written = " ".join(map(str, self.numbers))
-        value = written if len(self.numbers) == 1 else f'"{written}"'
-        return f"sysctl -w {self.name}={value}"
-
-
-HostFacts = Mapping[str, Mapping[str, Any]]
-"""By host name what its engine said of it (`HostFacts` in schema/messages.json), as far as it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,16 +169,16 @@ def _in_the_way(
     needed_bytes: int, ends: tuple[str, str], hosts: HostFacts | None, *, tuned: bool
 ) -> Iterator[_Remedy]:
     """What makes every larger buffer useless; `tuned`: the receiver's kernel chooses the window."""
-    unscaled = [end for end in ends if recorded(hosts, end, _SCALING) == (0,)]
+    unscaled = [end for end in ends if recorded(hosts, end, SCALING) == (0,)]
     if needed_bytes > _UNSCALED_BYTES and unscaled:
-        scaling = tuple(HostSetting(end, _SCALING, (1,)) for end in unscaled)
+        scaling = tuple(HostSetting(end, SCALING, (1,)) for end in unscaled)
         where = " and at ".join(unscaled)
-        words = f"`{scaling[0].command}` at {where}, without which {USELESS_WITHOUT[_SCALING]}"
+        words = f"`{scaling[0].command}` at {where}, without which {USELESS_WITHOUT[SCALING]}"
         yield _Remedy(scaling, words)
-    if tuned and recorded(hosts, ends[1], _TUNES_RECEIVE) == (0,):
-        tuning = HostSetting(ends[1], _TUNES_RECEIVE, (1,))
+    if tuned and recorded(hosts, ends[1], TUNES_RECEIVE) == (0,):
+        tuning = HostSetting(ends[1], TUNES_RECEIVE, (1,))
         where = "there" if set(unscaled) <= {ends[1]} else f"at {ends[1]}"
-        words = f"`{tuning.command}` {where}, without which {USELESS_WITHOUT[_TUNES_RECEIVE]}"
+        words = f"`{tuning.command}` {where}, without which {USELESS_WITHOUT[TUNES_RECEIVE]}"
         yield _Remedy((tuning,), words)
 
 
@@ -224,18 +191,18 @@ def _raising(
     """
     _, bound, autotuning, first = SETTINGS[side]
     share = tuned_share(side, hosts, host)
-    tuned = min(math.ceil(window_bytes / share), _SYSCTL_MAX)
+    tuned = min(math.ceil(window_bytes / share), SYSCTL_MAX)
     name, wanted = (autotuning, (*first, tuned)) if key is None else (bound, (window_bytes,))
     in_force = recorded(hosts, host, name)
     if in_force is None or len(in_force) != len(wanted):
         words = f"{name} {where}, which was not recorded, has to be {wanted[-1]} or more"
         yield _Remedy((), _asking(key, window_bytes) + words)
         return
-    most = _most_tuned(hosts, host) if key is None else None
+    most = most_tuned_bytes(hosts, host) if key is None else None
     capped_bytes = None
     if most is not None and most < tuned:
         wanted, capped_bytes = (*first, most), int(most * share)
-    numbers = _raised(wanted, in_force)
+    numbers = raised(wanted, in_force)
     if numbers is not None:
         setting = HostSetting(host, name, numbers)
         less = "" if capped_bytes is None else f", which {capped(capped_bytes)}"
@@ -247,49 +214,6 @@ def _raising(
 
 def _asking(key: str | None, window_bytes: int) -> str:
     return "" if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and "
-
-
-def tuned_share(side: Side, hosts: HostFacts | None, host: str) -> float:
-    """Say how much of the memory that autotuning bounds can be in flight, as a rule.
-
-    Returns:
-        A half; before Linux 6.6 what the receiver's tcp_adv_win_scale makes of it (`tcp_win_from_space`).
-    """
-    facts = (hosts or {}).get(host, {})
-    release = re.match(r"(\d{1,4})\.(\d{1,4})", str(facts.get("kernel") or ""))
-    scale = re.fullmatch(r"-?\d{1,2}", str((facts.get("sysctls") or {}).get(_SCALE, "")))
-    if side == "send" or release is None or scale is None:
-        return _USUAL_SHARE
-    if (int(release[1]), int(release[2])) >= _RATIO_SINCE or abs(int(scale[0])) > _SCALE_MOST:
-        return _USUAL_SHARE
-    power = 2.0 ** -abs(int(scale[0]))
-    return 1 - power if int(scale[0]) > 0 else power
-
-
-def _most_tuned(hosts: HostFacts | None, host: str) -> int | None:
-    """How much memory one connection may have at most, for others to have some, too."""
-    memory = recorded(hosts, host, _MEMORY)
-    return None if memory is None else int(memory[-1] * _PAGE_BYTES * _SHARE_OF_MEMORY)
-
-
-def capped(in_flight_bytes: int) -> str:
-    """Say of a bound why it is lower than needed: "should let about 23 MB be in flight: more would be …"."""
-    return (
-        f"should let about {format_size(in_flight_bytes)} be in flight: more would be over a quarter "
-        f"of what {_MEMORY} lets all connections have"
-    )
-
-
-def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
-    """Return the numbers that a setting had on a host; None if that is not known."""
-    words = str(((hosts or {}).get(host, {}).get("sysctls") or {}).get(name, "")).split()
-    told = words and all(word.isdecimal() and len(word) < 20 for word in words)
-    return tuple(map(int, words)) if told else None
-
-
-def _raised(wanted: Sequence[int], recorded: Sequence[int]) -> tuple[int, ...] | None:
-    """Raise the last number of a setting, and lower none; None if it is that high already."""
-    return None if recorded[-1] >= wanted[-1] else (*recorded[:-1], wanted[-1])
 
 
 def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:

@@ -3,15 +3,8 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from flowsweep.analysis.findings.advice import (
-    NOTHING_GAINED,
-    SETTINGS,
-    HostFacts,
-    Side,
-    path_payload_bps,
-    recorded,
-    tuned_share,
-)
+from flowsweep.analysis.findings.advice import NOTHING_GAINED, path_payload_bps
+from flowsweep.analysis.findings.host_settings import SETTINGS, HostFacts, Side, recorded, tuned_share
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of

@@ -3,15 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flowsweep.analysis.findings.advice import (
-    HostFacts,
-    WindowAdvice,
-    path_payload_bps,
-    window_advice,
-    window_in_force,
-)
+from flowsweep.analysis.findings.advice import WindowAdvice, path_payload_bps, window_advice, window_in_force
 from flowsweep.analysis.findings.closed_window import window_may_have_closed
 from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from flowsweep.analysis.findings.advice import tuned_share, window_advice
+from flowsweep.analysis.findings.advice import window_advice
+from flowsweep.analysis.findings.host_settings import tuned_share
 from limited_trials import KIB, Row, trial
 
 
