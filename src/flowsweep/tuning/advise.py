@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.host_settings import (
     HostFacts,
     HostSetting,
     capped,
+    most_buffer_bytes,
 )
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import WINDOWS
@@ -34,6 +35,7 @@ _BY_COMMAND = "reached by `{}`: run this here; it has to be root there. It is lo
 _IN_PLACE = "run this as root. It is lost at the next restart"
 _OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
+_BUFFERS = frozenset(name for _, _, name, _ in SETTINGS.values())
 _HEAD = "# Advised by flowsweep tune. Each line says whether it was measured."
 
 
@@ -172,6 +174,8 @@ def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) 
             continue
         for one in advice.settings:
             reason = _window_reason(one, advice, most_bps, instead)
+            if one.name in _BUFFERS and most_buffer_bytes(hosts, one.host, row["flows"]) is None:
+                reason += " Its memory for TCP was not recorded."
             now = " ".join(str(hosts[one.host]["sysctls"][one.name]).split())
             yield SystemSetting(one.host, one.name, " ".join(map(str, one.numbers)), now, reason)
 

@@ -151,7 +151,7 @@ def limits(**sysctls: str) -> dict[str, Any]:
     ],
 )
 def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen: Setting, more: str) -> None:
-    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000")}
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
     (one,) = held_by_windows({chosen: (4.0, 4.0, 4.0)}, hosts)
     # 400 Mbit/s × 20 ms are 1 MB, in whole 64 KiB.
     assert (one.name, one.value) == ("net.ipv4.tcp_rmem", "4096 131072 2097152")
@@ -160,6 +160,12 @@ def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen:
     )
     (how,) = how_to_set([one])
     assert f"{one.reason} Before: 4096 131072 500000." in how.text
+
+
+def test_a_limit_of_a_host_that_does_not_tell_its_memory_says_so() -> None:
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000")}
+    (one,) = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, hosts)
+    assert one.reason.endswith(" not both are needed. Its memory for TCP was not recorded.")
 
 
 def test_a_limit_that_memory_bounds_says_so() -> None:

@@ -15,7 +15,7 @@ from flowsweep.analysis.findings.host_settings import (
     HostSetting,
     Side,
     capped,
-    most_tuned_bytes,
+    most_buffer_bytes,
     raised,
     recorded,
     tuned_share,
@@ -23,6 +23,7 @@ from flowsweep.analysis.findings.host_settings import (
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, quantity_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.analysis.verdicts import QUEUE, RECEIVE_WINDOW, SEND_WINDOW
+from flowsweep.hosts.namespaces import where_written
 from flowsweep.tests import facts_of
 from flowsweep.wording import format_size
 
@@ -80,9 +81,9 @@ def window_advice(
         receive window and 1.6 of a send window that were asked for is usable
         (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;
         `rmem_max` and `wmem_max` bound what may be asked for (socket(7), tcp(7)). Autotuned buffers get twice
-        of it, or what `tuned_share` says, since they count memory, and no more than a quarter of what tcp_mem
-        lets all connections have. A command is named only where the value in force is recorded: it could
-        lower another.
+        of it, or what `tuned_share` says, since they count memory. The buffers of all flows together get no
+        more than a quarter of what tcp_mem lets all connections have, as far as that was recorded. A command
+        is named only where the value in force is recorded: it could lower another.
     """
     sides: dict[str, Side] = {SEND_WINDOW: "send", RECEIVE_WINDOW: "receive"}
     # No setting of a host is in the way of windows that are none of its sockets.
@@ -96,18 +97,22 @@ def window_advice(
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
     step = _STEP_BYTES if needed > _STEP_BYTES else _SMALL_STEP_BYTES
     window = math.ceil(needed / step) * step
-    host = row["src"] if side == "send" else row["dst"]
+    host = _host(row, side)
     in_force = window_in_force(row, side)
     asked = in_force is not None
+    wanted, window = window, _affordable(row, side, window, step, hosts) if asked else window
     if in_force is not None and in_force >= window:
         return None
     remedies = _remedies(row, side, needed, window, hosts, asked=asked)
     if not remedies:
         return None
     words = ", and ".join(one.words for one in remedies)
+    capped_bytes = remedies[-1].capped_bytes
+    if window < wanted:
+        capped_bytes, words = window, f"{words}, which {capped(window, row['flows'])}"
     settings = tuple(one for each in remedies for one in each.settings)
     sentence = f"{_lead(row, side, host, needed)}: {words}."
-    return WindowAdvice(side, host, needed, window, asked, settings, remedies[-1].capped_bytes, sentence)
+    return WindowAdvice(side, host, needed, window, asked, settings, capped_bytes, sentence)
 
 
 def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
@@ -134,11 +139,26 @@ def window_in_force(row: TrialRow, side: Side) -> int | None:
     return min(asked_bytes, granted_bytes // 2)
 
 
-def _key_of_plan(row: TrialRow, side: Side) -> str:
-    """What a plan has to say, given a size, where a trial's windows were asked for."""
-    if row.get("window_bytes") is None:
-        return f'`{SETTINGS[side][0]} = "{{}}"` in the plan'
-    return '`window = "{}"` in the plan, or as much for each flow in `window_sum`'
+def _host(row: TrialRow, side: Side) -> str:
+    return row["src"] if side == "send" else row["dst"]
+
+
+def _asks_both(row: TrialRow) -> bool:
+    """Whether a plan asks both ends for the same window: `window`, or `window_sum`."""
+    return row.get("window_bytes") is not None
+
+
+def _asked_sides(row: TrialRow, side: Side) -> tuple[Side, ...]:
+    """The ends that are asked for a window along with one of them, which is the first."""
+    other: Side = "receive" if side == "send" else "send"
+    return (side, other) if _asks_both(row) else (side,)
+
+
+def _affordable(row: TrialRow, side: Side, window_bytes: int, step: int, hosts: HostFacts | None) -> int:
+    """As much of a window that is asked for as TCP has memory for: Linux makes it a buffer of twice that."""
+    most = (most_buffer_bytes(hosts, _host(row, end), row["flows"]) for end in _asked_sides(row, side))
+    room = min((bytes_ for bytes_ in most if bytes_ is not None), default=None)
+    return window_bytes if room is None else min(window_bytes, room // 2 // step * step)
 
 
 class _Remedy(NamedTuple):
@@ -156,13 +176,15 @@ def _remedies(
     if needed_bytes > WINDOW_MAX_BYTES:
         more = math.ceil(needed_bytes * row["flows"] / WINDOW_MAX_BYTES)
         return [_Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")]
-    host = row["src"] if side == "send" else row["dst"]
-    ends = (row["src"], row["dst"])
-    found = list(_in_the_way(needed_bytes, ends, hosts, tuned=side == "receive" and not asked))
+    host = _host(row, side)
+    found = list(
+        _in_the_way(needed_bytes, (row["src"], row["dst"]), hosts, tuned=side == "receive" and not asked)
+    )
     there = {one.host for each in found for one in each.settings} <= {host}
     where = "there" if there else f"at {host}"
-    key = _key_of_plan(row, side) if asked else None
-    return [*found, *_raising(side, host, window_bytes, hosts, key=key, where=where)]
+    if not asked:
+        return [*found, *_tuning(row, side, window_bytes, hosts, where=where)]
+    return [*found, *_asking(row, side, window_bytes, hosts, where=where)]
 
 
 def _in_the_way(
@@ -182,38 +204,69 @@ def _in_the_way(
         yield _Remedy((tuning,), words)
 
 
-def _raising(
-    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, key: str | None, where: str
+def _tuning(
+    row: TrialRow, side: Side, window_bytes: int, hosts: HostFacts | None, *, where: str
 ) -> Iterator[_Remedy]:
-    """The setting that bounds the window; nothing where it allows autotuning as much already.
-
-    `key`: of the plan, where it asks for windows; `where`: the host, in words.
-    """
-    _, bound, autotuning, first = SETTINGS[side]
+    """The bound of autotuning; nothing where it allows as much already. `where`: the host, in words."""
+    host, (_, _, name, first) = _host(row, side), SETTINGS[side]
     share = tuned_share(side, hosts, host)
     tuned = min(math.ceil(window_bytes / share), SYSCTL_MAX)
-    name, wanted = (autotuning, (*first, tuned)) if key is None else (bound, (window_bytes,))
     in_force = recorded(hosts, host, name)
-    if in_force is None or len(in_force) != len(wanted):
-        words = f"{name} {where}, which was not recorded, has to be {wanted[-1]} or more"
-        yield _Remedy((), _asking(key, window_bytes) + words)
+    if in_force is None or len(in_force) != 1 + len(first):
+        yield _Remedy((), _unrecorded(row, name, tuned, hosts, host, where=where))
         return
-    most = most_tuned_bytes(hosts, host) if key is None else None
+    most = most_buffer_bytes(hosts, host, row["flows"])
     capped_bytes = None
     if most is not None and most < tuned:
-        wanted, capped_bytes = (*first, most), int(most * share)
-    numbers = raised(wanted, in_force)
+        tuned, capped_bytes = most, int(most * share)
+    numbers = raised((*first, tuned), in_force)
     if numbers is not None:
         setting = HostSetting(host, name, numbers)
-        less = "" if capped_bytes is None else f", which {capped(capped_bytes)}"
-        words = f"{_asking(key, window_bytes)}`{setting.command}` {where}{less}"
-        yield _Remedy((setting,), words, capped_bytes)
-    elif key is not None:
-        yield _Remedy((), f"{_asking(key, window_bytes)}{name} {where} allows it already")
+        less = "" if capped_bytes is None else f", which {capped(capped_bytes, row['flows'])}"
+        yield _Remedy((setting,), f"`{setting.command}` {where}{_memory(most)}{less}", capped_bytes)
 
 
-def _asking(key: str | None, window_bytes: int) -> str:
-    return "" if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and "
+def _asking(
+    row: TrialRow, side: Side, window_bytes: int, hosts: HostFacts | None, *, where: str
+) -> Iterator[_Remedy]:
+    """What a plan has to say where it asks for windows, and the bound of what it may ask for.
+
+    Where it asks both ends for the same, that of the other end as well: else that one refuses the next trial.
+    """
+    size = f"{window_bytes // 1024}KiB"
+    own = f'`{SETTINGS[side][0]} = "{size}"` in the plan'
+    both = f'`window = "{size}"` in the plan, or as much for each flow in `window_sum`'
+    yield _Remedy((), both if _asks_both(row) else own)
+    for end in _asked_sides(row, side):
+        host, name = _host(row, end), SETTINGS[end][1]
+        at_host = where if end == side else f"at {host}"
+        facts = (hosts or {}).get(host, {}).get("sysctls")
+        there = where_written(name, host, facts, otherwise=at_host)
+        in_force = recorded(hosts, host, name)
+        if in_force is None or len(in_force) != 1:
+            yield _Remedy((), _unrecorded(row, name, window_bytes, hosts, host, where=there))
+        elif in_force[0] < window_bytes:
+            setting = HostSetting(host, name, (window_bytes,))
+            memory = _memory(most_buffer_bytes(hosts, host, row["flows"]))
+            yield _Remedy((setting,), f"`{setting.command}` {there}{memory}")
+        elif end == side:
+            yield _Remedy((), f"{name} {at_host} allows it already")
+
+
+def _unrecorded(
+    row: TrialRow, name: str, wanted: int, hosts: HostFacts | None, host: str, *, where: str
+) -> str:
+    """What a setting has to be that nobody told; a server of another tool need not run on Linux."""
+    if row.get("far_side") and not (hosts or {}).get(host):
+        return (
+            f"what bounds it {where}, of which nothing was recorded, has to be raised "
+            f"(on Linux {name} to {wanted} or more)"
+        )
+    return f"{name} {where}, which was not recorded, has to be {wanted} or more"
+
+
+def _memory(most_bytes: int | None) -> str:
+    return " (its memory for TCP was not recorded)" if most_bytes is None else ""
 
 
 def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:

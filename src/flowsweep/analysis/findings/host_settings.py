@@ -25,7 +25,7 @@ _SCALE_MOST = 31
 _SCALE = "net.ipv4.tcp_adv_win_scale"
 _MEMORY, _PAGE_BYTES = "net.ipv4.tcp_mem", 4096
 _SHARE_OF_MEMORY = 0.25
-"""Of what TCP may have on a host, for one connection at most: Linux drops packets once all of it is used."""
+"""Of what TCP may have on a host, for the flows of one trial: Linux drops packets once all of it is used."""
 SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
     "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
     "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
@@ -71,16 +71,21 @@ def tuned_share(side: Side, hosts: HostFacts | None, host: str) -> float:
     return 1 - power if int(scale[0]) > 0 else power
 
 
-def most_tuned_bytes(hosts: HostFacts | None, host: str) -> int | None:
-    """How much memory one connection may have at most, for others to have some, too."""
+def most_buffer_bytes(hosts: HostFacts | None, host: str, flows: int) -> int | None:
+    """Say how much memory each of some connections may have at most, for others to have some, too.
+
+    Returns:
+        Nothing where the host did not tell its memory for TCP, as a network namespace does not.
+    """
     memory = recorded(hosts, host, _MEMORY)
-    return None if memory is None else int(memory[-1] * _PAGE_BYTES * _SHARE_OF_MEMORY)
+    return None if memory is None else int(memory[-1] * _PAGE_BYTES * _SHARE_OF_MEMORY) // flows
 
 
-def capped(in_flight_bytes: int) -> str:
+def capped(in_flight_bytes: int, flows: int = 1) -> str:
     """Say of a bound why it is lower than needed: "should let about 23 MB be in flight: more would be …"."""
+    each = "" if flows == 1 else f" of each of {flows} flows"
     return (
-        f"should let about {format_size(in_flight_bytes)} be in flight: more would be over a quarter "
+        f"should let about {format_size(in_flight_bytes)}{each} be in flight: more would be over a quarter "
         f"of what {_MEMORY} lets all connections have"
     )
 

@@ -326,7 +326,7 @@ def test_what_makes_a_larger_window_useless_is_to_be_set_beside_what_bounds_it(
 ) -> None:
     row = trial(1, **FAR, rtt_min_ms=175.0, goodput_bps=9e6)
     known = {
-        name: {"sysctls": {"net.ipv4.tcp_rmem": f"4096 131072 {allows}", **{
+        name: {"sysctls": {"net.ipv4.tcp_rmem": f"4096 131072 {allows}", "net.ipv4.tcp_mem": "1 1 400000", **{
             setting: "0" for ends, setting in off.items() if name in ends
         }}}
         for name in "ab"
