@@ -66,11 +66,11 @@ def system_settings(
 
     Returns:
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
-        Where a window held today's flow back in most of its trials: the bounds of autotuning at both ends, so
-        that one flow could carry the most that the finals saw (`window_advice`). Where another congestion
-        control is part of what was chosen: the sender's default, which counts for all of its connections,
-        since most tools cannot ask for one; but not where it alone failed or lost. Of several needs for one
-        setting the largest.
+        Where a window held today's flow back in most of its trials, and more flows or windows gained: the
+        bounds of autotuning at both ends, so that one flow could carry the most that the finals saw
+        (`window_advice`). Where another congestion control is part of what was chosen: the sender's default,
+        which counts for all of its connections, since most tools cannot ask for one; but not where it alone
+        failed or lost. Of several needs for one setting the largest.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
@@ -128,10 +128,11 @@ def _of_direction(
         return
     rows = [one.row for one in tried if one.setting == TODAY]
     held = [row for row in rows if row["verdict"] in WINDOWS and row["goodput_bps"] is not None]
-    if len(held) > len(rows) / 2:
+    chosen = decision.chosen.setting
+    if len(held) > len(rows) / 2 and (chosen.flows > 1 or chosen.window_bytes is not None):
         finals = (one for one in tried if one.stage == "finals")
         most_bps = max(goodput_bps(finals).values())
-        yield from _windows(min(held, key=goodput_of), most_bps, hosts, decision.chosen.setting)
+        yield from _windows(min(held, key=goodput_of), most_bps, hosts, chosen)
     yield from _congestion(decision, ends[0], hosts)
 
 
@@ -165,7 +166,7 @@ def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) 
     others = [counted(chosen.flows, "flow")] if chosen.flows > 1 else []
     if chosen.window_bytes is not None:
         others.append(f"{format_size(chosen.window_bytes)} windows")
-    instead = f" It is an alternative to {' and '.join(others)}: not both are needed." if others else ""
+    instead = f" It is an alternative to {' and '.join(others)}: not both are needed."
     for side in SETTINGS:
         advice = window_advice(
             cast("TrialRow", {**row, "verdict": f"{side} window"}), path_bps=most_bps, hosts=hosts

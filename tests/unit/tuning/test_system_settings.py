@@ -147,7 +147,6 @@ def limits(**sysctls: str) -> dict[str, Any]:
     [
         (Setting(8), " It is an alternative to 8 flows: not both are needed."),
         (Setting(window_bytes=1 << 20), " It is an alternative to 1 MiB windows: not both are needed."),
-        (BBR, ""),
     ],
 )
 def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen: Setting, more: str) -> None:
@@ -160,6 +159,13 @@ def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen:
     )
     (how,) = how_to_set([one])
     assert f"{one.reason} Before: 4096 131072 500000." in how.text
+
+
+def test_no_limit_is_raised_where_neither_flows_nor_windows_gained() -> None:
+    """A gain of another congestion control alone does not show that a larger window would gain."""
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
+    assert held_by_windows({BBR: (4.0, 4.0, 4.0)}, hosts) == []
+    assert len(held_by_windows({MANY_BBR: (4.0, 4.0, 4.0)}, hosts)) == 1
 
 
 def test_a_limit_of_a_host_that_does_not_tell_its_memory_says_so() -> None:
