@@ -2,7 +2,8 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import cast
 
 from flowsweep.analysis.findings.advice import WindowAdvice, window_advice
@@ -17,7 +18,7 @@ from flowsweep.analysis.findings.host_settings import (
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.hosts.ssh import launched
-from flowsweep.tuning.decide import Decision, Gain, goodput_bps
+from flowsweep.tuning.decide import Decision, Gain, goodput_bps, log_ratios
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
@@ -54,7 +55,11 @@ class SystemSetting:
 
 
 def system_settings(
-    decisions: Mapping[Way, Decision], tried: Sequence[Tried], hosts: HostFacts, ends: Ends
+    decisions: Mapping[Way, Decision],
+    tried: Sequence[Tried],
+    hosts: HostFacts,
+    ends: Ends,
+    asked: Mapping[Way, Mapping[Setting, int]] | None = None,
 ) -> tuple[SystemSetting, ...]:
     """Say which settings to raise, and to what. No number that it names is below the one in force.
 
@@ -63,6 +68,7 @@ def system_settings(
         tried: All trials of the search.
         hosts: What was recorded of the hosts.
         ends: Source and sink of each direction.
+        asked: How many trials of each setting there were to be; absent, none is known to have failed.
 
     Returns:
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
@@ -74,7 +80,8 @@ def system_settings(
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
-        for setting in _of_direction(decision, of_way(tried, way), hosts, ends[way]):
+        wanted = (asked or {}).get(way, {})
+        for setting in _of_direction(decision, of_way(tried, way), wanted, hosts, ends[way]):
             key = setting.host, setting.name
             if key not in found or _last(setting) > _last(found[key]):
                 found[key] = setting
@@ -122,7 +129,11 @@ def _command(setting: SystemSetting, place: Place) -> str:
 
 
 def _of_direction(
-    decision: Decision, tried: Sequence[Tried], hosts: HostFacts, ends: tuple[str, str]
+    decision: Decision,
+    tried: Sequence[Tried],
+    asked: Mapping[Setting, int],
+    hosts: HostFacts,
+    ends: tuple[str, str],
 ) -> Iterator[SystemSetting]:
     if decision.chosen is None:
         return
@@ -133,23 +144,53 @@ def _of_direction(
         finals = (one for one in tried if one.stage == "finals")
         most_bps = max(goodput_bps(finals).values())
         yield from _windows(min(held, key=goodput_of), most_bps, hosts, chosen)
-    yield from _congestion(decision, ends[0], hosts)
+    default = _congestion(decision, ends[0], hosts)
+    gained = None if default is None else _gained_alone(decision, default.value, tried, asked)
+    if default is not None and gained is not None:
+        yield replace(default, reason=f"{gained} It is the default of all connections.")
 
 
-def _congestion(decision: Decision, src: str, hosts: HostFacts) -> Iterator[SystemSetting]:
-    """The sender's default, where a congestion control is part of what is to be set."""
+def _congestion(decision: Decision, src: str, hosts: HostFacts) -> SystemSetting | None:
+    """The sender's default, where a congestion control is part of what is to be set; without a reason."""
+    name = None if decision.chosen is None else decision.chosen.setting.congestion
+    now = hosts.get(src, {}).get("congestion_default")
+    return None if name is None or now in (None, name) else SystemSetting(src, _CONGESTION, name, now, "")
+
+
+def _gained_alone(
+    decision: Decision, name: str, tried: Sequence[Tried], asked: Mapping[Setting, int]
+) -> str | None:
+    """Say what a congestion control by itself gains, as far as that was measured; None where it harms."""
     chosen = TODAY if decision.chosen is None else decision.chosen.setting
-    name, now = chosen.congestion, hosts.get(src, {}).get("congestion_default")
-    alone = next((one for one in decision.gains if one.setting == Setting(congestion=name)), None)
-    if name is None or now in (None, name) or (alone is not None and _harms(alone)):
-        return
-    if alone is None:
-        reason = f"{_needed(chosen)} What that gains alone was not measured."
-    elif alone.setting == chosen:
-        reason = f"Measured: {chosen.words} gained {format_percent(alone.percent)}."
-    else:
-        reason = f"{_needed(chosen)} What that gains alone was measured: {format_percent(alone.percent)}."
-    yield SystemSetting(src, _CONGESTION, name, now, f"{reason} It is the default of all connections.")
+    alone = Setting(congestion=name)
+    gain = next((one for one in decision.gains if one.setting == alone), None)
+    if gain is None:
+        words = _before_the_finals(alone, tried, asked)
+        return None if words is None else f"{_needed(chosen)} {words}"
+    if _harms(gain):
+        return None
+    if alone == chosen:
+        return f"Measured: {chosen.words} gained {format_percent(gain.percent)}."
+    return f"{_needed(chosen)} What that gains alone was measured: {format_percent(gain.percent)}."
+
+
+def _before_the_finals(alone: Setting, tried: Sequence[Tried], asked: Mapping[Setting, int]) -> str | None:
+    """Say what a setting carried that did not come into the finals; None where it lost or always failed."""
+    own = [one for one in tried if one.setting == alone]
+    if not any(one.goodput_bps > 0 for one in own):
+        return None if own or asked.get(alone) else "What that gains alone was not measured."
+    ratios = log_ratios(tried).get(alone, [])
+    if ratios and fmean(ratios) < 0:
+        return None
+    today = [one for one in tried if one.setting == TODAY and one.stage in {each.stage for each in own}]
+    beside = f", today's setting {_carried(today)}" if today else ""
+    return f"Alone it carried {_carried(own)} before the finals{beside}."
+
+
+def _carried(own: Sequence[Tried]) -> str:
+    """The mean of some trials."""
+    mean_bps = fmean(one.goodput_bps for one in own)
+    return f"{format_rate(mean_bps)} in {counted(len(own), 'trial')}"
 
 
 def _harms(alone: Gain) -> bool:

@@ -106,7 +106,8 @@ def answer(
     again = {way: _verified(first[way], tried, rounds) for way in ends}
     finals = {way: _round_of(way, rounds, "finals") for way in ends}
     decisions = {way: _held(first[way], measured_again=again[way][0], again=again[way][1]) for way in ends}
-    system = () if is_loopback else system_settings(decisions, tried, hosts, ends)
+    asked = {way: _asked(rounds, way, forbidden) for way in ends}
+    system = () if is_loopback else system_settings(decisions, tried, hosts, ends, asked)
     return Answer(
         rtt_ms,
         tuple(
@@ -114,7 +115,7 @@ def answer(
                 _direction(
                     decisions[way],
                     of_way(tried, way),
-                    _asked(rounds, way, forbidden),
+                    asked[way],
                     ends[way],
                     hosts,
                     rtt_ms,

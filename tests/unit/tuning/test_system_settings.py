@@ -66,6 +66,43 @@ def test_no_default_is_named_that_alone_loses() -> None:
     assert not system_settings({Way.out: decide(Way.out, made)}, made, HOSTS, ENDS)
 
 
+def screened(ratio: float, blocks: int = 2, setting: Setting = BBR) -> list[Tried]:
+    """Trials of a setting and of today's before the finals."""
+    return [
+        tried(Way.out, one, 1e8 * times, PATH, "screening", block=block)
+        for block in range(blocks)
+        for one, times in ((TODAY, 1.0), (setting, ratio))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (0.7, None),
+        (0.0, None),
+        (
+            1.3,
+            "Alone it carried 130 Mbit/s in 2 trials before the finals, today's setting "
+            "100 Mbit/s in 2 trials.",
+        ),
+    ],
+)
+def test_what_lost_before_the_finals_is_no_default(ratio: float, said: str | None) -> None:
+    made = [*screened(ratio), *finals({MANY_BBR: (3.0, 3.1, 3.0)})]
+    decision = decide(Way.out, [one for one in made if one.stage == "finals"])
+    found = system_settings({Way.out: decision}, made, HOSTS, ENDS)
+    expected = said and f"{NEEDED} {said} It is the default of all connections."
+    assert [one.reason for one in found] == ([] if expected is None else [expected])
+
+
+def test_what_always_failed_before_the_finals_is_no_default() -> None:
+    made = finals({MANY_BBR: (3.0, 3.1, 3.0)})
+    decisions = {Way.out: decide(Way.out, made)}
+    assert not system_settings(decisions, made, HOSTS, ENDS, {Way.out: {BBR: 2}})
+    (one,) = system_settings(decisions, made, HOSTS, ENDS, {Way.out: {TODAY: 2}})
+    assert "was not measured" in one.reason
+
+
 def test_no_default_is_named_that_fails_too_often() -> None:
     made = finals({MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)})
     decision = decide(Way.out, made)
