@@ -54,6 +54,12 @@ HostFacts = Mapping[str, Mapping[str, Any]]
 """By host name what its engine said of it (`HostFacts` in schema/messages.json), as far as it is known."""
 
 
+def kernel_release(hosts: HostFacts | None, host: str) -> tuple[int, int] | None:
+    """Return the first two numbers of a host's Linux: (6, 8); None if they are not known."""
+    release = re.match(r"(\d{1,4})\.(\d{1,4})", str((hosts or {}).get(host, {}).get("kernel") or ""))
+    return None if release is None else (int(release[1]), int(release[2]))
+
+
 def tuned_share(side: Side, hosts: HostFacts | None, host: str) -> float:
     """Say how much of the memory that autotuning bounds can be in flight, as a rule.
 
@@ -61,11 +67,11 @@ def tuned_share(side: Side, hosts: HostFacts | None, host: str) -> float:
         A half; before Linux 6.6 what the receiver's tcp_adv_win_scale makes of it (`tcp_win_from_space`).
     """
     facts = (hosts or {}).get(host, {})
-    release = re.match(r"(\d{1,4})\.(\d{1,4})", str(facts.get("kernel") or ""))
+    release = kernel_release(hosts, host)
     scale = re.fullmatch(r"-?\d{1,2}", str((facts.get("sysctls") or {}).get(_SCALE, "")))
     if side == "send" or release is None or scale is None:
         return _USUAL_SHARE
-    if (int(release[1]), int(release[2])) >= _RATIO_SINCE or abs(int(scale[0])) > _SCALE_MOST:
+    if release >= _RATIO_SINCE or abs(int(scale[0])) > _SCALE_MOST:
         return _USUAL_SHARE
     power = 2.0 ** -abs(int(scale[0]))
     return 1 - power if int(scale[0]) > 0 else power
