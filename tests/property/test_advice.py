@@ -20,6 +20,7 @@ SETTING = re.compile(
     r"(?:` (?:at|on the machine that) `?(?P<hosts>\w(?: and at \w)*))?"
 )
 WINDOW = re.compile(r'window(?:_(?P<side>send|recv))? = "(?P<kib>\d+)KiB"')
+NEED = re.compile(r"(\w) needs a (send|receive) window")
 BYTES = st.integers(1, 1 << 31)
 TRIPLES = st.tuples(BYTES, BYTES, BYTES)
 WINDOWS = ("send window", "receive window")
@@ -162,8 +163,15 @@ def test_a_host_is_advised_once_and_only_where_something_is_gained(
     told = [
         (hypothesis, hypothesis.say("described")) for hypothesis in advice_hypotheses(campaign, hosts=hosts)
     ]
-    needs = [re.findall(r"(\w) needs a (send|receive) window", claim) for _, claim in told]
-    assert all(len({host for host, _ in own}) == 1 for own in needs)
+    needs = [
+        [
+            (*need, "in the plan" in each)
+            for each in claim.split("To fill the path, ")
+            for need in NEED.findall(each)
+        ]
+        for _, claim in told
+    ]
+    assert all(len({host for host, *_ in own}) == 1 for own in needs)
     every = [need for own in needs for need in own]
     assert len(every) == len(set(every)), "a host is told the same twice"
     assert len({own[0][0] for own in needs}) == len(needs), "a host has two pieces of advice"

@@ -58,6 +58,11 @@ class WindowAdvice:
     """What they let be in flight, about, where TCP has too little memory on that host for what is needed."""
     sentence: str
 
+    @property
+    def bound(self) -> tuple[Side, bool]:
+        """What bounds the window on its host: those that no connection can have are the same, asked or not."""
+        return self.side, self.asked and self.needed_bytes <= WINDOW_MAX_BYTES
+
 
 def window_advice(
     row: TrialRow, *, path_bps: float | None, hosts: HostFacts | None = None

@@ -42,14 +42,15 @@ def advice_hypotheses(
         Of each direction and number of flows the trial with the highest goodput; if a window limits it, below
         97 % of what the path carries, `window_advice` says what to set. Where a larger window that the plan
         has as well reached as much, nothing is gained, and nothing is said. Of several needs of a host for a
-        send or a receive window the largest is named: it serves the others.
+        send or a receive window the largest is named: it serves the others. Windows that the plan asks for
+        and those that the kernel chooses have bounds of their own, so that of either the largest is.
     """
-    needs: dict[str, dict[str, _Found]] = {}
+    needs: dict[str, dict[tuple[str, bool], _Found]] = {}
     for found in (each for observed in campaign for each in _of_sweep(observed, hosts)):
         sides = needs.setdefault(found.advice.host, {})
-        before = sides.get(found.advice.side)
+        before = sides.get(found.advice.bound)
         if before is None or found.advice.needed_bytes > before.advice.needed_bytes:
-            sides[found.advice.side] = found
+            sides[found.advice.bound] = found
     return [_hypothesis(list(sides.values())) for sides in needs.values()]
 
 

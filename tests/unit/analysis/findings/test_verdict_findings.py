@@ -131,6 +131,20 @@ def test_a_host_is_advised_once_for_all_sweeps_and_not_where_the_plan_filled_the
     assert advice_hypotheses([observed(one, full)]) == []
 
 
+def test_windows_that_are_asked_for_and_those_that_are_not_have_bounds_of_their_own() -> None:
+    """The plan asks for 1 MiB in one sweep, and the kernel chooses in another: both are too small."""
+    settings = {"net.core.rmem_max": "1048576", "net.ipv4.tcp_rmem": "4096 131072 1000000"}
+    tuned = trial(trial_id="2", window_bytes=None, window_send_bytes=None, window_recv_bytes=None)
+    [told] = advice_hypotheses(
+        [observed(trial(trial_id="1", flows=1)), observed(tuned | {"rtt_min_ms": 170.0})],
+        hosts={"in2p3": {"sysctls": settings}},
+    )
+    claim = told.say("described")
+    assert "`sysctl -w net.core.rmem_max=2162688`" in claim
+    assert '`sysctl -w net.ipv4.tcp_rmem="4096 131072 4194304"`' in claim
+    assert told.evidence == ("1", "2")
+
+
 def test_what_a_host_gains_is_of_one_of_its_directions() -> None:
     sends = trial(trial_id="1", src="in2p3", dst="slac", verdict="send window", **{DIRECTION: "in2p3 → slac"})
     slow = {"goodput_bps": 2e6, "link_payload_bps": 10e6, "window_recv_bytes": 64 * KIB}
