@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.host_settings import (
     SCALING,
     SETTINGS,
@@ -60,7 +61,7 @@ class WindowAdvice:
 
     @property
     def bound(self) -> tuple[Side, bool]:
-        """What bounds the window on its host: those that no connection can have are the same, asked or not."""
+        """What bounds it on its host; windows that no connection can have are the same, asked for or not."""
         return self.side, self.asked and self.needed_bytes <= WINDOW_MAX_BYTES
 
 
@@ -71,7 +72,8 @@ def window_advice(
 
     Args:
         row: Of a summary, with the verdict "send window" or "receive window".
-        path_bps: Payload that the path carries (bit/s); None if that is not known.
+        path_bps: Payload that the path carries (bit/s); None if that is not known. What traffic beside the
+            trial carried is not the trial's to gain, as far as that is known.
         hosts: What is recorded of the campaign's hosts: their settings bound what is advised from below.
 
     Returns:
@@ -97,6 +99,8 @@ def window_advice(
         return None
     if (row.get("sources") or 1) > 1 or (row.get("sinks") or 1) > 1:
         return None  # The hosts of a group may differ in what they have set.
+    left_bps = left_payload_bps(row, path_bps)
+    path_bps = path_bps if left_bps is None else left_bps
     if (row.get("goodput_bps") or 0.0) >= NOTHING_GAINED * path_bps:
         return None
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
@@ -125,11 +129,13 @@ def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
     needed = format_size(needed_bytes)
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
     at_moments = quantity_of(row, "window_usable_bytes") or 0.0
+    others = background_names(row)
+    fill = f"To fill the path beside {others}" if others and row.get("share") else "To fill the path"
     if side == "receive" or at_moments < needed_bytes:
-        return f"To fill the path, {host} needs a {side} window of at least {needed}{flows}"
+        return f"{fill}, {host} needs a {side} window of at least {needed}{flows}"
     # The buffer limits the writer: more than it holds may be in flight, though not all of the time.
     return (
-        f"To fill the path, {needed} have to be in flight all of the time{flows}, and the send window of "
+        f"{fill}, {needed} have to be in flight all of the time{flows}, and the send window of "
         f"{host} lets them be at moments only (up to {format_size(at_moments)})"
     )
 
@@ -282,9 +288,22 @@ def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:
 
     Returns:
         What the plan's links carry; for other paths the highest goodput of a trial that the path itself
-        limited, which is what RFC 6349 takes for its rate; None if there is neither.
+        limited, which is what RFC 6349 takes for its rate, with what ran beside it; None if there is neither.
     """
     planned = [payload_bps for row in rows if (payload_bps := row.get("link_payload_bps")) is not None]
     if planned:
         return float(max(planned))
-    return max((goodput_of(row) for row in rows if row.get("verdict") == QUEUE), default=None)
+    full = (row for row in rows if row.get("verdict") == QUEUE)
+    return max((goodput_of(row) / (row.get("share") or 1.0) for row in full), default=None)
+
+
+def left_payload_bps(row: TrialRow, path_bps: float) -> float | None:
+    """Say what a path that carries so much (bit/s) leaves to a trial, beside the goodput of other traffic.
+
+    Returns:
+        All of it where none ran beside the trial; None where what that carried is not known.
+    """
+    if not background_names(row):
+        return path_bps
+    share = row.get("share")
+    return None if not share else max(0.0, path_bps - goodput_of(row) * (1 / share - 1))
