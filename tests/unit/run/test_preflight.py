@@ -133,6 +133,25 @@ def test_autotuned_windows_are_told_with_what_bounds_them() -> None:
     assert "131072" in check.found
 
 
+@pytest.mark.parametrize(("window_bytes", "is_said"), [(16 << 20, True), (None, True), (65_535, False)])
+@pytest.mark.parametrize("host", ["a", "b"])
+def test_an_end_that_scales_no_window_is_told_where_one_would_need_it(
+    host: str, window_bytes: int | None, *, is_said: bool
+) -> None:
+    of = {name: bounds(64 << 20, 64 << 20) | {"net.ipv4.tcp_window_scaling": "1"} for name in "ab"}
+    of[host]["net.ipv4.tcp_window_scaling"] = "0"
+    seen = {name: facts(name, sysctls=own) for name, own in of.items()}
+    trial = make_trial(window_bytes=window_bytes)
+    found = [check for check in windows([trial], seen).values() if check.status != "ok"]
+    said = (
+        f"{host}: window scaling: found net.ipv4.tcp_window_scaling = 0: whatever is asked for, no window "
+        "exceeds 65535 B, expected windows that are scaled; `sysctl -w net.ipv4.tcp_window_scaling=1` as root "
+        "there"
+    )
+    assert [sentence_of(check) for check in found] == ([said] if is_said else [])
+    assert refuse_impossible(slots(trial), seen) == ()
+
+
 def test_nothing_runs_where_no_trial_can_and_the_rest_does_where_some_can() -> None:
     small, large = make_trial(window_bytes=64 * KIB), make_trial(window_bytes=1024 * KIB)
     seen = {name: facts(name, sysctls=bounds(212_992, 212_992)) for name in "ab"}
