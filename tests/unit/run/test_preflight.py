@@ -145,8 +145,8 @@ def test_an_end_that_scales_no_window_is_told_where_one_would_need_it(
     found = [check for check in windows([trial], seen).values() if check.status != "ok"]
     said = (
         f"{host}: window scaling: found net.ipv4.tcp_window_scaling = 0: whatever is asked for, no window "
-        "exceeds 65535 B, expected windows that are scaled; `sysctl -w net.ipv4.tcp_window_scaling=1` as root "
-        "there"
+        "exceeds 65535 B, expected windows that are scaled; `sysctl -w net.ipv4.tcp_window_scaling=1` as "
+        "root there"
     )
     assert [sentence_of(check) for check in found] == ([said] if is_said else [])
     assert refuse_impossible(slots(trial), seen) == ()
