@@ -10,7 +10,9 @@ import pytest
 from campaign_support import flowsweep
 from flowsweep.hosts.engine import engine_path
 from flowsweep.hosts.engine_version import PROTOCOL
+from flowsweep.hosts.namespaces import here_is_namespace
 
+WHERE = "on the machine that `b` is a network namespace of" if here_is_namespace() else "there"
 PLAN = """
 [hosts.a]
 [hosts.b]
@@ -52,7 +54,7 @@ def test_all_is_well_on_this_machine(tmp_path: Path) -> None:
             "",
             'window = "900MB"',
             ("b", "receive window"),
-            "`sysctl -w net.core.rmem_max=900000000` as root there",
+            f"`sysctl -w net.core.rmem_max=900000000` as root {WHERE}",
         ),
         (
             "",

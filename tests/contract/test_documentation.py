@@ -34,6 +34,13 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
     assert lost == []
 
 
+def test_no_command_of_a_page_sets_two_settings_of_a_kernel() -> None:
+    """One of them may be higher than that already: who copies the line would lower it."""
+    two = re.compile(r"sysctl (?:-\w+ )*-\w*w\w* [\w.]+=\S+ +[\w.]+=")
+    assert two.search("sysctl -w net.core.rmem_max=1 net.core.wmem_max=1")
+    assert [str(page) for page in PAGES if two.search(page.read_text(encoding="utf-8"))] == []
+
+
 def test_every_page_that_code_and_messages_name_is_there() -> None:
     folders = ("src", "tests", "bench", "tools", "plans")
     sources = [path for folder in folders for path in python_and_toml(ROOT / folder)]

@@ -1,6 +1,7 @@
 """Whatever a host's limits are: no advice lowers one, repeats itself, or is given where nothing is gained."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import given, settings
@@ -8,14 +9,18 @@ from hypothesis import strategies as st
 
 from flowsweep.analysis.findings.advice import NOTHING_GAINED, WINDOW_MAX_BYTES, window_advice
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
+from flowsweep.analysis.findings.host_settings import HostSetting
+from flowsweep.analysis.findings.host_settings import recorded as recorded_numbers
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from synthetic_campaigns import Grid, campaign
 
 SETTING = re.compile(
-    r'sysctl -w (?P<name>[a-z0-9_.]+)="?(?P<numbers>[0-9 ]+)"?(?:` at (?P<hosts>\w(?: and at \w)*))?'
+    r'sysctl -w (?P<name>[a-z0-9_.]+)="?(?P<numbers>[0-9 ]+)"?'
+    r"(?:` (?:at|on the machine that) `?(?P<hosts>\w(?: and at \w)*))?"
 )
-WINDOW = re.compile(r'window_(?P<side>send|recv) = "(?P<kib>\d+)KiB"')
+WINDOW = re.compile(r'window(?:_(?P<side>send|recv))? = "(?P<kib>\d+)KiB"')
+NEED = re.compile(r"(\w) needs a (send|receive) window")
 BYTES = st.integers(1, 1 << 31)
 TRIPLES = st.tuples(BYTES, BYTES, BYTES)
 WINDOWS = ("send window", "receive window")
@@ -73,6 +78,20 @@ def raises_only(sentence: str, limits: dict[str, dict[str, str]], host: str) -> 
             assert numbers[:-1] == before[:-1]
 
 
+def assert_granted(
+    window_bytes: int,
+    ends: Sequence[str],
+    limits: dict[str, dict[str, str]],
+    advised: Sequence[HostSetting],
+) -> None:
+    """No end that told its bound refuses the window, once what is advised is set."""
+    set_there = {(one.host, one.name): one.numbers[0] for one in advised}
+    for host, name in (("a", "net.core.wmem_max"), ("b", "net.core.rmem_max")):
+        told = recorded_numbers({host: {"sysctls": limits[host]}}, host, name)
+        if told is not None and len(told) == 1 and ("send" if host == "a" else "receive") in ends:
+            assert set_there.get((host, name), told[0]) >= window_bytes
+
+
 @settings(deadline=None)
 @given(
     limits=st.fixed_dictionaries({"a": recorded(), "b": recorded()}),
@@ -83,6 +102,7 @@ def raises_only(sentence: str, limits: dict[str, dict[str, str]], host: str) -> 
     rtt_ms=st.floats(0.01, 60_000),
     path_bps=st.floats(1e3, 1e12),
     reached=st.floats(0.001, 1.2),
+    both=st.booleans(),
 )
 def test_no_advice_lowers_a_limit(
     limits: dict[str, dict[str, str]],
@@ -93,10 +113,13 @@ def test_no_advice_lowers_a_limit(
     rtt_ms: float,
     path_bps: float,
     reached: float,
+    *,
+    both: bool,
 ) -> None:
     row: dict[str, Any] = {
         "test": "tcp", "verdict": verdict, "src": "a", "dst": "b", "flows": flows, "rtt_min_ms": rtt_ms,
         "window_send_bytes": asked, "window_recv_bytes": asked, "goodput_bps": reached * path_bps,
+        "window_bytes": asked if both else None,
     }  # fmt: skip
     advice = window_advice(
         row, path_bps=path_bps, hosts={host: {"kernel": kernel, "sysctls": limits[host]} for host in "ab"}
@@ -109,10 +132,18 @@ def test_no_advice_lowers_a_limit(
         before = [int(word) for word in limits[one.host][one.name].split()]
         assert all(new >= old for new, old in zip(one.numbers, before, strict=True))
         assert one.numbers[-1] > before[-1]
+        pages = recorded_numbers({"h": {"sysctls": limits[one.host]}}, "h", "net.ipv4.tcp_mem")
+        if pages is not None and one.name.endswith("mem"):
+            assert one.numbers[-1] * flows <= pages[-1] * 4096 / 4, "a quarter of what TCP may have"
+        if pages is not None and one.name.endswith("mem_max"):
+            assert 2 * one.numbers[-1] * flows <= pages[-1] * 4096 / 4, "Linux makes a buffer of twice that"
     windows = list(WINDOW.finditer(advice.sentence))
     for found in windows:
         assert asked is not None
         assert int(found["kib"]) * 1024 > asked
+        ends = ("send", "receive") if both else (advice.side,)
+        assert (found["side"] is None) is both
+        assert_granted(int(found["kib"]) * 1024, ends, limits, advice.settings)
     assert bool(advice.settings) == (SETTING.search(advice.sentence) is not None)
     if advice.needed_bytes > WINDOW_MAX_BYTES:
         assert "more than any TCP connection can have" in advice.sentence
@@ -132,8 +163,15 @@ def test_a_host_is_advised_once_and_only_where_something_is_gained(
     told = [
         (hypothesis, hypothesis.say("described")) for hypothesis in advice_hypotheses(campaign, hosts=hosts)
     ]
-    needs = [re.findall(r"(\w) needs a (send|receive) window", claim) for _, claim in told]
-    assert all(len({host for host, _ in own}) == 1 for own in needs)
+    needs = [
+        [
+            (*need, "in the plan" in each)
+            for each in claim.split("To fill the path, ")
+            for need in NEED.findall(each)
+        ]
+        for _, claim in told
+    ]
+    assert all(len({host for host, *_ in own}) == 1 for own in needs)
     every = [need for own in needs for need in own]
     assert len(every) == len(set(every)), "a host is told the same twice"
     assert len({own[0][0] for own in needs}) == len(needs), "a host has two pieces of advice"

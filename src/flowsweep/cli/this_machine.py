@@ -11,6 +11,7 @@ from pathlib import Path
 from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.engine import engine_path
 from flowsweep.hosts.iperf3 import login_of
+from flowsweep.hosts.namespaces import here_is_namespace
 from flowsweep.lab import lab_possible
 from flowsweep.lab.servers import iperf3_program
 from flowsweep.plan.model import Host, Plan
@@ -97,8 +98,13 @@ def _congestion_refused(name: str, *, lab: bool) -> tuple[str, ...]:
             if not lab:
                 said = f"{name} is only for the administrator of this machine; allow it with `sysctl -w "
                 setting = f'net.ipv4.tcp_allowed_congestion_control="{_congestions("allowed")} {name}"`'
-                return (f"congestion: {said}{setting}",)
+                return (f"congestion: {said}{setting}{_where()}",)
     return ()
+
+
+def _where() -> str:
+    """A network namespace shows these settings of its machine, and changes none of them."""
+    return " on the machine that this is a network namespace of" if here_is_namespace() else ""
 
 
 def _congestions(which: str) -> str:
@@ -121,7 +127,7 @@ def _window_refused(side: str, size_bytes: int | None) -> tuple[str, ...]:
     if granted >= 2 * size_bytes:
         return ()
     asked = f"a {side} window of {format_size(size_bytes)}"
-    remedy = f'raise it with `sysctl -w {setting}={size_bytes}`, or say clip = "allow"'
+    remedy = f'raise it with `sysctl -w {setting}={size_bytes}`{_where()}, or say clip = "allow"'
     return (f"{asked} is more than this machine grants; {remedy}",)
 
 

@@ -15,6 +15,7 @@ from flowsweep.cli.stopping import Stopper
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.errors import LaunchError, PlanError, SessionError
+from flowsweep.hosts.namespaces import is_namespace
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import parse_plan
 from flowsweep.run.conductor import Conditions, run_campaign
@@ -91,7 +92,11 @@ class Rounds:
         """Where both hosts are."""
         written = {host: self.written.get(host) for host in self.ends[Way.out]}
         return {
-            host: Place(_THIS_MACHINE if name is None or is_here(name) else name, self.launches.get(host, ()))
+            host: Place(
+                _THIS_MACHINE if name is None or is_here(name) else name,
+                self.launches.get(host, ()),
+                is_namespace(cast("Mapping[str, object]", self.facts.get(host, {}).get("sysctls") or {})),
+            )
             for host, name in written.items()
         }
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from flowsweep.analysis.background.words import background_words
-from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
+from flowsweep.analysis.findings.advice import path_payload_bps, window_advice
+from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS

@@ -11,6 +11,7 @@ from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
+from flowsweep.hosts.namespaces import where_written
 from flowsweep.hosts.opening import open_session
 from flowsweep.hosts.ssh import how_to_try
 from flowsweep.plan.model import Iperf3Peer, ServerPeer
@@ -30,6 +31,7 @@ _ANSWERS = "an engine that answers"
 _NOT_REACHED = frozenset(("accept_timeout", "connect", "connect_timeout", "no_free_port"))
 _CONGESTION_REFUSED = frozenset(("congestion_forbidden", "congestion_unavailable"))
 """Kinds of failures, as engines have them, of which one knows what to do."""
+_ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
 _NO_PATIENCE = Patience(first_pause_s=1.0, for_s=0.0)
 """A host that cannot be reached now is what is to be found out."""
 
@@ -136,7 +138,7 @@ class _Look:
         if failure is None:
             return HostCheck(use.src, what, "ok", f"{name} was granted", expected)
         host = failure.host if failure.host in self.facts else use.src
-        advice = _allow(name, self.facts[host]) if failure.kind in _CONGESTION_REFUSED else ""
+        advice = _allow(name, host, self.facts[host]) if failure.kind in _CONGESTION_REFUSED else ""
         return HostCheck(host, what, "problem", _failure_text(failure), expected, advice)
 
     async def _meet(self, use: Use, parameters: Parameters) -> Failure | None:
@@ -202,10 +204,9 @@ def _open_ports(access: HostAccess, connector: str, protocol: str) -> str:
     )
 
 
-def _allow(name: str, facts: HostFacts) -> str:
+def _allow(name: str, host: str, facts: HostFacts) -> str:
     if name not in facts.congestion_available:
         return f"`modprobe tcp_{name}` as root there"
-    return (
-        f"run the engine as root there, or add {name} to what the sysctl "
-        "net.ipv4.tcp_allowed_congestion_control lists"
-    )
+    where = where_written(_ALLOWED, host, facts.sysctls, otherwise="")
+    listed = f"add {name} to what the sysctl {_ALLOWED} lists {where}".rstrip()
+    return f"run the engine as root there, or {listed}"

@@ -7,6 +7,7 @@ from typing import Literal
 from flowsweep.errors import PreflightError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts
+from flowsweep.hosts.namespaces import where_written
 from flowsweep.run.outcome import EndRole
 from flowsweep.run.requests import address_for
 from flowsweep.run.tests.bulk import window_of
@@ -26,6 +27,9 @@ _BOUNDS: Mapping[EndRole, tuple[str, str, str]] = {
 }
 """What a window is called at each end, what bounds one that is asked for, and one that is autotuned."""
 _TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
+_SCALING = "net.ipv4.tcp_window_scaling"
+_UNSCALED_BYTES = 65_535
+"""The largest window of a connection of which an end does not scale (RFC 7323)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,11 @@ def window_checks(uses: Sequence[Use], facts: Mapping[str, HostFacts]) -> Iterat
                 yield _asked_windows(host, role, own, seen)
             if any(facts_of(asked.test).windows_tuned and window_of(asked, role) is None for asked in own):
                 yield _autotuned(host, role, seen)
+        scaled = any(host in (use.src, use.dst) and _needs_scaling(use.parameters) for use in uses)
+        if scaled and _numbers(seen, _SCALING) == (0,):
+            found = f"{_SCALING} = 0: whatever is asked for, no window exceeds {_UNSCALED_BYTES} B"
+            advice = f"`sysctl -w {_SCALING}=1` as root there"
+            yield HostCheck(host, "window scaling", "warning", found, "windows that are scaled", advice)
 
 
 def refuse_impossible(slots: Sequence[Slot], facts: Mapping[str, HostFacts]) -> tuple[str, ...]:
@@ -163,11 +172,19 @@ def _asked_windows(host: str, role: EndRole, own: Sequence[Bulk], seen: HostFact
         return HostCheck(host, what, "ok", f"{setting} = {bound[-1]}", expected)
     refused = not all(asked[size] for size in over)
     share = f"{len(over)} of {len(asked)} windows that are asked for are larger"
-    advice = f"`sysctl -w {setting}={largest}` as root there"
+    advice = f"`sysctl -w {setting}={largest}` as root {where_written(setting, host, seen.sysctls)}"
     advice += ', or say clip = "allow" in the plan' if refused else ""
     return HostCheck(
         host, what, "problem" if refused else "warning", f"{setting} = {bound[-1]}: {share}", expected, advice
     )
+
+
+def _needs_scaling(parameters: Parameters) -> bool:
+    """Whether a flow may have a window that only scaling allows: none of both ends asks for less."""
+    if not isinstance(parameters, Bulk) or parameters.protocol != "TCP":
+        return False
+    asked = (window_of(parameters, role) for role in _ROLES)
+    return all(size is None or size > _UNSCALED_BYTES for size in asked)
 
 
 def _autotuned(host: str, role: EndRole, seen: HostFacts) -> HostCheck:

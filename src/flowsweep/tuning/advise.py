@@ -2,22 +2,23 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import cast
 
-from flowsweep.analysis.findings.advice import (
+from flowsweep.analysis.findings.advice import WindowAdvice, window_advice
+from flowsweep.analysis.findings.host_settings import (
     SETTINGS,
     USELESS_WITHOUT,
     HostFacts,
     HostSetting,
-    WindowAdvice,
     capped,
-    window_advice,
+    most_buffer_bytes,
 )
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.hosts.ssh import launched
-from flowsweep.tuning.decide import Decision, Gain, goodput_bps
+from flowsweep.tuning.decide import Decision, Gain, goodput_bps, log_ratios
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
@@ -32,8 +33,10 @@ _IN_FILE = (
     "What /etc/sysctl.conf says of the same names may count after it (`sysctl --system`): take it out there"
 )
 _BY_COMMAND = "reached by `{}`: run this here; it has to be root there. It is lost at the next restart"
+_IN_PLACE = "run this as root. It is lost at the next restart"
 _OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
+_BUFFERS = frozenset(name for _, _, name, _ in SETTINGS.values())
 _HEAD = "# Advised by flowsweep tune. Each line says whether it was measured."
 
 
@@ -52,7 +55,11 @@ class SystemSetting:
 
 
 def system_settings(
-    decisions: Mapping[Way, Decision], tried: Sequence[Tried], hosts: HostFacts, ends: Ends
+    decisions: Mapping[Way, Decision],
+    tried: Sequence[Tried],
+    hosts: HostFacts,
+    ends: Ends,
+    asked: Mapping[Way, Mapping[Setting, int]] | None = None,
 ) -> tuple[SystemSetting, ...]:
     """Say which settings to raise, and to what. No number that it names is below the one in force.
 
@@ -61,18 +68,20 @@ def system_settings(
         tried: All trials of the search.
         hosts: What was recorded of the hosts.
         ends: Source and sink of each direction.
+        asked: How many trials of each setting there were to be; absent, none is known to have failed.
 
     Returns:
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
-        Where a window held today's flow back in most of its trials: the bounds of autotuning at both ends, so
-        that one flow could carry the most that the finals saw (`window_advice`). Where another congestion
-        control is part of what was chosen: the sender's default, which counts for all of its connections,
-        since most tools cannot ask for one; but not where it alone failed or lost. Of several needs for one
-        setting the largest.
+        Where a window held today's flow back in most of its trials, and more flows or windows gained: the
+        bounds of autotuning at both ends, so that one flow could carry the most that the finals saw
+        (`window_advice`). Where another congestion control is part of what was chosen: the sender's default,
+        which counts for all of its connections, since most tools cannot ask for one; but not where it alone
+        failed or lost. Of several needs for one setting the largest.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
-        for setting in _of_direction(decision, of_way(tried, way), hosts, ends[way]):
+        wanted = (asked or {}).get(way, {})
+        for setting in _of_direction(decision, of_way(tried, way), wanted, hosts, ends[way]):
             key = setting.host, setting.name
             if key not in found or _last(setting) > _last(found[key]):
                 found[key] = setting
@@ -111,7 +120,8 @@ def how_to_set(
 def _how(place: Place) -> str:
     if place.has_file:
         return _IN_FILE
-    return _BY_COMMAND.format(shlex.join(place.launch)) + (_OF_NAMESPACE if place.is_namespace else "")
+    how = _BY_COMMAND.format(shlex.join(place.launch)) if place.launch else _IN_PLACE
+    return how + (_OF_NAMESPACE if place.is_namespace else "")
 
 
 def _command(setting: SystemSetting, place: Place) -> str:
@@ -119,33 +129,68 @@ def _command(setting: SystemSetting, place: Place) -> str:
 
 
 def _of_direction(
-    decision: Decision, tried: Sequence[Tried], hosts: HostFacts, ends: tuple[str, str]
+    decision: Decision,
+    tried: Sequence[Tried],
+    asked: Mapping[Setting, int],
+    hosts: HostFacts,
+    ends: tuple[str, str],
 ) -> Iterator[SystemSetting]:
     if decision.chosen is None:
         return
     rows = [one.row for one in tried if one.setting == TODAY]
     held = [row for row in rows if row["verdict"] in WINDOWS and row["goodput_bps"] is not None]
-    if len(held) > len(rows) / 2:
+    chosen = decision.chosen.setting
+    if len(held) > len(rows) / 2 and (chosen.flows > 1 or chosen.window_bytes is not None):
         finals = (one for one in tried if one.stage == "finals")
         most_bps = max(goodput_bps(finals).values())
-        yield from _windows(min(held, key=goodput_of), most_bps, hosts, decision.chosen.setting)
-    yield from _congestion(decision, ends[0], hosts)
+        yield from _windows(min(held, key=goodput_of), most_bps, hosts, chosen)
+    default = _congestion(decision, ends[0], hosts)
+    gained = None if default is None else _gained_alone(decision, default.value, tried, asked)
+    if default is not None and gained is not None:
+        yield replace(default, reason=f"{gained} It is the default of all connections.")
 
 
-def _congestion(decision: Decision, src: str, hosts: HostFacts) -> Iterator[SystemSetting]:
-    """The sender's default, where a congestion control is part of what is to be set."""
+def _congestion(decision: Decision, src: str, hosts: HostFacts) -> SystemSetting | None:
+    """The sender's default, where a congestion control is part of what is to be set; without a reason."""
+    name = None if decision.chosen is None else decision.chosen.setting.congestion
+    now = hosts.get(src, {}).get("congestion_default")
+    return None if name is None or now in (None, name) else SystemSetting(src, _CONGESTION, name, now, "")
+
+
+def _gained_alone(
+    decision: Decision, name: str, tried: Sequence[Tried], asked: Mapping[Setting, int]
+) -> str | None:
+    """Say what a congestion control by itself gains, as far as that was measured; None where it harms."""
     chosen = TODAY if decision.chosen is None else decision.chosen.setting
-    name, now = chosen.congestion, hosts.get(src, {}).get("congestion_default")
-    alone = next((one for one in decision.gains if one.setting == Setting(congestion=name)), None)
-    if name is None or now in (None, name) or (alone is not None and _harms(alone)):
-        return
-    if alone is None:
-        reason = f"{_needed(chosen)} What that gains alone was not measured."
-    elif alone.setting == chosen:
-        reason = f"Measured: {chosen.words} gained {format_percent(alone.percent)}."
-    else:
-        reason = f"{_needed(chosen)} What that gains alone was measured: {format_percent(alone.percent)}."
-    yield SystemSetting(src, _CONGESTION, name, now, f"{reason} It is the default of all connections.")
+    alone = Setting(congestion=name)
+    gain = next((one for one in decision.gains if one.setting == alone), None)
+    if gain is None:
+        words = _before_the_finals(alone, tried, asked)
+        return None if words is None else f"{_needed(chosen)} {words}"
+    if _harms(gain):
+        return None
+    if alone == chosen:
+        return f"Measured: {chosen.words} gained {format_percent(gain.percent)}."
+    return f"{_needed(chosen)} What that gains alone was measured: {format_percent(gain.percent)}."
+
+
+def _before_the_finals(alone: Setting, tried: Sequence[Tried], asked: Mapping[Setting, int]) -> str | None:
+    """Say what a setting carried that did not come into the finals; None where it lost or always failed."""
+    own = [one for one in tried if one.setting == alone]
+    if not any(one.goodput_bps > 0 for one in own):
+        return None if own or asked.get(alone) else "What that gains alone was not measured."
+    ratios = log_ratios(tried).get(alone, [])
+    if ratios and fmean(ratios) < 0:
+        return None
+    today = [one for one in tried if one.setting == TODAY and one.stage in {each.stage for each in own}]
+    beside = f", today's setting {_carried(today)}" if today else ""
+    return f"Alone it carried {_carried(own)} before the finals{beside}."
+
+
+def _carried(own: Sequence[Tried]) -> str:
+    """The mean of some trials."""
+    mean_bps = fmean(one.goodput_bps for one in own)
+    return f"{format_rate(mean_bps)} in {counted(len(own), 'trial')}"
 
 
 def _harms(alone: Gain) -> bool:
@@ -162,7 +207,7 @@ def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) 
     others = [counted(chosen.flows, "flow")] if chosen.flows > 1 else []
     if chosen.window_bytes is not None:
         others.append(f"{format_size(chosen.window_bytes)} windows")
-    instead = f" It is an alternative to {' and '.join(others)}: not both are needed." if others else ""
+    instead = f" It is an alternative to {' and '.join(others)}: not both are needed."
     for side in SETTINGS:
         advice = window_advice(
             cast("TrialRow", {**row, "verdict": f"{side} window"}), path_bps=most_bps, hosts=hosts
@@ -171,6 +216,8 @@ def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) 
             continue
         for one in advice.settings:
             reason = _window_reason(one, advice, most_bps, instead)
+            if one.name in _BUFFERS and most_buffer_bytes(hosts, one.host, row["flows"]) is None:
+                reason += " Its memory for TCP was not recorded."
             now = " ".join(str(hosts[one.host]["sysctls"][one.name]).split())
             yield SystemSetting(one.host, one.name, " ".join(map(str, one.numbers)), now, reason)
 

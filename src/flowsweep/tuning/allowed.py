@@ -5,8 +5,9 @@ Whether a congestion control that is loaded is allowed to everybody, too, a tria
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from flowsweep.analysis.findings.advice import SETTINGS, HostFacts, Side, recorded, tuned_share
+from flowsweep.analysis.findings.host_settings import SETTINGS, HostFacts, Side, recorded, tuned_share
 
 _SAME_AS_CUBIC = "reno"
 """Where cubic has no more to offer it does as Reno does (RFC 9438, section 4.3): worth a trial only alone."""
@@ -14,6 +15,15 @@ _TRIED = ("bbr", "cubic", "htcp", _SAME_AS_CUBIC)
 """The most promising first. Others are for networks of their own, as DCTCP is (RFC 8257), or for experiments:
 what gains with one of them may starve others, and no host should have it as its default."""
 _MOST_TRIED = 2
+
+
+class Limit(NamedTuple):
+    """Of what an application may ask for."""
+
+    host: str
+    name: str
+    """As sysctl has it."""
+    most_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,14 @@ def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
         _least(_last(hosts, src, SETTINGS["send"][1]), _last(hosts, dst, SETTINGS["receive"][1])),
         _least(_in_flight(hosts, "send", src), _in_flight(hosts, "receive", dst)),
     )
+
+
+def asked_limits(hosts: HostFacts, ends: tuple[str, str]) -> tuple[Limit, ...]:
+    """List what bounds either buffer that is asked for at both ends, as far as they told."""
+    found = (
+        (host, bound, _last(hosts, host, bound)) for host in ends for _, bound, _, _ in SETTINGS.values()
+    )
+    return tuple(Limit(host, name, most) for host, name, most in found if most is not None)
 
 
 def not_loaded(hosts: HostFacts, src: str) -> str | None:

@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from flowsweep.analysis.findings.advice import HostFacts
+from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.verdicts import NOT_CLEAR
 from flowsweep.defaults import SECOND_NS
 from flowsweep.tuning.advise import HowToSet, SystemSetting, how_to_set, system_settings
-from flowsweep.tuning.allowed import not_loaded
+from flowsweep.tuning.allowed import asked_limits, not_loaded
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends, recommended_plan
@@ -106,7 +106,8 @@ def answer(
     again = {way: _verified(first[way], tried, rounds) for way in ends}
     finals = {way: _round_of(way, rounds, "finals") for way in ends}
     decisions = {way: _held(first[way], measured_again=again[way][0], again=again[way][1]) for way in ends}
-    system = () if is_loopback else system_settings(decisions, tried, hosts, ends)
+    asked = {way: _asked(rounds, way, forbidden) for way in ends}
+    system = () if is_loopback else system_settings(decisions, tried, hosts, ends, asked)
     return Answer(
         rtt_ms,
         tuple(
@@ -114,7 +115,7 @@ def answer(
                 _direction(
                     decisions[way],
                     of_way(tried, way),
-                    _asked(rounds, way, forbidden),
+                    asked[way],
                     ends[way],
                     hosts,
                     rtt_ms,
@@ -191,7 +192,7 @@ def _direction(
     chosen = None if decision.chosen is None else decision.chosen.setting
     congestion = next((one.row["congestion"] for one in tried if one.setting == TODAY), None)
     loaded = tuple(hosts.get(ends[1], {}).get("congestion_available", ()))
-    known = Known(means, congestion, rtt_ms, ends[1], loaded)
+    known = Known(means, congestion, rtt_ms, ends[1], loaded, asked_limits(hosts, ends))
     return Direction(
         *ends,
         decision,

@@ -257,9 +257,19 @@ def _timing(known: Known, trials: int) -> Timing:
             return timing(needed_ns, known.rtt_ms, grows_ns)
     budget_ns = cost_ns(least_ns(known.rtt_ms)) * _TRIALS_OF_ALL + ROUND_TRIP_NS
     needed = write_duration(math.ceil(budget_ns / SECOND_NS) * SECOND_NS)
-    raise TuningError(
-        f"--budget: too small for a round trip of {known.rtt_ms:.3g} ms: expected {needed} or more"
-        + (", and more bytes" if known.budget.traffic_bytes is not None else "")
+    raise TuningError(_too_small(known, f"{needed} or more"))
+
+
+def _too_small(known: Known, needed: str) -> str:
+    """Say what a budget has to be: a time or a size, never both."""
+    round_trip = f"a round trip of {known.rtt_ms:.3g} ms"
+    if known.budget.traffic_bytes is None:
+        return f"--budget: too small for {round_trip}: expected {needed}"
+    if known.tried:
+        return f"--budget: too small for {round_trip}: expected more bytes, or a time, {needed}"
+    return (
+        f"--budget: a size is bounded by two minutes of traffic, too few for {round_trip}: expected a time, "
+        f"{needed}"
     )
 
 

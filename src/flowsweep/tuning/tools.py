@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from flowsweep.analysis.theory import window_bps
+from flowsweep.tuning.allowed import Limit
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.wording import format_rate
 
@@ -51,6 +52,8 @@ class Known:
     receiver: str = ""
     receiver_congestions: tuple[str, ...] = ()
     """That it has loaded; empty: not recorded."""
+    limits: tuple[Limit, ...] = ()
+    """Of both buffers at both ends, as far as they were recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,8 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
     ssh_bps = window_bps(_SSH_BYTES, known.rtt_ms / 1_000) if known.rtt_ms else math.inf
     if one.tool == _SSH and ssh_bps < known.carried_bps.get(setting, 0.0) / setting.flows:
         yield f"each ssh carries at most 2 MiB per round trip: {format_rate(ssh_bps)} here"
+    if one.tool == _IPERF3:
+        yield from _low_limits(setting, known)
     available = known.receiver_congestions
     # A server of iperf3 that lacks it only warns (iperf_server_api.c).
     if one.tool == _IPERF3 and way == Way.back and available and setting.congestion not in (None, *available):
@@ -163,6 +168,14 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
             f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
             f"(`modprobe tcp_{setting.congestion}` as root there)"
         )
+
+
+def _low_limits(setting: Setting, known: Known) -> Iterator[str]:
+    """What does not grant iperf3 the window: it sets SO_SNDBUF and SO_RCVBUF at both ends (iperf_tcp.c)."""
+    low = [one for one in known.limits if one.most_bytes < (setting.window_bytes or 0)]
+    if low:
+        names = " and ".join(f"{one.name} of {one.host}" for one in low)
+        yield f"-w sets both buffers at both ends: {names} {'is' if len(low) == 1 else 'are'} too low for it"
 
 
 def _part(setting: Setting, cannot: Sequence[str]) -> Setting:

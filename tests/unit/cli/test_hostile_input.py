@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from analysis_support import make_outcome, make_trial, write_archive
-from flowsweep.analysis.findings.advice import recorded
+from flowsweep.analysis.findings.host_settings import recorded
 from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.campaigns.folders import is_of_one_name
 from flowsweep.campaigns.supervisor import _ended

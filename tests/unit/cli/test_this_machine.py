@@ -62,6 +62,23 @@ def test_what_the_kernel_refuses_is_refused(hosts, asked, refused, tmp_path, mon
     assert refused in said
 
 
+@pytest.mark.parametrize(
+    ("is_namespace", "where"),
+    [
+        (False, "=1073741823`, or say"),
+        (True, "=1073741823` on the machine that this is a network namespace of, or"),
+    ],
+)
+def test_a_limit_of_the_machine_is_raised_there(
+    *, is_namespace: bool, where: str, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(this_machine, "here_is_namespace", lambda: is_namespace)
+    this_machine._window_refused.cache_clear()
+    _, said = check(tmp_path, monkeypatch, capsys, HOSTS, 'window = "1073741823B"')
+    this_machine._window_refused.cache_clear()
+    assert where in " ".join(said.split())
+
+
 @IN_BOTH
 def test_what_the_kernel_grants_is_accepted(hosts, tmp_path, monkeypatch, capsys):
     more = 'congestion = "reno"\nwindow = "64KiB"\naffinity = "0"'

@@ -51,6 +51,24 @@ def test_hosts_are_called_what_a_person_wrote() -> None:
     }
 
 
+OF_ALL = {"net.ipv4.tcp_rmem": "4096 131072 6291456"}
+
+
+@pytest.mark.parametrize(
+    ("sysctls", "has_file"),
+    [(OF_ALL, False), (OF_ALL | {"net.core.netdev_max_backlog": "1000"}, True), ({}, True)],
+)
+def test_a_host_without_what_only_machines_have_is_a_namespace(
+    sysctls: Mapping[str, str], *, has_file: bool
+) -> None:
+    made = rounds("ssh:server", "192.0.2.1", {})
+    made.facts |= {host: {"sysctls": sysctls} for host in ("here", "there")}
+    assert {host: place.has_file for host, place in made.places.items()} == {
+        "here": has_file,
+        "there": has_file,
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "file"),
     [("ssh:server -p 22", "sysctl-ssh-server-p-22.conf"), ("this machine", "sysctl-this-machine.conf")],

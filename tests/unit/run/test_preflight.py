@@ -16,7 +16,7 @@ from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import parse_plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import CampaignEvent, TrialsWillFail
-from flowsweep.run.host_checks import look_at_hosts
+from flowsweep.run.host_checks import _allow, look_at_hosts
 from flowsweep.run.preflight import (
     HostCheck,
     checks_of_facts,
@@ -81,12 +81,32 @@ def test_a_window_that_any_sweep_wants_whole_is_a_problem(clips: tuple[bool, boo
 
 def test_the_advice_raises_the_bound_of_that_host_to_the_largest_window() -> None:
     trials = [make_trial(window_bytes=size * KIB) for size in (64, 512, 1024)]
-    seen = {"a": facts("a", sysctls=bounds(10**9, 1)), "b": facts("b", sysctls=bounds(1, 256 * KIB))}
+    only_machines = {"net.core.netdev_max_backlog": "1000"}
+    seen = {
+        "a": facts("a", sysctls=bounds(10**9, 1)),
+        "b": facts("b", sysctls=bounds(1, 256 * KIB) | only_machines),
+    }
     check = windows(trials, seen)["b", "receive window"]
     assert sentence_of(check) == (
         "b: receive window: found net.core.rmem_max = 262144: 2 of 3 windows that are asked for are larger, "
         "expected net.core.rmem_max of at least 1048576 (1 MiB); "
         '`sysctl -w net.core.rmem_max=1048576` as root there, or say clip = "allow" in the plan'
+    )
+
+
+def test_in_a_namespace_a_bound_is_raised_on_its_machine() -> None:
+    trials = [make_trial(window_bytes=1024 * KIB)]
+    only_machines = {"net.core.netdev_max_backlog": "1000"}
+    seen = {
+        "a": facts("a", sysctls=bounds(256 * KIB, 1)),
+        "b": facts("b", sysctls=bounds(1, 256 * KIB) | only_machines),
+    }
+    found = windows(trials, seen)
+    assert found["a", "send window"].advice.startswith(
+        "`sysctl -w net.core.wmem_max=1048576` as root on the machine that `a` is a network namespace of, or"
+    )
+    assert found["b", "receive window"].advice.startswith(
+        "`sysctl -w net.core.rmem_max=1048576` as root there, or"
     )
 
 
@@ -111,6 +131,25 @@ def test_autotuned_windows_are_told_with_what_bounds_them() -> None:
         "`sysctl -w net.ipv4.tcp_moderate_rcvbuf=1` as root there",
     )
     assert "131072" in check.found
+
+
+@pytest.mark.parametrize(("window_bytes", "is_said"), [(16 << 20, True), (None, True), (65_535, False)])
+@pytest.mark.parametrize("host", ["a", "b"])
+def test_an_end_that_scales_no_window_is_told_where_one_would_need_it(
+    host: str, window_bytes: int | None, *, is_said: bool
+) -> None:
+    of = {name: bounds(64 << 20, 64 << 20) | {"net.ipv4.tcp_window_scaling": "1"} for name in "ab"}
+    of[host]["net.ipv4.tcp_window_scaling"] = "0"
+    seen = {name: facts(name, sysctls=own) for name, own in of.items()}
+    trial = make_trial(window_bytes=window_bytes)
+    found = [check for check in windows([trial], seen).values() if check.status != "ok"]
+    said = (
+        f"{host}: window scaling: found net.ipv4.tcp_window_scaling = 0: whatever is asked for, no window "
+        "exceeds 65535 B, expected windows that are scaled; `sysctl -w net.ipv4.tcp_window_scaling=1` as "
+        "root there"
+    )
+    assert [sentence_of(check) for check in found] == ([said] if is_said else [])
+    assert refuse_impossible(slots(trial), seen) == ()
 
 
 def test_nothing_runs_where_no_trial_can_and_the_rest_does_where_some_can() -> None:
@@ -269,6 +308,23 @@ def test_a_congestion_control_is_to_be_allowed_only_where_it_is_refused(kind: st
     found = look(FakeNetwork(mishaps={("b", 2): kind}), make_trial(congestion="bbr"))
     (check,) = (check for (_, what), check in found.items() if what.startswith("congestion"))
     assert (check.status, check.advice) == ("problem", advised)
+
+
+@pytest.mark.parametrize(
+    ("sysctls", "where"),
+    [
+        ({"net.core.rmem_max": "1"}, " lists on the machine that `b` is a network namespace of"),
+        ({"net.core.netdev_max_backlog": "1"}, " lists"),
+    ],
+)
+def test_a_congestion_control_is_allowed_on_the_machine_of_a_namespace(
+    sysctls: dict[str, str], where: str
+) -> None:
+    seen = facts("b", sysctls=sysctls, congestion_available=["bbr"])
+    assert _allow("bbr", "b", seen) == (
+        "run the engine as root there, or add bbr to what the sysctl "
+        f"net.ipv4.tcp_allowed_congestion_control{where}"
+    )
 
 
 def test_ends_that_do_not_meet_are_told_and_nothing_is_guessed_of_congestion() -> None:

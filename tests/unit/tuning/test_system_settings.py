@@ -21,6 +21,7 @@ PATH = VirtualPath("any", loss=1e-3)
 HOSTS = {host: {"congestion_default": "cubic", "sysctls": {}} for host in "ab"}
 CONGESTION = "net.ipv4.tcp_congestion_control"
 NESTED = f"""ssh gate ssh far -- ''"'"'sysctl -w {CONGESTION}=bbr'"'"''"""
+ALONE = "Alone it carried"
 NEEDED = "Needed for 8 flows, bbr with tools that cannot ask for bbr."
 BBR, MANY_BBR = Setting(congestion="bbr"), Setting(8, congestion="bbr")
 
@@ -64,6 +65,42 @@ def test_a_default_is_named_where_it_is_part_of_what_is_to_be_set(
 def test_no_default_is_named_that_alone_loses() -> None:
     made = finals({MANY_BBR: (3.0, 3.1, 3.0), BBR: (0.8, 0.81, 0.8)})
     assert not system_settings({Way.out: decide(Way.out, made)}, made, HOSTS, ENDS)
+
+
+def screened(ratio: float, blocks: int = 2, setting: Setting = BBR) -> list[Tried]:
+    """Trials of a setting and of today's before the finals."""
+    return [
+        tried(Way.out, one, 1e8 * times, PATH, "screening", block=block)
+        for block in range(blocks)
+        for one, times in ((TODAY, 1.0), (setting, ratio))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (0.7, None),
+        (0.0, None),
+        (
+            1.3,
+            f"{ALONE} 130 Mbit/s in 2 trials before the finals, today's setting 100 Mbit/s in 2 trials.",
+        ),
+    ],
+)
+def test_what_lost_before_the_finals_is_no_default(ratio: float, said: str | None) -> None:
+    made = [*screened(ratio), *finals({MANY_BBR: (3.0, 3.1, 3.0)})]
+    decision = decide(Way.out, [one for one in made if one.stage == "finals"])
+    found = system_settings({Way.out: decision}, made, HOSTS, ENDS)
+    expected = said and f"{NEEDED} {said} It is the default of all connections."
+    assert [one.reason for one in found] == ([] if expected is None else [expected])
+
+
+def test_what_always_failed_before_the_finals_is_no_default() -> None:
+    made = finals({MANY_BBR: (3.0, 3.1, 3.0)})
+    decisions = {Way.out: decide(Way.out, made)}
+    assert not system_settings(decisions, made, HOSTS, ENDS, {Way.out: {BBR: 2}})
+    (one,) = system_settings(decisions, made, HOSTS, ENDS, {Way.out: {TODAY: 2}})
+    assert "was not measured" in one.reason
 
 
 def test_no_default_is_named_that_fails_too_often() -> None:
@@ -116,6 +153,18 @@ def test_a_file_is_named_only_where_a_machine_keeps_its_settings(
     ]
 
 
+def test_no_file_is_named_inside_of_a_network_namespace() -> None:
+    """A file of the machine would set the machine's own limits, which nobody looked at."""
+    settings = [SystemSetting("a", CONGESTION, "bbr", "cubic", "It gained.")]
+    (one,) = how_to_set(settings, {"a": Place("this machine", seen_as_namespace=True)})
+    assert not one.place.has_file
+    assert one.how == (
+        "run this as root. It is lost at the next restart: a network namespace has settings of its own, "
+        "which no file of its machine keeps"
+    )
+    assert one.text.splitlines()[-1] == f"sysctl -w {CONGESTION}=bbr"
+
+
 def held_by_windows(
     ratios: dict[Setting, Sequence[float]], hosts: dict[str, dict[str, Any]]
 ) -> list[SystemSetting]:
@@ -135,11 +184,10 @@ def limits(**sysctls: str) -> dict[str, Any]:
     [
         (Setting(8), " It is an alternative to 8 flows: not both are needed."),
         (Setting(window_bytes=1 << 20), " It is an alternative to 1 MiB windows: not both are needed."),
-        (BBR, ""),
     ],
 )
 def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen: Setting, more: str) -> None:
-    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000")}
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
     (one,) = held_by_windows({chosen: (4.0, 4.0, 4.0)}, hosts)
     # 400 Mbit/s × 20 ms are 1 MB, in whole 64 KiB.
     assert (one.name, one.value) == ("net.ipv4.tcp_rmem", "4096 131072 2097152")
@@ -148,6 +196,19 @@ def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen:
     )
     (how,) = how_to_set([one])
     assert f"{one.reason} Before: 4096 131072 500000." in how.text
+
+
+def test_no_limit_is_raised_where_neither_flows_nor_windows_gained() -> None:
+    """A gain of another congestion control alone does not show that a larger window would gain."""
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
+    assert held_by_windows({BBR: (4.0, 4.0, 4.0)}, hosts) == []
+    assert len(held_by_windows({MANY_BBR: (4.0, 4.0, 4.0)}, hosts)) == 1
+
+
+def test_a_limit_of_a_host_that_does_not_tell_its_memory_says_so() -> None:
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000")}
+    (one,) = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, hosts)
+    assert one.reason.endswith(" not both are needed. Its memory for TCP was not recorded.")
 
 
 def test_a_limit_that_memory_bounds_says_so() -> None:

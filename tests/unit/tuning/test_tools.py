@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from flowsweep.tuning.allowed import asked_limits
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.tools import Known, tools
 from flowsweep.tuning.words import tool_lines
@@ -55,6 +56,25 @@ def test_what_a_tool_cannot_set_is_said(setting: Setting, able: set[str]) -> Non
     for one in tools(setting, Way.out):
         assert (one.write is not None) == (one.tool in able)
         assert bool(one.cannot) == (one.tool not in able)
+
+
+def test_iperf3_asks_for_both_buffers_at_both_ends() -> None:
+    """What is sent needs wmem_max of the sender and rmem_max of the receiver alone; iperf3 asks for all."""
+    sysctls = {
+        "a": {"net.core.wmem_max": "4194304", "net.core.rmem_max": "212992"},
+        "b": {"net.core.rmem_max": "4194304", "net.core.wmem_max": "524288"},
+    }
+    limits = asked_limits({host: {"sysctls": own} for host, own in sysctls.items()}, ("a", "b"))
+
+    def noted(window_bytes: int) -> list[tuple[str, ...]]:
+        found = tools(Setting(window_bytes=window_bytes), Way.out, Known(limits=limits))
+        return [one.notes for one in found if one.notes]
+
+    both = "-w sets both buffers at both ends: net.core.rmem_max of a"
+    assert noted(212_992) == []
+    assert noted(524_288) == [(f"{both} is too low for it",)]
+    assert noted(524_289) == [(f"{both} and net.core.wmem_max of b are too low for it",)]
+    assert asked_limits({}, ("a", "b")) == ()
 
 
 def test_what_the_rest_carried_is_said_of_a_tool_that_can_set_a_part() -> None:

@@ -108,6 +108,13 @@ def test_the_bytes_of_the_budget_are_never_exceeded(path: VirtualPath, size: flo
         (20, Budget(10 * SECOND_NS), "expected 24s or more"),
         (150, Budget(60 * SECOND_NS), "too small for a round trip of 150 ms"),
         (20, Budget(120 * SECOND_NS, 1 << 20), "the path carries as much: expected more bytes"),
+        (600, Budget(200 * SECOND_NS), r"too small for a round trip of 600 ms: expected \d+s or more$"),
+        (
+            600,
+            Budget(119 * SECOND_NS, 1 << 40),
+            r"a size is bounded by two minutes of traffic, too few for .* expected a time, \d+s or more$",
+        ),
+        (20, Budget(120 * SECOND_NS, 22 * 10**8), "20 ms: expected more bytes, or a time, 24s or more$"),
     ],
 )
 def test_a_budget_that_holds_no_search_is_refused_before_it_begins(

@@ -1,73 +1,42 @@
 """What to set, and on which host, where a window limits."""
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
+from flowsweep.analysis.background.words import background_names
+from flowsweep.analysis.findings.host_settings import (
+    SCALING,
+    SETTINGS,
+    SYSCTL_MAX,
+    TUNES_RECEIVE,
+    USELESS_WITHOUT,
+    HostFacts,
+    HostSetting,
+    Side,
+    capped,
+    most_buffer_bytes,
+    raised,
+    recorded,
+    tuned_share,
+)
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, quantity_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.analysis.verdicts import QUEUE, RECEIVE_WINDOW, SEND_WINDOW
+from flowsweep.hosts.namespaces import where_written
 from flowsweep.tests import facts_of
 from flowsweep.wording import format_size
 
-Side = Literal["send", "receive"]
 _UNSCALED_BYTES = 65_535
 WINDOW_MAX_BYTES = _UNSCALED_BYTES << 14
 """No TCP connection has more in flight: 16 bits, shifted by 14 at most (RFC 7323, section 2.3)."""
-_SYSCTL_MAX = 2**31 - 1
-_TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
-_SCALING = "net.ipv4.tcp_window_scaling"
-USELESS_WITHOUT = {
-    _SCALING: "no window exceeds 65 535 B",
-    _TUNES_RECEIVE: "a window stays at its first size",
-}
-"""Settings without which no larger buffer helps, and what is so as long as one is 0."""
-
 _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
 _SMALL_STEP_BYTES = 16 * 1024
 """Those of less than one step in steps of this: far more than is needed would only fill a queue."""
 NOTHING_GAINED = 0.97
 """Goodput at this share of what the path carries leaves nothing to gain."""
-_USUAL_SHARE = 0.5
-"""Autotuning counts memory: of a receive buffer about half is window, and a send buffer also holds what was
-not sent yet (docs/explanation/windows.md)."""
-_RATIO_SINCE = (6, 6)
-"""The first Linux whose tcp_adv_win_scale has no effect."""
-_SCALE_MOST = 31
-"""What tcp_adv_win_scale may be, and its negative."""
-_SCALE = "net.ipv4.tcp_adv_win_scale"
-_MEMORY, _PAGE_BYTES = "net.ipv4.tcp_mem", 4096
-_SHARE_OF_MEMORY = 0.25
-"""Of what TCP may have on a host, for one connection at most: Linux drops packets once all of it is used."""
-SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
-    "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
-    "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
-}
-"""The plan's key, the bound of what may be asked for, the bounds of autotuning (least, first and most), and
-the kernel's own least and first."""
-
-
-class HostSetting(NamedTuple):
-    """A setting of a host's kernel."""
-
-    host: str
-    name: str
-    numbers: tuple[int, ...]
-    """What it must be, none of them below what it is."""
-
-    @property
-    def command(self) -> str:
-        """The line that sets it, as root on that host."""
-        written = " ".join(map(str, self.numbers))
-        value = written if len(self.numbers) == 1 else f'"{written}"'
-        return f"sysctl -w {self.name}={value}"
-
-
-HostFacts = Mapping[str, Mapping[str, Any]]
-"""By host name what its engine said of it (`HostFacts` in schema/messages.json), as far as it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +59,11 @@ class WindowAdvice:
     """What they let be in flight, about, where TCP has too little memory on that host for what is needed."""
     sentence: str
 
+    @property
+    def bound(self) -> tuple[Side, bool]:
+        """What bounds it on its host; windows that no connection can have are the same, asked for or not."""
+        return self.side, self.asked and self.needed_bytes <= WINDOW_MAX_BYTES
+
 
 def window_advice(
     row: TrialRow, *, path_bps: float | None, hosts: HostFacts | None = None
@@ -98,7 +72,8 @@ def window_advice(
 
     Args:
         row: Of a summary, with the verdict "send window" or "receive window".
-        path_bps: Payload that the path carries (bit/s); None if that is not known.
+        path_bps: Payload that the path carries (bit/s); None if that is not known. What traffic beside the
+            trial carried is not the trial's to gain, as far as that is known.
         hosts: What is recorded of the campaign's hosts: their settings bound what is advised from below.
 
     Returns:
@@ -113,9 +88,9 @@ def window_advice(
         receive window and 1.6 of a send window that were asked for is usable
         (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;
         `rmem_max` and `wmem_max` bound what may be asked for (socket(7), tcp(7)). Autotuned buffers get twice
-        of it, or what `tuned_share` says, since they count memory, and no more than a quarter of what tcp_mem
-        lets all connections have. A command is named only where the value in force is recorded: it could
-        lower another.
+        of it, or what `tuned_share` says, since they count memory. The buffers of all flows together get no
+        more than a quarter of what tcp_mem lets all connections have, as far as that was recorded. A command
+        is named only where the value in force is recorded: it could lower another.
     """
     sides: dict[str, Side] = {SEND_WINDOW: "send", RECEIVE_WINDOW: "receive"}
     # No setting of a host is in the way of windows that are none of its sockets.
@@ -124,23 +99,29 @@ def window_advice(
         return None
     if (row.get("sources") or 1) > 1 or (row.get("sinks") or 1) > 1:
         return None  # The hosts of a group may differ in what they have set.
+    left_bps = left_payload_bps(row, path_bps)
+    path_bps = path_bps if left_bps is None else left_bps
     if (row.get("goodput_bps") or 0.0) >= NOTHING_GAINED * path_bps:
         return None
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
     step = _STEP_BYTES if needed > _STEP_BYTES else _SMALL_STEP_BYTES
     window = math.ceil(needed / step) * step
-    host = row["src"] if side == "send" else row["dst"]
+    host = _host(row, side)
     in_force = window_in_force(row, side)
     asked = in_force is not None
+    wanted, window = window, _affordable(row, side, window, step, hosts) if asked else window
     if in_force is not None and in_force >= window:
         return None
     remedies = _remedies(row, side, needed, window, hosts, asked=asked)
     if not remedies:
         return None
     words = ", and ".join(one.words for one in remedies)
+    capped_bytes = remedies[-1].capped_bytes
+    if window < wanted:
+        capped_bytes, words = window, f"{words}, which {capped(window, row['flows'])}"
     settings = tuple(one for each in remedies for one in each.settings)
     sentence = f"{_lead(row, side, host, needed)}: {words}."
-    return WindowAdvice(side, host, needed, window, asked, settings, remedies[-1].capped_bytes, sentence)
+    return WindowAdvice(side, host, needed, window, asked, settings, capped_bytes, sentence)
 
 
 def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
@@ -148,11 +129,13 @@ def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
     needed = format_size(needed_bytes)
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
     at_moments = quantity_of(row, "window_usable_bytes") or 0.0
+    others = background_names(row)
+    fill = f"To fill the path beside {others}" if others and row.get("share") else "To fill the path"
     if side == "receive" or at_moments < needed_bytes:
-        return f"To fill the path, {host} needs a {side} window of at least {needed}{flows}"
+        return f"{fill}, {host} needs a {side} window of at least {needed}{flows}"
     # The buffer limits the writer: more than it holds may be in flight, though not all of the time.
     return (
-        f"To fill the path, {needed} have to be in flight all of the time{flows}, and the send window of "
+        f"{fill}, {needed} have to be in flight all of the time{flows}, and the send window of "
         f"{host} lets them be at moments only (up to {format_size(at_moments)})"
     )
 
@@ -167,11 +150,26 @@ def window_in_force(row: TrialRow, side: Side) -> int | None:
     return min(asked_bytes, granted_bytes // 2)
 
 
-def _key_of_plan(row: TrialRow, side: Side) -> str:
-    """What a plan has to say, given a size, where a trial's windows were asked for."""
-    if row.get("window_bytes") is None:
-        return f'`{SETTINGS[side][0]} = "{{}}"` in the plan'
-    return '`window = "{}"` in the plan, or as much for each flow in `window_sum`'
+def _host(row: TrialRow, side: Side) -> str:
+    return row["src"] if side == "send" else row["dst"]
+
+
+def _asks_both(row: TrialRow) -> bool:
+    """Whether a plan asks both ends for the same window: `window`, or `window_sum`."""
+    return row.get("window_bytes") is not None
+
+
+def _asked_sides(row: TrialRow, side: Side) -> tuple[Side, ...]:
+    """The ends that are asked for a window along with one of them, which is the first."""
+    other: Side = "receive" if side == "send" else "send"
+    return (side, other) if _asks_both(row) else (side,)
+
+
+def _affordable(row: TrialRow, side: Side, window_bytes: int, step: int, hosts: HostFacts | None) -> int:
+    """As much of a window that is asked for as TCP has memory for: Linux makes it a buffer of twice that."""
+    most = (most_buffer_bytes(hosts, _host(row, end), row["flows"]) for end in _asked_sides(row, side))
+    room = min((bytes_ for bytes_ in most if bytes_ is not None), default=None)
+    return window_bytes if room is None else min(window_bytes, room // 2 // step * step)
 
 
 class _Remedy(NamedTuple):
@@ -189,107 +187,97 @@ def _remedies(
     if needed_bytes > WINDOW_MAX_BYTES:
         more = math.ceil(needed_bytes * row["flows"] / WINDOW_MAX_BYTES)
         return [_Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")]
-    host = row["src"] if side == "send" else row["dst"]
-    ends = (row["src"], row["dst"])
-    found = list(_in_the_way(needed_bytes, ends, hosts, tuned=side == "receive" and not asked))
+    host = _host(row, side)
+    found = list(
+        _in_the_way(needed_bytes, (row["src"], row["dst"]), hosts, tuned=side == "receive" and not asked)
+    )
     there = {one.host for each in found for one in each.settings} <= {host}
     where = "there" if there else f"at {host}"
-    key = _key_of_plan(row, side) if asked else None
-    return [*found, *_raising(side, host, window_bytes, hosts, key=key, where=where)]
+    if not asked:
+        return [*found, *_tuning(row, side, window_bytes, hosts, where=where)]
+    return [*found, *_asking(row, side, window_bytes, hosts, where=where)]
 
 
 def _in_the_way(
     needed_bytes: int, ends: tuple[str, str], hosts: HostFacts | None, *, tuned: bool
 ) -> Iterator[_Remedy]:
     """What makes every larger buffer useless; `tuned`: the receiver's kernel chooses the window."""
-    unscaled = [end for end in ends if recorded(hosts, end, _SCALING) == (0,)]
+    unscaled = [end for end in ends if recorded(hosts, end, SCALING) == (0,)]
     if needed_bytes > _UNSCALED_BYTES and unscaled:
-        scaling = tuple(HostSetting(end, _SCALING, (1,)) for end in unscaled)
+        scaling = tuple(HostSetting(end, SCALING, (1,)) for end in unscaled)
         where = " and at ".join(unscaled)
-        words = f"`{scaling[0].command}` at {where}, without which {USELESS_WITHOUT[_SCALING]}"
+        words = f"`{scaling[0].command}` at {where}, without which {USELESS_WITHOUT[SCALING]}"
         yield _Remedy(scaling, words)
-    if tuned and recorded(hosts, ends[1], _TUNES_RECEIVE) == (0,):
-        tuning = HostSetting(ends[1], _TUNES_RECEIVE, (1,))
+    if tuned and recorded(hosts, ends[1], TUNES_RECEIVE) == (0,):
+        tuning = HostSetting(ends[1], TUNES_RECEIVE, (1,))
         where = "there" if set(unscaled) <= {ends[1]} else f"at {ends[1]}"
-        words = f"`{tuning.command}` {where}, without which {USELESS_WITHOUT[_TUNES_RECEIVE]}"
+        words = f"`{tuning.command}` {where}, without which {USELESS_WITHOUT[TUNES_RECEIVE]}"
         yield _Remedy((tuning,), words)
 
 
-def _raising(
-    side: Side, host: str, window_bytes: int, hosts: HostFacts | None, *, key: str | None, where: str
+def _tuning(
+    row: TrialRow, side: Side, window_bytes: int, hosts: HostFacts | None, *, where: str
 ) -> Iterator[_Remedy]:
-    """The setting that bounds the window; nothing where it allows autotuning as much already.
-
-    `key`: of the plan, where it asks for windows; `where`: the host, in words.
-    """
-    _, bound, autotuning, first = SETTINGS[side]
+    """The bound of autotuning; nothing where it allows as much already. `where`: the host, in words."""
+    host, (_, _, name, first) = _host(row, side), SETTINGS[side]
     share = tuned_share(side, hosts, host)
-    tuned = min(math.ceil(window_bytes / share), _SYSCTL_MAX)
-    name, wanted = (autotuning, (*first, tuned)) if key is None else (bound, (window_bytes,))
+    tuned = min(math.ceil(window_bytes / share), SYSCTL_MAX)
     in_force = recorded(hosts, host, name)
-    if in_force is None or len(in_force) != len(wanted):
-        words = f"{name} {where}, which was not recorded, has to be {wanted[-1]} or more"
-        yield _Remedy((), _asking(key, window_bytes) + words)
+    if in_force is None or len(in_force) != 1 + len(first):
+        yield _Remedy((), _unrecorded(row, name, tuned, hosts, host, where=where))
         return
-    most = _most_tuned(hosts, host) if key is None else None
+    most = most_buffer_bytes(hosts, host, row["flows"])
     capped_bytes = None
     if most is not None and most < tuned:
-        wanted, capped_bytes = (*first, most), int(most * share)
-    numbers = _raised(wanted, in_force)
+        tuned, capped_bytes = most, int(most * share)
+    numbers = raised((*first, tuned), in_force)
     if numbers is not None:
         setting = HostSetting(host, name, numbers)
-        less = "" if capped_bytes is None else f", which {capped(capped_bytes)}"
-        words = f"{_asking(key, window_bytes)}`{setting.command}` {where}{less}"
-        yield _Remedy((setting,), words, capped_bytes)
-    elif key is not None:
-        yield _Remedy((), f"{_asking(key, window_bytes)}{name} {where} allows it already")
+        less = "" if capped_bytes is None else f", which {capped(capped_bytes, row['flows'])}"
+        yield _Remedy((setting,), f"`{setting.command}` {where}{_memory(most)}{less}", capped_bytes)
 
 
-def _asking(key: str | None, window_bytes: int) -> str:
-    return "" if key is None else f"{key.format(f'{window_bytes // 1024}KiB')}, and "
+def _asking(
+    row: TrialRow, side: Side, window_bytes: int, hosts: HostFacts | None, *, where: str
+) -> Iterator[_Remedy]:
+    """What a plan has to say where it asks for windows, and the bound of what it may ask for.
 
-
-def tuned_share(side: Side, hosts: HostFacts | None, host: str) -> float:
-    """Say how much of the memory that autotuning bounds can be in flight, as a rule.
-
-    Returns:
-        A half; before Linux 6.6 what the receiver's tcp_adv_win_scale makes of it (`tcp_win_from_space`).
+    Where it asks both ends for the same, that of the other end as well: else that one refuses the next trial.
     """
-    facts = (hosts or {}).get(host, {})
-    release = re.match(r"(\d{1,4})\.(\d{1,4})", str(facts.get("kernel") or ""))
-    scale = re.fullmatch(r"-?\d{1,2}", str((facts.get("sysctls") or {}).get(_SCALE, "")))
-    if side == "send" or release is None or scale is None:
-        return _USUAL_SHARE
-    if (int(release[1]), int(release[2])) >= _RATIO_SINCE or abs(int(scale[0])) > _SCALE_MOST:
-        return _USUAL_SHARE
-    power = 2.0 ** -abs(int(scale[0]))
-    return 1 - power if int(scale[0]) > 0 else power
+    size = f"{window_bytes // 1024}KiB"
+    own = f'`{SETTINGS[side][0]} = "{size}"` in the plan'
+    both = f'`window = "{size}"` in the plan, or as much for each flow in `window_sum`'
+    yield _Remedy((), both if _asks_both(row) else own)
+    for end in _asked_sides(row, side):
+        host, name = _host(row, end), SETTINGS[end][1]
+        at_host = where if end == side else f"at {host}"
+        facts = (hosts or {}).get(host, {}).get("sysctls")
+        there = where_written(name, host, facts, otherwise=at_host)
+        in_force = recorded(hosts, host, name)
+        if in_force is None or len(in_force) != 1:
+            yield _Remedy((), _unrecorded(row, name, window_bytes, hosts, host, where=there))
+        elif in_force[0] < window_bytes:
+            setting = HostSetting(host, name, (window_bytes,))
+            memory = _memory(most_buffer_bytes(hosts, host, row["flows"]))
+            yield _Remedy((setting,), f"`{setting.command}` {there}{memory}")
+        elif end == side:
+            yield _Remedy((), f"{name} {at_host} allows it already")
 
 
-def _most_tuned(hosts: HostFacts | None, host: str) -> int | None:
-    """How much memory one connection may have at most, for others to have some, too."""
-    memory = recorded(hosts, host, _MEMORY)
-    return None if memory is None else int(memory[-1] * _PAGE_BYTES * _SHARE_OF_MEMORY)
+def _unrecorded(
+    row: TrialRow, name: str, wanted: int, hosts: HostFacts | None, host: str, *, where: str
+) -> str:
+    """What a setting has to be that nobody told; a server of another tool need not run on Linux."""
+    if row.get("far_side") and not (hosts or {}).get(host):
+        return (
+            f"what bounds it {where}, of which nothing was recorded, has to be raised "
+            f"(on Linux {name} to {wanted} or more)"
+        )
+    return f"{name} {where}, which was not recorded, has to be {wanted} or more"
 
 
-def capped(in_flight_bytes: int) -> str:
-    """Say of a bound why it is lower than needed: "should let about 23 MB be in flight: more would be …"."""
-    return (
-        f"should let about {format_size(in_flight_bytes)} be in flight: more would be over a quarter "
-        f"of what {_MEMORY} lets all connections have"
-    )
-
-
-def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
-    """Return the numbers that a setting had on a host; None if that is not known."""
-    words = str(((hosts or {}).get(host, {}).get("sysctls") or {}).get(name, "")).split()
-    told = words and all(word.isdecimal() and len(word) < 20 for word in words)
-    return tuple(map(int, words)) if told else None
-
-
-def _raised(wanted: Sequence[int], recorded: Sequence[int]) -> tuple[int, ...] | None:
-    """Raise the last number of a setting, and lower none; None if it is that high already."""
-    return None if recorded[-1] >= wanted[-1] else (*recorded[:-1], wanted[-1])
+def _memory(most_bytes: int | None) -> str:
+    return " (its memory for TCP was not recorded)" if most_bytes is None else ""
 
 
 def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:
@@ -300,9 +288,22 @@ def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:
 
     Returns:
         What the plan's links carry; for other paths the highest goodput of a trial that the path itself
-        limited, which is what RFC 6349 takes for its rate; None if there is neither.
+        limited, which is what RFC 6349 takes for its rate, with what ran beside it; None if there is neither.
     """
     planned = [payload_bps for row in rows if (payload_bps := row.get("link_payload_bps")) is not None]
     if planned:
         return float(max(planned))
-    return max((goodput_of(row) for row in rows if row.get("verdict") == QUEUE), default=None)
+    full = (row for row in rows if row.get("verdict") == QUEUE)
+    return max((goodput_of(row) / (row.get("share") or 1.0) for row in full), default=None)
+
+
+def left_payload_bps(row: TrialRow, path_bps: float) -> float | None:
+    """Say what a path that carries so much (bit/s) leaves to a trial, beside the goodput of other traffic.
+
+    Returns:
+        All of it where none ran beside the trial; None where what that carried is not known.
+    """
+    if not background_names(row):
+        return path_bps
+    share = row.get("share")
+    return None if not share else max(0.0, path_bps - goodput_of(row) * (1 / share - 1))

@@ -3,16 +3,10 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from flowsweep.analysis.findings.advice import (
-    NOTHING_GAINED,
-    SETTINGS,
-    HostFacts,
-    Side,
-    path_payload_bps,
-    recorded,
-    tuned_share,
-)
-from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.background.words import background_names
+from flowsweep.analysis.findings.advice import NOTHING_GAINED, left_payload_bps, path_payload_bps
+from flowsweep.analysis.findings.host_settings import SETTINGS, HostFacts, Side, recorded, tuned_share
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
@@ -34,7 +28,8 @@ def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> li
 
     Returns:
         One description for each end whose ceiling is too low for some number of flows that was tried without
-        a window; it gives the fewest flows. The effect is ceiling / need (unit "1", below 1). None where the
+        a window; it gives the fewest flows. The effect is ceiling / need (unit "1", below 1), without what
+        traffic beside the trial carried; absent where that is not known. None where the
         path's rate, its round trip or the host's setting is not known, or so many flows filled the path, or
         reached more than the ceiling lets expect.
     """
@@ -71,21 +66,32 @@ def _of_direction(scope: Scope, rows: Sequence[ObservedRow], hosts: HostFacts | 
         flows = min(row["flows"] for row in tuned)
         host = tuned[0]["src" if side == "send" else "dst"]
         limits = recorded(hosts, host, setting)
-        need = bandwidth_delay_bytes(path_bps, least_ms / 1_000) / flows
         own = [row for row in tuned if row["flows"] == flows]
-        best_bps = max(map(goodput_of, own))
+        best = max(own, key=goodput_of)
+        left_bps = left_payload_bps(best, path_bps)
+        rate_bps = path_bps if left_bps is None else left_bps
+        need = bandwidth_delay_bytes(rate_bps, least_ms / 1_000) / flows
         share, becomes = _in_flight(side, hosts, host)
         if limits is None or limits[-1] * share >= need:
             continue
         ceiling = limits[-1] * share
         # How much of a buffer is window depends on how a device stores packets: what was reached counts.
-        if best_bps >= min(NOTHING_GAINED * path_bps, window_bps(ceiling * flows, least_ms / 1_000)):
+        if goodput_of(best) >= min(NOTHING_GAINED * rate_bps, window_bps(ceiling * flows, least_ms / 1_000)):
             continue
         claim = (
-            f"{scope.direction}: autotuning {_certainty(side, need, limits[-1])} fill the path with "
+            f"{scope.direction}: autotuning {_certainty(side, need, limits[-1])} fill {_path(best)} with "
             f"{counted(flows, 'flow')}: each needs "
-            f"{format_size(need)} in flight ({format_rate(path_bps)} × {format_milliseconds(least_ms)}), and "
+            f"{format_size(need)} in flight ({format_rate(rate_bps)} × {format_milliseconds(least_ms)}), and "
             f"{setting} of {host} ends at {limits[-1]} B, {becomes} "
             f"{format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
         )
-        yield _described(scope, claim, trial_ids(own), Estimate(ceiling / need, "1"))
+        effect = NO_ESTIMATE if left_bps is None else Estimate(ceiling / need, "1")
+        yield _described(scope, claim, trial_ids(own), effect)
+
+
+def _path(row: ObservedRow) -> str:
+    """The path, with what others have of it."""
+    others = background_names(row)
+    if not others:
+        return "the path"
+    return f"the path beside {others}" if row.get("share") else f"the path (of which {others} had a part)"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from flowsweep.analysis.findings.advice import HostFacts, recorded
+from flowsweep.analysis.findings.host_settings import HostFacts, kernel_release, recorded
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
@@ -22,6 +22,10 @@ _HALF = 2
 _SETS_THRESHOLDS = "bbr"
 """A congestion control that sets a threshold by itself, whatever ends its start-up."""
 _FORGETS = "net.ipv4.tcp_no_metrics_save"
+_FORGETS_THRESHOLDS = "net.ipv4.tcp_no_ssthresh_metrics_save"
+"""Since Linux 5.6, where it is 1 unless somebody set it (65e6d90168f3)."""
+_KEPT_BEFORE = (5, 6)
+_HYSTART = "tcp_cubic.hystart"
 _METHOD = (
     "first slow-start threshold of each flow (TCP_INFO), at most half of its highest congestion window, "
     "before anything was retransmitted; time from the last of them until the sum over flows is up to speed, "
@@ -115,14 +119,31 @@ def _least_ns(row: TrialRow) -> float:
 
 def _causes(early: Sequence[_Early], hosts: HostFacts | None) -> str:
     """What may have ended slow start: HyStart is CUBIC's, and thresholds are kept by kernels that may."""
+    src = early[0].row["src"]
     cubic = all(one.row.get("congestion") in (None, "cubic") for one in early)
-    kept = (recorded(hosts, early[0].row["src"], _FORGETS) or (0,)) == (0,)
-    jitter = "Round trips that vary can cause this (HyStart)"
-    threshold = f"a threshold that the source's kernel keeps of a peer ({_FORGETS} = 0)"
-    if cubic:
-        return f"{jitter}, and so can {threshold}" if kept else jitter
-    marks = "Congestion marks (ECN) or drops at the source can cause this"
-    return f"{marks}, and so can {threshold}" if kept else marks
+    hystart = cubic and recorded(hosts, src, _HYSTART) != (0,)
+    first = (
+        "Round trips that vary can cause this (HyStart)"
+        if hystart
+        else "Congestion marks (ECN) or drops at the source can cause this"
+    )
+    if not _keeps_thresholds(hosts, src):
+        return first
+    return (
+        f"{first}, and so can a threshold that the source's kernel keeps of a peer ({_FORGETS} = 0, and "
+        f"{_FORGETS_THRESHOLDS} = 0 or, before Linux 5.6, not there)"
+    )
+
+
+def _keeps_thresholds(hosts: HostFacts | None, host: str) -> bool:
+    """Whether a kernel begins at the threshold of an earlier connection, as far as that is known."""
+    if recorded(hosts, host, _FORGETS) not in (None, (0,)):
+        return False
+    forgets = recorded(hosts, host, _FORGETS_THRESHOLDS)
+    if forgets is not None:
+        return forgets == (0,)
+    release = kernel_release(hosts, host)
+    return release is None or release < _KEPT_BEFORE
 
 
 def _said(direction: str, early: Sequence[_Early], of: int, extra_s: float, causes: str) -> str:

@@ -3,16 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.advice import (
-    HostFacts,
     WindowAdvice,
+    left_payload_bps,
     path_payload_bps,
     window_advice,
     window_in_force,
 )
 from flowsweep.analysis.findings.closed_window import window_may_have_closed
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.host_settings import HostFacts
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.wording import format_rate
@@ -27,7 +29,13 @@ class _Found:
     advice: WindowAdvice
     observed: Observations
     row: ObservedRow
-    path_bps: float
+    left_bps: float | None
+    """What the path carries beside other traffic; absent where that is not known."""
+
+    @property
+    def gain(self) -> float | None:
+        """What goodput could become at most, as a multiple of what it is."""
+        return None if self.left_bps is None else self.left_bps / goodput_of(self.row)
 
 
 def advice_hypotheses(
@@ -41,20 +49,22 @@ def advice_hypotheses(
 
     Returns:
         One hypothesis for each host that has something to set; it only describes. The effect is what goodput
-        could become at most, as a multiple of what it is (unit "1").
+        could become at most, as a multiple of what it is (unit "1"); absent where traffic beside the trial
+        had a part of the path that is not known.
 
     Method:
         Of each direction and number of flows the trial with the highest goodput; if a window limits it, below
         97 % of what the path carries, `window_advice` says what to set. Where a larger window that the plan
         has as well reached as much, nothing is gained, and nothing is said. Of several needs of a host for a
-        send or a receive window the largest is named: it serves the others.
+        send or a receive window the largest is named: it serves the others. Windows that the plan asks for
+        and those that the kernel chooses have bounds of their own, so that of either the largest is.
     """
-    needs: dict[str, dict[str, _Found]] = {}
+    needs: dict[str, dict[tuple[str, bool], _Found]] = {}
     for found in (each for observed in campaign for each in _of_sweep(observed, hosts)):
         sides = needs.setdefault(found.advice.host, {})
-        before = sides.get(found.advice.side)
+        before = sides.get(found.advice.bound)
         if before is None or found.advice.needed_bytes > before.advice.needed_bytes:
-            sides[found.advice.side] = found
+            sides[found.advice.bound] = found
     return [_hypothesis(list(sides.values())) for sides in needs.values()]
 
 
@@ -70,7 +80,7 @@ def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Foun
             # A receiver that does not read in time fills a larger window as well.
             unread = advice is not None and advice.side == "receive" and window_may_have_closed(best)
             if advice is not None and not unread and not _tried(own, advice):
-                yield _Found(advice, observed, best, path_bps)
+                yield _Found(advice, observed, best, left_payload_bps(best, path_bps))
 
 
 def _tried(rows: Sequence[ObservedRow], advice: WindowAdvice) -> bool:
@@ -82,18 +92,24 @@ def _hypothesis(found: Sequence[_Found]) -> Hypothesis:
     first = found[0]
     claim = " ".join(each.advice.sentence for each in found)
     # A host may send into one path and receive from another: what is gained is of one of them.
-    most = max(found, key=lambda each: each.path_bps / goodput_of(each.row))
-    now = goodput_of(most.row)
+    most = max(found, key=lambda each: each.gain or 0.0)
     where = f"goodput {most.row[DIRECTION]}" if len(found) > 1 else "goodput"
-    claim += (
-        f" Without it {where} is {format_rate(now)}, where the path carries {format_rate(most.path_bps)}."
-    )
+    claim += f" Without it {where} is {format_rate(goodput_of(most.row))}{_path_words(most)}."
     return Hypothesis(
         "advice",
         first.observed.scope(),
         claim,
         trial_ids(each.row for each in found),
-        Estimate(most.path_bps / now, "1"),
+        NO_ESTIMATE if most.gain is None else Estimate(most.gain, "1"),
         method=_METHOD,
         figure=FigureKey("limits", *first.observed.scope(first.row[DIRECTION])),
     )
+
+
+def _path_words(found: _Found) -> str:
+    """What a path carries, or what it leaves beside other traffic."""
+    others = background_names(found.row)
+    if found.left_bps is None:
+        return f", and {others} had a part of the path that is not known"
+    beside = f" beside {others}" if others else ""
+    return f", where the path carries {format_rate(found.left_bps)}{beside}"

@@ -47,7 +47,9 @@ _PLACES = (
     _Place(
         lambda _, name: name in SOCKET_DROPS,
         "at full socket buffers",
-        "The receiver reads too slowly, or its socket buffer is too small: see its CPU, and `window_recv`.",
+        "The receiver reads too slowly, or its socket buffer is too small: see its CPU, and `window_recv`; "
+        "or the host's memory for TCP (net.ipv4.tcp_mem, or its container's limit) ran out: then a larger "
+        "buffer makes it worse.",
     ),
     _Place(
         lambda role, _: role == _SINK,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
-from flowsweep.analysis.findings.advice import HostFacts, recorded
+from flowsweep.analysis.findings.host_settings import HostFacts, recorded
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.tests.tcp.segment_sizes import SegmentSizeRow

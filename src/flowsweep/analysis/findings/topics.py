@@ -9,7 +9,6 @@ from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.background.harm import harm_hypotheses
 from flowsweep.analysis.binning.timed_trials import TimedTrials
-from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.best import best_search_hypotheses
 from flowsweep.analysis.findings.both_ways import both_ways_hypotheses
@@ -23,6 +22,7 @@ from flowsweep.analysis.findings.failures import failure_hypotheses
 from flowsweep.analysis.findings.finding import Decision, Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
+from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.importance import most_important_first
 from flowsweep.analysis.findings.in_the_mean import alike_in_the_mean

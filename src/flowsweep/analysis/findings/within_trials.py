@@ -9,13 +9,13 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from flowsweep.analysis.binning.timed_trials import TimedTrials, timed_trials
-from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.closed_window import closed_window_hypotheses, window_may_have_closed
 from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
 from flowsweep.analysis.findings.early_slow_start import early_end_hypotheses, slow_trials
 from flowsweep.analysis.findings.ecmp import ecmp_hypotheses
 from flowsweep.analysis.findings.host_drops import host_drop_hypotheses
+from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.slow_start import slow_start_hypotheses
 from flowsweep.analysis.hosts import HostCounterRow, telling_counters

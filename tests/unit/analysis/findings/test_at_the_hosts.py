@@ -73,6 +73,16 @@ def test_each_place_is_named(counter: Counter, said: str) -> None:
     assert "OfoPruned" not in one.claim
 
 
+@pytest.mark.parametrize("name", ["TCPRcvQDrop", "RcvPruned", "OfoPruned"])
+def test_a_host_without_memory_for_tcp_is_not_to_have_larger_buffers(name: str) -> None:
+    """Linux counts it alike: no memory is scheduled for a packet, or queues are pruned to have some."""
+    [one] = dropped([("sink", "b", f"TcpExt.{name}", 9)])
+    assert one.claim.endswith(
+        "or the host's memory for TCP (net.ipv4.tcp_mem, or its container's limit) ran out: then a larger "
+        "buffer makes it worse."
+    )
+
+
 def test_two_places_with_as_many_drops_are_both_named() -> None:
     [one] = dropped([("sink", "b", "softnet.dropped", 9), ("source", "a", "eth0.tx_dropped", 8)])
     assert "(softnet.dropped) and a counted 32 drops" in one.claim

@@ -60,13 +60,44 @@ def test_a_congestion_control_without_hystart_has_other_causes_and_bbr_sets_thre
     assert told([end(28, 0.8), end(56, 1.0)], congestion="bbr") == []
 
 
-@pytest.mark.parametrize(("value", "times"), [("0", 1), ("1", 0), (None, 1)])
-def test_a_threshold_of_the_kernel_is_a_cause_only_where_it_keeps_one(value: str | None, times: int) -> None:
-    settings = {} if value is None else {"net.ipv4.tcp_no_metrics_save": value}
-    [one] = told([end(28, 0.8), end(56, 1.0)], hosts={"a": {"sysctls": settings}})
+@pytest.mark.parametrize(
+    ("value", "of_thresholds", "kernel", "times"),
+    [
+        ("0", None, "5.4.0-150-generic", 1),
+        ("0", None, None, 1),
+        ("1", None, None, 0),
+        ("1", "0", "6.8.0", 0),
+        (None, None, None, 1),
+        ("0", "1", "6.8.0", 0),  # as it is by default since Linux 5.6
+        (None, "1", None, 0),
+        ("0", "0", "6.8.0", 1),
+        ("0", None, "5.6.0", 0),
+    ],
+)
+def test_a_threshold_of_the_kernel_is_a_cause_only_where_it_keeps_one(
+    value: str | None, of_thresholds: str | None, kernel: str | None, times: int
+) -> None:
+    settings = {
+        name: told_value
+        for name, told_value in (
+            ("net.ipv4.tcp_no_metrics_save", value),
+            ("net.ipv4.tcp_no_ssthresh_metrics_save", of_thresholds),
+        )
+        if told_value is not None
+    }
+    [one] = told([end(28, 0.8), end(56, 1.0)], hosts={"a": {"sysctls": settings, "kernel": kernel}})
     assert one.claim.count("net.ipv4.tcp_no_metrics_save = 0") == times
+    assert one.claim.count("net.ipv4.tcp_no_ssthresh_metrics_save = 0 or, before Linux 5.6,") == times
     assert " Round trips that vary can cause this (HyStart)" in one.claim
     assert one.claim.endswith(": leave that time out with `omit`, or expect less of short transfers.")
+
+
+@pytest.mark.parametrize(("value", "is_cause"), [("0", False), ("1", True), (None, True)])
+def test_hystart_is_a_cause_only_where_it_is_on(value: str | None, *, is_cause: bool) -> None:
+    settings = {} if value is None else {"tcp_cubic.hystart": value}
+    [one] = told([end(28, 0.8), end(56, 1.0)], hosts={"a": {"sysctls": settings}})
+    assert ("HyStart" in one.claim) is is_cause
+    assert ("Congestion marks (ECN) or drops at the source" in one.claim) is not is_cause
 
 
 @pytest.mark.parametrize(

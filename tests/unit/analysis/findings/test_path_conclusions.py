@@ -175,6 +175,22 @@ def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -
     assert autotuning_hypotheses(observed(asked), low) == []
 
 
+def test_a_ceiling_of_autotuning_is_held_against_what_others_leave() -> None:
+    low = hosts(rmem=1 << 20, wmem=16 << 20)
+    far = trial(1, rtt_min_ms=175.0, link_payload_bps=96.5e6, goodput_bps=10e6, background=["cubic"])
+    # 96.5 Mbit/s without three times 10 are 66.5, which take 1.45 MB.
+    [told] = autotuning_hypotheses(observed(far | {"share": 0.25}), low)
+    assert told.estimate.effect == pytest.approx(0.3604, rel=1e-3)
+    assert told.say("described").startswith(
+        "a → b: autotuning cannot fill the path beside cubic with 1 flow: each needs 1.45 MB in flight "
+        "(66.5 Mbit/s × 175 ms)"
+    )
+    assert autotuning_hypotheses(observed(far | {"share": 0.12}), low) == [], "others left that little"
+    [told] = autotuning_hypotheses(observed(far | {"share": None}), low)
+    assert told.estimate.effect is None
+    assert "cannot fill the path (of which cubic had a part) with 1 flow" in told.say("described")
+
+
 def test_links_that_count_their_drops_are_believed() -> None:
     small = trial(1, verdict=QUEUE, rtt_at_loss_ms=21.2, link_queue_drops=54, link_random_drops=0)
     assert said(drop_hypotheses(observed(small), {})) == (
@@ -353,7 +369,7 @@ def test_what_makes_a_larger_window_useless_is_to_be_set_beside_what_bounds_it(
 ) -> None:
     row = trial(1, **FAR, rtt_min_ms=175.0, goodput_bps=9e6)
     known = {
-        name: {"sysctls": {"net.ipv4.tcp_rmem": f"4096 131072 {allows}", **{
+        name: {"sysctls": {"net.ipv4.tcp_rmem": f"4096 131072 {allows}", "net.ipv4.tcp_mem": "1 1 400000", **{
             setting: "0" for ends, setting in off.items() if name in ends
         }}}
         for name in "ab"

@@ -131,6 +131,46 @@ def test_a_host_is_advised_once_for_all_sweeps_and_not_where_the_plan_filled_the
     assert advice_hypotheses([observed(one, full)]) == []
 
 
+def test_windows_that_are_asked_for_and_those_that_are_not_have_bounds_of_their_own() -> None:
+    """The plan asks for 1 MiB in one sweep, and the kernel chooses in another: both are too small."""
+    settings = {"net.core.rmem_max": "1048576", "net.ipv4.tcp_rmem": "4096 131072 1000000"}
+    tuned = trial(trial_id="2", window_bytes=None, window_send_bytes=None, window_recv_bytes=None)
+    [told] = advice_hypotheses(
+        [observed(trial(trial_id="1", flows=1)), observed(tuned | {"rtt_min_ms": 170.0})],
+        hosts={"in2p3": {"sysctls": settings}},
+    )
+    claim = told.say("described")
+    assert "`sysctl -w net.core.rmem_max=2162688`" in claim
+    assert '`sysctl -w net.ipv4.tcp_rmem="4096 131072 4194304"`' in claim
+    assert told.evidence == ("1", "2")
+
+
+def test_what_others_carry_is_not_to_be_gained() -> None:
+    """Of 96.53 Mbit/s the traffic beside the trial has 60 and the trial 20: up to 36.53 are to be had."""
+    beside = trial(background=["cubic"], share=0.25, goodput_bps=20e6, window_recv_bytes=256 * KIB)
+    [told] = advice_hypotheses([observed(beside)])
+    assert told.estimate.effect == pytest.approx(36.53 / 20)
+    claim = told.say("described")
+    # 36.53 Mbit/s · 175 ms / 8
+    assert claim.startswith(
+        "To fill the path beside cubic, in2p3 needs a receive window of at least 799 KB: "
+    )
+    assert claim.endswith(
+        "Without it goodput is 20.0 Mbit/s, where the path carries 36.5 Mbit/s beside cubic."
+    )
+    assert advice_hypotheses([observed(beside | {"goodput_bps": 24e6})]) == [], "together they fill it"
+    [told] = advice_hypotheses([observed(beside | {"share": None})])
+    assert told.estimate.effect is None
+    assert told.say("described").endswith(
+        "Without it goodput is 20.0 Mbit/s, and cubic had a part of the path that is not known."
+    )
+
+
+def test_a_path_carries_what_ran_beside_a_trial_too() -> None:
+    full = trial(verdict="congestion window: queue", link_payload_bps=None, goodput_bps=20e6, share=0.25)
+    assert path_payload_bps([full]) == 80e6
+
+
 def test_what_a_host_gains_is_of_one_of_its_directions() -> None:
     sends = trial(trial_id="1", src="in2p3", dst="slac", verdict="send window", **{DIRECTION: "in2p3 → slac"})
     slow = {"goodput_bps": 2e6, "link_payload_bps": 10e6, "window_recv_bytes": 64 * KIB}
