@@ -115,7 +115,7 @@ class Pages:
         answer = RedirectResponse(_opened(to), 303)
         answer.set_cookie(
             COOKIE, cookie_of(self._token), httponly=True, samesite="strict",
-            secure=request.url.scheme == "https", max_age=30 * 86_400,
+            secure=_is_encrypted(request), max_age=30 * 86_400,
         )  # fmt: skip
         return answer
 
@@ -143,6 +143,12 @@ def _opened(to: str) -> str:
     """An address with the part that opens a trial's page: what stands behind the # no server is told."""
     found = _OF_TRIAL.fullmatch(to)
     return to if found is None else f"{to}#trial-{found[1]}"
+
+
+def _is_encrypted(request: Request) -> bool:
+    """Whether a browser asks by TLS, as far as a proxy in between says it; a lie only harms whoever lies."""
+    told, _, _ = request.headers.get("x-forwarded-proto", "").partition(",")
+    return "https" in (request.url.scheme, told.strip().lower())
 
 
 async def _body_of(request: Request) -> bytes:
