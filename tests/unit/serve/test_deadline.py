@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from socket import AF_INET, SO_RCVBUF, SOCK_STREAM, SOL_SOCKET, create_connection, socket
 
@@ -194,3 +194,19 @@ def test_only_where_nothing_of_what_waits_arrives_an_answer_is_given_up(
             protocol.transport.write(bytes(written))
             protocol._look_at_unread()
     assert opened.aborted is is_aborted
+
+
+def test_of_connections_that_say_nothing_so_many_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Deadlined, "connections_max", 5)
+    with serving() as (port, server):
+        opened = [create_connection(("127.0.0.1", port), PATIENCE_S) for _ in range(8)]
+        for one in opened[5:]:
+            with one, suppress(ConnectionResetError):
+                assert one.recv(1) == b""
+        assert len(server.server_state.connections) == 5
+        for one in opened[:5]:
+            one.close()
+        wait_until(lambda: not server.server_state.connections, timeout_s=PATIENCE_S)
+        with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as connection:
+            connection.request("GET", "/none")
+            assert connection.getresponse().status == 404
