@@ -14,7 +14,7 @@ from flowsweep.archive.entries import TRIAL_ID
 from flowsweep.figures.theme import CATEGORIES
 from flowsweep.run.outcome import Missed
 from flowsweep.serve.asked import AskedPath, asked_campaign, asked_path, asked_span, named
-from flowsweep.serve.assets import address
+from flowsweep.serve.assets import address, in_pieces
 from flowsweep.serve.campaign import Pending
 from flowsweep.serve.guard import COOKIE, POLICY, cookie_of, same
 from flowsweep.serve.quantities import QUANTITIES
@@ -131,7 +131,8 @@ class Pages:
         policy = _REPORT_POLICY.search(page)
         # The report's own policy lets its own scripts run, by their hashes, and no other.
         own = html.unescape(policy[1]) if policy else POLICY
-        return HTMLResponse(page, headers={"content-security-policy": f"{own}; frame-ancestors 'none'"})
+        headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}
+        return in_pieces(page.encode(), "text/html", headers)
 
 
 def error_page(title: str, said: str, status: int) -> Response:

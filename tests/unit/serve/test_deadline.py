@@ -210,3 +210,19 @@ def test_of_connections_that_say_nothing_so_many_stay_open(monkeypatch: pytest.M
         with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as connection:
             connection.request("GET", "/none")
             assert connection.getresponse().status == 404
+
+
+def test_who_reads_slowly_has_little_kept_for_him() -> None:
+    with serving() as (port, server), socket(AF_INET, SOCK_STREAM) as slow:
+        slow.setsockopt(SOL_SOCKET, SO_RCVBUF, 4096)
+        slow.settimeout(PATIENCE_S)
+        slow.connect(("127.0.0.1", port))
+        slow.sendall(ASKS_MUCH)
+        assert slow.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        time.sleep(0.5)
+        [one] = server.server_state.connections
+        assert 0 < one.transport.get_write_buffer_size() < 256 << 10
+        got = 1000
+        while more := slow.recv(1 << 20):
+            got += len(more)
+        assert got > 4_000_000
