@@ -19,6 +19,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import app
+from flowsweep.cli.exit_codes import EXIT_UNFORESEEN
 from flowsweep.export.column_units import unit_of_column
 from flowsweep.plan.schema import plan_schema
 from flowsweep.plan.tests.registry import PLAN_TESTS
@@ -204,6 +205,9 @@ def commands() -> str:
         "has the engine's own commands, among them servers for [iperf3](../guide/iperf3-server.md) and for",
         "[QUIC's perf protocol](../guide/quic.md#the-engine-as-perf-server), and how busy a",
         "[standing point](../guide/standing-points.md) is.",
+        "",
+        f"Any command ends with exit code {EXIT_UNFORESEEN} and a traceback where something happened that",
+        "nobody foresaw: a defect of Flowsweep's own, which says nothing of what was measured.",
         "",
     ]
     for name in COMMANDS:

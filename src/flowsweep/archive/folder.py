@@ -134,6 +134,16 @@ class Folder:
             self._refuse_other_than_file(name, found)
         return found is not None
 
+    def is_own(self, name: str = "") -> bool:
+        """Whether a file, or the folder itself, is the caller's, and nobody else can write it.
+
+        The caller's own group may: many systems give each user one.
+        """
+        found = self._status(name) if name else os.fstat(self._descriptor)
+        if found is None or found.st_uid != os.geteuid() or found.st_mode & stat.S_IWOTH:
+            return False
+        return not found.st_mode & stat.S_IWGRP or found.st_gid == os.getegid()
+
     def file_bytes(self, name: str) -> int:
         """How long a file is."""
         with self.read_file(name) as file:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from flowsweep.defaults import (
     IMPORT_FLOWS_MAX,
+    IMPORT_GOODPUT_MAX_BPS,
     IMPORT_SUM_MAX,
     IMPORT_WINDOW_MAX_BYTES,
     NAME_MAX_CHARACTERS,
@@ -86,7 +87,7 @@ class ImportedTrial(BaseModel):
     goodput_method: GoodputMethod
     reported_bytes: _Number | None
     """Of all flows, as the end has them that `goodput_method` names."""
-    reported_goodput_bps: float | None = Field(ge=0, allow_inf_nan=False)
+    reported_goodput_bps: float | None = Field(ge=0, le=IMPORT_GOODPUT_MAX_BPS, allow_inf_nan=False)
     """Goodput as the file has it; null where it follows from samples of the receiver, as for own trials."""
     failure: str | None = Field(default=None, max_length=2 * NAME_MAX_CHARACTERS)
     """Why the test gave no result, as its file tells it."""

@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -23,6 +24,9 @@ from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.errors import ArchiveError
 
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
 RECORDED_SCHEMA = pa.schema(
     {"point": pa.string(), "point_words": pa.string(), "recorded_status": pa.string(), "began_us": pa.int64()}
 )
@@ -33,6 +37,11 @@ imported trials."""
 _NAME = re.compile(rf"summary\.({IN_NAME})\.parquet")
 _UNFINISHED_FILE = f"summary{UNFINISHED}"
 _BYTES_MAX = 1 << 30
+_RECORD_BYTES_LEAST = 100
+"""Of a trial in the journal, which has several times as many."""
+_ROW_BYTES_MAX = 16 << 10
+"""Of a row before it is compressed, on average, beside what a file of few rows has: it is about 1 KiB."""
+_FEW_ROWS_BYTES_MAX = 64 << 20
 _ABOUT = (b"flowsweep_version", b"analysis", b"journal_bytes")
 
 
@@ -118,7 +127,7 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
     """Read the file: all of its columns, or those of some that it has.
 
     Raises:
-        ArchiveError: It is missing, or has changed since it was written.
+        ArchiveError: It is missing, has changed since it was written, or has more than a row for each trial.
     """
     import pyarrow.parquet as pq
 
@@ -127,6 +136,7 @@ def kept_rows(part: Folder, file: str, columns: list[str] | None = None) -> pa.T
         raise has_changed(part.path / file, "its name")
     try:
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
+            _refuse_too_many(part, file, parquet.metadata)
             there = parquet.schema_arrow.names
             wanted = None if columns is None else [name for name in columns if name in there]
             # Not by threads of Arrow, which would have bytes of Python's: see `opened_parquet`.
@@ -154,6 +164,19 @@ def summary_alone(part: Folder, analysis: str) -> KeptSummary | None:
         if named or (not since and kept.analysis == analysis):
             return kept
     return None
+
+
+def _refuse_too_many(part: Folder, file: str, about: "pq.FileMetaData") -> None:
+    """Refuse rows that no journal of the part's size can have trials of: some MB decode to any number."""
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    rows, size = (sum(getattr(one, name) for one in groups) for name in ("num_rows", "total_byte_size"))
+    most = part.file_bytes(JOURNAL_FILE) // _RECORD_BYTES_LEAST
+    if max(rows, about.num_rows) > most:
+        raise ArchiveError(
+            f"{part.path / file}: has {rows} rows, and the journal beside it can have {most} trials at most"
+        )
+    if size > _FEW_ROWS_BYTES_MAX + rows * _ROW_BYTES_MAX:
+        raise ArchiveError(f"{part.path / file}: has {size} bytes in {rows} rows, which no summary has")
 
 
 def _bytes(part: Folder, file: str) -> bytes:

@@ -28,6 +28,8 @@ _NAME = re.compile(rf"(\d{{7,9}})-(\d{{7,9}})\.({IN_NAME})\.parquet")
 _MERGED_BYTES_MAX = 32 << 20
 """A file that is as large as this is merged with no others."""
 _FILE_BYTES_MAX = 256 << 20
+_FILE_ROWS_MAX = 64_000_000
+"""Half a byte each of a file that is merged with no others; they have some."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -245,9 +247,11 @@ def _read(folder: Folder, file: MonitorFile, counters: Collection[str] | None) -
         raise has_changed(path, "its name")
     try:
         with opened_parquet(folder, file.name) as parquet:
+            if parquet.metadata.num_rows > _FILE_ROWS_MAX:
+                raise ArchiveError(f"{path}: has more than {_FILE_ROWS_MAX} rows, which none should have")
             names = MONITORS_SCHEMA.names
             table = parquet.read(columns=names).select(names).cast(MONITORS_SCHEMA)
-    except (pa.ArrowException, KeyError) as error:
+    except (pa.ArrowException, KeyError, ValueError) as error:
         raise ArchiveError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
     if counters is None:
         return table

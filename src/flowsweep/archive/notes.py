@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from flowsweep.archive import disk
 from flowsweep.archive.folder import Folder
+from flowsweep.defaults import IMPORT_YEARS
 from flowsweep.errors import ArchiveError
 
 NOTES_FILE = "notes"
@@ -23,12 +24,24 @@ NOTES_BYTES_MAX = 8 << 20
 """Of the whole file: some ten thousand notes."""
 
 
+def shown_by_clocks(at: datetime) -> datetime:
+    """A moment, if a note can be of it.
+
+    Raises:
+        ValueError: It is long before or after any.
+    """
+    first, last = IMPORT_YEARS
+    if not first <= at.year <= last:
+        raise ValueError(f"found the year {at.year}, expected one from {first} to {last}")
+    return at
+
+
 class Note(BaseModel):
     """What happened, and when."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    at: datetime
+    at: Annotated[datetime, AfterValidator(shown_by_clocks)]
     """When it happened, not when it was written down."""
     text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)]
 

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from importlib import import_module
 
 from flowsweep.cli.deferred_imports import parts_of_rich_put_off
-from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
+from flowsweep.cli.exit_codes import EXIT_INTERRUPTED, EXIT_UNFORESEEN
 from flowsweep.cli.unneeded_imports import load_arrow_alone, load_without_tls, without
 from flowsweep.defaults import BLAS_THREADS, GARBAGE_OBJECTS
 
@@ -87,6 +87,9 @@ def main() -> None:
             app.run_app()
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+    except Exception:  # noqa: BLE001 - it is told in full
+        sys.excepthook(*sys.exc_info())
+        sys.exit(EXIT_UNFORESEEN)
     finally:
         if "duckdb" in sys.modules:
             # Its binding complains at the end of all that was not collected.

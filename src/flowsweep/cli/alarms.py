@@ -18,7 +18,9 @@ from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, begun_unix_ns, open_folder, read_campaign
 from flowsweep.archive.folder import Folder
 from flowsweep.campaigns.succession import goes_on_in
+from flowsweep.cli.alarms_targets import targets_of_archive, targets_of_plan
 from flowsweep.cli.app import app
+from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import EXIT_ALARM
 from flowsweep.cli.options import Format, TextOrJson
 from flowsweep.cli.terminal import say, say_json
@@ -34,7 +36,10 @@ _OVER_SHOWN = 20
 _KINDS: tuple[Kind, ...] = ("shift", "loss", "silent")
 
 
-@app.command(epilog="Exit code 0: no alarm is on; 1: one is; 2: it is no archive of sweeps with times.")
+@app.command(
+    epilog="Exit code 0: no alarm is on; 1: one is; 2: it is no archive of sweeps with times, or not "
+    "yours to deliver by."
+)
 def alarms(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
     form: TextOrJson = Format.text,
@@ -47,7 +52,17 @@ def alarms(
             help="Tell those whom the plan names; `run` and `service` do so themselves while they run.",
         ),
     ] = False,
-    targets: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
+    targets: Annotated[
+        Path | None,
+        typer.Option(
+            "--targets",
+            metavar="PLAN",
+            autocompletion=complete_plan,
+            help="With --deliver: tell those whom [alarms] of this plan's file names, not the plan in the "
+            "archive; needed where the archive is not your own.",
+        ),
+    ] = None,
+    from_stdin: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
     left: Annotated[bool, typer.Option("--left", hidden=True)] = False,
 ) -> None:
     """Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths."""
@@ -55,11 +70,7 @@ def alarms(
         folder = open_folder(archive)
         campaign = read_campaign(folder)
     plan = _plan(archive, campaign)
-    settings = Alarms.model_validate_json(sys.stdin.read()) if targets else plan.alarms
-    if deliver and (settings is None or not settings.targets):
-        raise ArchiveError(
-            f"{archive}: its plan names nobody to tell: no webhook, command or mail in [alarms]"
-        )
+    settings = _settings(folder, plan, targets, deliver=deliver, from_stdin=from_stdin)
     goes_on = goes_on_in(archive, campaign)
     found = _found(folder, campaign, plan, left=left or goes_on is not None)
     is_left = False
@@ -79,6 +90,17 @@ def alarms(
         for line in _lines(plan, told, [one for one in found if not one.worse], deliveries):
             say(line)
     raise typer.Exit(EXIT_ALARM if is_left or any(one.is_on for one in told) else 0)
+
+
+def _settings(
+    folder: Folder, plan: Plan, targets: Path | None, *, deliver: bool, from_stdin: bool
+) -> Alarms | None:
+    """What is watched, and who is told."""
+    if from_stdin:
+        return Alarms.model_validate_json(sys.stdin.read())
+    if not deliver and targets is None:
+        return plan.alarms
+    return targets_of_archive(folder, plan) if targets is None else targets_of_plan(targets)
 
 
 def _plan(archive: Path, campaign: Campaign) -> Plan:

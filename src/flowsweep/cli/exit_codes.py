@@ -34,6 +34,8 @@ EXIT_ALARM = 1
 EXIT_USAGE = 2
 EXIT_UNDECIDED = 3
 """A comparison was to fail for something, and cannot tell."""
+EXIT_UNFORESEEN = 70
+"""A defect of Flowsweep's own, of any command: Python's 1 would say that an alarm is on, or B slower."""
 EXIT_SIGNALLED = 128
 """And the signal's number, as shells have it."""
 EXIT_INTERRUPTED = EXIT_SIGNALLED + 2

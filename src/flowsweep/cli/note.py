@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.archive.campaign import open_folder, read_campaign
-from flowsweep.archive.notes import TEXT_MAX, Note, add_note, read_notes
+from flowsweep.archive.notes import TEXT_MAX, Note, add_note, read_notes, shown_by_clocks
 from flowsweep.cli.app import app
 from flowsweep.cli.terminal import say
 from flowsweep.errors import PlanError
@@ -59,11 +59,11 @@ def _moment(text: str | None) -> datetime:
     now = datetime.now(UTC).replace(microsecond=0)
     if text is None:
         return now
-    if match := _AGO.fullmatch(text.strip()):
-        return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
     try:
+        if match := _AGO.fullmatch(text.strip()):
+            return shown_by_clocks(now - timedelta(**{_UNITS[match[2]]: int(match[1])}))
         found = datetime.fromisoformat(text.strip())
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        return shown_by_clocks((found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC))
     except (ValueError, OverflowError):
         expected = "expected a time, as in 2027-01-31T18:00:00Z, or how long ago it was, as in 2h"
         raise PlanError("--at", (f"found {shown(text)}, {expected}",)) from None

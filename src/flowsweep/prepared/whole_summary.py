@@ -79,7 +79,7 @@ def computed_summary(
 def _rows_kept(archive: "Archive", part: "ReadPart", backend: "Backend | None") -> pa.Table | None:
     """The rows that were kept of a part, if they stand for it as it was when it was read."""
     if part.state.retired is not None:
-        return kept_rows(part.folder, part.state.retired.file)
+        return _rows_left(part, part.state.retired.file)
     is_over = part.state.continued_in is not None
     if backend is not None or (archive.losses and not is_over):
         return None
@@ -91,6 +91,25 @@ def _rows_kept(archive: "Archive", part: "ReadPart", backend: "Backend | None") 
     except ArchiveError:
         return None  # Samples are there, and are summed up.
     return rows if _fits(rows, part) else None
+
+
+def _rows_left(part: "ReadPart", file: str) -> pa.Table:
+    """The rows that are left of a part whose samples were retired.
+
+    Raises:
+        ArchiveError: They are not of its trials.
+    """
+    rows = kept_rows(part.folder, file)
+    where = part.folder.path / file
+    if "trial_id" not in rows.column_names:
+        raise ArchiveError(f"{where}: does not say whose rows it has")
+    trials = rows["trial_id"].to_pylist()
+    if len(trials) != len(set(trials)):
+        raise ArchiveError(f"{where}: has several rows of a trial")
+    if foreign := set(trials) - part.state.done.keys() - part.state.imported.keys():
+        shown = str(next(iter(foreign)))[:40]
+        raise ArchiveError(f"{where}: has a row of trial {shown!r}, which the journal beside it has not")
+    return rows
 
 
 def _fits(rows: pa.Table, part: "ReadPart") -> bool:

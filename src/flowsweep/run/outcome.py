@@ -158,15 +158,19 @@ class FinishedTrial(NamedTuple):
         return cls(record.attempt, intern(record.trial.sweep), record.trial.repeat, record.learned)
 
 
+_NUMBER_MAX = 2**31
+"""Of a time: once a second it takes 68 years."""
+
+
 class Missed(BaseModel):
     """Times at which a sweep was due and did not run, or not to its end: in a row, and for one reason."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     sweep: str
-    first: Annotated[int, Field(ge=1)]
+    first: Annotated[int, Field(ge=1, le=_NUMBER_MAX)]
     """The number of the first such time: the `repeat` of trials that are not there."""
-    last: Annotated[int, Field(ge=1)]
+    last: Annotated[int, Field(ge=1, le=_NUMBER_MAX)]
     first_due: datetime
     last_due: datetime
     reason: str

@@ -80,8 +80,13 @@ def was_due_twice(
         now_ns: The moment that is asked for.
     """
     since_ns = never_ns(begun_ns) if since_ns is None or since_ns > now_ns else since_ns
-    times = past_times(plan, begun_ns, seed, sweep, until_ns=now_ns, since_ns=since_ns)
-    return times.silent_from(since_ns, now_ns) is not None
+    return silent_from(plan, begun_ns, seed, sweep, since_ns, now_ns) is not None
+
+
+def silent_from(plan: Plan, begun_ns: int, seed: int, sweep: str, since_ns: int, until_ns: int) -> int | None:
+    """The same as `PastTimes.silent_from`, where no more times are listed than are needed."""
+    times = past_times(plan, begun_ns, seed, sweep, until_ns=until_ns, since_ns=since_ns)
+    return times.silent_from(since_ns, until_ns)
 
 
 def up_to(now_ns: int, measured: Sequence[int]) -> Sequence[int]:

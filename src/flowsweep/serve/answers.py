@@ -137,7 +137,7 @@ class Answers:
     def health(self, _: Request) -> Response:
         """Whether archives are read; nothing of what is in them."""
         counts = (one for one in self._watched if one.model.counts)
-        well = self._watcher.is_alive and all(one.problem is None for one in counts)
+        well = self._watcher.is_alive and all(one.trouble is None for one in counts)
         return PlainTextResponse(
             "ok\n" if well else "not well: see flowsweep_archive_readable\n", 200 if well else 503
         )
@@ -146,15 +146,19 @@ class Answers:
 def _overview(shown: Sequence[Watched]) -> bytes:
     found = []
     for one in shown:
-        with one.lock:
-            found.append(
-                one.overview.campaign()
-                | {
-                    "problem": one.problem,
-                    "not_summed": one.not_summed,
-                    "not_summed_now": one.not_summed_now,
-                }
-            )
+        campaign = one.overview.without_paths()
+        with one.shown_in("overview"):
+            whole = one.overview.campaign()
+            _bytes(whole)  # it can be said as JSON, or is this archive's trouble
+            campaign = whole
+        found.append(
+            campaign
+            | {
+                "problem": one.trouble,
+                "not_summed": one.not_summed,
+                "not_summed_now": one.not_summed_now,
+            }
+        )
     return _bytes({"now": round(time.time(), 3), "campaigns": found})
 
 

@@ -2,12 +2,13 @@
 
 import gzip
 import hashlib
+from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from importlib.resources import files
 
 from plotly.offline import get_plotlyjs
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 _REPORT, _HERE = "flowsweep.report", "flowsweep.serve"
 _COMMON = ((_HERE, "assets/words.js"), (_REPORT, "scripts/theme.js"))
@@ -32,6 +33,7 @@ SCRIPTS = {
 """Joined in this order into one script each."""
 STYLES = ((_REPORT, "page.css"), (_HERE, "assets/serve.css"))
 _KINDS = {"js": "text/javascript", "css": "text/css"}
+PIECE_BYTES = 64 << 10
 _FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -46,7 +48,18 @@ def asset(request: Request) -> Response:
     packed = "gzip" in request.headers.get("accept-encoding", "")
     headers |= {"vary": "accept-encoding"} | ({"content-encoding": "gzip"} if packed else {})
     body = _packed(name) if packed else content(name)
-    return Response(body, media_type=_KINDS[name.rpartition(".")[2]], headers=headers)
+    return in_pieces(body, _KINDS[name.rpartition(".")[2]], headers)
+
+
+def in_pieces(body: bytes, media_type: str, headers: Mapping[str, str]) -> Response:
+    """An answer that goes piece by piece: whoever reads slowly has no more of it kept for him than a few."""
+    length = {"content-length": str(len(body))}
+    return StreamingResponse(_pieces(body), media_type=media_type, headers={**headers, **length})
+
+
+async def _pieces(body: bytes) -> AsyncIterator[bytes]:
+    for begin in range(0, len(body), PIECE_BYTES):
+        yield body[begin : begin + PIECE_BYTES]
 
 
 def address(name: str) -> str:

@@ -6,7 +6,7 @@ shows and in either direction. A path of less than three days has none.
 
 import threading
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from flowsweep.serve.series import rounded
 
 _MARKS_MAX = 20
 _KEPT_MAX = 256
+_WAITING_MAX = 32
+"""Looks that wait for others; whoever asks for more asks again."""
 _WAIT_S = 0.05
 _OK = STATUSES.index("ok")
 _BY_COLUMN = {one.column: one for one in WATCHED}
@@ -49,15 +51,25 @@ class Changes:
             key = (of.campaign, of.key, of.quantity.key)
             known = self._known.get(key)
             if known is None or known[0] != of.version:
-                if len(self._known) >= _KEPT_MAX:
-                    self._known.clear()
-                looking = self._pool.submit(_found, of)
-                known = self._known[key] = of.version, looking
+                if not self._has_room(key):
+                    return None
+                known = self._known[key] = of.version, self._pool.submit(_found, of)
         try:
             found = known[1].result(wait_s)
-        except TimeoutError:
+        except (TimeoutError, CancelledError):
             return None
         return [mark for mark in found if span.begin <= mark["at"] < span.end][-_MARKS_MAX:]
+
+    def _has_room(self, key: tuple[int, PathKey, str]) -> bool:
+        """Let go of what was known of a series, and of the oldest one that is; False if too many wait."""
+        if (former := self._known.pop(key, None)) is not None:
+            former[1].cancel()
+        over = [one for one, (_, looking) in self._known.items() if looking.done()]
+        if len(self._known) - len(over) >= _WAITING_MAX:
+            return False
+        if len(self._known) >= _KEPT_MAX:
+            del self._known[over[0]]
+        return True
 
 
 @dataclass(frozen=True, slots=True)

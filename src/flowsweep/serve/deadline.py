@@ -15,6 +15,9 @@ class Deadlined(H11Protocol):
 
     request_within_s = 20.0
     """Headers, and the body if there is one: nothing that is asked here has a long one."""
+    connections_max = 512
+    """More are closed at once: each takes a descriptor, and archives could not be opened any more. Of those
+    that ask, fewer are answered (`limit_concurrency`)."""
     unread_within_s = 60.0
     """An answer of which nothing more arrived for so long is given up, at the latest after twice that."""
     _deadline: asyncio.TimerHandle | None = None
@@ -25,6 +28,9 @@ class Deadlined(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(cast("asyncio.Transport", _Counted(transport)))
+        if len(self.connections) > self.connections_max:
+            transport.abort()
+            return
         self._deadline = self.loop.call_later(self.request_within_s, transport.close)
         self._look = self.loop.call_later(self.unread_within_s, self._look_at_unread)
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from prometheus_client import CollectorRegistry
@@ -83,7 +84,7 @@ class _Campaigns(Collector):
         )
         for one in self._measured:
             name = [one.model.name]
-            readable.add_metric(name, float(one.problem is None))
+            readable.add_metric(name, float(one.trouble is None))
             if one.read_at is not None:
                 read_at.add_metric(name, one.read_at)
                 runs.add_metric(name, float(one.model.has_writer))
@@ -100,17 +101,16 @@ class _Campaigns(Collector):
             labels=("campaign", "sweep"),
         )  # fmt: skip
         for one in self._measured:
-            with one.lock:
+            with one.shown_in("counters"):
                 if one.read_at is None:  # A counter that begins anew with each start looks as if it rose.
                     continue
-                statuses = dict(one.model.statuses)
                 counts = {key.sweep: 0 for key in one.model.paths}
                 for ranges in one.model.missed:
                     counts[ranges.sweep] = counts.get(ranges.sweep, 0) + ranges.count
-            for status in STATUSES[:3]:
-                trials.add_metric([one.model.name, status], statuses.get(status, 0))
-            for sweep, count in counts.items():
-                missed.add_metric([one.model.name, sweep], count)
+                for status in STATUSES[:3]:
+                    trials.add_metric([one.model.name, status], float(one.model.statuses.get(status, 0)))
+                for sweep, count in counts.items():
+                    missed.add_metric([one.model.name, sweep], float(count))
         yield from (trials, missed)
 
     def _values(self) -> Iterator[Metric]:
@@ -122,7 +122,7 @@ class _Campaigns(Collector):
             _OF_TWO, "The higher goodput of the last two trials that went well.", labels=(*_PATH, "point")
         )
         for one in self._measured:
-            with one.lock:
+            with one.shown_in("values"):
                 for key, state in one.model.paths.items() if one.read_at is not None else ():
                     _add_values(families, one.model.name, key, state)
         yield from families.values()
@@ -149,7 +149,8 @@ class _Campaigns(Collector):
         )
         now = time.time()
         for one in self._measured:
-            with one.lock:
+            found: list[dict[str, Any]] = []
+            with one.shown_in("paths"):
                 found = list(one.overview.paths()) if one.read_at is not None else []
             for path in found:
                 labels = [one.model.name, path["sweep"], path["src"], path["dst"]]

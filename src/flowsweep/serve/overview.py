@@ -34,16 +34,27 @@ class Overview:
         """All of it, ready for JSON."""
         model = self._model
         paths = list(self.paths())
-        return {
-            "name": model.name,
-            "address": model.address,
-            "runs": model.has_writer,
-            "succeeded": model.is_succeeded,
+        return self.without_paths() | {
             "trials": sum((Counter(path["statuses"]) for path in paths), Counter[str]()),
             "waiting": len(model.pending),
             "missed": sum(one.count for one in model.missed),
             "running": self.running(),
             "paths": paths,
+        }
+
+    def without_paths(self) -> dict[str, Any]:
+        """The same of one whose trials cannot be shown."""
+        model = self._model
+        return {
+            "name": model.name,
+            "address": model.address,
+            "runs": model.has_writer,
+            "succeeded": model.is_succeeded,
+            "trials": {},
+            "waiting": 0,
+            "missed": 0,
+            "running": [],
+            "paths": [],
         }
 
     def refresh(self) -> None:

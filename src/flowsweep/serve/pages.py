@@ -14,7 +14,7 @@ from flowsweep.archive.entries import TRIAL_ID
 from flowsweep.figures.theme import CATEGORIES
 from flowsweep.run.outcome import Missed
 from flowsweep.serve.asked import AskedPath, asked_campaign, asked_path, asked_span, named
-from flowsweep.serve.assets import address
+from flowsweep.serve.assets import address, in_pieces
 from flowsweep.serve.campaign import Pending
 from flowsweep.serve.guard import COOKIE, POLICY, cookie_of, same
 from flowsweep.serve.quantities import QUANTITIES
@@ -115,7 +115,7 @@ class Pages:
         answer = RedirectResponse(_opened(to), 303)
         answer.set_cookie(
             COOKIE, cookie_of(self._token), httponly=True, samesite="strict",
-            secure=request.url.scheme == "https", max_age=30 * 86_400,
+            secure=_is_encrypted(request), max_age=30 * 86_400,
         )  # fmt: skip
         return answer
 
@@ -131,7 +131,8 @@ class Pages:
         policy = _REPORT_POLICY.search(page)
         # The report's own policy lets its own scripts run, by their hashes, and no other.
         own = html.unescape(policy[1]) if policy else POLICY
-        return HTMLResponse(page, headers={"content-security-policy": f"{own}; frame-ancestors 'none'"})
+        headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}
+        return in_pieces(page.encode(), "text/html", headers)
 
 
 def error_page(title: str, said: str, status: int) -> Response:
@@ -143,6 +144,12 @@ def _opened(to: str) -> str:
     """An address with the part that opens a trial's page: what stands behind the # no server is told."""
     found = _OF_TRIAL.fullmatch(to)
     return to if found is None else f"{to}#trial-{found[1]}"
+
+
+def _is_encrypted(request: Request) -> bool:
+    """Whether a browser asks by TLS, as far as a proxy in between says it; a lie only harms whoever lies."""
+    told, _, _ = request.headers.get("x-forwarded-proto", "").partition(",")
+    return "https" in (request.url.scheme, told.strip().lower())
 
 
 async def _body_of(request: Request) -> bytes:

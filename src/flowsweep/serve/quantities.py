@@ -1,5 +1,6 @@
 """The quantities of a path that are kept over time, and the columns of a summary that they are taken from."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,6 +85,8 @@ QUANTITIES = (
 )
 """In the order in which they are offered."""
 BY_KEY = {quantity.key: quantity for quantity in QUANTITIES}
+_KEPT_MAX = 1e38
+"""Of a value: what 32 bits hold. A stranger's archive may say more."""
 Triple = tuple[float, float, float]
 """A value and the ends of its interval; NaN where there is none."""
 
@@ -99,5 +102,5 @@ def _first(row: Mapping[str, Any], columns: Sequence[str]) -> float:
     for column in columns:
         value = row.get(column)
         if value is not None:
-            return float(value)
-    return float("nan")
+            return float(value) if abs(value) <= _KEPT_MAX else math.nan
+    return math.nan

@@ -132,5 +132,5 @@ def _end(ends: NDArray[Any], values: NDArray[Any], furthest: Any) -> float:  # n
 
 
 def rounded(value: float) -> float | None:
-    """A number with 5 significant digits, more than a picture shows; None for NaN."""
-    return None if np.isnan(value) else float(f"{value:.5g}")
+    """A number with 5 significant digits, more than a picture shows; None for what is no number of JSON."""
+    return None if not math.isfinite(value) else float(f"{value:.5g}")

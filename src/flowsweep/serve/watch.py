@@ -3,8 +3,8 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +80,7 @@ class Watched:
         """Whether another one before it has the same folder, since a link leads there now."""
         self.not_summed_now: str | None = None
         """Why trials that wait for it could not be summed up the last time."""
+        self._not_shown: dict[str, str] = {}
         self._has_not_looked()
 
     def _has_not_looked(self) -> None:
@@ -88,6 +89,28 @@ class Watched:
         self._live_stamp: tuple[int, int] | None = None
         self._looked_for_writer = 0.0
         self._knew_of_writer = False
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the archive could not be read, or not be shown, the last time."""
+        return self.problem or next(iter([*self._not_shown.values()]), None)
+
+    @contextmanager
+    def shown_in(self, where: str) -> Iterator[None]:
+        """Look at the model in the block; an error there is kept as this archive's trouble, and ends it.
+
+        An archive may come from a stranger: whatever it says, the others are to be shown.
+
+        Args:
+            where: What it is looked at for; the next look that succeeds there ends the trouble.
+        """
+        try:
+            with self.lock:
+                yield
+        except Exception as error:  # noqa: BLE001 - it is kept
+            self._not_shown[where] = in_words(error)
+        else:
+            self._not_shown.pop(where, None)
 
     def read_on(self, tell: Tell) -> None:
         """Take in what was appended since.
@@ -185,6 +208,7 @@ class Watched:
             self.told_apart_as = None
             self.overview = Overview(self.model)
             self.read_at = self.not_summed = self.not_summed_now = None
+            self._not_shown = {}
             self._has_not_looked()
         if self._cache is not None:
             self._kept = Kept(self._cache, folder)

@@ -157,6 +157,16 @@ def test_a_line_that_was_not_written_to_its_end_does_not_count(tmp_path: Path) -
     assert all(json.loads(line) for line in (tmp_path / LEDGER_FILE).read_text().splitlines())
 
 
+def test_a_line_with_a_moment_that_no_clock_has_shown_does_not_count(tmp_path: Path) -> None:
+    told = Told()
+    looked_at(tmp_path, [ALARM], told, NOW_S)
+    with (tmp_path / LEDGER_FILE).open("ab") as file:
+        line = {"key": "end", "target": "command", "outcome": "tried", "at_unix_s": 10**400}
+        file.write(json.dumps(line).encode() + b"\n")
+    looked_at(tmp_path, [OVER], told, NOW_S + 1)
+    assert told.keys == ["begin by command", "end by command"]
+
+
 def test_two_processes_do_not_deliver_at_the_same_time(tmp_path: Path) -> None:
     ledger = Ledger(Folder(tmp_path))
     with pytest.raises(BlockingIOError):

@@ -111,3 +111,13 @@ def test_letters_of_several_bytes_do_not_make_a_file_too_large_to_be_read(folder
     add_note(folder, note)
     assert notes_bytes(folder) == NOTES_BYTES_MAX
     assert texts(folder) == [note.text]
+
+
+@pytest.mark.parametrize(
+    "at", ["0001-01-01T00:00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]
+)
+def test_a_note_of_a_year_that_no_clock_has_shown_is_left_out(folder, at):
+    add_note(folder, Note(at=AT, text="kept"))
+    with (folder.path / NOTES_FILE).open("a") as file:
+        file.write(f'{{"at": "{at}", "text": "never"}}\n')
+    assert texts(folder) == ["kept"]

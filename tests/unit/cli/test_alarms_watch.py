@@ -5,13 +5,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from alarm_archives import plan_of
+from alarm_archives import nightly_archive, plan_of
 from flowsweep.cli.alarms_watch import AlarmsWatch, alarms_watched
+from flowsweep.cli.exit_codes import EXIT_UNFORESEEN
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import LaunchError
 from flowsweep.run.events import TrialFinished, Waiting
@@ -258,3 +260,32 @@ def test_plans_that_tell_nobody_are_not_watched(tmp_path: Path) -> None:
     for plan in (plan_of(), plan_of("[alarms]")):
         with alarms_watched(plan, tmp_path, shown) as events:
             assert events is shown
+
+
+UNFORESEEN = """
+import sys
+import flowsweep.alarms.found as found
+from flowsweep.cli import main
+
+def fail(*_, **__):
+    raise RuntimeError("a defect")
+
+found.alarms_of = fail
+sys.argv = ["flowsweep", "alarms", sys.argv[1]]
+main()
+"""
+
+
+def test_a_look_that_ends_with_a_defect_is_no_look(tmp_path: Path) -> None:
+    """It is told as one that came to nothing: an exit code of 1 would say that an alarm is on."""
+    folder = nightly_archive(tmp_path / "a", plan_of(), [1.0], timedelta(hours=26))
+    look = [sys.executable, "-c", UNFORESEEN, str(folder)]
+    alone = subprocess.run(look, check=False, capture_output=True, text=True)
+    assert alone.returncode == EXIT_UNFORESEEN
+    assert "RuntimeError: a defect" in alone.stderr
+    clock = Clock()
+    watch = AlarmsWatch([look], b"", clock)
+    clock.now_s += 1000
+    watch(Waiting(WAITS, 1000 * SECOND_NS))
+    settle(watch, tmp_path / "looks", 0)
+    assert watch.trouble == f"a look at them ended with {EXIT_UNFORESEEN}"

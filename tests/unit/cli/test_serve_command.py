@@ -125,7 +125,15 @@ def test_notes_are_kept_and_shown(archive, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "words", [["x", "--at", "yesterday"], [" "], ["x" * (TEXT_MAX + 1)], ["x", "--at", "1w"]]
+    "words",
+    [
+        ["x", "--at", "yesterday"],
+        [" "],
+        ["x" * (TEXT_MAX + 1)],
+        ["x", "--at", "1w"],
+        ["x", "--at", "0001-01-01"],
+        ["x", "--at", "99999999999h"],
+    ],
 )
 def test_what_is_no_note_is_refused(archive, monkeypatch, capsys, words):
     assert command_line(monkeypatch, "note", str(archive), *words) == 2

@@ -158,3 +158,34 @@ def test_a_line_ends_where_nothing_was_measured_for_long() -> None:
     assert (line.began[20], line.value[20], line.trial[20]) == ((5_700 + 40_000) / 2, None, "")
     [whole] = lines(rows.rows[:20], "goodput", 1)
     assert 0 not in whole.count
+
+
+def test_looks_that_wait_are_bounded_and_what_is_replaced_is_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go, looked = threading.Event(), list[int]()
+
+    def found(of: SeriesLookedAt) -> list[dict[str, Any]]:
+        looked.append(of.version)
+        assert go.wait(60)
+        return []
+
+    def series(number: int, version: int) -> SeriesLookedAt:
+        key = PathKey("s", f"host-{number}", "b")
+        return SeriesLookedAt(0, key, BY_KEY["goodput"], version, 1, rows_of(), 1.0)
+
+    monkeypatch.setattr("flowsweep.serve.changes._found", found)
+    known = Changes()
+    for number in range(600):
+        assert known.within(series(number, 1), EVER, wait_s=0) is None
+    assert known._pool._work_queue.qsize() <= 32
+    for version in (2, 3):
+        assert known.within(series(5, version), EVER, wait_s=0) is None
+    go.set()
+    assert known.within(series(5, 3), EVER, wait_s=60) == []
+    assert looked == [1] * 31 + [3]
+    for number in range(600):  # What is over makes room, one by one.
+        assert known.within(series(number, 4), EVER, wait_s=60) == []
+    assert len(known._known) == 256
+    assert known.within(series(599, 4), EVER, wait_s=0) == []
+    assert len(looked) == 32 + 600

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from socket import AF_INET, SO_RCVBUF, SOCK_STREAM, SOL_SOCKET, create_connection, socket
 
@@ -194,3 +194,35 @@ def test_only_where_nothing_of_what_waits_arrives_an_answer_is_given_up(
             protocol.transport.write(bytes(written))
             protocol._look_at_unread()
     assert opened.aborted is is_aborted
+
+
+def test_of_connections_that_say_nothing_so_many_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Deadlined, "connections_max", 5)
+    with serving() as (port, server):
+        opened = [create_connection(("127.0.0.1", port), PATIENCE_S) for _ in range(8)]
+        for one in opened[5:]:
+            with one, suppress(ConnectionResetError):
+                assert one.recv(1) == b""
+        assert len(server.server_state.connections) == 5
+        for one in opened[:5]:
+            one.close()
+        wait_until(lambda: not server.server_state.connections, timeout_s=PATIENCE_S)
+        with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as connection:
+            connection.request("GET", "/none")
+            assert connection.getresponse().status == 404
+
+
+def test_who_reads_slowly_has_little_kept_for_him() -> None:
+    with serving() as (port, server), socket(AF_INET, SOCK_STREAM) as slow:
+        slow.setsockopt(SOL_SOCKET, SO_RCVBUF, 4096)
+        slow.settimeout(PATIENCE_S)
+        slow.connect(("127.0.0.1", port))
+        slow.sendall(ASKS_MUCH)
+        assert slow.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        time.sleep(0.5)
+        [one] = server.server_state.connections
+        assert 0 < one.transport.get_write_buffer_size() < 256 << 10
+        got = 1000
+        while more := slow.recv(1 << 20):
+            got += len(more)
+        assert got > 4_000_000

@@ -198,3 +198,9 @@ def test_a_token_is_one_long_word(tmp_path, content):
         read_token(tmp_path / "token")
     (tmp_path / "token").write_text(f" {TOKEN}\n", encoding="utf-8")
     assert read_token(tmp_path / "token") == TOKEN
+
+
+@pytest.mark.parametrize(("told", "secure"), [("https", True), ("HTTPS, http", True), ("http", False)])
+def test_behind_a_proxy_with_tls_the_cookie_goes_by_tls_only(closed_page, told, secure):
+    answer, _ = closed_page.ask("/login", method="POST", body=f"token={TOKEN}", **{"X-Forwarded-Proto": told})
+    assert ("Secure" in answer.headers["set-cookie"]) is secure

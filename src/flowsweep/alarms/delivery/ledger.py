@@ -55,7 +55,7 @@ class Deliveries:
         """Add lines up; one that was not written to its end, or is none of ours, does not count."""
         found = cls()
         for line in lines:
-            with suppress(ValueError, TypeError, KeyError):
+            with suppress(ValueError, TypeError, KeyError, OverflowError):
                 found.add(_entry(parse_json(line)))
         return found
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from pydantic import ValidationError
+
 from flowsweep.plan.alarms.keys import AlarmsTable, MailTable
 from flowsweep.plan.alarms.model import Alarms, Mail
 from flowsweep.plan.input import PlanFile
@@ -21,6 +23,21 @@ def alarms_problems(file: PlanFile) -> Iterator[Problem]:
         yield Problem(
             (_ALARMS,), f"{message}; leave it out, or say when a sweep runs", (("sweep",), ("campaign",))
         )
+    yield from _own_problems(alarms)
+
+
+def refusal_of(alarms: Alarms) -> str | None:
+    """Why no plan's file can have said this, which an archive says; None if one can have."""
+    try:
+        table = _table_of(alarms)
+    except ValidationError as error:
+        [first, *_] = error.errors()
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    problem = next(_own_problems(table), None)
+    return None if problem is None else f"{'.'.join(map(str, problem.path))}: {problem.message}"
+
+
+def _own_problems(alarms: AlarmsTable) -> Iterator[Problem]:
     if alarms.webhook is not None and alarms.webhook_env is not None:
         message = "found together with `webhook`, expected one of them"
         yield Problem((_ALARMS, "webhook_env"), message, ((_ALARMS, "webhook"),))
@@ -48,6 +65,23 @@ def alarms_of(table: AlarmsTable) -> Alarms:
         command=tuple(table.command),
         mail=None if table.mail is None else _mail(table.mail),
     )
+
+
+def _table_of(alarms: Alarms) -> AlarmsTable:
+    """The table that a plan's file has for this.
+
+    Raises:
+        ValidationError: None can have it.
+    """
+    said = alarms.model_dump(exclude={"mail"}, exclude_none=True)
+    said |= {"watch": list(alarms.watch), "command": list(alarms.command)}
+    if not alarms.command:
+        del said["command"]
+    if (mail := alarms.mail) is not None:
+        host = f"[{mail.host}]" if ":" in mail.host else mail.host
+        own = mail.model_dump(exclude={"host", "port", "sender"}, exclude_none=True)
+        said["mail"] = own | {"to": list(mail.to), "from": mail.sender, "smtp": f"{host}:{mail.port}"}
+    return AlarmsTable.model_validate(said)
 
 
 def _mail(table: MailTable) -> Mail:

@@ -15,6 +15,19 @@ _MOMENT_EXPECTED = "a time with its offset from UTC, such as 2027-01-31T18:00:00
 _TIME_SCHEMA = {"type": "string", "pattern": f"^{_TIME}$"}
 
 
+def zone_name(value: str) -> str:
+    """A name, if there is a time zone of it.
+
+    Raises:
+        ValueError: There is none.
+    """
+    try:
+        ZoneInfo(value)
+    except (KeyError, OSError, ValueError) as error:
+        raise ValueError(f"found {value[:40]!r}, expected the name of a time zone") from error
+    return value
+
+
 def _read_time(value: object) -> int:
     found = re.fullmatch(_TIME, value) if isinstance(value, str) else None
     if found is None:
@@ -36,10 +49,9 @@ def _read_zone(value: object) -> str:
     if not isinstance(value, str):
         raise wrong(value, expected)
     try:
-        ZoneInfo(value)
-    except (KeyError, OSError, ValueError) as error:
+        return zone_name(value)
+    except ValueError as error:
         raise wrong(value, expected + did_you_mean(value, sorted(available_timezones()))) from error
-    return value
 
 
 def _read_moment(value: object) -> datetime:
