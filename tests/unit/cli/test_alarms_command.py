@@ -188,7 +188,7 @@ def test_what_fell_silent_after_the_last_trial_is_over_for_whom_it_was_told(
 
 def test_an_archive_was_left_at_no_moment_of_the_future(tmp_path: Path) -> None:
     """The clock was ahead for a while."""
-    nights = [1.0, None, None, None, None, 1.0]
+    nights = [1.0, None, None, None, None, None, 1.0]  # before two in the morning, too
     folder = nightly_archive(tmp_path / "a", plan_of(), nights, timedelta(hours=-48))
     _, said = invoked("alarms", folder, "--left", "--json")
     [alarm] = json.loads(said)["alarms"]
