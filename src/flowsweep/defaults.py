@@ -145,8 +145,6 @@ IMPORT_COUNT_MAX = 1 << 53
 """Of datagrams or segments."""
 IMPORT_SUM_MAX = 1 << 60
 """Of what is counted, over all flows and intervals: 64 bits hold it, and what is made of it."""
-IMPORT_GOODPUT_MAX_BPS = 8.0 * IMPORT_SUM_MAX * SECOND_NS
-"""All that is counted, in a nanosecond."""
 IMPORT_FLOWS_MAX = 1_000_000
 IMPORT_PAUSE_LEAST_S = 3600
 IMPORT_PAUSE_TIMES = 5

@@ -10,10 +10,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from flowsweep.defaults import (
     IMPORT_FLOWS_MAX,
-    IMPORT_GOODPUT_MAX_BPS,
     IMPORT_SUM_MAX,
     IMPORT_WINDOW_MAX_BYTES,
     NAME_MAX_CHARACTERS,
+    SECOND_NS,
 )
 from flowsweep.plan.model import TimedTest
 from flowsweep.run.outcome import EndRole
@@ -22,6 +22,8 @@ GoodputMethod = Literal["receiver_median", "receiver_mean", "sender_median", "se
 """Which end counted, and what was taken: the median over intervals, or the mean of the whole transfer."""
 
 
+_GOODPUT_MAX_BPS = 8.0 * IMPORT_SUM_MAX * SECOND_NS
+"""All that is counted, in a nanosecond."""
 _Name = Annotated[str, Field(max_length=NAME_MAX_CHARACTERS)]
 _Number = Annotated[int, Field(ge=0, le=IMPORT_SUM_MAX)]
 _Size = Annotated[int, Field(ge=0, le=IMPORT_WINDOW_MAX_BYTES)]
@@ -87,7 +89,7 @@ class ImportedTrial(BaseModel):
     goodput_method: GoodputMethod
     reported_bytes: _Number | None
     """Of all flows, as the end has them that `goodput_method` names."""
-    reported_goodput_bps: float | None = Field(ge=0, le=IMPORT_GOODPUT_MAX_BPS, allow_inf_nan=False)
+    reported_goodput_bps: float | None = Field(ge=0, le=_GOODPUT_MAX_BPS, allow_inf_nan=False)
     """Goodput as the file has it; null where it follows from samples of the receiver, as for own trials."""
     failure: str | None = Field(default=None, max_length=2 * NAME_MAX_CHARACTERS)
     """Why the test gave no result, as its file tells it."""

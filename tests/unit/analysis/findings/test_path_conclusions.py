@@ -1,37 +1,15 @@
 """What an expert would add to a verdict: what drops, what a queue adds, what autotuning allows."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from drop_paths import DropPath, trace
-from flowsweep.analysis.findings.advice import window_advice
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.drops import TRIALS_MAX, drop_hypotheses, lossy_trials
-from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.tests.tcp.least_round_trips import LeastRoundTripRow
-
-Row = dict[str, Any]
-QUEUE, LOSS = "congestion window: queue", "congestion window: loss"
-
-
-def trial(name: object, **changes: Any) -> Row:
-    """A trial of 20 Mbit/s and 20 ms whose queue of 1 MB is full most of the time."""
-    usual: Row = {
-        "trial_id": str(name), "repeat": 1, "src": "a", "dst": "b", DIRECTION: "a → b", "flows": 1,
-        "verdict": QUEUE, "goodput_bps": 19.3e6, "rtt_min_ms": 20.2, "rtt_median_ms": 305.0,
-        "rtt_at_loss_ms": 420.0, "recoveries": 3, "link_payload_bps": 19.3e6, "window_send_bytes": None,
-        "window_recv_bytes": None,
-    }  # fmt: skip
-    return usual | changes
-
-
-def observed(*rows: Row) -> Observations:
-    return Observations("s", "copy", rows, ())
+from queued_trials import LOSS, QUEUE, Row, hosts, observed, trial
 
 
 def said(hypotheses: list[Hypothesis]) -> str:
@@ -132,12 +110,6 @@ def test_trials_whose_flows_take_paths_of_unlike_length_tell_no_queue() -> None:
 )
 def test_what_looks_like_bufferbloat_and_is_none_is_not_told(unlike: Row) -> None:
     assert bufferbloat_hypotheses(observed(trial(1, **unlike), trial(2, **unlike))) == []
-
-
-def hosts(**limits: int) -> dict[str, dict[str, Any]]:
-    """What two hosts allow autotuning."""
-    settings = {f"net.ipv4.tcp_{name}": f"4096\t131072\t{value}" for name, value in limits.items()}
-    return {name: {"sysctls": settings} for name in "ab"}
 
 
 def test_a_ceiling_of_autotuning_below_bandwidth_times_delay_is_told() -> None:
@@ -334,79 +306,3 @@ def test_few_trials_are_looked_at_and_only_those_that_need_it() -> None:
 
 def test_trials_without_losses_say_nothing_of_drops() -> None:
     assert drop_hypotheses(observed(trial(1, recoveries=0), trial(2, verdict="receive window")), {}) == []
-
-
-FAR: Row = {"test": "tcp", "verdict": "receive window", "window_send_bytes": None, "window_recv_bytes": None}
-
-
-TUNES, SCALING = "net.ipv4.tcp_moderate_rcvbuf", "net.ipv4.tcp_window_scaling"
-AT_FIRST = f"`sysctl -w {TUNES}=1` there, without which a window stays at its first size"
-RAISED = '`sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"`'
-
-
-@pytest.mark.parametrize(
-    ("off", "allows", "said"),
-    [
-        (
-            {"ab": TUNES},
-            1_000_000,
-            f"{AT_FIRST}, and {RAISED} there.",
-        ),
-        (
-            {"a": SCALING},
-            1_000_000,
-            f"`sysctl -w {SCALING}=1` at a, without which no window exceeds 65 535 B, and {RAISED} at b.",
-        ),
-        (
-            {"ab": SCALING},
-            8_000_000,
-            f"`sysctl -w {SCALING}=1` at a and at b, without which no window exceeds 65 535 B.",
-        ),
-    ],
-)
-def test_what_makes_a_larger_window_useless_is_to_be_set_beside_what_bounds_it(
-    off: dict[str, str], allows: int, said: str
-) -> None:
-    row = trial(1, **FAR, rtt_min_ms=175.0, goodput_bps=9e6)
-    known = {
-        name: {"sysctls": {"net.ipv4.tcp_rmem": f"4096 131072 {allows}", "net.ipv4.tcp_mem": "1 1 400000", **{
-            setting: "0" for ends, setting in off.items() if name in ends
-        }}}
-        for name in "ab"
-    }  # fmt: skip
-    advice = window_advice(row, path_bps=96.5e6, hosts=known)
-    assert advice is not None
-    assert advice.sentence.endswith(said)
-    assert [one.command for one in advice.settings if len(one.numbers) == 1] == [
-        f"sysctl -w {setting}=1"
-        for ends, setting in off.items()
-        for end in ends
-        if end == "b" or setting == SCALING
-    ]
-
-
-def test_scaling_is_no_matter_of_windows_that_need_none() -> None:
-    row = trial(1, **FAR, rtt_min_ms=4.0, goodput_bps=9e6)
-    known = {name: {"sysctls": {"net.ipv4.tcp_window_scaling": "0"}} for name in "ab"}
-    advice = window_advice(row, path_bps=96.5e6, hosts=known)
-    assert advice is not None
-    assert advice.needed_bytes <= 65_535
-    assert "scaling" not in advice.sentence
-
-
-def test_no_larger_window_is_advised_to_who_does_not_read_in_time() -> None:
-    asked = FAR | {"window_recv_bytes": 1 << 18, "limit_rwnd_share": 0.9}
-    row = trial(1, **asked, rtt_min_ms=175.0, goodput_bps=9e6)
-    known = hosts(rmem=2 << 20)
-    path = trial(2, test="tcp", goodput_bps=96.5e6, flows=8, verdict=QUEUE)
-    for open_share, count in ((0.95, 1), (0.45, 0)):
-        campaign = [observed(row | {"rwnd_open_share": open_share}, path)]
-        assert len(advice_hypotheses(campaign, hosts=known)) == count
-
-
-def test_no_window_is_advised_that_tcp_cannot_have() -> None:
-    row = trial(1, **FAR, rtt_min_ms=100.0, goodput_bps=9e9)
-    advice = window_advice(row, path_bps=95e9, hosts=hosts(rmem=2 << 20))
-    assert advice is not None
-    assert advice.settings == ()
-    assert advice.sentence.endswith("more than any TCP connection can have (RFC 7323), so it takes 2 flows.")

@@ -110,8 +110,8 @@ def test_a_source_that_was_refused_did_not_offer_its_rate(rows: dict[str, Row]) 
 def said(*trials: tuple[float, float, Row]) -> str:
     """What is said of trials: rate (Mbit/s), loss, and more."""
     rows = tuple(
-        {"trial_id": str(number), DIRECTION: "a → b", "rate_sum_bps": rate * MBPS, "loss": loss,
-         "datagrams_sent": 100_000} | more
+        {"trial_id": str(number), "status": "ok", DIRECTION: "a → b", "rate_sum_bps": rate * MBPS,
+         "loss": loss, "datagrams_sent": 100_000} | more
         for number, (rate, loss, more) in enumerate(trials)
     )  # fmt: skip
     [hypothesis] = loss_hypotheses(Observations("s", None, rows, ()))
