@@ -6,8 +6,10 @@ an `ArchiveError` says so: reading, writing and removing stay inside. What the o
 `OSError` that names the whole path.
 """
 
+import grp
 import hashlib
 import os
+import pwd
 import shutil
 import stat
 import weakref
@@ -137,12 +139,24 @@ class Folder:
     def is_own(self, name: str = "") -> bool:
         """Whether a file, or the folder itself, is the caller's, and nobody else can write it.
 
-        The caller's own group may: many systems give each user one.
+        A group may that has nobody but the caller, as many systems give each user one; where a list of
+        others who may (acl(5)) is set, the bits of the group are for all of these.
         """
         found = self._status(name) if name else os.fstat(self._descriptor)
         if found is None or found.st_uid != os.geteuid() or found.st_mode & stat.S_IWOTH:
             return False
-        return not found.st_mode & stat.S_IWGRP or found.st_gid == os.getegid()
+        if not found.st_mode & stat.S_IWGRP:
+            return True
+        return _is_group_of_caller(found.st_gid) and not self._has_access_list(name)
+
+    def _has_access_list(self, name: str) -> bool:
+        descriptor = self.open(name) if name else os.dup(self._descriptor)
+        try:
+            return "system.posix_acl_access" in os.listxattr(descriptor)
+        except OSError:
+            return False  # Of a file system that has none.
+        finally:
+            os.close(descriptor)
 
     def file_bytes(self, name: str) -> int:
         """How long a file is."""
@@ -323,3 +337,14 @@ def _kind(mode: int) -> str:
     if stat.S_ISREG(mode):
         return "a file"
     return "a pipe, a socket or a device"
+
+
+def _is_group_of_caller(gid: int) -> bool:
+    """Whether it is a user's private group: of the same number and name, and without other members."""
+    if gid != os.getegid() or gid != os.geteuid():
+        return False
+    try:
+        user, group = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}

@@ -54,7 +54,11 @@ def summary_table(
         archive.of_parts(archive.parts[-1:]).check_small_files()
         rows = next(iter(kept.values()))
         table = rows.slice(0, 0).select(list(schema_of(TrialRow).names))
-    return _joined(table.replace_schema_metadata(None), kept.values(), archive.state.attempts)
+    try:
+        return _joined(table.replace_schema_metadata(None), kept.values(), archive.state.attempts)
+    except pa.ArrowException as error:
+        said = f"a summary that was kept does not fit the rest: {' '.join(str(error).split())}"
+        raise ArchiveError(f"{archive.folder}: {said}") from error
 
 
 def computed_summary(
@@ -117,8 +121,7 @@ def _fits(rows: pa.Table, part: "ReadPart") -> bool:
     schema, there = schema_of(TrialRow), dict(zip(rows.schema.names, rows.schema.types, strict=True))
     if not {*schema.names, *RECORDED_SCHEMA.names} <= there.keys():
         return False
-    is_integer = pa.types.is_integer
-    unsure = [one for one in schema if not (is_integer(one.type) and is_integer(there[one.name]))]
+    unsure = [one for one in schema if not _holds(one.type, there[one.name])]
     try:
         conforming(rows, pa.schema(unsure))
     except pa.ArrowException:
@@ -126,6 +129,12 @@ def _fits(rows: pa.Table, part: "ReadPart") -> bool:
     trials = rows["trial_id"].to_pylist()
     state = part.state
     return len(trials) == len(set(trials)) and set(trials) == state.done.keys() | state.imported.keys()
+
+
+def _holds(wanted: pa.DataType, found: pa.DataType) -> bool:
+    """Whether any number of an integer type is one of another."""
+    is_signed = pa.types.is_signed_integer
+    return bool(is_signed(wanted) and is_signed(found) and found.bit_width <= wanted.bit_width)
 
 
 def _joined(table: pa.Table, kept: Iterable[pa.Table], attempts: Mapping[str, int]) -> pa.Table:

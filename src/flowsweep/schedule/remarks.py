@@ -12,7 +12,7 @@ from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_size
 
 _MILLION = 10**6
-_SAMPLES_KEPT = 12 * _MILLION
+_SAMPLES_KEPT = 11 * _MILLION
 """Of one end of a trial, about: what the logs of an engine hold (`LOG_MAX_BYTES`)."""
 
 

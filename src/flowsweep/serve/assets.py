@@ -52,7 +52,7 @@ def asset(request: Request) -> Response:
 
 
 def in_pieces(body: bytes, media_type: str, headers: Mapping[str, str]) -> Response:
-    """An answer that goes piece by piece: whoever reads slowly has no more of it kept for him than a few."""
+    """An answer in pieces: the transport of who reads slowly keeps a few, and no copy of it all."""
     length = {"content-length": str(len(body))}
     return StreamingResponse(_pieces(body), media_type=media_type, headers={**headers, **length})
 

@@ -127,7 +127,7 @@ def test_rows_of_an_attempt_do_not_stand_for_the_next_one_whose_data_are_gone(tm
         read_archive(folder)
 
 
-@pytest.mark.parametrize("damage", ["changed", "gone", "without_a_column", "without_a_row"])
+@pytest.mark.parametrize("damage", ["changed", "gone", "without_a_column", "without_a_row", "too_large"])
 def test_kept_rows_that_do_not_fit_are_summed_up(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +139,10 @@ def test_kept_rows_that_do_not_fit_are_summed_up(
         kept.write_bytes(kept.read_bytes()[::-1])
     elif damage == "gone":
         monkeypatch.setattr(whole_summary, "kept_rows", raise_changed)
+    elif damage == "too_large":
+        numbers = pa.array([1 << 63] * table.num_rows, pa.uint64())
+        place = table.schema.get_field_index("attempts")
+        keep_summary(Folder(folder), table.set_column(place, "attempts", numbers))
     else:
         less = table.drop_columns(["verdict"]) if damage == "without_a_column" else table.slice(1)
         keep_summary(Folder(folder), less)

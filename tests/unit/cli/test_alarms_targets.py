@@ -1,5 +1,6 @@
 """Whom `flowsweep alarms --deliver` tells, of archives that somebody else may have written."""
 
+import grp
 import json
 import os
 from collections.abc import Callable
@@ -93,6 +94,18 @@ def test_what_somebody_else_may_have_written_tells_nobody(
     plan.write_text(TEXT.format(alarms=tells(tmp_path / "told"), campaign=""))
     assert deliver(archive, "--targets", str(plan))[0] == 1
     assert (canary.exists(), (tmp_path / "told").exists()) == (False, True)
+
+
+def test_a_group_of_several_is_somebody_else(
+    archive: Path, canary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive.chmod(0o775)
+    own = grp.getgrgid(os.getegid())
+    shared = grp.struct_group((own.gr_name, "x", own.gr_gid, [own.gr_name, "bob"]))
+    monkeypatch.setattr("flowsweep.archive.folder.grp.getgrgid", lambda _: shared)
+    code, said = deliver(archive)
+    assert (code, "name the plan's file with --targets PLAN" in said) == (2, True), said
+    assert not canary.exists()
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o775, 0o700])

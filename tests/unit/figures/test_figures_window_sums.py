@@ -68,3 +68,30 @@ def test_without_its_cost_or_of_one_number_of_flows_no_cpu_time_is_drawn(rows):
     assert len(of_kind(figures(one_flow), "cpu")) == 1
     of_sender = of_kind(figures([row | cost for row in rows]), "cpu")[-1]
     assert {trace.yaxis for trace in of_sender.figure.data if trace.y} == {"y"}
+
+
+def test_where_no_window_sum_has_several_numbers_of_flows_they_are_compared_otherwise():
+    """As of a plan that has `window`: each number of flows has a sum of its own."""
+
+    def of_one_window(row: dict) -> dict:
+        return row | {
+            "window_sum_bytes": (1 << 18) * row["flows"], "window_bytes": 1 << 18,
+            "window_send_bytes": 1 << 18, "window_recv_bytes": 1 << 18,
+            "cpu_send_s_per_gb": 0.5, "cpu_recv_s_per_gb": 1.0,
+        }  # fmt: skip
+
+    rows = make_rows(flows=(1, 4, 16), window_sums=SUMS[:1], directions=ONE_WAY, change=of_one_window)
+    *_, cost = of_kind(figures(rows), "cpu")
+    assert [len(trace.y) for trace in cost.figure.data] == [3, 3]
+    assert "equal window sum" not in cost.caption
+
+
+def test_trials_of_unlike_settings_that_share_a_median_are_named():
+    def of_lengths(row: dict) -> dict:
+        cost = 0.5 if row["repeat"] % 2 else 1.5
+        return row | {"length_bytes": 2000 if row["repeat"] % 2 else 1 << 18,
+                      "cpu_send_s_per_gb": cost, "cpu_recv_s_per_gb": cost}  # fmt: skip
+
+    rows = make_rows(flows=(1, 2), window_sums=SUMS, directions=ONE_WAY, change=of_lengths)
+    *_, cost = of_kind(figures(rows), "cpu")
+    assert cost.caption.endswith("at equal window sum; trials that differ in length are taken together.")

@@ -189,3 +189,11 @@ def test_a_length_too_long_for_its_rate_is_told():
     plan = plan_of('rate = ["1Mbit/s", "1Gbit/s"]\nlength = "256KiB"\ncongestion = "cubic"')
     (told,) = remarks(plan, expand(plan))
     assert "256 KiB is long for 1.00 Mbit/s" in told
+
+
+def test_samples_of_several_paths_are_as_many_times_as_many():
+    keys = 'test = "mptcp"\nflows = 16\nduration = "1h"\nsample_interval = "10ms"\n'
+    for subflows, count in (("subflows = 1", 0), ("", 1)):
+        plan = plan_of(f"{keys}{subflows}")
+        told = [remark for remark in remarks(plan, expand(plan)) if "million samples" in remark]
+        assert len(told) == count

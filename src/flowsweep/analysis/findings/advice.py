@@ -99,8 +99,6 @@ def window_advice(
         return None
     if (row.get("sources") or 1) > 1 or (row.get("sinks") or 1) > 1:
         return None  # The hosts of a group may differ in what they have set.
-    left_bps = left_payload_bps(row, path_bps)
-    path_bps = path_bps if left_bps is None else left_bps
     if (row.get("goodput_bps") or 0.0) >= NOTHING_GAINED * path_bps:
         return None
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
@@ -109,15 +107,18 @@ def window_advice(
     host = _host(row, side)
     in_force = window_in_force(row, side)
     asked = in_force is not None
-    wanted, window = window, _affordable(row, side, window, step, hosts) if asked else window
     if in_force is not None and in_force >= window:
         return None
-    remedies = _remedies(row, side, needed, window, hosts, asked=asked)
+    wanted = window
+    if asked and needed <= WINDOW_MAX_BYTES:
+        window = _affordable(row, side, window, step, hosts)
+    larger = in_force is None or in_force < window
+    remedies = _remedies(row, side, needed, window, hosts, asked=asked, larger=larger)
     if not remedies:
         return None
     words = ", and ".join(one.words for one in remedies)
     capped_bytes = remedies[-1].capped_bytes
-    if window < wanted:
+    if larger and window < wanted:
         capped_bytes, words = window, f"{words}, which {capped(window, row['flows'])}"
     settings = tuple(one for each in remedies for one in each.settings)
     sentence = f"{_lead(row, side, host, needed)}: {words}."
@@ -129,13 +130,11 @@ def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
     needed = format_size(needed_bytes)
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
     at_moments = quantity_of(row, "window_usable_bytes") or 0.0
-    others = background_names(row)
-    fill = f"To fill the path beside {others}" if others and row.get("share") else "To fill the path"
     if side == "receive" or at_moments < needed_bytes:
-        return f"{fill}, {host} needs a {side} window of at least {needed}{flows}"
+        return f"To fill the path, {host} needs a {side} window of at least {needed}{flows}"
     # The buffer limits the writer: more than it holds may be in flight, though not all of the time.
     return (
-        f"{fill}, {needed} have to be in flight all of the time{flows}, and the send window of "
+        f"To fill the path, {needed} have to be in flight all of the time{flows}, and the send window of "
         f"{host} lets them be at moments only (up to {format_size(at_moments)})"
     )
 
@@ -181,9 +180,16 @@ class _Remedy(NamedTuple):
 
 
 def _remedies(
-    row: TrialRow, side: Side, needed_bytes: int, window_bytes: int, hosts: HostFacts | None, *, asked: bool
+    row: TrialRow,
+    side: Side,
+    needed_bytes: int,
+    window_bytes: int,
+    hosts: HostFacts | None,
+    *,
+    asked: bool,
+    larger: bool,
 ) -> list[_Remedy]:
-    """All that has to be done for a window; `asked`: the trial asked for one."""
+    """All that has to be done for a window; `asked`: one was asked for; `larger`: there is room for more."""
     if needed_bytes > WINDOW_MAX_BYTES:
         more = math.ceil(needed_bytes * row["flows"] / WINDOW_MAX_BYTES)
         return [_Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")]
@@ -195,7 +201,7 @@ def _remedies(
     where = "there" if there else f"at {host}"
     if not asked:
         return [*found, *_tuning(row, side, window_bytes, hosts, where=where)]
-    return [*found, *_asking(row, side, window_bytes, hosts, where=where)]
+    return [*found, *_asking(row, side, window_bytes, hosts, where=where)] if larger else found
 
 
 def _in_the_way(
@@ -288,22 +294,20 @@ def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:
 
     Returns:
         What the plan's links carry; for other paths the highest goodput of a trial that the path itself
-        limited, which is what RFC 6349 takes for its rate, with what ran beside it; None if there is neither.
+        limited, which is what RFC 6349 takes for its rate; None if there is neither.
     """
     planned = [payload_bps for row in rows if (payload_bps := row.get("link_payload_bps")) is not None]
     if planned:
         return float(max(planned))
     full = (row for row in rows if row.get("verdict") == QUEUE)
-    return max((goodput_of(row) / (row.get("share") or 1.0) for row in full), default=None)
+    return max(map(goodput_of, full), default=None)
 
 
 def left_payload_bps(row: TrialRow, path_bps: float) -> float | None:
-    """Say what a path that carries so much (bit/s) leaves to a trial, beside the goodput of other traffic.
+    """Say what a path that carries so much (bit/s) leaves to a trial.
 
     Returns:
-        All of it where none ran beside the trial; None where what that carried is not known.
+        All of it where nothing ran beside the trial; else None: background traffic may go the other way, or
+        along another path, and a trial's `share` is of all goodput.
     """
-    if not background_names(row):
-        return path_bps
-    share = row.get("share")
-    return None if not share else max(0.0, path_bps - goodput_of(row) * (1 / share - 1))
+    return None if background_names(row) else path_bps

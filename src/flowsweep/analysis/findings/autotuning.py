@@ -94,4 +94,4 @@ def _path(row: ObservedRow) -> str:
     others = background_names(row)
     if not others:
         return "the path"
-    return f"the path beside {others}" if row.get("share") else f"the path (of which {others} had a part)"
+    return f"the path (of which {others} may have a part)"

@@ -6,6 +6,7 @@ from functools import partial
 from statistics import fmean, median
 from types import MappingProxyType
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.by_point import (
     METHOD,
@@ -73,7 +74,7 @@ def bufferbloat_hypotheses(
     for _, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
         full = [row for row in rows if row.get("verdict") == QUEUE]
         unlike = on_unlike_paths(full, round_trips)
-        least_ms = _least_of_path(rows)
+        least_ms = _least_of_path(rows, observed.factors)
         queued = [
             # Of a queue that others keep filled not even the handshake sees the end.
             _Queued(row, least_ms[row["trial_id"]] if background_names(row) else known(row["rtt_min_ms"]))
@@ -86,15 +87,23 @@ def bufferbloat_hypotheses(
     return found
 
 
-def _least_of_path(rows: Sequence[ObservedRow]) -> dict[str, float]:
+def _least_of_path(rows: Sequence[ObservedRow], factors: Sequence[str]) -> dict[str, float]:
     """The least round trip of the path that each trial of a direction took, as far as it shows, in ms.
 
     Trials fall on paths of unlike length where their least round trips come in narrow groups far apart, or
-    where all of them are longer, or shorter, from some time on. What scatters is a queue that others fill.
+    where all of them are longer, or shorter, from some time on. What scatters is a queue that others fill,
+    and so is what goes with the settings, as where many flows never let it run empty.
     """
-    paths = _narrow_groups(rows) or _eras(rows)
+    found = (_narrow_groups(rows), _eras(rows))
+    paths = next((paths for paths in found if _have_points_in_common(paths, factors)), [list(rows)])
     least_ms = [min(map(_least_ms, path)) for path in paths]
     return {row["trial_id"]: least for path, least in zip(paths, least_ms, strict=True) for row in path}
+
+
+def _have_points_in_common(paths: Sequence[Sequence[ObservedRow]], factors: Sequence[str]) -> bool:
+    """Whether trials with the same settings fell on several of these paths."""
+    on_each = [{tuple(level_of(row, axis) for axis in factors) for row in path} for path in paths]
+    return sum(map(len, on_each)) > len(set().union(*on_each))
 
 
 def _narrow_groups(rows: Sequence[ObservedRow]) -> list[list[ObservedRow]]:

@@ -158,14 +158,16 @@ def _where(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> st
 
 
 def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> _Answer:
-    counts = queue, random, policer = tuple(map(sum, zip(*map(_drops, rows), strict=True)))
-    total = queue + random + policer
-    most = next((place for place, count in enumerate(counts) if count >= MOST * total), None)
+    counts = _sums(rows)
+    most = next((place for place, count in enumerate(counts) if count >= MOST * sum(counts)), None)
     # What the main cause dropped is said of the trials in which it did.
     own = rows if most is None else [row for row in rows if _drops(row)[most]]
     trials = _where(own, everywhere)
-    intervals = _intervals(rows)
+    intervals = _intervals(own)
+    queue, random, policer = _sums(own)
     dropped = _dropped_in(queue, random, policer, intervals)
+    if others := len(rows) - len(own):
+        dropped += f" (in {counted(others, 'other trial')} packets were dropped otherwise)"
     if most == _POLICER:
         claim = f"the emulated link's policer drops what exceeds its rate, in {trials}: {dropped}"
         claim += ". Sending at its rate loses less"
@@ -179,7 +181,13 @@ def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) ->
         claim = f"the emulated link loses packets at random, in {trials}: {dropped}"
     else:
         claim = f"the emulated link drops packets for more than one reason, in {trials}: {dropped}"
-    return _Answer(claim, f"intervals {intervals} {_METHOD_LINKS}", own, queue / total, "1")
+    share = queue / (queue + random + policer)
+    return _Answer(claim, f"intervals {intervals} {_METHOD_LINKS}", own, share, "1")
+
+
+def _sums(rows: Sequence[ObservedRow]) -> tuple[int, ...]:
+    """What links dropped in all of these, by cause."""
+    return tuple(map(sum, zip(*map(_drops, rows), strict=True)))
 
 
 def _intervals(rows: Sequence[ObservedRow]) -> str:

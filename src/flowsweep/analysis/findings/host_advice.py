@@ -110,6 +110,5 @@ def _path_words(found: _Found) -> str:
     """What a path carries, or what it leaves beside other traffic."""
     others = background_names(found.row)
     if found.left_bps is None:
-        return f", and {others} had a part of the path that is not known"
-    beside = f" beside {others}" if others else ""
-    return f", where the path carries {format_rate(found.left_bps)}{beside}"
+        return f", and {others} may have had a part of the path"
+    return f", where the path carries {format_rate(found.left_bps)}"

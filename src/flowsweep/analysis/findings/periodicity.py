@@ -63,7 +63,7 @@ def periodicity_hypotheses(
         return []
     periods_s = _periods_s(series)
     both = np.column_stack([asked.beside, beside])
-    if len(periods_s) < FEWEST_CYCLES or series.freedom < both.shape[1] + 2 + _LEAST_BEYOND:
+    if len(periods_s) < FEWEST_CYCLES or not _suffices(series, both):
         return []
     test = CourseTest(asked.models, asked.values, _sines(series, periods_s), both)
     course = test.best()
@@ -108,7 +108,7 @@ def _fundamental(series: CampaignSeries, test: CourseTest, found: _Period) -> _P
     is left open where none of them is shown, and the sine of one is half as large or larger.
     """
     beside = _with_sine(series, test.beside, found)
-    while len(multiples_s := _multiples_s(series, found.period_s)):
+    while _suffices(series, beside) and len(multiples_s := _multiples_s(series, found.period_s)):
         multiples = CourseTest(test.models, test.values, _sines(series, multiples_s), beside)
         course = multiples.best()
         amplitudes = [_amplitude(multiples.only(number)) for number in range(len(multiples_s))]
@@ -124,10 +124,15 @@ def _has_parts(series: CampaignSeries, test: CourseTest, beside: Floats, found: 
     """Whether sines of parts of a period tell more beside its own."""
     parts_s = found.period_s / np.array(_PARTS)
     parts_s = parts_s[parts_s > 2 * _step_s(series)]
-    if not len(parts_s):
+    if not len(parts_s) or not _suffices(series, beside):
         return False
     parts = CourseTest(test.models, test.values, _sines(series, parts_s), beside)
     return parts.best().p_value < SIGNIFICANCE
+
+
+def _suffices(series: CampaignSeries, beside: Floats) -> bool:
+    """Whether there are degrees of freedom enough for one more sine beside some shapes."""
+    return bool(series.freedom >= beside.shape[1] + 2 + _LEAST_BEYOND)
 
 
 def _with_sine(series: CampaignSeries, beside: Floats, found: _Period) -> Floats:

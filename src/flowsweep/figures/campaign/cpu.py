@@ -7,7 +7,7 @@ from statistics import median
 import plotly.graph_objects as go
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known, quantity_of
-from flowsweep.figures.axis import FLOWS, LENGTH, WINDOW_SUM, DrawnAxis, position
+from flowsweep.figures.axis import FLOWS, LENGTH, WINDOW_SUM, WINDOWS, DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (
     HEADROOM,
@@ -108,15 +108,22 @@ def _against_flows(group: TrialGroup, rows: Sequence[TrialRow]) -> Drawn:
 def _for_each_gb(group: TrialGroup, rows: Sequence[TrialRow]) -> Drawn:
     """What more flows cost: of one window sum where the sums are known, since flows share them."""
     sums = of_trials(WINDOW_SUM, rows)
-    series = sums if any(sums.values(rows)) else LENGTH if group.x is FLOWS else group.x
-    values = series.values(rows)
-    alike = f", at equal {series.name}" if len(values) > 1 else ""
+    shared = any(
+        len(FLOWS.values([row for row in rows if sums.value(row) == value])) > 1
+        for value in sums.values(rows)
+        if value is not None
+    )
+    series = sums if shared else LENGTH if group.x is FLOWS else group.x
+    alike = f", at equal {series.name}" if len(series.values(rows)) > 1 else ""
+    told = {series.column, FLOWS.column, *(axis.column for axis in WINDOWS)}
+    mixed = [axis.name for axis in group.varying() if axis.column not in told]
+    together = f"; trials that differ in {' and '.join(mixed)} are taken together" if mixed else ""
     x_axis = scaled_axis(FLOWS, FLOWS.values(rows))
     return Drawn(
         group.key("cpu", "flows"),
         f"{group.title} · for each GB, against flows",
         "CPU time, user and system, of all threads of the flows at each end, for each GB that they wrote or "
-        f"read; median over the trials of each number of flows{alike}.",
+        f"read; median over the trials of each number of flows{alike}{together}.",
         file_stem(group.sweep, group.title, "cpu for each gb against flows"),
         _figure(rows, series, x_axis, _over_flows, (_COST,), mode="lines+markers"),
         _rows(group, rows, (_COST,)),

@@ -8,7 +8,7 @@ from flowsweep.plan.alarms.keys import AlarmsTable, MailTable
 from flowsweep.plan.alarms.model import Alarms, Mail
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import Problem
-from flowsweep.plan.times.build import timing_of
+from flowsweep.plan.times.build import has_times
 
 _ALARMS = "alarms"
 
@@ -18,7 +18,7 @@ def alarms_problems(file: PlanFile) -> Iterator[Problem]:
     alarms = file.alarms
     if alarms is None:
         return
-    if not any(timing_of(file.campaign, sweep) for sweep in file.sweep):
+    if not any(has_times(file.campaign, sweep) for sweep in file.sweep):
         message = "has no effect: no sweep has `every` or `at`, and a campaign that runs once has no before"
         yield Problem(
             (_ALARMS,), f"{message}; leave it out, or say when a sweep runs", (("sweep",), ("campaign",))

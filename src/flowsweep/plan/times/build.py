@@ -25,11 +25,17 @@ def times_of(campaign: CampaignTable, sweep: SweepTable) -> TimesKeys:
     )
 
 
+def has_times(campaign: CampaignTable, sweep: SweepTable) -> bool:
+    """Whether a sweep runs more than once, also where something is wrong with when."""
+    times = times_of(campaign, sweep)
+    return times.every is not None or times.at is not None
+
+
 def timing_of(campaign: CampaignTable, sweep: SweepTable) -> Timing | None:
     """When a sweep without problems runs; None if once."""
-    times = times_of(campaign, sweep)
-    if times.every is None and times.at is None:
+    if not has_times(campaign, sweep):
         return None
+    times = times_of(campaign, sweep)
     usual_ns = defaults.SLIP_OF_DAY_NS if times.every is None else (times.every - (times.jitter or 0)) // 2
     return Timing(
         every_ns=times.every,

@@ -31,6 +31,11 @@ class MptcpParameters(Streams):
     """Of each connection, its first one included; None: one for each path between the hosts."""
 
     @property
+    def samples_most(self) -> int:
+        """Each is of a subflow."""
+        return super().samples_most * (self.subflows or defaults.SUBFLOWS_MAX)
+
+    @property
     def paths(self) -> int | None:
         """One for each subflow."""
         return self.subflows

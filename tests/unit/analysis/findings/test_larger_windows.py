@@ -77,3 +77,27 @@ def test_no_window_is_advised_that_tcp_cannot_have() -> None:
     assert advice is not None
     assert advice.settings == ()
     assert advice.sentence.endswith("more than any TCP connection can have (RFC 7323), so it takes 2 flows.")
+
+
+def memory(pages: int, **settings: str) -> dict[str, dict[str, dict[str, str]]]:
+    """What two machines have for TCP, and what else they have set."""
+    own = {f"net.ipv4.tcp_{name}": value for name, value in settings.items()}
+    return {name: {"sysctls": {"net.ipv4.tcp_mem": f"1 1 {pages}"} | own} for name in "ab"}
+
+
+@pytest.mark.parametrize("in_force", [1 << 28, 800_000_000])
+def test_that_no_window_can_be_so_large_is_said_whatever_memory_there_is(in_force: int) -> None:
+    row = trial(1, **FAR | {"window_recv_bytes": in_force}, rtt_min_ms=150.0, goodput_bps=9e9)
+    advice = window_advice(row, path_bps=100e9, hosts=memory(1_500_000))
+    assert advice is not None
+    assert advice.capped_bytes is None
+    assert advice.sentence.endswith("more than any TCP connection can have (RFC 7323), so it takes 2 flows.")
+
+
+def test_what_makes_windows_useless_is_named_where_there_is_no_memory_for_larger_ones() -> None:
+    row = trial(1, **FAR | {"window_recv_bytes": 4 << 20}, flows=4, rtt_min_ms=175.0, goodput_bps=9e6)
+    advice = window_advice(row, path_bps=1.5e9, hosts=memory(23_437, window_scaling="0"))
+    assert advice is not None
+    assert {one.name for one in advice.settings} == {SCALING}
+    assert "which should let" not in advice.sentence
+    assert window_advice(row, path_bps=1.5e9, hosts=memory(23_437)) is None

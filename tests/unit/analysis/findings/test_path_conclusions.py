@@ -147,20 +147,12 @@ def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -
     assert autotuning_hypotheses(observed(asked), low) == []
 
 
-def test_a_ceiling_of_autotuning_is_held_against_what_others_leave() -> None:
-    low = hosts(rmem=1 << 20, wmem=16 << 20)
+@pytest.mark.parametrize("share", [0.25, 0.0526, None])
+def test_of_a_path_that_others_may_use_nothing_is_promised(share: float | None) -> None:
     far = trial(1, rtt_min_ms=175.0, link_payload_bps=96.5e6, goodput_bps=10e6, background=["cubic"])
-    # 96.5 Mbit/s without three times 10 are 66.5, which take 1.45 MB.
-    [told] = autotuning_hypotheses(observed(far | {"share": 0.25}), low)
-    assert told.estimate.effect == pytest.approx(0.3604, rel=1e-3)
-    assert told.say("described").startswith(
-        "a → b: autotuning cannot fill the path beside cubic with 1 flow: each needs 1.45 MB in flight "
-        "(66.5 Mbit/s × 175 ms)"
-    )
-    assert autotuning_hypotheses(observed(far | {"share": 0.12}), low) == [], "others left that little"
-    [told] = autotuning_hypotheses(observed(far | {"share": None}), low)
+    [told] = autotuning_hypotheses(observed(far | {"share": share}), hosts(rmem=1 << 20, wmem=16 << 20))
     assert told.estimate.effect is None
-    assert "cannot fill the path (of which cubic had a part) with 1 flow" in told.say("described")
+    assert "cannot fill the path (of which cubic may have a part) with 1 flow" in told.say("described")
 
 
 def test_links_that_count_their_drops_are_believed() -> None:
@@ -209,6 +201,8 @@ def test_trials_in_which_something_else_dropped_are_no_evidence_of_the_main_caus
     [found] = drop_hypotheses(observed(*rows), {})
     assert " in 8 of 12 trials: " in found.say("described")
     assert " in 240 intervals of 100 ms, " in found.say("described")
+    assert " (in 4 other trials packets were dropped otherwise)" in found.say("described")
+    assert " in 8 intervals" not in found.say("described"), "of the other cause, in those others"
     assert found.evidence == tuple(row["trial_id"] for row in rows[:8])
     if most == "link_queue_drops":
         assert found.say("described").endswith("; round trips then are 1 ms longer than the least.")

@@ -10,8 +10,10 @@ from campaigns_over_time import NOISE, watched
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.over_time import over_time_hypotheses
+from flowsweep.analysis.findings.periodicity import _fundamental, _Period, _sines
 from flowsweep.analysis.statistics.campaign_series import campaign_series
 from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.statistics.red_noise import noise_models
 from long_tests import long_but_for
@@ -51,3 +53,20 @@ def test_a_sine_of_an_hour_is_a_period_of_an_hour_and_no_more() -> None:
     assert AN_HOUR.search(found.claim)
     assert found.claim.endswith(" % as a sine.")
     assert found.effect == pytest.approx(100 * math.expm1(3 * NOISE), rel=0.15)
+
+
+@pytest.mark.parametrize("beyond", [5, 6, 7])
+def test_no_more_sines_are_asked_for_than_there_are_values_to_tell_them(beyond: int) -> None:
+    """Where repeats and points leave few degrees of freedom, the sines of multiples used them up."""
+    numbers = np.arange(60)
+    waves = [3 * np.sin(2 * np.pi * numbers / length + length) for length in (2.1, 4.2, 8.4)]
+    [observed] = observations(watched(list(sum(waves)), EVERY_S))
+    series = campaign_series(design(observed))
+    assert series is not None
+    models = noise_models(series)
+    found = _Period(2.1 * EVERY_S, 3 * NOISE)
+    sines = _sines(series, np.array([found.period_s]))
+    shapes = np.random.default_rng(1).standard_normal((series.freedom, series.freedom - beyond))
+    values = series.contrasts.T @ series.averaged(sum(waves)[:, None])[:, 0] * NOISE
+    again = _fundamental(series, CourseTest(models, values, sines, shapes), found)
+    assert again.period_s == found.period_s

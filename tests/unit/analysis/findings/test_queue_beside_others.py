@@ -53,3 +53,18 @@ def test_a_queue_that_others_fill_is_a_queue(leasts_ms: tuple[float, ...]) -> No
     found = of_trials(leasts_ms)
     assert " to a round trip of 10 ms (" in found.say("described")
     assert found.method.startswith("median smoothed round trip less the least of the direction, ")
+
+
+def test_settings_that_leave_a_queue_full_are_no_other_path() -> None:
+    """With 32 flows it never runs empty: their least round trips are narrow, and longer by a queue."""
+    rows = [
+        {
+            "trial_id": str(number), "repeat": number % 2, "src": "a", "dst": "b", DIRECTION: "a → b",
+            "flows": flows, "verdict": QUEUE, "goodput_bps": 16e6, "background": ["others"],
+            "rtt_min_ms": least_ms, "rtt_median_ms": 65.0,
+        }
+        for number, (flows, least_ms) in enumerate([(1, 20.0), (1, 20.5), (32, 60.0), (32, 62.0)])
+    ]  # fmt: skip
+    [found] = bufferbloat_hypotheses(Observations("s", "copy", tuple(rows), ("flows",)))
+    assert found.estimate.effect == pytest.approx(0.045)
+    assert "unlike length" not in found.say("described")
