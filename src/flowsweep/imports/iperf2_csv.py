@@ -25,7 +25,6 @@ from flowsweep.imports.transfer import (
     FlowReport,
     LineError,
     Report,
-    Role,
     Transfer,
     bounded,
     far_end,
@@ -33,6 +32,7 @@ from flowsweep.imports.transfer import (
     split_reports,
     sum_of,
 )
+from flowsweep.run.outcome import EndRole
 
 NAME = "iperf-csv"
 COLUMNS = 9
@@ -274,7 +274,7 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
     received = [_received(connection) for connection in connections]
     udp = any(connection.udp for connection in connections)
     src, dst = connections[0].ends
-    role: Role | None = None if connections[0].from_first else "sink"
+    role: EndRole | None = None if connections[0].from_first else "sink"
     if any(received):
         role = "source"
     elif udp and role is None:
@@ -296,7 +296,7 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
     )
 
 
-def _common_role(flows: Sequence[FlowReport]) -> Role | None:
+def _common_role(flows: Sequence[FlowReport]) -> EndRole | None:
     """The end that wrote what is reported of datagrams; None if nothing was lost and there is no whole."""
     roles = {iperf2_datagrams.role_of_csv((*flow.intervals, flow.whole)) for flow in flows} - {None}
     return roles.pop() if len(roles) == 1 else None

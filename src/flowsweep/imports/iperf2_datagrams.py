@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.imports.ranges import REAL, WHOLE
-from flowsweep.imports.transfer import Datagrams, FlowReport, Report, Role
+from flowsweep.imports.transfer import Datagrams, FlowReport, Report
+from flowsweep.run.outcome import EndRole
 
 COLUMNS = 5
 """Of the CSV, behind those of TCP: jitter in ms, lost, all, percent, out of order."""
@@ -63,7 +64,7 @@ def asked(line: str) -> tuple[int, int | None] | None:
     return length_bytes, round(float(f"{length_bytes * 8e6 / gap_us:.{digits}g}"))
 
 
-def role_of_csv(reports: Sequence[Report]) -> Role | None:
+def role_of_csv(reports: Sequence[Report]) -> EndRole | None:
     """Which end wrote a flow's rows: the sender has no number of all in the last one, and no jitter."""
     if reports[-1].start_ns == 0 and reports[-1].datagrams is None:
         return "source"

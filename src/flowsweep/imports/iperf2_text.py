@@ -17,7 +17,6 @@ from flowsweep.imports.transfer import (
     FlowReport,
     LineError,
     Report,
-    Role,
     Test,
     Transfer,
     bounded,
@@ -26,6 +25,7 @@ from flowsweep.imports.transfer import (
     split_reports,
     sum_of,
 )
+from flowsweep.run.outcome import EndRole
 from flowsweep.tests import facts_of
 
 NAME = "iperf-text"
@@ -53,7 +53,7 @@ _DATE = re.compile(rf" on (\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.{WHOLE})? \((?:
 _REVERSE = "(reverse)"
 _OVER_ONE_CONNECTION = ("(full-duplex)", "(bb ")
 """--full-duplex and --bounceback."""
-_OTHER: dict[Role, Role] = {"source": "sink", "sink": "source"}
+_OTHER: dict[EndRole, EndRole] = {"source": "sink", "sink": "source"}
 
 _BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -130,10 +130,10 @@ class _Setting:
 class _Test:
     local: str
     remote: str
-    role: Role
+    role: EndRole
     setting: _Setting
     started_at: datetime | None
-    begun_by: Role
+    begun_by: EndRole
     """Of the heading above: with --reverse the other one."""
     simultaneous: bool = False
     flows: list[_Flow] = field(default_factory=list)
@@ -149,7 +149,7 @@ class _Test:
     part_of: "_Test | None" = None
 
     @property
-    def key(self) -> tuple[str, Role]:
+    def key(self) -> tuple[str, EndRole]:
         """Which of the tests that run it is."""
         return self.remote, self.role
 
@@ -210,18 +210,18 @@ class _Log:
 
     def __init__(self) -> None:
         self._tests: list[_Test] = []
-        self._open: dict[tuple[str, Role], _Test] = {}
-        self._parallel: dict[tuple[str, Role], _Test] = {}
+        self._open: dict[tuple[str, EndRole], _Test] = {}
+        self._parallel: dict[tuple[str, EndRole], _Test] = {}
         """Those of the open ones that have several flows."""
-        self._under_way: dict[Role, list[_Test]] = {}
+        self._under_way: dict[EndRole, list[_Test]] = {}
         """Those with rows since the last heading, by the role of the heading that they began under."""
         self._flows: dict[str, tuple[_Test, _Flow]] = {}
-        self._settings: dict[Role, _Setting] = {}
-        self._ports: dict[Role, set[str]] = {"source": set(), "sink": set()}
+        self._settings: dict[EndRole, _Setting] = {}
+        self._ports: dict[EndRole, set[str]] = {"source": set(), "sink": set()}
         """What was listened on, and what was connected to: with -d and -r one end does both."""
         self._served: set[str] = set()
         """Hosts that connected to this one."""
-        self._role: Role = "source"
+        self._role: EndRole = "source"
         self._from_server: set[str] = set()
         """Ids of flows of which the server's report follows."""
 
@@ -289,7 +289,7 @@ class _Log:
             self._parallel[test.key] = test
         self._flows[flow_id] = (test, flow)
 
-    def _test_of(self, found: re.Match[str], role: Role, flow_id: str) -> _Test:
+    def _test_of(self, found: re.Match[str], role: EndRole, flow_id: str) -> _Test:
         """The test that a connection belongs to: the open one of its hosts, or a new one."""
         local, remote = (found[name].partition("%")[0] for name in ("local", "remote"))
         last, known = self._open.get((remote, role)), self._flows.get(flow_id)
@@ -308,7 +308,7 @@ class _Log:
         self._tests.append(test)
         return test
 
-    def _role_of(self, found: re.Match[str]) -> Role:
+    def _role_of(self, found: re.Match[str]) -> EndRole:
         """The end that sends is the one that did not listen, but for --reverse."""
         listened = found["local_port"] in self._ports["sink"]
         connected = found["remote_port"] in self._ports["source"]
@@ -325,7 +325,7 @@ class _Log:
             return False
         return not (found["remote_port"] in self._ports["source"] and found["remote"] in self._served)
 
-    def _setting_of(self, found: re.Match[str], role: Role) -> _Setting:
+    def _setting_of(self, found: re.Match[str], role: EndRole) -> _Setting:
         """What the lines above say of a new test: in reverse they are of the same protocol, and no more."""
         if not self._reversed(found):
             return self._settings.setdefault(role, _Setting())

@@ -7,7 +7,8 @@ from typing import Any
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
 from flowsweep.imports.iperf3_model import Connection, Count, Document, TestStart
-from flowsweep.imports.transfer import FarEnd, FlowReport, PlaceError, Report, Role, Transfer, far_end, sum_of
+from flowsweep.imports.transfer import FarEnd, FlowReport, PlaceError, Report, Transfer, far_end, sum_of
+from flowsweep.run.outcome import EndRole
 
 
 def transfers_of(document: Document, line: int) -> tuple[Transfer, ...]:
@@ -103,7 +104,7 @@ class _Way:
             as_before=before,
         )
 
-    def _of_linux(self) -> tuple[Role, ...]:
+    def _of_linux(self) -> tuple[EndRole, ...]:
         if not (self.document.start.system_info or "").startswith("Linux "):
             return ()
         return ("source" if self._sends else "sink",)

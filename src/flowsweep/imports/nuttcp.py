@@ -18,13 +18,13 @@ from flowsweep.imports.transfer import (
     FlowReport,
     LineError,
     Report,
-    Role,
     TcpState,
     Test,
     Transfer,
     bounded,
     split_reports,
 )
+from flowsweep.run.outcome import EndRole
 
 NAME = "nuttcp"
 
@@ -186,7 +186,7 @@ class _Test:
         """Whether there was one flow: what nuttcp tells is of all flows together."""
         return self.flows in (None, 1)
 
-    def _ends(self, line: int) -> tuple[Role, FlowReport, FarEnd | None]:
+    def _ends(self, line: int) -> tuple[EndRole, FlowReport, FarEnd | None]:
         """The receiver and, with `-v`, the sender; where nothing of the receiver follows, the sender."""
         source = None if self.sent is None else self._source(self.sent)
         if source is not None and not self.rows:

@@ -14,7 +14,8 @@ from flowsweep.archive import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.defaults import IMPORT_BINS_PER_INTERVAL, MILLISECOND_NS, MINIMUM_BINS, NAME_MAX_CHARACTERS
 from flowsweep.imports.occasions import Occasions
 from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
-from flowsweep.imports.transfer import Report, Role, Transfer
+from flowsweep.imports.transfer import Report, Transfer
+from flowsweep.run.outcome import EndRole
 from flowsweep.wording import format_duration, printable
 
 _POINT = (
@@ -195,10 +196,10 @@ def _reason(told: str | None) -> str | None:
     return printable(told if len(told) <= _LONGEST_REASON else f"{told[: _LONGEST_REASON - 1]}…")
 
 
-def _ends(transfer: Transfer) -> dict[Role, ImportedEnd]:
+def _ends(transfer: Transfer) -> dict[EndRole, ImportedEnd]:
     """The end that wrote the file, and the other one where the file has its counts."""
-    role: Role = transfer.role or "source"
-    other: Role = "sink" if role == "source" else "source"
+    role: EndRole = transfer.role or "source"
+    other: EndRole = "sink" if role == "source" else "source"
     hosts = {"source": transfer.src or "", "sink": transfer.dst or ""}
     total, far = transfer.total, transfer.far
     # One row for several flows is their sum.

@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from flowsweep.archive.parquet import NEEDED_FIELDS
-from flowsweep.imports.transfer import FlowReport, Report, Role, Transfer
+from flowsweep.imports.transfer import FlowReport, Report, Transfer
+from flowsweep.run.outcome import EndRole
 from flowsweep.run.tables import FLOWS_SCHEMA
 
 _TCP_FIELDS = tuple(
@@ -29,7 +30,7 @@ _NO_SAMPLES, _NO_FLOWS, _NO_ECHOES, _NO_DATAGRAMS = (
 class ImportedEnd:
     """What a file says of one end of a transfer."""
 
-    role: Role
+    role: EndRole
     host: str
     peer: str
     rate_bps: float

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from flowsweep.defaults import IMPORT_TESTS_MAX
+from flowsweep.run.outcome import EndRole
 
-Role = Literal["source", "sink"]
 Test = Literal["tcp", "udp"]
 
 
@@ -141,7 +141,7 @@ class Transfer:
 
     src: str | None
     dst: str | None
-    role: Role | None
+    role: EndRole | None
     """The end that counted; where nobody says, the source is taken to be it."""
     total: Report | MeanRate
     """Of all flows together."""
@@ -155,7 +155,7 @@ class Transfer:
     window_recv_bytes: int | None = None
     window_granted_send_bytes: int | None = None
     window_granted_recv_bytes: int | None = None
-    of_linux: tuple[Role, ...] = ()
+    of_linux: tuple[EndRole, ...] = ()
     """Ends of which the file says so: what Linux grants is twice of what it uses."""
     length_bytes: int | None = None
     congestion: str | None = None
