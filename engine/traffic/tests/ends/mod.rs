@@ -25,7 +25,7 @@ pub struct End {
     pub control: Arc<Control>,
     tables: Arc<Mutex<Tables>>,
     events: Receiver<Event>,
-    thread: JoinHandle<()>,
+    pub thread: JoinHandle<()>,
 }
 
 struct Collector {

@@ -8,7 +8,10 @@ use std::{
 
 use wire::{Phase, RendezvousRole, Role, TcpSettings, Token};
 
-use crate::support::{End, connect, listen, prepare, settings};
+use crate::{
+    ends::End,
+    support::{connect, connected_report, listen, prepare, settings},
+};
 
 #[test]
 fn a_clipped_window_fails_before_any_traffic() {
@@ -57,7 +60,7 @@ fn rejected_connections_are_counted_and_disturb_nothing() {
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, tcp));
     source.connected();
     source.control.start(Instant::now());
-    let report = sink.connected_report();
+    let report = connected_report(sink);
     let seen = report.rejected_connections;
     assert_eq!((seen.not_an_engine, seen.wrong_token, seen.wrong_flow, seen.unfinished), (1, 1, 1, 1));
     assert_eq!(report.incomplete, None);
@@ -90,7 +93,7 @@ fn a_crowd_of_silent_connections_does_not_keep_the_flows_out() {
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, tcp));
     source.connected();
     source.control.start(Instant::now());
-    let report = sink.connected_report();
+    let report = connected_report(sink);
     assert!(report.rejected_connections.crowded_out > 0);
     assert_eq!(report.rejected_connections.crowded_out + report.rejected_connections.unfinished, 100);
     assert_eq!(report.incomplete, None);

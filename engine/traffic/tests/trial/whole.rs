@@ -9,7 +9,10 @@ use std::{
 use arrow_array::{Array, Int64Array};
 use wire::{Event, FlowEnd, Mode, Report, Role, TcpSettings, Token, Until};
 
-use crate::support::{End, connect, listen, settings};
+use crate::{
+    ends::End,
+    support::{bytes_of_flows, connect, connected_report, listen, settings},
+};
 
 #[test]
 fn one_flow_over_ipv4() {
@@ -101,9 +104,9 @@ fn settings_reach_the_kernel() {
     assert!(granted.mss_bytes.is_some_and(|bytes| bytes <= 1000));
     assert_eq!(sink.connected().granted.window_bytes, Some(131_072));
     source.control.start(Instant::now());
-    let samples = source.samples.clone();
-    assert_eq!(source.report().0.incomplete, None);
-    let paced = samples.lock().unwrap().iter().all(|batch| {
+    let (report, tables) = source.report();
+    assert_eq!(report.incomplete, None);
+    let paced = tables["samples"].iter().all(|batch| {
         let rates = batch.column_by_name("max_pacing_rate_bytes_per_s").unwrap();
         rates.as_any().downcast_ref::<Int64Array>().unwrap().iter().all(|rate| rate == Some(10_000_000))
     });
@@ -120,7 +123,7 @@ fn flows_that_carry_nothing_or_end_early_are_not_whole() {
         flow.read_exact(&mut answer).unwrap();
         flow.write_all(&vec![7; bytes]).unwrap();
         drop(flow);
-        let report = sink.connected_report();
+        let report = connected_report(sink);
         assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("ended_early"), "{bytes} B");
     }
 }
@@ -183,7 +186,8 @@ pub fn runs_whole(address: &str, listener: Role, tcp: &TcpSettings) -> (Report, 
     listening.connected();
     let (source, sink) = if listener == Role::Sink { (connecting, listening) } else { (listening, connecting) };
     source.control.start(Instant::now());
-    let ((sent, sent_samples), (read, read_samples)) = (source.report(), sink.report());
+    let ((sent, sent_tables), (read, read_tables)) = (source.report(), sink.report());
+    let (sent_samples, read_samples) = (bytes_of_flows(&sent_tables), bytes_of_flows(&read_tables));
     for (one, other) in sent.flows.iter().zip(&read.flows) {
         assert!(one.bytes > 0);
         assert_eq!(one.bytes, other.bytes, "flow {}", one.flow);
