@@ -160,25 +160,17 @@ mod tests {
 
     fn settings() -> QuicSettings {
         QuicSettings {
-            perf: false,
             flows: 1,
             streams: 1,
             length_bytes: 128 << 10,
-            window_bytes: None,
-            stream_window_bytes: None,
-            congestion: None,
-            datagram_bytes: None,
             gso: true,
             gro: true,
             duration_us: 1_000_000,
-            pad_us: 0,
             sample_interval_us: 100_000,
             connect_timeout_us: 20_000_000,
             drain_timeout_us: 1_000_000,
             silence_timeout_us: 20_000_000,
-            rate_bps: None,
-            cpus: Vec::new(),
-            family: None,
+            ..QuicSettings::default()
         }
     }
 

@@ -2,8 +2,7 @@ use std::{path::Path, time::Instant};
 
 use arrow_array::{Array, Int64Array};
 use wire::{
-    Cache, Content, Encryption, FileSettings, Mode, Part, Prepare, RendezvousRole, Report, Role, Sync, TcpSettings,
-    Test, Token, Verify,
+    Cache, Content, FileSettings, Part, Prepare, RendezvousRole, Report, Role, Sync, TcpSettings, Test, Token, Verify,
 };
 
 use crate::ends::{End, Tables};
@@ -13,26 +12,12 @@ pub fn settings(folder: &Path) -> FileSettings {
     let tcp = TcpSettings {
         flows: 2,
         length_bytes: 16 << 10,
-        window_bytes: None,
-        clip_allowed: false,
-        congestion: None,
         duration_us: 30_000_000,
-        pad_us: 0,
         sample_interval_us: 5_000,
         connect_timeout_us: 20_000_000,
         drain_timeout_us: 20_000_000,
         silence_timeout_us: 20_000_000,
-        rate_bps: None,
-        pacing_rate_bps: None,
-        mss_bytes: None,
-        dscp: None,
-        no_delay: false,
-        fwmark: None,
-        cpus: Vec::new(),
-        family: None,
-        mode: Mode::Copy,
-        encryption: Encryption::None,
-        until: None,
+        ..TcpSettings::default()
     };
     FileSettings {
         tcp,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use iperf3::COOKIE_BYTES;
-use wire::{Encryption, Event, Iperf3, Mode, Prepare, RendezvousRole, Role, TcpSettings, Test, Token};
+use wire::{Event, Iperf3, Prepare, RendezvousRole, Role, TcpSettings, Test, Token};
 
 use crate::ends::End;
 
@@ -87,25 +87,12 @@ pub fn settings(flows: u32) -> TcpSettings {
     TcpSettings {
         flows,
         length_bytes: 16 << 10,
-        window_bytes: None,
-        clip_allowed: false,
-        congestion: None,
         duration_us: 60_000_000,
         pad_us: 50_000,
         sample_interval_us: 20_000,
         connect_timeout_us: 15_000_000,
         drain_timeout_us: 15_000_000,
         silence_timeout_us: 15_000_000,
-        rate_bps: None,
-        pacing_rate_bps: None,
-        mss_bytes: None,
-        dscp: None,
-        no_delay: false,
-        fwmark: None,
-        cpus: Vec::new(),
-        family: None,
-        mode: Mode::Copy,
-        encryption: Encryption::None,
-        until: None,
+        ..TcpSettings::default()
     }
 }

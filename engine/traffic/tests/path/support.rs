@@ -80,21 +80,12 @@ fn prepare(role: Role, rendezvous: RendezvousRole, path: PathSettings) -> Prepar
 /// Nothing but what a test adds.
 pub fn settings() -> PathSettings {
     PathSettings {
-        ttl_max: 0,
-        sizes_bytes: Vec::new(),
-        probes: 0,
         every_us: 2_000,
         timeout_us: 500_000,
-        trains: 0,
-        train_packets: 0,
-        train_bytes: 0,
-        streams: 0,
-        stream_packets: 0,
-        stream_rates: 0,
         deadline_us: 20_000_000,
         connect_timeout_us: 5_000_000,
         seed: 7,
-        family: None,
+        ..PathSettings::default()
     }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use arrow_array::{Array, Int32Array, Int64Array};
-use wire::{Encryption, Mode, Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token};
+use wire::{Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token};
 
 use crate::ends::{End, Tables};
 
@@ -28,26 +28,13 @@ pub fn settings(flows: u32) -> TcpSettings {
     TcpSettings {
         flows,
         length_bytes: 16 << 10,
-        window_bytes: None,
-        clip_allowed: false,
-        congestion: None,
         duration_us: 200_000,
         pad_us: 50_000,
         sample_interval_us: 20_000,
         connect_timeout_us: 15_000_000,
         drain_timeout_us: 15_000_000,
         silence_timeout_us: 15_000_000,
-        rate_bps: None,
-        pacing_rate_bps: None,
-        mss_bytes: None,
-        dscp: None,
-        no_delay: false,
-        fwmark: None,
-        cpus: Vec::new(),
-        family: None,
-        mode: Mode::Copy,
-        encryption: Encryption::None,
-        until: None,
+        ..TcpSettings::default()
     }
 }
 

@@ -70,8 +70,6 @@ pub fn settings(flows: u32) -> UdpSettings {
     UdpSettings {
         flows,
         length_bytes: 1000,
-        window_bytes: None,
-        clip_allowed: false,
         duration_us: 200_000,
         pad_us: 50_000,
         sample_interval_us: 20_000,
@@ -79,12 +77,9 @@ pub fn settings(flows: u32) -> UdpSettings {
         drain_us: 200_000,
         silence_timeout_us: 10_000_000,
         rate_bps: Some(8_000_000),
-        spacing_ns: None,
         gso: true,
         gro: true,
-        dscp: None,
-        cpus: Vec::new(),
-        family: None,
+        ..UdpSettings::default()
     }
 }
 
