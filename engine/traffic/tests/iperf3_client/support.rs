@@ -8,9 +8,9 @@ use std::{
 };
 
 use iperf3::COOKIE_BYTES;
-use wire::{Event, Iperf3, Prepare, RendezvousRole, Role, TcpSettings, Test, Token};
+use wire::{Event, Iperf3, Prepare, Role, TcpSettings, Test};
 
-use crate::ends::End;
+use crate::ends::{End, connect};
 
 thread_local! {
     /// Where the script's own thread takes the streams of a test.
@@ -52,20 +52,7 @@ impl Server {
 
     /// A trial with this server.
     pub fn prepare(&self, role: Role, tcp: TcpSettings, iperf3: Iperf3) -> Prepare {
-        Prepare {
-            trial: "t".into(),
-            role,
-            token: Token([1; 16]),
-            answer: Token([2; 16]),
-            rendezvous: RendezvousRole::Connect {
-                address: "127.0.0.1".into(),
-                port: self.port,
-                bind: None,
-                further: vec![],
-            },
-            test: Test::Tcp(tcp),
-            iperf3: Some(iperf3),
-        }
+        Prepare { iperf3: Some(iperf3), ..connect(role, "127.0.0.1", self.port, Test::Tcp(tcp)) }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::{net::UdpSocket, time::Instant};
 
-use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Int32Array, Int64Array, RecordBatch, StringArray};
 use wire::{Report, Role, TcpSettings};
 
 use crate::{
-    ends::{End, Tables},
+    ends::{End, Tables, column},
     support::{connect, listen, settings},
 };
 
@@ -73,7 +73,10 @@ fn bbr_tells_its_bandwidth_at_the_source_alone() {
 }
 
 fn bandwidths((_, tables): &(Report, Tables)) -> Vec<Option<i64>> {
-    tables["samples"].iter().flat_map(|batch| int64(batch, "bbr_bw_bytes_per_s").iter().collect::<Vec<_>>()).collect()
+    tables["samples"]
+        .iter()
+        .flat_map(|batch| column::<Int64Array>(batch, "bbr_bw_bytes_per_s").iter().collect::<Vec<_>>())
+        .collect()
 }
 
 struct Row {
@@ -84,9 +87,8 @@ struct Row {
 
 fn rows_of(cpu: &[RecordBatch], kind: &str, id: i32) -> Vec<Row> {
     let rows = cpu.iter().flat_map(|batch| {
-        let kinds = batch.column_by_name("kind").unwrap().as_any().downcast_ref::<StringArray>().unwrap().clone();
-        let ids = batch.column_by_name("id").unwrap().as_any().downcast_ref::<Int32Array>().unwrap().clone();
-        let (start, end, busy) = (int64(batch, "start_ns"), int64(batch, "end_ns"), int64(batch, "busy_us"));
+        let (kinds, ids): (StringArray, Int32Array) = (column(batch, "kind"), column(batch, "id"));
+        let [start, end, busy]: [Int64Array; 3] = ["start_ns", "end_ns", "busy_us"].map(|name| column(batch, name));
         (0..batch.num_rows()).filter_map(move |row| {
             let wanted = kinds.value(row) == kind && ids.value(row) == id;
             let (start_ns, end_ns, busy_us) = (start.value(row), end.value(row), busy.value(row));
@@ -94,10 +96,6 @@ fn rows_of(cpu: &[RecordBatch], kind: &str, id: i32) -> Vec<Row> {
         })
     });
     rows.collect()
-}
-
-fn int64(batch: &RecordBatch, name: &str) -> Int64Array {
-    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone()
 }
 
 /// What source and sink of a trial over loopback reported.

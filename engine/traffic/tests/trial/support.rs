@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
-use arrow_array::{Array, Int32Array, Int64Array};
-use wire::{Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token};
+use arrow_array::{Int32Array, Int64Array};
+use wire::{Prepare, Report, Role, TcpSettings, Test};
 
-use crate::ends::{End, Tables};
+use crate::ends::{self, End, Tables, column};
 
 /// The report of an end that has not said yet that it is connected.
 pub fn connected_report(end: End) -> Report {
@@ -15,8 +15,7 @@ pub fn connected_report(end: End) -> Report {
 pub fn bytes_of_flows(tables: &Tables) -> HashMap<i32, i64> {
     let mut bytes = HashMap::new();
     for batch in &tables["samples"] {
-        let flows = batch.column_by_name("flow").unwrap().as_any().downcast_ref::<Int32Array>().unwrap();
-        let passed = batch.column_by_name("bytes").unwrap().as_any().downcast_ref::<Int64Array>().unwrap();
+        let (flows, passed): (Int32Array, Int64Array) = (column(batch, "flow"), column(batch, "bytes"));
         for (flow, passed) in flows.values().iter().zip(passed.values()) {
             *bytes.entry(*flow).or_insert(0) += passed;
         }
@@ -38,22 +37,10 @@ pub fn settings(flows: u32) -> TcpSettings {
     }
 }
 
-pub fn prepare(role: Role, rendezvous: RendezvousRole, tcp: TcpSettings) -> Prepare {
-    Prepare {
-        trial: "t".into(),
-        role,
-        token: Token([1; 16]),
-        answer: Token([2; 16]),
-        rendezvous,
-        test: Test::Tcp(tcp),
-        iperf3: None,
-    }
-}
-
 pub fn listen(role: Role, tcp: TcpSettings) -> Prepare {
-    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, tcp)
+    ends::listen(role, Test::Tcp(tcp))
 }
 
 pub fn connect(role: Role, address: &str, port: u16, tcp: TcpSettings) -> Prepare {
-    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, tcp)
+    ends::connect(role, address, port, Test::Tcp(tcp))
 }
