@@ -8,8 +8,6 @@ use crate::Deadlines;
 pub const PORT: u16 = 5201;
 /// Tests that run at once.
 pub const TESTS_MAX: usize = 64;
-/// One address (of IPv6: one /64) has one in so many of the places: others find some, however many come from there.
-pub const PART_OF_ONE_ORIGIN: usize = 4;
 /// While somebody waits whom only others' tests keep out: how long a test may do nothing with its place. Ten honest clients
 /// are to be served within 10 s; a client over a path of seconds still opens its streams.
 pub const CROWDED_PATIENCE: Duration = Duration::from_secs(3);
