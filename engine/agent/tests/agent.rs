@@ -10,10 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wire::{
-    Encryption, Event, FrameKind, HEADER_BYTES, MAGIC, Mode, Prepare, RendezvousRole, Request, Role, TcpSettings, Test,
-    Token,
-};
+use wire::{Event, FrameKind, HEADER_BYTES, MAGIC, Prepare, RendezvousRole, Request, Role, TcpSettings, Test, Token};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -70,26 +67,13 @@ fn prepare(role: Role, rendezvous: RendezvousRole) -> Request {
     let tcp = TcpSettings {
         flows: 2,
         length_bytes: 1 << 16,
-        window_bytes: None,
-        clip_allowed: false,
-        congestion: None,
         duration_us: 60_000_000,
-        pad_us: 0,
         sample_interval_us: 100_000,
         connect_timeout_us: 5_000_000,
         drain_timeout_us: 5_000_000,
         silence_timeout_us: 5_000_000,
         rate_bps: Some(8_000_000),
-        pacing_rate_bps: None,
-        mss_bytes: None,
-        dscp: None,
-        no_delay: false,
-        fwmark: None,
-        cpus: Vec::new(),
-        family: None,
-        mode: Mode::Copy,
-        encryption: Encryption::None,
-        until: None,
+        ..TcpSettings::default()
     };
     let (token, answer) = (Token([3; 16]), Token([4; 16]));
     Request::Prepare(Box::new(Prepare {

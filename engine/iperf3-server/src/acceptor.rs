@@ -168,7 +168,7 @@ impl Acceptor {
         let Ok(mut pending) = PendingClient::new(stream, peer, self.accepted, self.shared.config.deadlines, now) else {
             return;
         };
-        if !self.shared.config.limits.admits(peer) {
+        if !serving::admits(&self.shared.config.limits.networks, peer) {
             self.note_refusal(peer, "its network may not test here");
             pending.deny(now);
         }

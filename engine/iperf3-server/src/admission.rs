@@ -1,6 +1,6 @@
 //! Who may test now, who waits, who is sent away.
 
-use crate::defaults::PART_OF_ONE_ORIGIN;
+use serving::defaults::PART_OF_ONE_ORIGIN;
 
 /// How many tests run at once, and how many clients wait for a place.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use crate::defaults;
-
-/// How long a server waits for what a client has to do. The defaults have their reasons in [`defaults`].
+/// How long a server waits for what a client has to do. The defaults stand in `defaults`.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadlines {
     /// For the cookie of a pending client.
@@ -31,23 +29,4 @@ pub struct Deadlines {
     pub drain: Duration,
     /// For a client to say that it is done.
     pub done: Duration,
-}
-
-impl Default for Deadlines {
-    fn default() -> Self {
-        Self {
-            cookie: defaults::COOKIE_TIMEOUT,
-            params: defaults::PARAMS_TIMEOUT,
-            authentication: defaults::AUTHENTICATION_TIMEOUT,
-            leaving: defaults::LEAVING_TIMEOUT,
-            turn: defaults::TURN_TIMEOUT,
-            streams: defaults::STREAMS_TIMEOUT,
-            write: defaults::WRITE_TIMEOUT,
-            grace: defaults::GRACE,
-            results: defaults::RESULTS_TIMEOUT,
-            drain_quiet: defaults::DRAIN_QUIET,
-            drain: defaults::DRAIN_TIMEOUT,
-            done: defaults::DONE_TIMEOUT,
-        }
-    }
 }

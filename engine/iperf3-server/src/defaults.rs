@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use crate::Deadlines;
+
 /// Where iperf3 listens.
 pub const PORT: u16 = 5201;
 /// Tests that run at once.
 pub const TESTS_MAX: usize = 64;
-/// One address (of IPv6: one /64) has one in so many of the places: others find some, however many come from there.
-pub const PART_OF_ONE_ORIGIN: usize = 4;
 /// While somebody waits whom only others' tests keep out: how long a test may do nothing with its place. Ten honest clients
 /// are to be served within 10 s; a client over a path of seconds still opens its streams.
 pub const CROWDED_PATIENCE: Duration = Duration::from_secs(3);
@@ -19,24 +19,6 @@ pub const PENDING_CLIENTS_MAX: usize = 256;
 pub const ACCEPTED_AT_ONCE: usize = 64;
 /// How long the kernel keeps connections until they are accepted, as a number of them.
 pub const BACKLOG: i32 = 1024;
-/// A client sends its cookie at once: this is for lost packets.
-pub const COOKIE_TIMEOUT: Duration = Duration::from_secs(5);
-/// From the request for parameters until they are received.
-pub const PARAMS_TIMEOUT: Duration = Duration::from_secs(10);
-/// From sending a token until its user is authenticated: each that waits takes milliseconds, with a long key a second.
-pub const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection that was refused is kept until the peer has closed it, so that it can read why.
-pub const LEAVING_TIMEOUT: Duration = Duration::from_secs(2);
-/// For all streams of a test to be opened.
-pub const STREAMS_TIMEOUT: Duration = Duration::from_secs(20);
-/// For one message to be written to a client.
-pub const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
-/// For a client's results to arrive completely.
-pub const RESULTS_TIMEOUT: Duration = Duration::from_secs(30);
-/// For a client to say that it is done, after it has got everything.
-pub const DONE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Beyond its duration a test may last as long as iperf3's own server lets it.
-pub const GRACE: Duration = Duration::from_secs(40);
 /// Without progress of a direction: from a client that is to send, to one that is to read, or to its end once it has all.
 pub const NO_DATA_TIMEOUT: Duration = Duration::from_secs(30);
 /// What is a progress, in bytes; less where a single write of the test is shorter.
@@ -51,10 +33,6 @@ pub const STOPPING_LEAVE: Duration = Duration::from_millis(300);
 pub const LOG_FLUSH: Duration = Duration::from_millis(400);
 /// How often a test looks at whether it is to stop.
 pub const STOP_CHECK: Duration = Duration::from_millis(100);
-/// What a test of a number of bytes waits for, once the client has said how many it sent: without any progress.
-pub const DRAIN_QUIET: Duration = Duration::from_secs(2);
-/// And altogether: a client waits for results for 10 s.
-pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(8);
 /// Between two rows of the log.
 pub const INTERVAL: Duration = Duration::from_secs(1);
 /// A client's results, beside what a server prints, take 200 bytes a stream; of 256 streams at most.
@@ -67,8 +45,6 @@ pub const KEEPALIVE_IDLE: Duration = Duration::from_secs(2);
 pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
 /// Openings of streams that are looked at before everybody else is again.
 pub const OPENINGS_AT_ONCE: usize = 256;
-/// For other tests of the same client's address to have their streams of datagrams opened.
-pub const TURN_TIMEOUT: Duration = Duration::from_secs(120);
 /// Between two looks at whether an opening was repeated.
 pub const OPENING_CHECK: Duration = Duration::from_millis(50);
 /// Receive buffer that is requested for a stream of datagrams.
@@ -104,3 +80,27 @@ pub const RATE_PART: Duration = Duration::from_millis(5);
 pub const LIMITED_WINDOW: Duration = Duration::from_millis(500);
 /// And each of them at least, in bytes.
 pub const LIMITED_WINDOW_BYTES_MIN: usize = 64 << 10;
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            // A client sends it at once: this is for lost packets.
+            cookie: Duration::from_secs(5),
+            params: Duration::from_secs(10),
+            // Each that waits takes milliseconds, with a long key a second.
+            authentication: Duration::from_secs(10),
+            // It can read why until then.
+            leaving: Duration::from_secs(2),
+            turn: Duration::from_secs(120),
+            streams: Duration::from_secs(20),
+            write: Duration::from_secs(5),
+            // As long as iperf3's own server lets a test last.
+            grace: Duration::from_secs(40),
+            results: Duration::from_secs(30),
+            drain_quiet: Duration::from_secs(2),
+            // A client waits for results for 10 s.
+            drain: Duration::from_secs(8),
+            done: Duration::from_secs(10),
+        }
+    }
+}

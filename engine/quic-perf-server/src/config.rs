@@ -53,12 +53,6 @@ impl Config {
     /// How many of so many places one address may have, if nobody says it.
     #[must_use]
     pub fn share_of_one(connections_max: usize) -> usize {
-        connections_max.div_ceil(defaults::PART_OF_ONE_ORIGIN)
-    }
-
-    /// Whether somebody may connect at all.
-    #[must_use]
-    pub fn admits(&self, peer: IpAddr) -> bool {
-        self.networks.is_empty() || self.networks.iter().any(|network| network.contains(peer))
+        connections_max.div_ceil(serving::defaults::PART_OF_ONE_ORIGIN)
     }
 }

@@ -6,8 +6,6 @@ use std::time::Duration;
 pub const PORT: u16 = 4433;
 /// Connections at once. With [`WINDOW_BYTES`] they keep 512 MiB at most.
 pub const CONNECTIONS_MAX: usize = 32;
-/// One address (of IPv6: one /64) has one in so many of the places.
-pub const PART_OF_ONE_ORIGIN: usize = 4;
 /// Streams of a connection at once, of each kind.
 pub const STREAMS_MAX: u32 = 128;
 /// Bytes of a stream in each direction: more than a connection carries in [`DURATION_MAX`].

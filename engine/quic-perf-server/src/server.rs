@@ -133,7 +133,7 @@ impl Shared {
     /// Sends nothing to an address that may not connect, and only Retry to one that has not shown that it is its own.
     fn take(self: &Arc<Self>, incoming: Incoming) {
         let client = connection::canonical(incoming.remote_address());
-        if !self.config.admits(client.ip()) {
+        if !serving::admits(&self.config.networks, client.ip()) {
             self.refused(client, "its address lies in no network that is allowed");
             return incoming.ignore();
         }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+/// One address (of IPv6: one /64) has one in so many of the places: others find some, however many come from there.
+pub const PART_OF_ONE_ORIGIN: usize = 4;
 /// Lines of the log that are not written yet, in bytes: ten seconds of 64 tests of a few streams each.
 pub const LOG_BYTES_MAX: usize = 4 << 20;
 /// Stack of the thread that writes it, in bytes.

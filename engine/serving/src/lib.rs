@@ -9,6 +9,6 @@ mod refusals;
 
 pub use everywhere::everywhere;
 pub use log::Log;
-pub use network::{Network, NetworkError};
+pub use network::{Network, NetworkError, admits};
 pub use origin::Origin;
 pub use refusals::Refusals;

@@ -29,6 +29,12 @@ impl Network {
     }
 }
 
+/// Whether somebody may come at all: everybody where there are no networks.
+#[must_use]
+pub fn admits(networks: &[Network], peer: IpAddr) -> bool {
+    networks.is_empty() || networks.iter().any(|network| network.contains(peer))
+}
+
 impl FromStr for Network {
     type Err = NetworkError;
 
@@ -75,6 +81,14 @@ mod tests {
         assert!(holds("0.0.0.0/0", "203.0.113.9") && !holds("0.0.0.0/0", "2001:db8::1"));
         assert!(holds("2001:db8::/32", "2001:db8:ffff::1") && !holds("2001:db8::/32", "2001:db9::1"));
         assert!(holds("192.0.2.0/24", "::ffff:192.0.2.9"));
+    }
+
+    #[test]
+    fn one_of_the_networks_is_enough_and_none_is_no_bound() {
+        let networks = ["203.0.113.0/24", "192.0.2.0/24"].map(|network| network.parse().unwrap());
+        let (inside, outside) = ("192.0.2.1".parse().unwrap(), "198.51.100.1".parse().unwrap());
+        assert!(admits(&networks, inside) && !admits(&networks, outside));
+        assert!(admits(&[], outside));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! When what is sent at a rate is due. `now` is an argument: nothing here looks at a clock.
 
+use std::time::Duration;
+
 /// The mean time from the beginning of one unit to that of the next, exactly: a unit is a byte, a write or a datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
@@ -75,6 +77,13 @@ impl Schedule {
         let by_ns = now_ns.saturating_sub(self.due_ns()).saturating_sub(most_ns);
         self.first_ns += by_ns;
         by_ns
+    }
+
+    /// How long to wait for the next unit; zero: it is due. Whoever is behind by more than `most` is put off first.
+    pub fn pause(&mut self, now: Duration, most: Duration) -> Duration {
+        let [now_ns, most_ns] = [now, most].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        self.put_off(now_ns, most_ns);
+        Duration::from_nanos(self.due_ns().saturating_sub(now_ns))
     }
 
     /// Has the rest due earlier, by what it was put off before at most.

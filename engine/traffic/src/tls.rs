@@ -103,6 +103,21 @@ impl Secrets {
     }
 }
 
+/// TLS of a client that asks nobody who he is.
+///
+/// # Errors
+/// What the library says.
+pub fn client_for_anyone(protocol: &[u8]) -> Result<ClientConfig, Error> {
+    let anyone = Arc::new(Anyone { provider: Arc::new(provider()) });
+    let mut config = ClientConfig::builder_with_provider(anyone.provider.clone())
+        .with_protocol_versions(&[&TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(anyone)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![protocol.to_vec()];
+    Ok(config)
+}
+
 fn other(error: &rcgen::Error) -> Error {
     Error::General(error.to_string())
 }
@@ -112,6 +127,33 @@ pub fn provider() -> CryptoProvider {
     let mut provider = ring::default_provider();
     provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
     provider
+}
+
+/// Of a verifier with a `provider`: whoever shows a certificate proves that he has its key.
+macro_rules! proof_of_the_key {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            message: &[u8],
+            certificate: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            certificate: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            self.provider.signature_verification_algorithms.supported_schemes()
+        }
+    };
 }
 
 /// Accepts one certificate.
@@ -144,27 +186,7 @@ impl ServerCertVerifier for Pinned {
         self.check(certificate).map(|()| ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
+    proof_of_the_key!();
 }
 
 impl ClientCertVerifier for Pinned {
@@ -181,27 +203,28 @@ impl ClientCertVerifier for Pinned {
         self.check(certificate).map(|()| ClientCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
+    proof_of_the_key!();
+}
+
+/// Accepts every certificate whose key its owner has.
+#[derive(Debug)]
+struct Anyone {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
         &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
     }
 
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
+    proof_of_the_key!();
 }
 
 #[cfg(test)]

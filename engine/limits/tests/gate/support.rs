@@ -10,8 +10,7 @@ use limits::{Admitted, Gate, Refusal, Who};
 use serde_json::Value;
 use tempfile::TempDir;
 use wire::{
-    Echo, Encryption, Mode, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test,
-    Token, UdpSettings,
+    Echo, PathSettings, Prepare, QuicSettings, RendezvousRole, Role, RttSettings, TcpSettings, Test, Token, UdpSettings,
 };
 
 /// Where most trials go to.
@@ -86,26 +85,13 @@ pub fn tcp() -> TcpSettings {
     TcpSettings {
         flows: 1,
         length_bytes: 1000,
-        window_bytes: None,
-        clip_allowed: false,
-        congestion: None,
         duration_us: 1_000_000,
-        pad_us: 0,
         sample_interval_us: 100_000,
         connect_timeout_us: 1_000_000,
         drain_timeout_us: 1_000_000,
         silence_timeout_us: 1_000_000,
         rate_bps: Some(1000),
-        pacing_rate_bps: None,
-        mss_bytes: None,
-        dscp: None,
-        no_delay: false,
-        fwmark: None,
-        cpus: Vec::new(),
-        family: None,
-        mode: Mode::Copy,
-        encryption: Encryption::None,
-        until: None,
+        ..TcpSettings::default()
     }
 }
 
@@ -113,45 +99,28 @@ pub fn udp() -> UdpSettings {
     UdpSettings {
         flows: 1,
         length_bytes: 1000,
-        window_bytes: None,
-        clip_allowed: false,
         duration_us: 1_000_000,
-        pad_us: 0,
         sample_interval_us: 100_000,
         connect_timeout_us: 1_000_000,
         drain_us: 1_000_000,
         silence_timeout_us: 1_000_000,
         rate_bps: Some(1000),
-        spacing_ns: None,
-        gso: false,
-        gro: false,
-        dscp: None,
-        cpus: Vec::new(),
-        family: None,
+        ..UdpSettings::default()
     }
 }
 
 pub fn quic() -> QuicSettings {
     QuicSettings {
-        perf: false,
         flows: 1,
         streams: 1,
         length_bytes: 1000,
-        window_bytes: None,
-        stream_window_bytes: None,
-        congestion: None,
-        datagram_bytes: None,
-        gso: false,
-        gro: false,
         duration_us: 1_000_000,
-        pad_us: 0,
         sample_interval_us: 100_000,
         connect_timeout_us: 1_000_000,
         drain_timeout_us: 1_000_000,
         silence_timeout_us: 1_000_000,
         rate_bps: Some(1000),
-        cpus: Vec::new(),
-        family: None,
+        ..QuicSettings::default()
     }
 }
 
@@ -177,15 +146,10 @@ pub fn path() -> PathSettings {
         probes: 1,
         every_us: 100_000,
         timeout_us: 1_000_000,
-        trains: 0,
-        train_packets: 0,
         train_bytes: 100,
-        streams: 0,
-        stream_packets: 0,
-        stream_rates: 0,
         deadline_us: 1_000_000,
         connect_timeout_us: 1_000_000,
         seed: 1,
-        family: None,
+        ..PathSettings::default()
     }
 }

@@ -13,8 +13,7 @@ use std::{
 };
 
 use wire::{
-    Cache, Content, Encryption, Event, FileSettings, FlowEnd, Mode, Part, RendezvousRole, Report, Role, Sync,
-    TcpSettings, Token, Verify,
+    Cache, Content, Event, FileSettings, FlowEnd, Part, RendezvousRole, Report, Role, Sync, TcpSettings, Token, Verify,
 };
 
 use super::{
@@ -29,26 +28,12 @@ pub fn settings() -> FileSettings {
     let tcp = TcpSettings {
         flows: 1,
         length_bytes: 4096,
-        window_bytes: None,
-        clip_allowed: false,
-        congestion: None,
         duration_us: 10_000_000,
-        pad_us: 0,
         sample_interval_us: 10_000,
         connect_timeout_us: 5_000_000,
         drain_timeout_us: 5_000_000,
         silence_timeout_us: 5_000_000,
-        rate_bps: None,
-        pacing_rate_bps: None,
-        mss_bytes: None,
-        dscp: None,
-        no_delay: false,
-        fwmark: None,
-        cpus: Vec::new(),
-        family: None,
-        mode: Mode::Copy,
-        encryption: Encryption::None,
-        until: None,
+        ..TcpSettings::default()
     };
     FileSettings {
         tcp,

@@ -19,6 +19,7 @@ use crate::{
     beat::Beat,
     defaults::{MONITOR_INTERVAL_MIN, MONITOR_SHARE},
     samples::Log,
+    time::nanoseconds,
 };
 
 /// Follows cores and threads, and knows what the host's counters said at the beginning.
@@ -154,10 +155,6 @@ fn thread_values(before: &ThreadCpu, now: &ThreadCpu) -> [Option<u64>; 9] {
     let involuntary = now.involuntary_switches.saturating_sub(before.involuntary_switches);
     let busy = user + system;
     [Some(user), Some(system), None, None, None, None, Some(busy), Some(voluntary), Some(involuntary)]
-}
-
-fn nanoseconds(duration: Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

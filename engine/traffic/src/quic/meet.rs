@@ -78,13 +78,8 @@ fn datagrams(settings: &QuicSettings) -> UdpSettings {
         connect_timeout_us: settings.connect_timeout_us,
         drain_us: settings.drain_timeout_us,
         silence_timeout_us: settings.silence_timeout_us,
-        rate_bps: None,
-        spacing_ns: None,
-        gso: false,
-        gro: false,
-        dscp: None,
-        cpus: Vec::new(),
         family: settings.family,
+        ..UdpSettings::default()
     }
 }
 

@@ -6,20 +6,13 @@
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
-    sync::{Arc, atomic::Ordering},
+    sync::atomic::Ordering,
     time::Instant,
 };
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 use quinn::{RecvStream, SendStream, WriteError};
-use rustls::{
-    ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
-    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-    crypto::{CryptoProvider, verify_tls13_signature},
-    pki_types::{CertificateDer, ServerName, UnixTime},
-    version::TLS13,
-};
 use socket2::SockRef;
 use tokio::{sync::watch, time::sleep};
 use wire::{CpuTime, FarFlow, FarSide, FlowEnd, FlowReport, QuicSettings, RendezvousRole, Role};
@@ -34,7 +27,7 @@ use crate::{
     address::{family_of, resolve},
     defaults::DATAGRAM_WINDOW_BYTES,
     flow::cpu_since,
-    tls::provider,
+    tls::client_for_anyone,
 };
 
 /// What such servers speak (RFC 7301).
@@ -51,6 +44,8 @@ pub fn connections(task: &Task<'_, QuicSettings>, control: &Control) -> Result<V
     };
     let remote = resolve(address, *port, family_of(task.settings.family, *bind))?;
     control.check_peer(remote.ip())?;
+    // It sends nothing that is secret.
+    let tls = || client_for_anyone(ALPN).map(Tls::Connects);
     let connect = move |flow| meet::shake(task, flow, socket(task, *bind, remote)?, tls(), control);
     meet::all_at_once((0..task.settings.flows).map(|flow| (flow, move || connect(flow))))
 }
@@ -195,55 +190,4 @@ async fn read(
     // It may have ended by itself.
     let _ = answer.stop(DONE.into());
     Ok(())
-}
-
-/// TLS of a client that asks nobody who he is: it sends nothing that is secret.
-fn tls() -> Result<Tls, Error> {
-    let anyone = Arc::new(Anyone(Arc::new(provider())));
-    let mut config = ClientConfig::builder_with_provider(anyone.0.clone())
-        .with_protocol_versions(&[&TLS13])?
-        .dangerous()
-        .with_custom_certificate_verifier(anyone)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![ALPN.to_vec()];
-    Ok(Tls::Connects(config))
-}
-
-/// Accepts every certificate whose key its owner has.
-#[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Err(Error::General("QUIC has no TLS 1.2".into()))
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -91,7 +91,9 @@ pub async fn write_all(
         let ahead_bytes = follow_congestion_window(flow, settings);
         let part_bytes = usize::try_from(ahead_bytes / count).unwrap_or(usize::MAX).clamp(1, payload.len());
         let now = began.elapsed();
-        let pauses: Vec<_> = schedules.iter_mut().map(|schedule| pause(schedule.as_mut(), now)).collect();
+        let pause = |schedule: &mut Schedule| schedule.pause(now, PACING_DEBT);
+        let pauses: Vec<_> =
+            schedules.iter_mut().map(|schedule| schedule.as_mut().map_or(Duration::ZERO, pause)).collect();
         let longest = pauses.iter().copied().min().filter(|pause| !pause.is_zero()).unwrap_or(LOOKS_EVERY);
         let next = poll_fn(|context| {
             let due = (0..pauses.len()).map(|place| (turn + place) % pauses.len()).filter(|at| pauses[*at].is_zero());
@@ -132,14 +134,6 @@ fn follow_congestion_window(flow: &QuicFlow, settings: &QuicSettings) -> u64 {
     ahead_bytes
 }
 
-/// How long to wait before a stream's next write; it falls behind by at most [`PACING_DEBT`].
-fn pause(schedule: Option<&mut Schedule>, now: Duration) -> Duration {
-    let Some(schedule) = schedule else { return Duration::ZERO };
-    let [now_ns, debt_ns] = [now, PACING_DEBT].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    schedule.put_off(now_ns, debt_ns);
-    Duration::from_nanos(schedule.due_ns().saturating_sub(now_ns))
-}
-
 #[cfg(test)]
 mod tests {
     use std::{
@@ -160,25 +154,17 @@ mod tests {
 
     fn settings() -> QuicSettings {
         QuicSettings {
-            perf: false,
             flows: 1,
             streams: 1,
             length_bytes: 128 << 10,
-            window_bytes: None,
-            stream_window_bytes: None,
-            congestion: None,
-            datagram_bytes: None,
             gso: true,
             gro: true,
             duration_us: 1_000_000,
-            pad_us: 0,
             sample_interval_us: 100_000,
             connect_timeout_us: 20_000_000,
             drain_timeout_us: 1_000_000,
             silence_timeout_us: 20_000_000,
-            rate_bps: None,
-            cpus: Vec::new(),
-            family: None,
+            ..QuicSettings::default()
         }
     }
 

@@ -5,7 +5,7 @@ use std::{
     mem::MaybeUninit,
     net::Shutdown,
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use rustix::net::RecvFlags;
@@ -61,7 +61,7 @@ pub fn write_until_stopped(
     let mut schedule = rate_bps.map(|rate_bps| Schedule::new(Gap::at_rate(1, rate_bps), 0));
     while !flows.sending_stopped() {
         if let Some(schedule) = &mut schedule {
-            let pause = pause(schedule, began.elapsed());
+            let pause = schedule.pause(began.elapsed(), PACING_DEBT);
             if !pause.is_zero() {
                 thread::sleep(pause.min(STOP_CHECK));
                 continue;
@@ -79,13 +79,6 @@ pub fn write_until_stopped(
         }
     }
     Ok(())
-}
-
-/// How long to wait before the next write; zero: write now. Falls behind by at most [`PACING_DEBT`].
-fn pause(schedule: &mut Schedule, now: Duration) -> Duration {
-    let [now_ns, debt_ns] = [now, PACING_DEBT].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    schedule.put_off(now_ns, debt_ns);
-    Duration::from_nanos(schedule.due_ns().saturating_sub(now_ns))
 }
 
 /// The sink closes only after it has read to the end: its FIN says that every byte arrived.

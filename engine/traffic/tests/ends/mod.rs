@@ -10,10 +10,13 @@ use std::{
     time::Duration,
 };
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use traffic::{Control, Outbox, SampleBatch};
-use wire::{Connected, Event, Failed, Prepare, Report};
+use wire::{Connected, Event, Failed, Prepare, RendezvousRole, Report, Role, Test, Token};
+
+pub const TOKEN: Token = Token([1; 16]);
+pub const ANSWER: Token = Token([2; 16]);
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -25,7 +28,7 @@ pub struct End {
     pub control: Arc<Control>,
     tables: Arc<Mutex<Tables>>,
     events: Receiver<Event>,
-    thread: JoinHandle<()>,
+    pub thread: JoinHandle<()>,
 }
 
 struct Collector {
@@ -105,4 +108,29 @@ impl End {
         }
         (report, tables)
     }
+}
+
+pub fn prepare(role: Role, rendezvous: RendezvousRole, test: Test) -> Prepare {
+    Prepare { trial: "t".into(), role, token: TOKEN, answer: ANSWER, rendezvous, test, iperf3: None }
+}
+
+pub fn listen(role: Role, test: Test) -> Prepare {
+    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, test)
+}
+
+pub fn connect(role: Role, address: &str, port: u16, test: Test) -> Prepare {
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, test)
+}
+
+/// Source and sink, one of which listens at an address while the other one goes there.
+pub fn meet(address: &str, listener: Role, test: &Test) -> (End, End) {
+    let connector = if listener == Role::Sink { Role::Source } else { Role::Sink };
+    let listening = End::begin(listen(listener, test.clone()));
+    let connecting = End::begin(connect(connector, address, listening.listening_port(), test.clone()));
+    if listener == Role::Sink { (connecting, listening) } else { (listening, connecting) }
+}
+
+/// A column of a table, by the type of its values.
+pub fn column<Values: Array + Clone + 'static>(batch: &RecordBatch, name: &str) -> Values {
+    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Values>().unwrap().clone()
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../ends/mod.rs"]
+#[expect(dead_code, reason = "here each end has settings of its own")]
 mod ends;
 mod refusals;
 mod support;

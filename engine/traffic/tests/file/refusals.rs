@@ -7,16 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wire::{Cache, FileSettings, RendezvousRole, Role};
+use wire::{Cache, FileSettings, Role};
 
 use crate::{
-    ends::End,
-    support::{connected, prepare, settings},
+    ends::{End, listen},
+    support::{connected, settings, test},
 };
 
-fn refused(role: Role, settings: FileSettings) -> (String, String) {
-    let rendezvous = RendezvousRole::Listen { bind: None, ports: None };
-    let failed = End::begin(prepare(role, settings, rendezvous)).failed();
+fn refused(role: Role, settings: &FileSettings) -> (String, String) {
+    let failed = End::begin(listen(role, test(settings))).failed();
     (failed.kind, failed.message)
 }
 
@@ -25,18 +24,18 @@ fn what_cannot_be_is_refused_before_any_traffic() {
     let folder = tempfile::tempdir().unwrap();
     let good = settings(folder.path());
     for role in [Role::Source, Role::Sink] {
-        let (kind, message) = refused(role, FileSettings { folder: "relative".into(), ..good.clone() });
+        let (kind, message) = refused(role, &FileSettings { folder: "relative".into(), ..good.clone() });
         assert_eq!((&kind[..], message.contains("relative")), ("settings", true), "{message}");
-        let (kind, message) = refused(role, FileSettings { folder: "/no/such/folder".into(), ..good.clone() });
+        let (kind, message) = refused(role, &FileSettings { folder: "/no/such/folder".into(), ..good.clone() });
         assert_eq!((&kind[..], message.contains("/no/such/folder")), ("files", true), "{message}");
         let huge = FileSettings { file_bytes: 1 << 50, files: 100, ..good.clone() };
-        let (kind, message) = refused(role, huge);
+        let (kind, message) = refused(role, &huge);
         assert_eq!((&kind[..], message.contains("twice")), ("no_space", true), "{message}");
         let mut odd = FileSettings { cache: Cache::Direct, ..good.clone() };
         odd.tcp.length_bytes = 5000;
-        assert_eq!(refused(role, odd).0, "settings");
+        assert_eq!(refused(role, &odd).0, "settings");
     }
-    let (kind, message) = refused(Role::Source, FileSettings { existing: Some("/dev/null".into()), ..good });
+    let (kind, message) = refused(Role::Source, &FileSettings { existing: Some("/dev/null".into()), ..good });
     assert_eq!((&kind[..], message.contains("regular")), ("files", true), "{message}");
 }
 

@@ -1,38 +1,21 @@
 use std::{path::Path, time::Instant};
 
-use arrow_array::{Array, Int64Array};
-use wire::{
-    Cache, Content, Encryption, FileSettings, Mode, Part, Prepare, RendezvousRole, Report, Role, Sync, TcpSettings,
-    Test, Token, Verify,
-};
+use arrow_array::Int64Array;
+use wire::{Cache, Content, FileSettings, Part, Report, Role, Sync, TcpSettings, Test, Verify};
 
-use crate::ends::{End, Tables};
+use crate::ends::{self, End, Tables, connect, listen};
 
 /// Two flows that carry three files of half a megabyte, which is no multiple of anything.
 pub fn settings(folder: &Path) -> FileSettings {
     let tcp = TcpSettings {
         flows: 2,
         length_bytes: 16 << 10,
-        window_bytes: None,
-        clip_allowed: false,
-        congestion: None,
         duration_us: 30_000_000,
-        pad_us: 0,
         sample_interval_us: 5_000,
         connect_timeout_us: 20_000_000,
         drain_timeout_us: 20_000_000,
         silence_timeout_us: 20_000_000,
-        rate_bps: None,
-        pacing_rate_bps: None,
-        mss_bytes: None,
-        dscp: None,
-        no_delay: false,
-        fwmark: None,
-        cpus: Vec::new(),
-        family: None,
-        mode: Mode::Copy,
-        encryption: Encryption::None,
-        until: None,
+        ..TcpSettings::default()
     };
     FileSettings {
         tcp,
@@ -49,25 +32,14 @@ pub fn settings(folder: &Path) -> FileSettings {
     }
 }
 
-pub fn prepare(role: Role, settings: FileSettings, rendezvous: RendezvousRole) -> Prepare {
-    Prepare {
-        trial: "t1".into(),
-        role,
-        token: Token([1; 16]),
-        answer: Token([2; 16]),
-        rendezvous,
-        test: Test::File(Box::new(settings)),
-        iperf3: None,
-    }
+pub fn test(settings: &FileSettings) -> Test {
+    Test::File(Box::new(settings.clone()))
 }
 
 /// The sink, and a source that has connected to it.
 pub fn connected(source: &FileSettings, sink: &FileSettings) -> (End, End) {
-    let listen = RendezvousRole::Listen { bind: Some([127, 0, 0, 1].into()), ports: None };
-    let receiving = End::begin(prepare(Role::Sink, sink.clone(), listen));
-    let port = receiving.listening_port();
-    let connect = RendezvousRole::Connect { address: "127.0.0.1".into(), port, bind: None, further: Vec::new() };
-    let sending = End::begin(prepare(Role::Source, source.clone(), connect));
+    let receiving = End::begin(listen(Role::Sink, test(sink)));
+    let sending = End::begin(connect(Role::Source, "127.0.0.1", receiving.listening_port(), test(source)));
     sending.connected();
     receiving.connected();
     (sending, receiving)
@@ -87,9 +59,6 @@ pub fn bytes(report: &Report) -> u64 {
 /// The sum of a column.
 pub fn total(tables: &Tables, table: &str, column: &str) -> i64 {
     let batches = tables.get(table).map(Vec::as_slice).unwrap_or_default();
-    let values = batches.iter().map(|batch| {
-        let values = batch.column_by_name(column).unwrap().as_any().downcast_ref::<Int64Array>().unwrap();
-        values.iter().flatten().sum::<i64>()
-    });
+    let values = batches.iter().map(|batch| ends::column::<Int64Array>(batch, column).iter().flatten().sum::<i64>());
     values.sum()
 }

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../ends/mod.rs"]
+#[expect(dead_code, reason = "here every end connects")]
+mod ends;
 mod support;
 
 use std::{
@@ -14,7 +17,10 @@ use std::{
 use iperf3::{ErrorCode, Results, ServerError, State, StreamResults, encode_frame};
 use wire::{Event, Iperf3, Prepare, Role, TcpSettings};
 
-use self::support::{End, Server, iperf3, settings};
+use self::{
+    ends::End,
+    support::{Server, iperf3, outcome, settings},
+};
 
 #[test]
 fn a_busy_server_is_asked_again_until_it_has_time() {
@@ -105,7 +111,7 @@ fn a_server_that_vanishes_while_data_flows_ends_the_trial() {
     let end = End::begin(server.prepare(Role::Source, settings(1), iperf3()));
     end.connected();
     end.control.start(Instant::now());
-    let report = end.report();
+    let (report, _) = end.report();
     let incomplete = report.incomplete.unwrap();
     assert!(["iperf3_lost", "broken"].contains(&incomplete.kind.as_str()), "{incomplete:?}");
     assert_eq!(report.far_side, None, "nobody is left to say anything");
@@ -133,7 +139,7 @@ fn a_server_that_receives_had_no_data_before_the_trial_began() {
     end.connected();
     thread::sleep(Duration::from_millis(300));
     end.control.start(Instant::now());
-    let report = end.report();
+    let (report, _) = end.report();
     assert_eq!(report.incomplete, None);
     let elapsed_us = report.far_side.unwrap().flows[0].elapsed_us;
     assert!((1..=4_700_000).contains(&elapsed_us), "of 5 s, it waited 0.3 s for the trial: {elapsed_us}");
@@ -164,9 +170,9 @@ fn in_both_directions_nothing_waits_while_the_server_sends_already() {
     let back = Prepare { trial: "back".into(), ..server.prepare(Role::Sink, short.clone(), together("t")) };
     let waits = End::begin(back);
     let end = End::begin(server.prepare(Role::Source, short, together("back")));
-    let ran = [end.outcome(), end.outcome(), end.outcome(), end.outcome()];
+    let ran = [outcome(&end), outcome(&end), outcome(&end), outcome(&end)];
     assert!(ran.iter().all(|event| !matches!(event, Event::Failed(_))), "nobody has said that it is to begin: {ran:?}");
-    waits.over();
+    waits.thread.join().unwrap();
 }
 
 #[test]
@@ -187,7 +193,7 @@ fn a_server_that_knows_one_direction_only_is_told_so() {
     let waits = End::begin(back);
     let end = End::begin(server.prepare(Role::Source, settings(1), together("back")));
     let reports =
-        [end.outcome(), end.outcome(), end.outcome(), end.outcome()].into_iter().filter_map(|event| match event {
+        [outcome(&end), outcome(&end), outcome(&end), outcome(&end)].into_iter().filter_map(|event| match event {
             Event::Report(report) => report.incomplete,
             _ => None,
         });
@@ -197,7 +203,7 @@ fn a_server_that_knows_one_direction_only_is_told_so() {
         assert_eq!(kind, "iperf3_one_way");
         assert!(message.contains("before iperf3 3.7 a server takes no test in both directions at once"), "{message}");
     }
-    waits.over();
+    waits.thread.join().unwrap();
 }
 
 #[test]
@@ -224,7 +230,7 @@ fn a_server_that_says_no_time_counted_as_long_as_the_trial() {
     end.connected();
     thread::sleep(Duration::from_millis(300));
     end.control.start(Instant::now());
-    let far = end.report().far_side.unwrap();
+    let far = end.report().0.far_side.unwrap();
     assert!((200_000..10_000_000).contains(&far.flows[0].elapsed_us), "{far:?}");
 }
 
@@ -242,7 +248,7 @@ fn a_server_that_ends_the_test_is_believed() {
     let end = End::begin(server.prepare(Role::Source, settings(1), iperf3()));
     end.connected();
     end.control.start(Instant::now());
-    assert_eq!(end.report().incomplete.unwrap().kind, "iperf3_terminated");
+    assert_eq!(end.report().0.incomplete.unwrap().kind, "iperf3_terminated");
 }
 
 #[test]

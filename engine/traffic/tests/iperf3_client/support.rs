@@ -1,24 +1,16 @@
-//! One end of a trial, and a server that follows a script.
+//! A server that follows a script.
 
 use std::{
     cell::RefCell,
     io::Read,
     net::{TcpListener, TcpStream},
-    sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread::{self, JoinHandle},
-    time::Duration,
+    thread,
 };
 
 use iperf3::COOKIE_BYTES;
-use traffic::{Control, Outbox, SampleBatch};
-use wire::{
-    Connected, Encryption, Event, Failed, Iperf3, Mode, Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token,
-};
+use wire::{Event, Iperf3, Prepare, Role, TcpSettings, Test};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::ends::{End, connect};
 
 thread_local! {
     /// Where the script's own thread takes the streams of a test.
@@ -60,88 +52,16 @@ impl Server {
 
     /// A trial with this server.
     pub fn prepare(&self, role: Role, tcp: TcpSettings, iperf3: Iperf3) -> Prepare {
-        Prepare {
-            trial: "t".into(),
-            role,
-            token: Token([1; 16]),
-            answer: Token([2; 16]),
-            rendezvous: RendezvousRole::Connect {
-                address: "127.0.0.1".into(),
-                port: self.port,
-                bind: None,
-                further: vec![],
-            },
-            test: Test::Tcp(tcp),
-            iperf3: Some(iperf3),
-        }
+        Prepare { iperf3: Some(iperf3), ..connect(role, "127.0.0.1", self.port, Test::Tcp(tcp)) }
     }
 }
 
-/// One end of a trial, running on its own thread.
-pub struct End {
-    pub control: Arc<Control>,
-    events: Receiver<Event>,
-    thread: JoinHandle<()>,
-}
-
-struct Collector(Mutex<Sender<Event>>);
-
-impl Outbox for Collector {
-    fn event(&self, event: Event) {
-        let _ = self.0.lock().unwrap().send(event);
-    }
-
-    fn samples(&self, _: SampleBatch) {}
-}
-
-impl End {
-    pub fn begin(prepare: Prepare) -> Self {
-        let (sender, events) = channel();
-        let control = Arc::new(Control::default());
-        let held = control.clone();
-        let thread = thread::spawn(move || traffic::carry_out(&prepare, &[], &held, &Collector(Mutex::new(sender))));
-        Self { control, events, thread }
-    }
-
-    pub fn connected(&self) -> Connected {
-        match self.events.recv_timeout(PATIENCE).unwrap() {
-            Event::Connected(connected) => connected,
-            other => panic!("expected connected, got {other:?}"),
-        }
-    }
-
-    /// What it says next, but for how far it is.
-    pub fn outcome(&self) -> Event {
-        loop {
-            match self.events.recv_timeout(PATIENCE).unwrap() {
-                Event::Progress(_) => {}
-                other => return other,
-            }
-        }
-    }
-
-    /// Waits for its end.
-    pub fn over(self) {
-        self.thread.join().unwrap();
-    }
-
-    pub fn report(self) -> Report {
-        loop {
-            match self.events.recv_timeout(PATIENCE).unwrap() {
-                Event::Progress(_) => {}
-                Event::Report(report) => {
-                    self.thread.join().unwrap();
-                    return *report;
-                }
-                other => panic!("expected a report, got {other:?}"),
-            }
-        }
-    }
-
-    pub fn failed(self) -> Failed {
-        match self.events.recv_timeout(PATIENCE).unwrap() {
-            Event::Failed(failed) => failed,
-            other => panic!("expected a failure, got {other:?}"),
+/// What it says next, but for how far it is.
+pub fn outcome(end: &End) -> Event {
+    loop {
+        match end.next() {
+            Event::Progress(_) => {}
+            other => return other,
         }
     }
 }
@@ -154,25 +74,12 @@ pub fn settings(flows: u32) -> TcpSettings {
     TcpSettings {
         flows,
         length_bytes: 16 << 10,
-        window_bytes: None,
-        clip_allowed: false,
-        congestion: None,
         duration_us: 60_000_000,
         pad_us: 50_000,
         sample_interval_us: 20_000,
         connect_timeout_us: 15_000_000,
         drain_timeout_us: 15_000_000,
         silence_timeout_us: 15_000_000,
-        rate_bps: None,
-        pacing_rate_bps: None,
-        mss_bytes: None,
-        dscp: None,
-        no_delay: false,
-        fwmark: None,
-        cpus: Vec::new(),
-        family: None,
-        mode: Mode::Copy,
-        encryption: Encryption::None,
-        until: None,
+        ..TcpSettings::default()
     }
 }

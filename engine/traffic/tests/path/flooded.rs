@@ -2,16 +2,13 @@
 
 use std::net::UdpSocket;
 
-use wire::{ANSWER_BYTES, Event, OPENING_BYTES, Opening, PathSettings, Role, Token};
+use wire::{ANSWER_BYTES, Event, OPENING_BYTES, Opening, PathSettings, Role};
 
 use crate::{
-    ends::End,
+    ends::{ANSWER, End, TOKEN},
     flood::Flood,
     support::{connect, listen, settings},
 };
-
-const TOKEN: Token = Token([1; 16]);
-const ANSWER: Token = Token([2; 16]);
 
 /// A probe of a hop, as the other end says it.
 fn probe() -> [u8; 16] {

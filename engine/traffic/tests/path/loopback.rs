@@ -6,10 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wire::{Event, OPENING_BYTES, Opening, PathSettings, Phase, Role, Token};
+use wire::{Event, OPENING_BYTES, Opening, PathSettings, Phase, Role, Test, Token};
 
 use crate::{
-    ends::End,
+    ends::{End, TOKEN, meet},
     support::{Measured, Packet, carry_through, connect, listen, settings},
 };
 
@@ -29,10 +29,7 @@ fn hops_and_trains() -> PathSettings {
 }
 
 fn measure(address: &str, listening: Role, path: &PathSettings) -> Measured {
-    let connecting = if listening == Role::Sink { Role::Source } else { Role::Sink };
-    let listener = End::begin(listen(listening, path.clone()));
-    let connector = End::begin(connect(connecting, address, listener.listening_port(), path.clone()));
-    let (source, sink) = if listening == Role::Sink { (connector, listener) } else { (listener, connector) };
+    let (source, sink) = meet(address, listening, &Test::Path(path.clone()));
     carry_through(source, sink)
 }
 
@@ -97,7 +94,7 @@ fn rejected_connections_are_counted_and_disturb_nothing() {
     let port = sink.listening_port();
     let intruder = UdpSocket::bind("127.0.0.1:0").unwrap();
     let thief = Opening { token: Token([9; 16]), flow: 0 }.encode();
-    let wrong_flow = Opening { token: Token([1; 16]), flow: 1 }.encode();
+    let wrong_flow = Opening { token: TOKEN, flow: 1 }.encode();
     for datagram in [&b"GET / HTTP/1.1"[..], &thief, &wrong_flow, &thief[..OPENING_BYTES - 1], &[0; 9000]] {
         intruder.send_to(datagram, ("127.0.0.1", port)).unwrap();
     }

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use wire::{PathSettings, Prepare, RendezvousRole, Report, Role, Test, Token};
+use arrow_array::{Array, Int32Array, Int64Array, StringArray};
+use wire::{PathSettings, Prepare, Report, Role, Test};
 
-use crate::ends::{End, Tables};
+use crate::ends::{self, End, Tables, column};
 
 /// A probe of a hop, as the table has it.
 #[derive(Clone, Debug)]
@@ -58,52 +58,31 @@ impl Measured {
 }
 
 pub fn listen(role: Role, path: PathSettings) -> Prepare {
-    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, path)
+    ends::listen(role, Test::Path(path))
 }
 
 pub fn connect(role: Role, address: &str, port: u16, path: PathSettings) -> Prepare {
-    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, path)
-}
-
-fn prepare(role: Role, rendezvous: RendezvousRole, path: PathSettings) -> Prepare {
-    Prepare {
-        trial: "t".into(),
-        role,
-        token: Token([1; 16]),
-        answer: Token([2; 16]),
-        rendezvous,
-        test: Test::Path(path),
-        iperf3: None,
-    }
+    ends::connect(role, address, port, Test::Path(path))
 }
 
 /// Nothing but what a test adds.
 pub fn settings() -> PathSettings {
     PathSettings {
-        ttl_max: 0,
-        sizes_bytes: Vec::new(),
-        probes: 0,
         every_us: 2_000,
         timeout_us: 500_000,
-        trains: 0,
-        train_packets: 0,
-        train_bytes: 0,
-        streams: 0,
-        stream_packets: 0,
-        stream_rates: 0,
         deadline_us: 20_000_000,
         connect_timeout_us: 5_000_000,
         seed: 7,
-        family: None,
+        ..PathSettings::default()
     }
 }
 
 fn hops(tables: &Tables) -> Vec<Hop> {
     let rows = tables.get("hops").into_iter().flatten().flat_map(|batch| {
-        let (ttl, tries) = (int32(batch, "ttl"), int32(batch, "tries"));
-        let [size, sent, rtt, spacing] =
-            ["size_bytes", "sent_ns", "rtt_ns", "spacing_ns"].map(|name| int64(batch, name));
-        let [address, answer] = ["address", "answer"].map(|name| text(batch, name));
+        let [ttl, tries]: [Int32Array; 2] = ["ttl", "tries"].map(|name| column(batch, name));
+        let [size, sent, rtt, spacing]: [Int64Array; 4] =
+            ["size_bytes", "sent_ns", "rtt_ns", "spacing_ns"].map(|name| column(batch, name));
+        let [address, answer]: [StringArray; 2] = ["address", "answer"].map(|name| column(batch, name));
         (0..batch.num_rows()).map(move |row| Hop {
             ttl: ttl.value(row),
             size_bytes: size.value(row),
@@ -120,9 +99,9 @@ fn hops(tables: &Tables) -> Vec<Hop> {
 
 fn packets(tables: &Tables) -> Vec<Packet> {
     let rows = tables.get("trains").into_iter().flatten().flat_map(|batch| {
-        let kind = text(batch, "kind");
+        let kind: StringArray = column(batch, "kind");
         let names = ["train", "rate_bps", "sequence", "size_bytes", "sent_ns", "received_ns"];
-        let [train, rate, sequence, size, sent, received] = names.map(|name| int64(batch, name));
+        let [train, rate, sequence, size, sent, received]: [Int64Array; 6] = names.map(|name| column(batch, name));
         (0..batch.num_rows()).map(move |row| Packet {
             train: train.value(row),
             kind: kind.value(row).to_owned(),
@@ -134,16 +113,4 @@ fn packets(tables: &Tables) -> Vec<Packet> {
         })
     });
     rows.collect()
-}
-
-fn int64(batch: &RecordBatch, name: &str) -> Int64Array {
-    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone()
-}
-
-fn int32(batch: &RecordBatch, name: &str) -> Int32Array {
-    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int32Array>().unwrap().clone()
-}
-
-fn text(batch: &RecordBatch, name: &str) -> StringArray {
-    batch.column_by_name(name).unwrap().as_any().downcast_ref::<StringArray>().unwrap().clone()
 }

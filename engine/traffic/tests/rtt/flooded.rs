@@ -2,18 +2,13 @@
 
 use std::net::UdpSocket;
 
-use wire::{
-    ANSWER_BYTES, ECHO_HEADER_BYTES, Echo, EchoMessage, Event, OPENING_BYTES, Opening, Role, RttSettings, Token,
-};
+use wire::{ANSWER_BYTES, ECHO_HEADER_BYTES, Echo, EchoMessage, Event, OPENING_BYTES, Opening, Role, RttSettings};
 
 use crate::{
-    ends::End,
+    ends::{ANSWER, End, TOKEN},
     flood::Flood,
     support::{connect, listen, report, settings},
 };
-
-const TOKEN: Token = Token([1; 16]);
-const ANSWER: Token = Token([2; 16]);
 
 fn long() -> RttSettings {
     RttSettings { duration_us: 60_000_000, ..settings(Echo::Udp) }

@@ -1,9 +1,9 @@
 use std::time::Instant;
 
 use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
-use wire::{Connected, Echo, Prepare, RendezvousRole, Report, Role, RttSettings, Test, Token};
+use wire::{Connected, Echo, Prepare, Report, Role, RttSettings, Test};
 
-use crate::ends::{End, Tables};
+use crate::ends::{self, End, Tables, column};
 
 /// A row of the table.
 #[derive(Clone, Debug)]
@@ -26,11 +26,9 @@ fn rows(tables: &Tables) -> Vec<Row> {
 }
 
 fn rows_of(batch: &RecordBatch) -> Vec<Row> {
-    let integers =
-        |name: &str| batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone();
-    let echo = batch.column_by_name("echo").unwrap().as_any().downcast_ref::<StringArray>().unwrap().clone();
-    let (sequence, size, sent, rtt) =
-        (integers("sequence"), integers("size_bytes"), integers("sent_ns"), integers("rtt_ns"));
+    let echo: StringArray = column(batch, "echo");
+    let names = ["sequence", "size_bytes", "sent_ns", "rtt_ns"];
+    let [sequence, size, sent, rtt]: [Int64Array; 4] = names.map(|name| column(batch, name));
     let row = |index| Row {
         sequence: sequence.value(index),
         echo: echo.value(index).to_owned(),
@@ -56,32 +54,17 @@ pub fn settings(echo: Echo) -> RttSettings {
     }
 }
 
-pub fn prepare(role: Role, rendezvous: RendezvousRole, rtt: RttSettings) -> Prepare {
-    Prepare {
-        trial: "t".into(),
-        role,
-        token: Token([1; 16]),
-        answer: Token([2; 16]),
-        rendezvous,
-        test: Test::Rtt(rtt),
-        iperf3: None,
-    }
-}
-
 pub fn listen(role: Role, rtt: RttSettings) -> Prepare {
-    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, rtt)
+    ends::listen(role, Test::Rtt(rtt))
 }
 
 pub fn connect(role: Role, address: &str, port: u16, rtt: RttSettings) -> Prepare {
-    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, rtt)
+    ends::connect(role, address, port, Test::Rtt(rtt))
 }
 
 /// What source and sink reported of a measurement that ran over loopback, and what was granted at the source.
 pub fn run(address: &str, listener: Role, rtt: &RttSettings) -> (Connected, (Report, Vec<Row>), Report) {
-    let other = if listener == Role::Sink { Role::Source } else { Role::Sink };
-    let waiting = End::begin(listen(listener, rtt.clone()));
-    let coming = End::begin(connect(other, address, waiting.listening_port(), rtt.clone()));
-    let (source, sink) = if listener == Role::Sink { (coming, waiting) } else { (waiting, coming) };
+    let (source, sink) = ends::meet(address, listener, &Test::Rtt(rtt.clone()));
     let granted = source.connected();
     sink.connected();
     source.control.start(Instant::now());

@@ -10,7 +10,8 @@ use std::{
 use wire::{ANSWER_BYTES, Encryption, FlowEnd, Mode, OPENING_BYTES, Opening, Phase, Role, TcpSettings};
 
 use crate::{
-    support::{End, connect, listen, settings},
+    ends::End,
+    support::{connect, listen, settings},
     whole::runs_whole,
 };
 

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod encrypted;
+#[path = "../ends/mod.rs"]
+mod ends;
 mod observed;
 mod refusals;
 mod support;

@@ -1,20 +1,24 @@
 //! What a trial tells of its host.
 
-use std::{mem::take, net::UdpSocket, time::Instant};
+use std::{net::UdpSocket, time::Instant};
 
-use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Int32Array, Int64Array, RecordBatch, StringArray};
 use wire::{Report, Role, TcpSettings};
 
-use crate::support::{End, connect, listen, settings};
+use crate::{
+    ends::{End, Tables, column},
+    support::{connect, listen, settings},
+};
 
 #[test]
 fn rows_of_threads_add_up_to_what_the_flows_report() {
     let tcp = TcpSettings { duration_us: 1_000_000, ..settings(3) };
-    for Seen { report, cpu, .. } in run(&tcp) {
+    for (report, tables) in run(&tcp) {
+        let cpu = &tables["cpu"];
         assert_eq!(report.table_rows["cpu"], cpu.iter().map(|batch| batch.num_rows() as u64).sum::<u64>());
         for flow in &report.flows {
             let reported = flow.cpu.user_us + flow.cpu.system_us;
-            let rows = rows_of(&cpu, "thread", flow.flow.cast_signed());
+            let rows = rows_of(cpu, "thread", flow.flow.cast_signed());
             let measured: i64 = rows.iter().map(|row| row.busy_us).sum();
             // The report leaves out what a thread does before the first byte and after the last.
             let measured = u64::try_from(measured).unwrap();
@@ -23,14 +27,14 @@ fn rows_of_threads_add_up_to_what_the_flows_report() {
             assert!(rows.windows(2).all(|pair| pair[0].end_ns == pair[1].start_ns));
             assert!(rows.len() >= 3, "{} rows in a second", rows.len());
         }
-        assert!(!rows_of(&cpu, "thread", -1).is_empty());
-        assert!(rows_of(&cpu, "core", 0).iter().map(|row| row.busy_us).sum::<i64>() > 0);
+        assert!(!rows_of(cpu, "thread", -1).is_empty());
+        assert!(rows_of(cpu, "core", 0).iter().map(|row| row.busy_us).sum::<i64>() > 0);
     }
 }
 
 #[test]
 fn counters_of_the_host_rise() {
-    for Seen { report, .. } in run(&settings(1)) {
+    for (report, _) in run(&settings(1)) {
         for name in ["Tcp.OutSegs", "IpExt.OutOctets", "lo.rx_bytes", "softnet.processed"] {
             assert!(report.counters.get(name).is_some_and(|rise| *rise > 0), "{name} in {:?}", report.counters);
         }
@@ -68,15 +72,11 @@ fn bbr_tells_its_bandwidth_at_the_source_alone() {
     }
 }
 
-fn bandwidths(seen: &Seen) -> Vec<Option<i64>> {
-    seen.samples.iter().flat_map(|batch| int64(batch, "bbr_bw_bytes_per_s").iter().collect::<Vec<_>>()).collect()
-}
-
-/// What one end reported.
-struct Seen {
-    report: Report,
-    samples: Vec<RecordBatch>,
-    cpu: Vec<RecordBatch>,
+fn bandwidths((_, tables): &(Report, Tables)) -> Vec<Option<i64>> {
+    tables["samples"]
+        .iter()
+        .flat_map(|batch| column::<Int64Array>(batch, "bbr_bw_bytes_per_s").iter().collect::<Vec<_>>())
+        .collect()
 }
 
 struct Row {
@@ -87,9 +87,8 @@ struct Row {
 
 fn rows_of(cpu: &[RecordBatch], kind: &str, id: i32) -> Vec<Row> {
     let rows = cpu.iter().flat_map(|batch| {
-        let kinds = batch.column_by_name("kind").unwrap().as_any().downcast_ref::<StringArray>().unwrap().clone();
-        let ids = batch.column_by_name("id").unwrap().as_any().downcast_ref::<Int32Array>().unwrap().clone();
-        let (start, end, busy) = (int64(batch, "start_ns"), int64(batch, "end_ns"), int64(batch, "busy_us"));
+        let (kinds, ids): (StringArray, Int32Array) = (column(batch, "kind"), column(batch, "id"));
+        let [start, end, busy]: [Int64Array; 3] = ["start_ns", "end_ns", "busy_us"].map(|name| column(batch, name));
         (0..batch.num_rows()).filter_map(move |row| {
             let wanted = kinds.value(row) == kind && ids.value(row) == id;
             let (start_ns, end_ns, busy_us) = (start.value(row), end.value(row), busy.value(row));
@@ -99,21 +98,12 @@ fn rows_of(cpu: &[RecordBatch], kind: &str, id: i32) -> Vec<Row> {
     rows.collect()
 }
 
-fn int64(batch: &RecordBatch, name: &str) -> Int64Array {
-    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone()
-}
-
 /// What source and sink of a trial over loopback reported.
-fn run(tcp: &TcpSettings) -> [Seen; 2] {
+fn run(tcp: &TcpSettings) -> [(Report, Tables); 2] {
     let sink = End::begin(listen(Role::Sink, tcp.clone()));
     let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), tcp.clone()));
     source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    [source, sink].map(|end| {
-        let (samples, cpu) = (end.samples.clone(), end.cpu.clone());
-        let report = end.report().0;
-        let (samples, cpu) = (take(&mut *samples.lock().unwrap()), take(&mut *cpu.lock().unwrap()));
-        Seen { report, samples, cpu }
-    })
+    [source, sink].map(End::report)
 }

@@ -6,9 +6,12 @@ use std::{
     time::Instant,
 };
 
-use wire::{Phase, RendezvousRole, Role, TcpSettings, Token};
+use wire::{Phase, RendezvousRole, Role, TcpSettings, Test, Token};
 
-use crate::support::{End, connect, listen, prepare, settings};
+use crate::{
+    ends::{End, TOKEN, prepare},
+    support::{connect, connected_report, listen, settings},
+};
 
 #[test]
 fn a_clipped_window_fails_before_any_traffic() {
@@ -50,14 +53,14 @@ fn rejected_connections_are_counted_and_disturb_nothing() {
     let mut answer = [0; 1];
     assert!(matches!(guesser.read(&mut answer), Ok(0) | Err(_)), "a wrong token got an answer");
     let mut wrong_flow = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    wrong_flow.write_all(&wire::Opening { token: Token([1; 16]), flow: 4 }.encode()).unwrap();
+    wrong_flow.write_all(&wire::Opening { token: TOKEN, flow: 4 }.encode()).unwrap();
     assert!(matches!(wrong_flow.read(&mut answer), Ok(0) | Err(_)), "a wrong flow got an answer");
     let mut slow = TcpStream::connect(("127.0.0.1", port)).unwrap();
     slow.write_all(b"F").unwrap();
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, tcp));
     source.connected();
     source.control.start(Instant::now());
-    let report = sink.connected_report();
+    let report = connected_report(sink);
     let seen = report.rejected_connections;
     assert_eq!((seen.not_an_engine, seen.wrong_token, seen.wrong_flow, seen.unfinished), (1, 1, 1, 1));
     assert_eq!(report.incomplete, None);
@@ -90,7 +93,7 @@ fn a_crowd_of_silent_connections_does_not_keep_the_flows_out() {
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, tcp));
     source.connected();
     source.control.start(Instant::now());
-    let report = sink.connected_report();
+    let report = connected_report(sink);
     assert!(report.rejected_connections.crowded_out > 0);
     assert_eq!(report.rejected_connections.crowded_out + report.rejected_connections.unfinished, 100);
     assert_eq!(report.incomplete, None);
@@ -123,9 +126,9 @@ fn a_range_of_ports_is_used_up_in_order() {
     let first = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let ports = Some(wire::PortRange { first, last: first });
     let rendezvous = RendezvousRole::Listen { bind: Some([127, 0, 0, 1].into()), ports };
-    let one = End::begin(prepare(Role::Sink, rendezvous.clone(), settings(1)));
+    let one = End::begin(prepare(Role::Sink, rendezvous.clone(), Test::Tcp(settings(1))));
     assert_eq!(one.listening_port(), first);
-    let two = End::begin(prepare(Role::Sink, rendezvous, settings(1)));
+    let two = End::begin(prepare(Role::Sink, rendezvous, Test::Tcp(settings(1))));
     assert_eq!(two.failed().kind, "no_free_port");
     one.control.stop();
 }

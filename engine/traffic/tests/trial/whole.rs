@@ -6,10 +6,13 @@ use std::{
     time::Instant,
 };
 
-use arrow_array::{Array, Int64Array};
-use wire::{Event, FlowEnd, Mode, Report, Role, TcpSettings, Token, Until};
+use arrow_array::Int64Array;
+use wire::{Event, FlowEnd, Mode, Report, Role, TcpSettings, Test, Until};
 
-use crate::support::{End, connect, listen, settings};
+use crate::{
+    ends::{ANSWER, End, TOKEN, column, meet},
+    support::{bytes_of_flows, connect, connected_report, listen, settings},
+};
 
 #[test]
 fn one_flow_over_ipv4() {
@@ -101,11 +104,11 @@ fn settings_reach_the_kernel() {
     assert!(granted.mss_bytes.is_some_and(|bytes| bytes <= 1000));
     assert_eq!(sink.connected().granted.window_bytes, Some(131_072));
     source.control.start(Instant::now());
-    let samples = source.samples.clone();
-    assert_eq!(source.report().0.incomplete, None);
-    let paced = samples.lock().unwrap().iter().all(|batch| {
-        let rates = batch.column_by_name("max_pacing_rate_bytes_per_s").unwrap();
-        rates.as_any().downcast_ref::<Int64Array>().unwrap().iter().all(|rate| rate == Some(10_000_000))
+    let (report, tables) = source.report();
+    assert_eq!(report.incomplete, None);
+    let paced = tables["samples"].iter().all(|batch| {
+        let rates: Int64Array = column(batch, "max_pacing_rate_bytes_per_s");
+        rates.iter().all(|rate| rate == Some(10_000_000))
     });
     assert!(paced, "the kernel was not asked to pace");
 }
@@ -115,12 +118,12 @@ fn flows_that_carry_nothing_or_end_early_are_not_whole() {
     for bytes in [0, 1000] {
         let sink = End::begin(listen(Role::Sink, settings(1)));
         let mut flow = TcpStream::connect(("127.0.0.1", sink.listening_port())).unwrap();
-        flow.write_all(&wire::Opening { token: Token([1; 16]), flow: 0 }.encode()).unwrap();
+        flow.write_all(&wire::Opening { token: TOKEN, flow: 0 }.encode()).unwrap();
         let mut answer = [0; wire::ANSWER_BYTES];
         flow.read_exact(&mut answer).unwrap();
         flow.write_all(&vec![7; bytes]).unwrap();
         drop(flow);
-        let report = sink.connected_report();
+        let report = connected_report(sink);
         assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("ended_early"), "{bytes} B");
     }
 }
@@ -149,7 +152,7 @@ fn a_sink_that_does_not_read_ends_in_a_drain_timeout() {
     let mut opening = [0; wire::OPENING_BYTES];
     sink.read_exact(&mut opening).unwrap();
     let opening = wire::Opening::decode(&opening).unwrap();
-    sink.write_all(&opening.answer(Token([2; 16]))).unwrap();
+    sink.write_all(&opening.answer(ANSWER)).unwrap();
     source.connected();
     source.control.start(Instant::now());
     sink.write_all(&[wire::RUNNING]).unwrap();
@@ -175,15 +178,12 @@ fn a_peer_that_breaks_off_is_noticed() {
 /// A trial that ends well: every byte that was written was read, and is in a sample, for every flow.
 /// Runs both ends; what they report when both agree to the byte.
 pub fn runs_whole(address: &str, listener: Role, tcp: &TcpSettings) -> (Report, Report) {
-    let connector = if listener == Role::Sink { Role::Source } else { Role::Sink };
-    let listening = End::begin(listen(listener, tcp.clone()));
-    let port = listening.listening_port();
-    let connecting = End::begin(connect(connector, address, port, tcp.clone()));
-    connecting.connected();
-    listening.connected();
-    let (source, sink) = if listener == Role::Sink { (connecting, listening) } else { (listening, connecting) };
+    let (source, sink) = meet(address, listener, &Test::Tcp(tcp.clone()));
+    source.connected();
+    sink.connected();
     source.control.start(Instant::now());
-    let ((sent, sent_samples), (read, read_samples)) = (source.report(), sink.report());
+    let ((sent, sent_tables), (read, read_tables)) = (source.report(), sink.report());
+    let (sent_samples, read_samples) = (bytes_of_flows(&sent_tables), bytes_of_flows(&read_tables));
     for (one, other) in sent.flows.iter().zip(&read.flows) {
         assert!(one.bytes > 0);
         assert_eq!(one.bytes, other.bytes, "flow {}", one.flow);

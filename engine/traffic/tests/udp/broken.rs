@@ -8,8 +8,8 @@ use std::{
 use wire::{ANSWER_BYTES, FlowEnd, Opening, Role, UdpSettings};
 
 use crate::{
-    ends::End,
-    support::{ANSWER, Reported, TOKEN, connect, listen, settings},
+    ends::{ANSWER, End, TOKEN},
+    support::{Reported, connect, listen, settings},
 };
 
 #[test]

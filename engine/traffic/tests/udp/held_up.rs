@@ -9,9 +9,9 @@ use std::{
 use wire::{ANSWER_BYTES, DatagramHeader, DatagramKind, Event, FlowEnd, OPENING_BYTES, Opening, Role, UdpSettings};
 
 use crate::{
-    ends::End,
+    ends::{ANSWER, End, TOKEN},
     flood::Flood,
-    support::{ANSWER, Reported, TOKEN, connect, listen, settings},
+    support::{Reported, connect, listen, settings},
 };
 
 const LENGTH: usize = 1000;

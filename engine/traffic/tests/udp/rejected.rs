@@ -5,11 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wire::{OPENING_BYTES, Opening, Phase, PortRange, RendezvousRole, Role, Token, UdpSettings};
+use wire::{OPENING_BYTES, Opening, Phase, PortRange, RendezvousRole, Role, Test, Token, UdpSettings};
 
 use crate::{
-    ends::End,
-    support::{ANSWER, Reported, TOKEN, connect, listen, prepare, settings},
+    ends::{ANSWER, End, TOKEN, prepare},
+    support::{Reported, connect, listen, settings},
 };
 
 #[test]
@@ -94,7 +94,8 @@ fn a_port_that_another_trial_has_is_not_shared() {
     let one = End::begin(listen(Role::Sink, settings(1)));
     let first = one.listening_port();
     let ports = Some(PortRange { first, last: first });
-    let two = End::begin(prepare(Role::Sink, RendezvousRole::Listen { bind: None, ports }, settings(1)));
+    let rendezvous = RendezvousRole::Listen { bind: None, ports };
+    let two = End::begin(prepare(Role::Sink, rendezvous, Test::Udp(settings(1))));
     assert_eq!(two.failed().kind, "no_free_port");
     one.control.stop();
 }

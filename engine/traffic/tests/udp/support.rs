@@ -1,12 +1,9 @@
 use std::{collections::BTreeSet, time::Instant};
 
-use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use wire::{Prepare, RendezvousRole, Report, Role, Test, Token, UdpCounts, UdpSettings};
+use arrow_array::{Int32Array, Int64Array, StringArray};
+use wire::{Prepare, Report, Role, Test, UdpCounts, UdpSettings};
 
-use crate::ends::{End, Tables};
-
-pub const TOKEN: Token = Token([1; 16]);
-pub const ANSWER: Token = Token([2; 16]);
+use crate::ends::{self, End, Tables, column};
 
 /// The report of one end, and its tables.
 pub struct Reported {
@@ -34,14 +31,13 @@ impl Reported {
     /// All values of a column.
     pub fn values(&self, table: &str, column: &str) -> Vec<Option<i64>> {
         let batches = self.tables.get(table).map_or(&[][..], Vec::as_slice);
-        batches.iter().flat_map(|batch| int64(batch, column).iter().collect::<Vec<_>>()).collect()
+        batches.iter().flat_map(|batch| ends::column::<Int64Array>(batch, column).iter().collect::<Vec<_>>()).collect()
     }
 
     /// Threads that reported their CPU time, by the index of their flow.
     pub fn threads(&self) -> BTreeSet<i32> {
         let batches = self.tables["cpu"].iter().flat_map(|batch| {
-            let kinds = batch.column_by_name("kind").unwrap().as_any().downcast_ref::<StringArray>().unwrap();
-            let ids = batch.column_by_name("id").unwrap().as_any().downcast_ref::<Int32Array>().unwrap();
+            let (kinds, ids): (StringArray, Int32Array) = (column(batch, "kind"), column(batch, "id"));
             let of_threads = (0..batch.num_rows()).filter(|row| kinds.value(*row) == "thread");
             of_threads.map(|row| ids.value(row)).collect::<Vec<_>>()
         });
@@ -52,8 +48,8 @@ impl Reported {
     pub fn histogram(&self, quantity: &str) -> Vec<(i64, i64, i64)> {
         let batches = self.tables.get("histograms").map_or(&[][..], Vec::as_slice);
         let rows = batches.iter().flat_map(|batch| {
-            let names = batch.column_by_name("quantity").unwrap().as_any().downcast_ref::<StringArray>().unwrap();
-            let [low, high, count] = ["low", "high", "count"].map(|name| int64(batch, name));
+            let names: StringArray = column(batch, "quantity");
+            let [low, high, count]: [Int64Array; 3] = ["low", "high", "count"].map(|name| column(batch, name));
             let wanted = (0..batch.num_rows()).filter(|row| names.value(*row) == quantity);
             wanted.map(|row| (low.value(row), high.value(row), count.value(row))).collect::<Vec<_>>()
         });
@@ -61,17 +57,11 @@ impl Reported {
     }
 }
 
-fn int64(batch: &RecordBatch, name: &str) -> Int64Array {
-    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone()
-}
-
 /// At a rate that a busy machine bears.
 pub fn settings(flows: u32) -> UdpSettings {
     UdpSettings {
         flows,
         length_bytes: 1000,
-        window_bytes: None,
-        clip_allowed: false,
         duration_us: 200_000,
         pad_us: 50_000,
         sample_interval_us: 20_000,
@@ -79,33 +69,23 @@ pub fn settings(flows: u32) -> UdpSettings {
         drain_us: 200_000,
         silence_timeout_us: 10_000_000,
         rate_bps: Some(8_000_000),
-        spacing_ns: None,
         gso: true,
         gro: true,
-        dscp: None,
-        cpus: Vec::new(),
-        family: None,
+        ..UdpSettings::default()
     }
 }
 
-pub fn prepare(role: Role, rendezvous: RendezvousRole, udp: UdpSettings) -> Prepare {
-    Prepare { trial: "t".into(), role, token: TOKEN, answer: ANSWER, rendezvous, test: Test::Udp(udp), iperf3: None }
-}
-
 pub fn listen(role: Role, udp: UdpSettings) -> Prepare {
-    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, udp)
+    ends::listen(role, Test::Udp(udp))
 }
 
 pub fn connect(role: Role, address: &str, port: u16, udp: UdpSettings) -> Prepare {
-    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, udp)
+    ends::connect(role, address, port, Test::Udp(udp))
 }
 
 /// A trial that runs: source and sink, once both are connected, before the start.
 pub fn meet(address: &str, listener: Role, udp: &UdpSettings) -> (End, End) {
-    let connector = if listener == Role::Sink { Role::Source } else { Role::Sink };
-    let listening = End::begin(listen(listener, udp.clone()));
-    let connecting = End::begin(connect(connector, address, listening.listening_port(), udp.clone()));
-    if listener == Role::Sink { (connecting, listening) } else { (listening, connecting) }
+    ends::meet(address, listener, &Test::Udp(udp.clone()))
 }
 
 /// What source and sink reported of a whole trial.

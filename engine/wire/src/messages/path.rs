@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The settings of a measurement of a path: the source probes, the sink takes trains. Times in whole microseconds, sizes
 /// of IP packets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathSettings {
     /// Hops to look for, at most; 0: none.

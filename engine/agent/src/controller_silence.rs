@@ -1,4 +1,4 @@
-//! What the controller says, and whether it is still there to say anything.
+//! What the controller says, and when its silence ends the session.
 
 use std::{
     io::{self, Read},
