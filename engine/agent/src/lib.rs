@@ -1,6 +1,6 @@
 //! The program `flowsweep-engine`: makes traffic and measures it, on behalf of a controller.
 
-mod controller_silence;
+mod controller;
 mod emulate;
 mod facts;
 mod iperf3_server;

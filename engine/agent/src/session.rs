@@ -15,7 +15,7 @@ use traffic::{AddedTest, Control, Outbox};
 use wire::{ClockReading, Event, Failed, Hello, PROTOCOL, Phase, Prepare, Request, Role};
 
 use crate::{
-    controller_silence::Requests,
+    controller::Requests,
     facts::{PEERS_MAX, host_facts},
     outbox::FrameWriter,
     standing,

@@ -1,4 +1,4 @@
-//! What the controller says, and when its silence ends the session.
+//! What the controller says, and whether it is still there to say anything.
 
 use std::{
     io::{self, Read},
