@@ -6,7 +6,7 @@ from typing import TypedDict
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import columns_added, quotient
+from flowsweep.analysis.expressions import column_or_null, columns_added, quotient
 from flowsweep.defaults import SECOND_US
 from flowsweep.wording import counted, format_number, format_share
 
@@ -14,10 +14,16 @@ SOCKET_DROPS = (
     "TcpExt.TCPRcvQDrop", "TcpExt.TCPBacklogDrop", "TcpExt.RcvPruned", "TcpExt.OfoPruned",
 )  # fmt: skip
 """Packets that reached the host and did not reach the connection, or were thrown out of it again."""
+_FULL_BUFFER = ("TcpExt.TCPRcvQDrop", "TcpExt.RcvPruned")
+"""Of a packet that a full buffer has no room for Linux counts both (`tcp_prune_queue`, `tcp_data_queue`).
+`OfoPruned` is of none: it rises once for however many packets were thrown out (`tcp_prune_ofo_queue`)."""
+_BUSY_SOCKET = ("TcpExt.TCPBacklogDrop",)
+"""Of a socket that somebody holds; no packet of these is among the others."""
 BACKLOG_DROPS = ("softnet.dropped",)
 RING_DROPS = ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
-_STRAY = "rx_dropped"
-_RECEIVER_DEVICE_DROPS = (_STRAY, *RING_DROPS)
+STRAY_DROPS = "rx_dropped"
+"""A device's own, what its queue of a CPU drops, and frames that are nobody's."""
+_RECEIVER_DEVICE_DROPS = (STRAY_DROPS, *RING_DROPS)
 _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
 _STRAY_PER_S = 5
 """The kernel counts frames there, too, of protocols that nobody on the host has asked for: spanning tree,
@@ -44,8 +50,8 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
         cores_busy_send, cores_busy_recv (0 to 1: of all cores of the busiest host at that end, time stolen by
         a hypervisor included, whoever used them); softirq_core_recv (0 to 1: the largest share of a core that
         a sink's software interrupts took); host_dropped_packets (int64: of the hosts' kernels and devices,
-        sinks' receiving, at devices' `rx_dropped` beyond 5 a second, and sources' sending; 0 where no counter
-        rose, empty where nobody watched the hosts).
+        sinks' receiving, as `dropped_before_sockets` and at full sockets, and sources' sending, of each host
+        the counter that rose most; 0 where no counter rose, empty where nobody watched the hosts).
     """
     ends = flows.select("trial_id").distinct()
     parts = (_threads(flows), _cores(cpu), _drops(counters, flows))
@@ -121,9 +127,58 @@ def telling_counters(counters: ir.Table, trial_ids: Sequence[str]) -> ir.Table:
 
 
 def _drops(counters: ir.Table, flows: ir.Table) -> ir.Table:
-    rows = without_stray(counters, flows)
-    dropped = rows.value.sum(where=_dropped(rows)).coalesce(0).cast("int64")
-    return rows.group_by("trial_id").aggregate(host_dropped_packets=dropped)
+    """Per trial: what hosts dropped, at least. Several counters may count the same packet."""
+
+    def most(role: str, chosen: ir.BooleanValue, name: str) -> ir.Table:
+        rows = counters.filter((counters.role == role) & chosen)
+        hosts = rows.group_by("trial_id", "host").aggregate(most=rows.value.max())
+        return hosts.group_by("trial_id").aggregate(**{name: hosts.most.sum().cast("int64")})
+
+    parts = (
+        dropped_before_sockets(counters, flows),
+        most("sink", counters.name.isin(_FULL_BUFFER), "no_room"),
+        most("sink", counters.name.isin(_BUSY_SOCKET), "held"),
+        most("source", _of_device(counters, _SENDER_DEVICE_DROPS), "unsent"),
+    )
+    joined = columns_added(counters.select("trial_id").distinct(), parts, ["trial_id"])
+    total = sum(
+        (joined[name].coalesce(0) for name in ("dropped", "no_room", "held", "unsent")),
+        start=ibis.literal(0, "int64"),
+    )
+    return joined.select("trial_id", host_dropped_packets=total)
+
+
+def dropped_before_sockets(counters: ir.Table, flows: ir.Table) -> ir.Table:
+    """Count the packets that sinks' hosts dropped before any socket: at a device, or at the queue of a CPU.
+
+    Args:
+        counters: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial in which such a counter rose: trial_id, dropped (int64).
+
+    Method:
+        Whose they were the kernel does not say. Several counters may count the same packet: a bond what its
+        ports do, and Linux adds to a device's `rx_dropped` what the queue of a CPU drops
+        (`enqueue_to_backlog`). So of each host the one that rose most counts, `rx_dropped` without the frames
+        that nobody asked for. The queues are those of the whole machine, so that hosts that share one, as
+        those with the controller's clock do, tell of the same ones.
+    """
+    rows = without_stray(counters.filter(counters.role == "sink"), flows)
+    queue, device = rows.name.isin(BACKLOG_DROPS), of_receiving_device(rows)
+    hosts = rows.group_by("trial_id", "host").aggregate(
+        queue=rows.value.max(where=queue), device=rows.value.max(where=device)
+    )
+    bounds = flows.select("trial_id", "host", bound_ns=column_or_null(flows, "clock_bound_ns"))
+    clocks = bounds.group_by("trial_id", "host").aggregate(bound_ns=bounds.bound_ns.max())
+    joined = columns_added(hosts, [clocks], ["trial_id", "host"])
+    here = (joined.bound_ns == 0).coalesce(False)
+    joined = joined.mutate(machine=here.ifelse("", joined.host))
+    machines = joined.group_by("trial_id", "machine").aggregate(
+        dropped=ibis.greatest(joined.queue.max().coalesce(0), joined.device.sum().coalesce(0))
+    )
+    return machines.group_by("trial_id").aggregate(dropped=machines.dropped.sum().cast("int64"))
 
 
 def without_stray(counters: ir.Table, flows: ir.Table) -> ir.Table:
@@ -140,7 +195,7 @@ def without_stray(counters: ir.Table, flows: ir.Table) -> ir.Table:
     lasted = flows.group_by("trial_id").aggregate(elapsed_us=flows.cpu_elapsed_us.max())
     joined = columns_added(counters, [lasted], ["trial_id"])
     usual = quotient(joined.elapsed_us.coalesce(0) * _STRAY_PER_S, SECOND_US)
-    stray = (joined.role == "sink") & _of_device(joined, (_STRAY,))
+    stray = (joined.role == "sink") & _of_device(joined, (STRAY_DROPS,))
     value = stray.ifelse(ibis.greatest(joined.value - usual, 0), joined.value)
     return joined.mutate(value=value.cast("int64")).drop("elapsed_us")
 
