@@ -49,12 +49,15 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
         cpu_recv_s_per_gb (float64, s/GB: CPU time of all those threads / bytes that they passed);
         cores_busy_send, cores_busy_recv (0 to 1: of all cores of the busiest host at that end, time stolen by
         a hypervisor included, whoever used them); softirq_core_recv (0 to 1: the largest share of a core that
-        a sink's software interrupts took); host_dropped_packets (int64: of the hosts' kernels and devices,
+        a sink's software interrupts took); throttleable_send_us, throttleable_recv_us (float64: how long the
+        threads of the flows of a host at that end ran together, of the host where that is most: of no more of
+        them than it has cores, since the kernel counts what a quota holds back once for each core);
+        host_dropped_packets (int64: of the hosts' kernels and devices,
         sinks' receiving, as `dropped_before_sockets` and at full sockets, and sources' sending, of each host
         the counter that rose most; 0 where no counter rose, empty where nobody watched the hosts).
     """
     ends = flows.select("trial_id").distinct()
-    parts = (_threads(flows), _cores(cpu), _drops(counters, flows))
+    parts = (_threads(flows), _cores(cpu), _throttleable(cpu, flows), _drops(counters, flows))
     joined = columns_added(ends, parts, ["trial_id"])
     watched = joined.cores_busy_send.notnull() | joined.cores_busy_recv.notnull()
     return joined.mutate(
@@ -96,6 +99,21 @@ def _cores(cpu: ir.Table) -> ir.Table:
         cores_busy_send=hosts.busy.max(where=hosts.role == "source"),
         cores_busy_recv=hosts.busy.max(where=hosts.role == "sink"),
         softirq_core_recv=hosts.softirq.max(where=hosts.role == "sink"),
+    )
+
+
+def _throttleable(cpu: ir.Table, flows: ir.Table) -> ir.Table:
+    host = ["trial_id", "role", "host"]
+    cores = cpu.filter(cpu.kind == "core").group_by(host).aggregate(cores=ibis._.id.nunique())
+    threads = flows.group_by(host).aggregate(
+        threads=flows.cpu_elapsed_us.count(), elapsed_us=flows.cpu_elapsed_us.sum().cast("float64")
+    )
+    joined = columns_added(threads, [cores], host)
+    at_once = ibis.least(joined.threads, joined.cores.coalesce(joined.threads))
+    hosts = joined.mutate(most_us=joined.elapsed_us * at_once / joined.threads.nullif(0))
+    return hosts.group_by("trial_id").aggregate(
+        throttleable_send_us=hosts.most_us.max(where=hosts.role == "source"),
+        throttleable_recv_us=hosts.most_us.max(where=hosts.role == "sink"),
     )
 
 
@@ -264,8 +282,8 @@ HOST_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "cores_busy_send": ("load of the sender's cores", format_share),
     "cores_busy_recv": ("load of the receiver's cores", format_share),
     "softirq_core_recv": ("software interrupts of the receiver", format_share),
-    "throttled_send_share": ("time the sender was held back by a CPU quota", format_share),
-    "throttled_recv_share": ("time the receiver was held back by a CPU quota", format_share),
+    "throttled_send_share": ("time the sender's threads were held back by a CPU quota", format_share),
+    "throttled_recv_share": ("time the receiver's threads were held back by a CPU quota", format_share),
     "host_dropped_packets": ("packets that the hosts dropped", _count),
     "retransmits": ("retransmitted segments", _count),
     "rtt_median_ms": ("median round-trip time", _round_trip),

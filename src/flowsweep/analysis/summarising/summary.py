@@ -133,6 +133,12 @@ def _cpu(flows: ir.Table) -> ir.Table:
     )
 
 
+def _throttled(held_us: ir.IntegerValue, of_us: ir.FloatingValue) -> ir.FloatingValue:
+    """Share of their time that a quota held threads back; other threads of an end may have been, too."""
+    share = held_us.cast("float64") / of_us.nullif(0.0)
+    return (share > 1).ifelse(1.0, share)
+
+
 def _settled(rows: ir.Table) -> ir.Table:
     """Choose where two parts tell the same, and count what no part tells of as 0.
 
@@ -193,8 +199,8 @@ def _judged(rows: ir.Table) -> ir.Table:
         elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
         jain_flows=_alone(rows.background).ifelse(rows.jain_of_own, rows.jain_flows),
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
-        throttled_send_share=rows.throttled_send_us.cast("float64") * 1_000 / rows.duration_ns,
-        throttled_recv_share=rows.throttled_recv_us.cast("float64") * 1_000 / rows.duration_ns,
+        throttled_send_share=_throttled(rows.throttled_send_us, rows.throttleable_send_us),
+        throttled_recv_share=_throttled(rows.throttled_recv_us, rows.throttleable_recv_us),
         # Of a host that died nothing is known: a sum over the other flows would be too low.
         **{
             name: (rows[flow_count] == rows.flows).ifelse(rows[name], _reported_bytes(rows, name))

@@ -102,6 +102,16 @@ def test_drops_are_counted_once_and_where_they_hurt(load: Row) -> None:
     assert load["host_dropped_packets"] == 3 + 5 + 6
 
 
+def test_a_core_can_be_held_back_for_one_thread_at_a_time(load: Row) -> None:
+    # The source ran for 5 s with two threads on two cores.
+    assert load["throttleable_send_us"] == 10_000_000
+    flows = make_flows({"role": "source", "flow": flow, "bytes": 1} for flow in range(8))
+    outcome = replace(make_outcome(make_trial(flows=8)), cpu=cpu_rows(), flows=flows)
+    tables = tables_of([outcome])
+    [row] = host_load(tables.cpu, tables.counters, tables.flows).to_pyarrow().to_pylist()
+    assert row["throttleable_send_us"] == 10_000_000
+
+
 def of_sink(host: str, **values: int) -> list[tuple[str, str, str, int]]:
     return [(host, "sink", name.replace("__", "."), value) for name, value in values.items()]
 
