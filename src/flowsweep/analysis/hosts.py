@@ -54,17 +54,13 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
         them than it has cores, since the kernel counts what a quota holds back once for each core);
         host_dropped_packets (int64: of the hosts' kernels and devices,
         sinks' receiving, as `dropped_before_sockets` and at full sockets, and sources' sending, of each host
-        the counter that rose most; 0 where no counter rose, empty where nobody watched the hosts).
+        the counter that rose most; 0 where none rose and somebody watched the sinks, empty where nobody did).
     """
     ends = flows.select("trial_id").distinct()
     parts = (_threads(flows), _cores(cpu), _throttleable(cpu, flows), _drops(counters, flows))
     joined = columns_added(ends, parts, ["trial_id"])
-    watched = joined.cores_busy_send.notnull() | joined.cores_busy_recv.notnull()
-    return joined.mutate(
-        host_dropped_packets=watched.ifelse(
-            joined.host_dropped_packets.coalesce(0), joined.host_dropped_packets
-        )
-    )
+    none = joined.cores_busy_recv.notnull().ifelse(0, ibis.null("int64"))
+    return joined.mutate(host_dropped_packets=joined.host_dropped_packets.coalesce(none))
 
 
 def _threads(flows: ir.Table) -> ir.Table:
@@ -158,12 +154,14 @@ def _drops(counters: ir.Table, flows: ir.Table) -> ir.Table:
         most("sink", counters.name.isin(_BUSY_SOCKET), "held"),
         most("source", _of_device(counters, _SENDER_DEVICE_DROPS), "unsent"),
     )
-    joined = columns_added(counters.select("trial_id").distinct(), parts, ["trial_id"])
+    trials = counters.group_by("trial_id").aggregate(watched=(counters.role == "sink").any())
+    joined = columns_added(trials, parts, ["trial_id"])
     total = sum(
         (joined[name].coalesce(0) for name in ("dropped", "no_room", "held", "unsent")),
         start=ibis.literal(0, "int64"),
     )
-    return joined.select("trial_id", host_dropped_packets=total)
+    known = joined.watched | (total > 0)
+    return joined.select("trial_id", host_dropped_packets=ibis.cases((known, total)))
 
 
 def dropped_before_sockets(counters: ir.Table, flows: ir.Table) -> ir.Table:

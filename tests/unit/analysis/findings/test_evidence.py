@@ -1,12 +1,13 @@
 """What verdicts and predictions are made of: hosts' load, drops, what each flow did."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from analysis_support import (
@@ -51,13 +52,17 @@ def cpu_rows() -> pa.Table:
     return pa.Table.from_pylist(rows, schema=pa.schema(NEEDED_FIELDS["cpu"]))
 
 
-def load_of(rows: Sequence[Sequence[Any]], sinks: Mapping[str, int | None]) -> Row:
+def load_of(
+    rows: Sequence[Sequence[Any]],
+    sinks: Mapping[str, int | None],
+    watched: Collection[str] = ("source", "sink"),
+) -> Row:
     """The load of a trial's hosts, with counters of them; its sinks, and how far their clocks are known."""
     counters = [dict(zip(COUNTERS_SCHEMA.names, row, strict=True)) for row in rows]
     ends = [("source", "a", 0), *(("sink", host, bound_ns) for host, bound_ns in sinks.items())]
     outcome = replace(
         make_outcome(make_trial(flows=2)),
-        cpu=cpu_rows(),
+        cpu=cpu_rows().filter(pc.field("role").isin(list(watched))),
         counters=pa.Table.from_pylist(counters, schema=COUNTERS_SCHEMA),
         flows=make_flows(
             {
@@ -136,6 +141,21 @@ def test_a_packet_that_several_counters_count_is_dropped_once(
     rows: Sequence[Sequence[Any]], sinks: Mapping[str, int | None], dropped: int
 ) -> None:
     assert load_of(rows, sinks)["host_dropped_packets"] == dropped
+
+
+@pytest.mark.parametrize(
+    ("rows", "watched", "dropped"),
+    [
+        ([], ("sink",), 0), ([], ("source",), None), ([], ("nobody",), None),
+        ([("a", "source", "Tcp.OutSegs", 9)], ("source",), None),
+        ([("a", "source", "eth0.tx_dropped", 9)], ("source",), 9),
+    ],
+)  # fmt: skip
+def test_drops_of_sinks_that_nobody_watched_are_not_none(
+    rows: Sequence[Sequence[Any]], watched: Collection[str], dropped: int | None
+) -> None:
+    """A server's engine does not watch its host."""
+    assert load_of(rows, {"b": None}, watched)["host_dropped_packets"] == dropped
 
 
 def lossy_rows(flow: int) -> list[Row]:
