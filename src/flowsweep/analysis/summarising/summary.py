@@ -79,7 +79,7 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         found.fairness,
         keep("rtt", rtt_facts(tables)),
         keep("quic_facts", quic_facts(tables.quic, tables.trials)),
-        keep("subflow_facts", subflow_facts(tables.subflows)),
+        keep("subflow_facts", subflow_facts(tables.subflows, tables.trials)),
         keep("file_facts", file_facts(tables.storage, tables.devices, tables.flows)),
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.
