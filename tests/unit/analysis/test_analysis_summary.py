@@ -171,6 +171,14 @@ def test_a_sum_over_flows_is_of_all_of_them_or_empty(silent: str) -> None:
     assert None not in known
 
 
+def test_how_alike_flows_are_is_of_all_of_them_or_empty() -> None:
+    whole = make_outcome(make_trial(flows=3))
+    missing = pc.and_(pc.equal(whole.flows["role"], "sink"), pc.equal(whole.flows["flow"], 1))
+    other = make_outcome(make_trial(flows=3, repeat=2))
+    rows = summed(whole, replace(other, flows=whole.flows.filter(pc.invert(missing))))
+    assert [row["jain_flows"] for row in rows] == [1.0, None]
+
+
 @pytest.mark.parametrize("role", ["source", "sink"])
 def test_a_byte_too_many_at_either_end_makes_a_trial_incomplete(role: str) -> None:
     whole = make_outcome(make_trial(flows=3))

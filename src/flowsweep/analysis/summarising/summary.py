@@ -181,6 +181,7 @@ def _judged(rows: ir.Table) -> ir.Table:
     flows = (rows.unbalanced == 1).ifelse("1 flow", rows.unbalanced.cast("string") + " flows")
     unequal = "bytes sent, read and sampled differ in " + flows
     known = ~few & (rows.status != "failed")
+    jain_of_own = ibis.cases((rows.flows_read == rows.flows, rows.jain_of_own))
     return rows.mutate(
         status=(went_well & (few | torn | unseen)).ifelse("incomplete", rows.status),
         error=ibis.coalesce(
@@ -197,7 +198,7 @@ def _judged(rows: ir.Table) -> ir.Table:
         omit_s=rows.omit_ns.cast("float64") / 1e9,
         interval_s=rows.interval_ns.cast("float64") / 1e9,
         elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
-        jain_flows=_alone(rows.background).ifelse(rows.jain_of_own, rows.jain_flows),
+        jain_flows=_alone(rows.background).ifelse(jain_of_own, rows.jain_flows),
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
         throttled_send_share=_throttled(rows.throttled_send_us, rows.throttleable_send_us),
         throttled_recv_share=_throttled(rows.throttled_recv_us, rows.throttleable_recv_us),
