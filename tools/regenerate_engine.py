@@ -31,9 +31,10 @@ COLUMNS_HEADER = """# The columns of what engines record
 
 What the engines record while a trial runs, as it lies in the archive ([archive.md](archive.md)), where
 `host`, `peer`, `trial_id` and `attempt` stand behind these columns. A *counter* runs since the connection
-began: what an interval added is the difference of two rows. A *gauge* is what was true at the end of the
-interval. Without either it belongs to the interval. A value that a kernel does not have is null. The same is
-in the metadata of the Parquet files' columns.
+began: what an interval added is the difference of two rows, modulo 2^bits, since one of 16 or 32 bits begins
+again at 0 when it is full (32 bits of segments of 1448 bytes: after 6 TB). A *gauge* is what was true at the
+end of the interval. Without either it belongs to the interval. A value that a kernel does not have is null.
+The same is in the metadata of the Parquet files' columns.
 """
 KNOWN_COLUMNS = ROOT / "src" / "flowsweep" / "hosts" / "columns.py"
 KNOWN_COLUMNS_HEADER = '''\
@@ -73,11 +74,16 @@ def columns_page(schemas: list[str]) -> str:
 def _columns_section(schema: str) -> str:
     table = json.loads(schema)
     rows = [
-        f"| `{field['name']}` | {field.get('unit', '')} | {field.get('kind', '')} | {field['description']} |"
+        f"| `{field['name']}` | {field.get('unit', '')} | {_kind(field)} | {field['description']} |"
         for field in table["fields"]
     ]
     head = ["| column | unit | kind | meaning |", "|---|---|---|---|"]
     return "\n".join([f"## {table['title']}", "", *head, *rows, ""])
+
+
+def _kind(field: dict[str, str]) -> str:
+    bits = field.get("counter_bits")
+    return field.get("kind", "") + (f" ({bits} bits)" if bits else "")
 
 
 def known_columns(schemas: dict[str, str]) -> str:

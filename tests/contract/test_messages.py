@@ -42,3 +42,12 @@ def test_the_committed_models_are_of_the_committed_schema() -> None:
 def test_the_archive_has_a_column_for_everything_that_an_emulator_counts() -> None:
     counted = json.loads(EMULATION.read_text())["$defs"]["DirectionCounters"]["properties"]
     assert {*LINKS_SCHEMA.names} == {"link", "src", "dst", "at_ns", "at_unix_ns", *counted}
+
+
+def test_the_page_says_when_a_counter_begins_again_at_0() -> None:
+    field = {"name": "x", "unit": "segments", "kind": "counter", "description": "So far."}
+    fields = [field, field | {"name": "y", "counter_bits": "32"}]
+    page = columns_page([json.dumps({"title": "Samples", "fields": fields})])
+    assert page.endswith(
+        "| `x` | segments | counter | So far. |\n| `y` | segments | counter (32 bits) | So far. |\n"
+    )

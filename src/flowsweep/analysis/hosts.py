@@ -6,7 +6,7 @@ from typing import TypedDict
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import columns_added, quotient
+from flowsweep.analysis.expressions import column_or_null, columns_added, quotient
 from flowsweep.defaults import SECOND_US
 from flowsweep.wording import counted, format_number, format_share
 
@@ -14,10 +14,16 @@ SOCKET_DROPS = (
     "TcpExt.TCPRcvQDrop", "TcpExt.TCPBacklogDrop", "TcpExt.RcvPruned", "TcpExt.OfoPruned",
 )  # fmt: skip
 """Packets that reached the host and did not reach the connection, or were thrown out of it again."""
+_FULL_BUFFER = ("TcpExt.TCPRcvQDrop", "TcpExt.RcvPruned")
+"""Of a packet that a full buffer has no room for Linux counts both (`tcp_prune_queue`, `tcp_data_queue`).
+`OfoPruned` is of none: it rises once for however many packets were thrown out (`tcp_prune_ofo_queue`)."""
+_BUSY_SOCKET = ("TcpExt.TCPBacklogDrop",)
+"""Of a socket that somebody holds; no packet of these is among the others."""
 BACKLOG_DROPS = ("softnet.dropped",)
 RING_DROPS = ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
-_STRAY = "rx_dropped"
-_RECEIVER_DEVICE_DROPS = (_STRAY, *RING_DROPS)
+STRAY_DROPS = "rx_dropped"
+"""A device's own, what its queue of a CPU drops, and frames that are nobody's."""
+_RECEIVER_DEVICE_DROPS = (STRAY_DROPS, *RING_DROPS)
 _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
 _STRAY_PER_S = 5
 """The kernel counts frames there, too, of protocols that nobody on the host has asked for: spanning tree,
@@ -43,19 +49,18 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
         cpu_recv_s_per_gb (float64, s/GB: CPU time of all those threads / bytes that they passed);
         cores_busy_send, cores_busy_recv (0 to 1: of all cores of the busiest host at that end, time stolen by
         a hypervisor included, whoever used them); softirq_core_recv (0 to 1: the largest share of a core that
-        a sink's software interrupts took); host_dropped_packets (int64: of the hosts' kernels and devices,
-        sinks' receiving, at devices' `rx_dropped` beyond 5 a second, and sources' sending; 0 where no counter
-        rose, empty where nobody watched the hosts).
+        a sink's software interrupts took); throttleable_send_us, throttleable_recv_us (float64: how long the
+        threads of the flows of a host at that end ran together, of the host where that is most: of no more of
+        them than it has cores, since the kernel counts what a quota holds back once for each core);
+        host_dropped_packets (int64: of the hosts' kernels and devices,
+        sinks' receiving, as `dropped_before_sockets` and at full sockets, and sources' sending, of each host
+        the counter that rose most; 0 where none rose and somebody watched the sinks, empty where nobody did).
     """
     ends = flows.select("trial_id").distinct()
-    parts = (_threads(flows), _cores(cpu), _drops(counters, flows))
+    parts = (_threads(flows), _cores(cpu), _throttleable(cpu, flows), _drops(counters, flows))
     joined = columns_added(ends, parts, ["trial_id"])
-    watched = joined.cores_busy_send.notnull() | joined.cores_busy_recv.notnull()
-    return joined.mutate(
-        host_dropped_packets=watched.ifelse(
-            joined.host_dropped_packets.coalesce(0), joined.host_dropped_packets
-        )
-    )
+    none = joined.cores_busy_recv.notnull().ifelse(0, ibis.null("int64"))
+    return joined.mutate(host_dropped_packets=joined.host_dropped_packets.coalesce(none))
 
 
 def _threads(flows: ir.Table) -> ir.Table:
@@ -93,6 +98,21 @@ def _cores(cpu: ir.Table) -> ir.Table:
     )
 
 
+def _throttleable(cpu: ir.Table, flows: ir.Table) -> ir.Table:
+    host = ["trial_id", "role", "host"]
+    cores = cpu.filter(cpu.kind == "core").group_by(host).aggregate(cores=ibis._.id.nunique())
+    threads = flows.group_by(host).aggregate(
+        threads=flows.cpu_elapsed_us.count(), elapsed_us=flows.cpu_elapsed_us.sum().cast("float64")
+    )
+    joined = columns_added(threads, [cores], host)
+    at_once = ibis.least(joined.threads, joined.cores.coalesce(joined.threads))
+    hosts = joined.mutate(most_us=joined.elapsed_us * at_once / joined.threads.nullif(0))
+    return hosts.group_by("trial_id").aggregate(
+        throttleable_send_us=hosts.most_us.max(where=hosts.role == "source"),
+        throttleable_recv_us=hosts.most_us.max(where=hosts.role == "sink"),
+    )
+
+
 class HostCounterRow(TypedDict):
     """How much a counter of a host rose in a trial."""
 
@@ -121,9 +141,60 @@ def telling_counters(counters: ir.Table, trial_ids: Sequence[str]) -> ir.Table:
 
 
 def _drops(counters: ir.Table, flows: ir.Table) -> ir.Table:
-    rows = without_stray(counters, flows)
-    dropped = rows.value.sum(where=_dropped(rows)).coalesce(0).cast("int64")
-    return rows.group_by("trial_id").aggregate(host_dropped_packets=dropped)
+    """Per trial: what hosts dropped, at least. Several counters may count the same packet."""
+
+    def most(role: str, chosen: ir.BooleanValue, name: str) -> ir.Table:
+        rows = counters.filter((counters.role == role) & chosen)
+        hosts = rows.group_by("trial_id", "host").aggregate(most=rows.value.max())
+        return hosts.group_by("trial_id").aggregate(**{name: hosts.most.sum().cast("int64")})
+
+    parts = (
+        dropped_before_sockets(counters, flows),
+        most("sink", counters.name.isin(_FULL_BUFFER), "no_room"),
+        most("sink", counters.name.isin(_BUSY_SOCKET), "held"),
+        most("source", _of_device(counters, _SENDER_DEVICE_DROPS), "unsent"),
+    )
+    trials = counters.group_by("trial_id").aggregate(watched=(counters.role == "sink").any())
+    joined = columns_added(trials, parts, ["trial_id"])
+    total = sum(
+        (joined[name].coalesce(0) for name in ("dropped", "no_room", "held", "unsent")),
+        start=ibis.literal(0, "int64"),
+    )
+    known = joined.watched | (total > 0)
+    return joined.select("trial_id", host_dropped_packets=ibis.cases((known, total)))
+
+
+def dropped_before_sockets(counters: ir.Table, flows: ir.Table) -> ir.Table:
+    """Count the packets that sinks' hosts dropped before any socket: at a device, or at the queue of a CPU.
+
+    Args:
+        counters: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial in which such a counter rose: trial_id, dropped (int64).
+
+    Method:
+        Whose they were the kernel does not say. Several counters may count the same packet: a bond what its
+        ports do, and Linux adds to a device's `rx_dropped` what the queue of a CPU drops
+        (`enqueue_to_backlog`). So of each host the one that rose most counts, `rx_dropped` without the frames
+        that nobody asked for. The queues are those of the whole machine, so that hosts that share one, as
+        those with the controller's clock do, tell of the same ones.
+    """
+    rows = without_stray(counters.filter(counters.role == "sink"), flows)
+    queue, device = rows.name.isin(BACKLOG_DROPS), of_receiving_device(rows)
+    hosts = rows.group_by("trial_id", "host").aggregate(
+        queue=rows.value.max(where=queue), device=rows.value.max(where=device)
+    )
+    bounds = flows.select("trial_id", "host", bound_ns=column_or_null(flows, "clock_bound_ns"))
+    clocks = bounds.group_by("trial_id", "host").aggregate(bound_ns=bounds.bound_ns.max())
+    joined = columns_added(hosts, [clocks], ["trial_id", "host"])
+    here = (joined.bound_ns == 0).coalesce(False)
+    joined = joined.mutate(machine=here.ifelse("", joined.host))
+    machines = joined.group_by("trial_id", "machine").aggregate(
+        dropped=ibis.greatest(joined.queue.max().coalesce(0), joined.device.sum().coalesce(0))
+    )
+    return machines.group_by("trial_id").aggregate(dropped=machines.dropped.sum().cast("int64"))
 
 
 def without_stray(counters: ir.Table, flows: ir.Table) -> ir.Table:
@@ -140,7 +211,7 @@ def without_stray(counters: ir.Table, flows: ir.Table) -> ir.Table:
     lasted = flows.group_by("trial_id").aggregate(elapsed_us=flows.cpu_elapsed_us.max())
     joined = columns_added(counters, [lasted], ["trial_id"])
     usual = quotient(joined.elapsed_us.coalesce(0) * _STRAY_PER_S, SECOND_US)
-    stray = (joined.role == "sink") & _of_device(joined, (_STRAY,))
+    stray = (joined.role == "sink") & _of_device(joined, (STRAY_DROPS,))
     value = stray.ifelse(ibis.greatest(joined.value - usual, 0), joined.value)
     return joined.mutate(value=value.cast("int64")).drop("elapsed_us")
 
@@ -209,8 +280,8 @@ HOST_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "cores_busy_send": ("load of the sender's cores", format_share),
     "cores_busy_recv": ("load of the receiver's cores", format_share),
     "softirq_core_recv": ("software interrupts of the receiver", format_share),
-    "throttled_send_share": ("time the sender was held back by a CPU quota", format_share),
-    "throttled_recv_share": ("time the receiver was held back by a CPU quota", format_share),
+    "throttled_send_share": ("time the sender's threads were held back by a CPU quota", format_share),
+    "throttled_recv_share": ("time the receiver's threads were held back by a CPU quota", format_share),
     "host_dropped_packets": ("packets that the hosts dropped", _count),
     "retransmits": ("retransmitted segments", _count),
     "rtt_median_ms": ("median round-trip time", _round_trip),

@@ -88,7 +88,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("ended_by", pa.string()),  # of one that may end early and is over: known, at_most
         pa.field("held_by", pa.string()),  # why its mean was not known when its time was over
         pa.field("half_width_share", pa.float64()),  # how well it was known then
-        pa.field("clock_bound_ns", pa.int64()),  # largest of all hosts; null where there is a single sink
+        pa.field("clock_bound_ns", pa.int64()),  # largest of all hosts; null where one sink alone is timed
         pa.field("rejected_connections", pa.int64()),  # all ends
         pa.field("sample_rows_lost", pa.int64()),
         pa.field("throttled_us", pa.int64()),  # by CPU quotas, of the end that they held back most
@@ -341,13 +341,15 @@ def _imported_status(record: ImportedTrial) -> Status:
 def _granted(record: TrialRecord) -> dict[str, Any]:
     ends = [*record.sources, *record.sinks]
     in_use = dict.fromkeys(end.congestion for end in record.sources if end.congestion is not None)
-    several_sinks = len(record.trial.sinks) > 1
+    beside = [end for one in record.background for end in (one.source, one.sink) if end is not None]
+    timed = {*record.trial.sinks, *(one.sink.host for one in record.background if one.sink is not None)}
+    bounds_ns = [end.clock_bound_ns for end in (*ends, *beside)] if len(timed) > 1 else []
     return {
         "congestion": ", ".join(in_use) or record.trial.parameters.congestion_asked,
         "mss_granted_bytes": _least(end.mss_bytes for end in record.sources),
         "window_granted_send_bytes": _least(end.window_granted_bytes for end in record.sources),
         "window_granted_recv_bytes": _least(end.window_granted_bytes for end in record.sinks),
-        "clock_bound_ns": max((end.clock_bound_ns for end in ends), default=None) if several_sinks else None,
+        "clock_bound_ns": max(bounds_ns, default=None),
         "gso_granted": _all(end.gso for end in record.sources),
         "gro_granted": _all(end.gro for end in record.sinks),
         "remarks": " ".join(dict.fromkeys(remark for end in ends for remark in end.remarks)) or None,

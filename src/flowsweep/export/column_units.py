@@ -1,12 +1,13 @@
 """The unit of a column, which its name says."""
 
 _SHARES = (
-    "coverage", "cpu_send", "cpu_recv", "loss", "loss_at_sender", "loss_at_hosts", "loss_on_path",
-    "rate_search_loss_max", "rtt_loaded_loss", "rtt_probe_loss", "search_confidence", "search_precision",
-    "share", "softirq_core_recv", "thread_busy_recv", "thread_busy_send",
+    "cores_busy_recv", "cores_busy_send", "coverage", "cpu_send", "cpu_recv", "loss", "loss_at_sender",
+    "loss_at_hosts", "loss_on_path", "rate_search_loss_max", "rtt_loaded_loss", "rtt_probe_loss",
+    "search_confidence", "search_precision", "share", "softirq_core_recv", "thread_busy_recv",
+    "thread_busy_send",
 )  # fmt: skip
 _BY_NAME = dict.fromkeys(_SHARES, "share of 1") | {
-    "bytes": "bytes", "bytes_sent": "bytes", "cores_busy_send": "cores", "cores_busy_recv": "cores",
+    "bytes": "bytes", "bytes_sent": "bytes",
     "jain_flows": "index, 1/n to 1", "jain_groups": "index, 1/n to 1", "responsiveness_rpm": "1/min",
     "retransmits": "segments", "started_at": "UTC", "transfer_time_ratio": "ratio",
 }  # fmt: skip

@@ -138,6 +138,24 @@ def test_the_end_that_quotas_held_back_most_is_told(
     assert row["throttled_us"] == most_us
 
 
+def test_throttling_is_a_share_of_the_time_that_threads_ran() -> None:
+    """The kernel adds up what it held back on each CPU."""
+    whole = make_outcome(make_trial(flows=4))
+    flows = [row | {"cpu_elapsed_us": 10_000_000} for row in whole.flows.to_pylist()]
+
+    def shares(source_us: int, sink_us: int) -> tuple[float, float]:
+        ends = {
+            "sources": (make_end("a", window_bytes=None, throttled_us=source_us),),
+            "sinks": (make_end("b", window_bytes=None, throttled_us=sink_us),),
+        }
+        record = whole.record.model_copy(update=ends)
+        [row] = summed(replace(whole, record=record, flows=make_flows(flows)))
+        return row["throttled_send_share"], row["throttled_recv_share"]
+
+    assert shares(30_000_000, 0) == (0.75, 0.0)
+    assert shares(2_000_000, 41_000_000) == (0.05, 1.0)
+
+
 @pytest.mark.parametrize("silent", ["source", "sink"])
 def test_a_sum_over_flows_is_of_all_of_them_or_empty(silent: str) -> None:
     whole = make_outcome(make_trial(flows=2))
@@ -151,6 +169,14 @@ def test_a_sum_over_flows_is_of_all_of_them_or_empty(silent: str) -> None:
     unknown, known = (sent, read) if silent == "source" else (read, sent)
     assert set(unknown) == {None}
     assert None not in known
+
+
+def test_how_alike_flows_are_is_of_all_of_them_or_empty() -> None:
+    whole = make_outcome(make_trial(flows=3))
+    missing = pc.and_(pc.equal(whole.flows["role"], "sink"), pc.equal(whole.flows["flow"], 1))
+    other = make_outcome(make_trial(flows=3, repeat=2))
+    rows = summed(whole, replace(other, flows=whole.flows.filter(pc.invert(missing))))
+    assert [row["jain_flows"] for row in rows] == [1.0, None]
 
 
 @pytest.mark.parametrize("role", ["source", "sink"])

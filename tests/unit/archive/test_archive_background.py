@@ -9,6 +9,7 @@ import pytest
 from analysis_support import (
     SECOND_NS,
     Steady,
+    make_end,
     make_flows,
     make_outcome,
     make_parameters,
@@ -20,7 +21,7 @@ from flowsweep.analysis import summarised
 from flowsweep.analysis.background.asked import background_asked_bps
 from flowsweep.archive import Tables, read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
-from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.outcome import BackgroundRecord, TrialOutcome
 from flowsweep.schedule.trial import BackgroundTraffic
 
 OWN = Steady(bytes_per_second=10_000_000)
@@ -64,6 +65,19 @@ def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Tables:
     if request.param == "memory":
         return tables_of(outcomes)
     return read_archive(write_archive(tmp_path / "archive", outcomes)).tables()
+
+
+@pytest.mark.parametrize(("sink", "bound_ns"), [("b", None), ("c", 9_000)])
+def test_clocks_are_told_to_agree_where_several_sinks_are_timed(sink: str, bound_ns: int | None) -> None:
+    """Those of background traffic are, too."""
+    ends = {
+        "source": make_end("a", window_bytes=None, clock_bound_ns=4_000),
+        "sink": make_end(sink, window_bytes=None, clock_bound_ns=9_000),
+    }
+    outcome = beside()
+    record = outcome.record.model_copy(update={"background": (BackgroundRecord(name="cross", **ends),)})
+    trials = tables_of([replace(outcome, record=record)]).trials
+    assert trials.clock_bound_ns.to_pyarrow().to_pylist() == [bound_ns]
 
 
 def test_every_table_holds_a_trials_own_flows_only(tables: Tables) -> None:

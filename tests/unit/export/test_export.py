@@ -147,7 +147,7 @@ def test_more_rows_than_a_sheet_holds_are_named(tmp_path: Path, monkeypatch: pyt
     ("name", "unit"),
     [("goodput_bps", "bit/s"), ("window_sum_bytes", "bytes"), ("bytes", "bytes"), ("rtt_min_ms", "ms"),
      ("duration_s", "s"), ("limit_cwnd_share", "share of 1"), ("flows", ""), ("status", ""),
-     ("slope_ns_per_byte", "ns/byte")],
+     ("slope_ns_per_byte", "ns/byte"), ("cores_busy_send", "share of 1"), ("cores_busy_recv", "share of 1")],
 )  # fmt: skip
 def test_units_of_columns(name: str, unit: str) -> None:
     assert unit_of_column(name) == unit

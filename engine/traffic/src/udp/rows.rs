@@ -158,7 +158,8 @@ impl Tabular for HistogramRow {
             Column::int64(
                 "high",
                 "",
-                "The first value above the bucket. Buckets of times are 1 % wide at most, others 0.1 %.",
+                "The first value above the bucket. Buckets of spacing are 1 % wide at most, of delay 1 % of what is 20 us longer, \
+                 others 0.1 %.",
                 |row: &Self| row.high,
             ),
             Column::int64(

@@ -36,13 +36,15 @@ pub struct Sequence {
     next: u64,
     gaps: VecDeque<Gap>,
     lost_run: u64,
+    /// One bit a number, from `next` on: received after the end.
+    tail: Vec<u64>,
     /// Different ones that were received.
     pub unique: u64,
     /// Of these, those that were received after a higher one (RFC 4737, Type-P-Reordered).
     pub reordered: u64,
     /// Received again (RFC 5560).
     pub duplicates: u64,
-    /// Received too late to count.
+    /// Received too late to count; of those too far behind to know some may be duplicates.
     pub late: u64,
     /// Largest of `extents`.
     pub extent_max: u64,
@@ -78,6 +80,7 @@ impl Sequence {
             next: 0,
             gaps: VecDeque::new(),
             lost_run: 0,
+            tail: Vec::new(),
             unique: 0,
             reordered: 0,
             duplicates: 0,
@@ -124,13 +127,18 @@ impl Sequence {
         self.end_lost_run();
     }
 
-    /// Counts a datagram that was received after [`Sequence::finish`].
+    /// Counts a datagram that was received after [`Sequence::finish`], once. Not where it lies so far from the highest
+    /// number that another one with its number would not be known.
     pub fn take_late(&mut self, number: u64) {
-        let known =
-            number < self.next && (number / WORD < self.low_word || *self.word(number / WORD) & bit(number) != 0);
-        self.late += u64::from(!known);
-        if !known && number < self.next {
-            *self.word(number / WORD) |= bit(number);
+        if let Some(above) = number.checked_sub(self.next) {
+            let word = usize::try_from(above / WORD).unwrap_or(usize::MAX);
+            if word < WINDOW_WORDS {
+                self.tail.resize(self.tail.len().max(word + 1), 0);
+                self.late += u64::from(mark(&mut self.tail[word], above));
+            }
+        } else if number / WORD >= self.low_word {
+            let is_new = mark(self.word(number / WORD), number);
+            self.late += u64::from(is_new);
         }
     }
 
@@ -217,6 +225,13 @@ impl Sequence {
     fn word(&mut self, number: u64) -> &mut u64 {
         &mut self.window[(number % WINDOW_WORDS as u64) as usize]
     }
+}
+
+/// Sets a number's bit; whether it was not set.
+fn mark(word: &mut u64, number: u64) -> bool {
+    let before = *word;
+    *word |= bit(number);
+    *word != before
 }
 
 fn bit(number: u64) -> u64 {
@@ -366,10 +381,19 @@ mod tests {
             sequence.take(number);
         }
         sequence.finish(Some(5));
-        for number in [2, 2, 3, 4] {
+        for number in [2, 2, 3, 4, 4] {
             sequence.take_late(number);
         }
         assert_eq!((sequence.unique, sequence.late), (3, 2));
         assert_eq!(sequence.loss_bursts.len(), 2);
+    }
+
+    #[test]
+    fn late_ones_are_no_more_than_lost_ones_however_often_they_come() {
+        let mut sequence = Sequence::new();
+        sequence.take(WINDOW_WORDS as u64 * WORD - 1);
+        let tried: Vec<u64> = (0..2 * WINDOW_WORDS as u64 * WORD).step_by(1000).collect();
+        tried.iter().chain(&tried).chain(&[u64::MAX]).for_each(|number| sequence.take_late(*number));
+        assert_eq!(sequence.late, tried.len() as u64);
     }
 }

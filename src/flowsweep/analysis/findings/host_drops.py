@@ -7,7 +7,14 @@ from statistics import median
 from typing import NamedTuple
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.hosts import BACKLOG_DROPS, RING_DROPS, SOCKET_DROPS, ZERO_WINDOW, HostCounterRow
+from flowsweep.analysis.hosts import (
+    BACKLOG_DROPS,
+    RING_DROPS,
+    SOCKET_DROPS,
+    STRAY_DROPS,
+    ZERO_WINDOW,
+    HostCounterRow,
+)
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.verdicts import BUSY, HOST_DROPS, MOST
 from flowsweep.tests import facts_of
@@ -15,7 +22,8 @@ from flowsweep.wording import counted, format_share
 
 _METHOD = (
     "counters of the hosts' kernels and devices, in trials with the verdict host drops; of each place the "
-    "one that rose most, since several may count the same packet; they count all traffic of a host"
+    "one that rose most, since several may count the same packet, and of a device without what the queue in "
+    "front of protocol processing dropped; they count all traffic of a host"
 )
 _described = partial(Hypothesis, "host_drops", method=_METHOD, figure="cpu")
 _SINK = "sink"
@@ -103,7 +111,18 @@ def _by_place(rows: Sequence[ObservedRow], counters: Mapping[str, Sequence[HostC
     most: dict[tuple[str, int], tuple[str, str, str]] = {}
     for key, _ in drops.most_common():
         most.setdefault((key[0], _PLACES.index(_place(*key[1:]))), key)
-    return Counter({key: drops[key] for key in most.values()})
+    return Counter({key: count for key in most.values() if (count := _own(key, drops)) > 0})
+
+
+def _own(key: tuple[str, str, str], drops: _Drops) -> int:
+    """What a counter tells that the host's queue in front of protocol processing does not tell as well.
+
+    Linux adds what that drops to the device's `rx_dropped` (`enqueue_to_backlog`).
+    """
+    host, role, name = key
+    if role != _SINK or not name.endswith(f".{STRAY_DROPS}"):
+        return drops[key]
+    return drops[key] - sum(drops[host, role, backlog] for backlog in BACKLOG_DROPS)
 
 
 def _place(role: str, name: str) -> _Place:

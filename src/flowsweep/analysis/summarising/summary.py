@@ -79,7 +79,7 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         found.fairness,
         keep("rtt", rtt_facts(tables)),
         keep("quic_facts", quic_facts(tables.quic, tables.trials)),
-        keep("subflow_facts", subflow_facts(tables.subflows)),
+        keep("subflow_facts", subflow_facts(tables.subflows, tables.trials)),
         keep("file_facts", file_facts(tables.storage, tables.devices, tables.flows)),
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.
@@ -133,6 +133,12 @@ def _cpu(flows: ir.Table) -> ir.Table:
     )
 
 
+def _throttled(held_us: ir.IntegerValue, of_us: ir.FloatingValue) -> ir.FloatingValue:
+    """Share of their time that a quota held threads back; other threads of an end may have been, too."""
+    share = held_us.cast("float64") / of_us.nullif(0.0)
+    return (share > 1).ifelse(1.0, share)
+
+
 def _settled(rows: ir.Table) -> ir.Table:
     """Choose where two parts tell the same, and count what no part tells of as 0.
 
@@ -175,6 +181,7 @@ def _judged(rows: ir.Table) -> ir.Table:
     flows = (rows.unbalanced == 1).ifelse("1 flow", rows.unbalanced.cast("string") + " flows")
     unequal = "bytes sent, read and sampled differ in " + flows
     known = ~few & (rows.status != "failed")
+    jain_of_own = ibis.cases((rows.flows_read == rows.flows, rows.jain_of_own))
     return rows.mutate(
         status=(went_well & (few | torn | unseen)).ifelse("incomplete", rows.status),
         error=ibis.coalesce(
@@ -191,10 +198,10 @@ def _judged(rows: ir.Table) -> ir.Table:
         omit_s=rows.omit_ns.cast("float64") / 1e9,
         interval_s=rows.interval_ns.cast("float64") / 1e9,
         elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
-        jain_flows=_alone(rows.background).ifelse(rows.jain_of_own, rows.jain_flows),
+        jain_flows=_alone(rows.background).ifelse(jain_of_own, rows.jain_flows),
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
-        throttled_send_share=rows.throttled_send_us.cast("float64") * 1_000 / rows.duration_ns,
-        throttled_recv_share=rows.throttled_recv_us.cast("float64") * 1_000 / rows.duration_ns,
+        throttled_send_share=_throttled(rows.throttled_send_us, rows.throttleable_send_us),
+        throttled_recv_share=_throttled(rows.throttled_recv_us, rows.throttleable_recv_us),
         # Of a host that died nothing is known: a sum over the other flows would be too low.
         **{
             name: (rows[flow_count] == rows.flows).ifelse(rows[name], _reported_bytes(rows, name))

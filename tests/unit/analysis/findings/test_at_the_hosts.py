@@ -98,6 +98,15 @@ def test_counters_that_may_be_of_the_same_packets_are_not_added() -> None:
     assert "Pruned" not in one.claim
 
 
+def test_what_the_queue_of_a_cpu_drops_is_not_dropped_by_the_device_as_well() -> None:
+    """Linux adds it to the device's own counter."""
+    queue = ("sink", "b", "softnet.dropped", 9)
+    [one] = dropped([queue, ("sink", "b", "eth0.rx_dropped", 9)])
+    assert "rx_dropped" not in one.claim
+    [one] = dropped([queue, ("sink", "b", "eth0.rx_dropped", 19)])
+    assert "b counted 40 drops at a network device (eth0.rx_dropped) and b counted 36 drops" in one.claim
+
+
 def test_datagrams_are_left_to_what_their_ends_count() -> None:
     assert dropped([("sink", "b", "eth0.rx_dropped", 12)], test="udp") == []
 

@@ -3,6 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.expressions import columns_added
 from flowsweep.analysis.summarising.columns import GOODPUTS
 from flowsweep.analysis.tests.mptcp.columns import SUBFLOW_COLUMNS
 from flowsweep.analysis.tests.tcp.flow_states import RTT_UNKNOWN_US
@@ -33,17 +34,19 @@ def subflow_totals(subflows: ir.Table) -> ir.Table:
     return totals.mutate(path_bytes=totals.sent - totals.retransmitted_bytes).drop("sent")
 
 
-def subflow_facts(subflows: ir.Table) -> ir.Table:
+def subflow_facts(subflows: ir.Table, trials: ir.Table) -> ir.Table:
     """Sum up the subflows of each trial.
 
     Args:
         subflows: As in an archive.
+        trials: As in an archive.
 
     Returns:
         One row per trial with subflows: trial_id; subflows_used (int64: those that carried payload, of all
         flows), busiest_path_share (float64: of all payload, what the pair of addresses that carried most
         carried), reinjected_bytes (int64: sent once more by MPTCP, Σ over flows);
-        subflow_retransmits, subflow_retransmitted_bytes (int64, Σ), subflow_rtt_min_ms (float64, least);
+        subflow_retransmits (int64, Σ), subflow_retransmitted_bytes (int64, Σ; in the time that counts),
+        subflow_rtt_min_ms (float64, least);
         subflow_flows (int64: of how many flows these are).
     """
     totals = subflow_totals(subflows)
@@ -57,7 +60,6 @@ def subflow_facts(subflows: ir.Table) -> ir.Table:
         used=(totals.path_bytes > 0).sum(),
         reinjected_bytes=totals.reinjected_bytes.max(),
         retransmits=totals.retransmits.sum(),
-        retransmitted_bytes=totals.retransmitted_bytes.sum(),
         rtt_least_us=totals.rtt_least_us.min(),
     )
     facts = flows.group_by("trial_id").aggregate(
@@ -65,10 +67,20 @@ def subflow_facts(subflows: ir.Table) -> ir.Table:
         subflows_used=flows.used.sum().cast("int64"),
         reinjected_bytes=flows.reinjected_bytes.sum().cast("int64"),
         subflow_retransmits=flows.retransmits.sum().cast("int64"),
-        subflow_retransmitted_bytes=flows.retransmitted_bytes.sum().cast("int64"),
         subflow_rtt_min_ms=flows.rtt_least_us.min().cast("float64") / 1000,
     )
-    return facts.inner_join(busiest, "trial_id")
+    counted = _retransmitted(subflows, trials)
+    return columns_added(facts.inner_join(busiest, "trial_id"), [counted], ["trial_id"])
+
+
+def _retransmitted(subflows: ir.Table, trials: ir.Table) -> ir.Table:
+    """What was retransmitted behind what is omitted and within the duration."""
+    times = trials.select("trial_id", "omit_ns", "duration_ns")
+    rows = subflows.filter(subflows.role == "source").inner_join(times, "trial_id")
+    within = rows.bytes_retrans.max(where=rows.start_ns < rows.duration_ns)
+    before = rows.bytes_retrans.max(where=rows.start_ns < rows.omit_ns).coalesce(0)
+    each = rows.group_by("trial_id", "flow", "subflow").aggregate(risen=within - before)
+    return each.group_by("trial_id").aggregate(subflow_retransmitted_bytes=each.risen.sum().cast("int64"))
 
 
 def with_subflows(rows: ir.Table) -> ir.Table:

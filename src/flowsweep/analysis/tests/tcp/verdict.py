@@ -29,7 +29,7 @@ from flowsweep.analysis.verdicts import (
 )
 
 THROTTLED = SOME
-"""An end that its quota keeps from running for this share of the time has more to do than it may."""
+"""Threads that a quota keeps from running for this share of their time have more to do than they may."""
 WINDOW_CLOSES = 0.8
 """A receiver that reads in time announces its whole window; one that is behind less, by what is unread."""
 STEADY = 0.04

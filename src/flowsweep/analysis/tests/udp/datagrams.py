@@ -7,14 +7,13 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import column_or_null, columns_added
-from flowsweep.analysis.hosts import BACKLOG_DROPS, of_receiving_device, without_stray
+from flowsweep.analysis.hosts import dropped_before_sockets
 from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.archive import Tables
 from flowsweep.defaults import MILLISECOND_NS
 
 _MS_NS = float(MILLISECOND_NS)
 _US_NS = 1e3
-_BACKLOG = BACKLOG_DROPS[0]
 
 OF_SOURCE = {
     "sent": "udp_datagrams", "refused": "udp_refused", "behind_max_ns": "udp_behind_max_ns",
@@ -89,7 +88,8 @@ def datagram_facts(tables: Tables) -> ir.Table:
     """
     flows = datagram_flows(tables.flows)
     broken = flows.filter(flows.broken).select("trial_id", "flow")
-    parts = (_dropped(tables), _jitter(tables, broken), *_percentiles(_of_others(tables.histograms, broken)))
+    dropped = dropped_before_sockets(tables.counters, tables.flows)
+    parts = (dropped, _jitter(tables, broken), *_percentiles(_of_others(tables.histograms, broken)))
     joined = columns_added(_counts(flows), parts, ["trial_id"])
     sent = joined.datagrams_sent.nullif(0).cast("float64")
     # What the sinks' hosts dropped may also have been somebody else's.
@@ -125,18 +125,6 @@ def _counts(flows: ir.Table) -> ir.Table:
         delay_bound_ms=most("delay_bound_ns").cast("float64") / _MS_NS,
         flows_broken=flows.broken.sum().cast("int64"),
     )  # fmt: skip
-
-
-def _dropped(tables: Tables) -> ir.Table:
-    """Packets that the sinks' hosts dropped before any socket: at a device, or at the queue of a CPU.
-
-    Whose they were the kernel does not say. Several counters may count the same packet: of each host the one
-    that rose most counts, `rx_dropped` without the frames that nobody asked for.
-    """
-    counters = without_stray(tables.counters.filter(tables.counters.role == "sink"), tables.flows)
-    rows = counters.filter((counters.name == _BACKLOG) | of_receiving_device(counters))
-    hosts = rows.group_by("trial_id", "host").aggregate(value=rows.value.max())
-    return hosts.group_by("trial_id").aggregate(dropped=hosts.value.sum().cast("int64"))
 
 
 def _of_others(rows: ir.Table, broken: ir.Table) -> ir.Table:

@@ -31,13 +31,13 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
 
     Args:
         rows: One row per trial, with columns as in a summary: test, send_errors, datagrams_sent, lost,
-            length_bytes, duration_ns, pad_ns, rate_sum_bps, flows_broken, loss, loss_at_hosts, loss_on_path;
-            and datagrams_refused and datagrams_handed, as of
+            cores_busy_send, length_bytes, duration_ns, pad_ns, rate_sum_bps, flows_broken, loss,
+            loss_at_hosts, loss_on_path; and datagrams_refused and datagrams_handed, as of
             `flowsweep.analysis.tests.udp.datagrams.datagram_facts`.
 
     Returns:
         The rows with send_errors (int64; 0 where no counter rose, null for other tests and where nobody
-        watched the hosts), offered_share (float64: payload handed to the kernel / what was asked for while
+        watched the sources), offered_share (float64: payload handed to the kernel / what was asked for while
         the sources sent; null without a rate) and loss_at_sender (float64: of those sent; null where it is
         not known), which loss_on_path is without.
 
@@ -48,7 +48,7 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
         what it was refused.
     """
     of_datagrams = rows.test == "udp"
-    if_none_rose = rows.host_dropped_packets.notnull().ifelse(0, ibis.null("int64"))
+    if_none_rose = rows.cores_busy_send.notnull().ifelse(0, ibis.null("int64"))
     errors = of_datagrams.ifelse(rows.send_errors.coalesce(if_none_rose), ibis.null("int64"))
     sent_bits = rows.datagrams_handed.cast("float64") * rows.length_bytes * 8
     sending_s = (rows.duration_ns + rows.pad_ns).cast("float64") / SECOND_NS

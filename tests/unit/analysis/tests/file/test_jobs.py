@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from analysis_support import SECOND_NS, make_end
 from file_support import JOB_BYTES, SECONDS, make_file_outcome, make_file_trial
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
 from flowsweep.analysis.statistics.observations import observations
@@ -61,6 +62,14 @@ def test_what_devices_moved_is_not_known_unless_every_host_has_one() -> None:
     tables = {**outcome.of_tests, "devices": pa.concat_tables([devices, sinks])}
     row = row_of_outcomes([replace(outcome, of_tests=tables)])
     assert (row["source_device_bytes_per_byte"], row["sink_device_bytes_per_byte"]) == (1.0, None)
+
+
+def test_a_quota_held_a_job_back_for_a_share_of_the_time_that_it_took() -> None:
+    """It may take far less than it may take."""
+    outcome = make_file_outcome(make_file_trial(duration_ns=600 * SECOND_NS), seconds=10)
+    ends = tuple(make_end("a", window_bytes=None, throttled_us=10_000_000) for _ in outcome.record.sources)
+    record = outcome.record.model_copy(update={"sources": ends})
+    assert row_of_outcomes([replace(outcome, record=record)])["throttled_send_share"] == 1.0
 
 
 def test_a_job_that_ran_out_of_time_says_how_much_of_it_was_moved() -> None:

@@ -50,6 +50,19 @@ def test_subflows_add_up() -> None:
     assert row["verdict"] is None
 
 
+def test_bytes_are_retransmitted_in_the_time_that_counts_as_with_tcp() -> None:
+    """Segments are of the whole connection."""
+    whole = make_mptcp_outcome(make_mptcp_trial(omit_ns=SECOND_NS, duration_ns=3 * SECOND_NS), [3_000_000])
+    rows = [
+        row | {"bytes_retrans": 1000 * (at + 1), "total_retrans": at + 1}
+        for at, row in enumerate(whole.of_tests["subflows"].to_pylist())
+    ]
+    rising = pa.Table.from_pylist(rows, schema=whole.of_tests["subflows"].schema)
+    row = row_of(replace(whole, of_tests={"subflows": rising}))
+    # Of four seconds the second and the third count.
+    assert (row["retransmits"], row["retransmitted_bytes"]) == (4, 2000)
+
+
 def test_sums_are_not_known_unless_every_flows_source_told_of_it() -> None:
     """Of two flows one has no rows, as of a host that died."""
     one = make_mptcp_outcome(make_mptcp_trial(flows=2), [3_000_000, 1_000_000], retransmitted=5000)

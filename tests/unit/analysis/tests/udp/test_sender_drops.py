@@ -1,7 +1,9 @@
 """Datagrams that never left their source are told from those that the path lost, and what decided is said."""
 
+from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
@@ -9,6 +11,7 @@ from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.tests.udp.loss import loss_hypotheses
 from flowsweep.analysis.verdict_words import limit_words
 from flowsweep.analysis.verdicts import VERDICTS
+from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.outcome import TrialOutcome
 from summary_support import summed
@@ -20,6 +23,18 @@ MBPS = 1e6
 def outcome(*streams: Stream, errors: int = 0, **parameters: Any) -> TrialOutcome:
     """A trial whose source's host counted so many errors of sending."""
     return make_udp_outcome(make_udp_trial(flows=len(streams), **parameters), streams, send_errors=errors)
+
+
+def watched(*, at_source: bool, repeat: int) -> TrialOutcome:
+    """A trial in which no counter rose; the engine of a server does not watch its host."""
+    whole = make_udp_outcome(make_udp_trial(flows=1, repeat=repeat), [Stream(lost=50)])
+    ends = [("b", "sink"), *([("a", "source")] if at_source else [])]
+    cores = [
+        {"host": host, "peer": "", "role": role, "start_ns": 0, "end_ns": SECOND_NS, "kind": "core", "id": 0,
+         "busy_us": 1, "idle_us": 1, "softirq_us": 0, "steal_us": 0}
+        for host, role in ends
+    ]  # fmt: skip
+    return replace(whole, cpu=pa.Table.from_pylist(cores, schema=pa.schema(NEEDED_FIELDS["cpu"])))
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +59,8 @@ def rows() -> dict[str, Row]:
         "refused": outcome(Stream(), errors=9_000, rate_bps=40_000_000, repeat=5),
         "refused and lost": outcome(Stream(lost=100), errors=9_000, rate_bps=40_000_000, repeat=6),
         "late without a reason": outcome(Stream(), rate_bps=40_000_000, repeat=7),
+        "only the sink is watched": watched(at_source=False, repeat=16),
+        "both are watched": watched(at_source=True, repeat=17),
     }
     return dict(zip(outcomes, summed(*outcomes.values()), strict=True))
 
@@ -81,6 +98,12 @@ def test_what_never_left_the_source_is_no_loss_of_the_path(rows: dict[str, Row])
     assert (rows["the path drops"]["loss_at_sender"], rows["the path drops"]["loss_on_path"]) == (0.0, 0.6)
     unknown = rows["refused and lost"]
     assert (unknown["loss_at_sender"], unknown["loss_on_path"]) == (None, None)
+
+
+def test_of_a_source_that_nobody_watched_no_drops_are_known(rows: dict[str, Row]) -> None:
+    names = ("send_errors", "loss_at_sender", "loss_on_path", "host_dropped_packets")
+    assert [rows["only the sink is watched"][name] for name in names] == [None, None, 0.05, 0]
+    assert [rows["both are watched"][name] for name in names] == [0, 0.0, 0.05, 0]
 
 
 def test_drops_of_both_ends_are_no_more_than_what_was_lost(rows: dict[str, Row]) -> None:
