@@ -68,8 +68,10 @@ fuzz: setup ## Make up what peers, archives and properties are tried with, for F
 seeds: cargo ## Play the inputs that are committed to the engine's fuzz targets
 	@engine/fuzz/run 0 0
 
+# As in continuous integration a skipped test is a failure: results that are not written again would look as if they were.
 truth: setup ## Check what takes long (TRUTH: some of it); results go to docs/truth/
-	$(BIN)/pytest $(TRUTH)
+	@.ci/test-tools
+	CI=1 $(BIN)/pytest $(TRUTH)
 
 lint: setup ## Check format, types, imports and habits
 	cargo fmt $(ENGINE) --all --check
@@ -88,8 +90,10 @@ format: setup ## Write all code in the common format
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
-bench: setup ## Run the benchmarks, one after the other
-	@for benchmark in bench/*.py; do echo "$$benchmark"; $(BIN)/python "$$benchmark" || exit 1; done
+# Some use what tests share. Each ends with another code than 0 where it misses what is wanted of it.
+bench: setup ## Run the benchmarks, one after the other; the end says which missed their limits
+	@PYTHONPATH=tests/support .ci/each.py \
+	  $(foreach benchmark,$(shell grep -l __main__ bench/*.py),'$(BIN)/python $(benchmark)')
 
 schema: setup ## Write schema/, the golden files and the generated pages of docs/ again, from the code
 	@for generator in tools/regenerate_*.py; do echo "$$generator"; $(BIN)/python "$$generator" || exit 1; done

@@ -3,7 +3,8 @@
 Usage: python bench/encryption.py [--rounds 9] [--seconds 4] [--quick]
 
 One flow, the three in turn, in random order in each round. Ratios are of the runs of a round; medians and
-quartiles over the rounds. Writes bench/results/encryption.json, unless with --quick.
+quartiles over the rounds. Writes bench/results/encryption.json, unless with --quick. Nothing is wanted of
+what encryption costs: it fails only where a trial does.
 """
 
 import argparse

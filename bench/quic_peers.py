@@ -1,15 +1,18 @@
 """Flowsweep's QUIC against the perf programs of quinn, its own library, and of quic-go, on loopback.
 
-Usage: python bench/quic_peers.py --quinn PATH --quic-go PATH [--rounds 7] [--quick]
+Usage: python bench/quic_peers.py [--quinn PATH] [--quic-go PATH] [--rounds 7] [--quick]
 
 One connection, one stream, 5 s from client to server, all of them and Flowsweep's TCP in turn. Ratios are of
 the two runs of a round; medians and quartiles over the rounds. Writes bench/results/quic-peers.json, unless
 with --quick. quinn's: `cargo build --release -p perf` in its repository; quic-go's: `go build ./cmd` in
-github.com/quic-go/perf.
+github.com/quic-go/perf. Where they are not named, they are `quinn-perf` and `quic-go-perf` of the PATH. No
+package has them: where neither is named nor one of these is there, this says so, measures nothing and has
+missed nothing; one that is named and is not there, or one without the other, is an error.
 """
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -36,11 +39,17 @@ Run = Mapping[str, float]
 def main() -> int:
     """Measure, print, write; 1 if a target was missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quinn", type=Path, required=True)
-    parser.add_argument("--quic-go", type=Path, required=True)
+    parser.add_argument("--quinn", type=Path, default=on_path("quinn-perf"))
+    parser.add_argument("--quic-go", type=Path, default=on_path("quic-go-perf"))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
+    if arguments.quinn is None and arguments.quic_go is None:
+        print("left out: no perf program of quinn or quic-go is named, or on the PATH", file=sys.stderr)
+        return 0
+    for name, program in (("quinn", arguments.quinn), ("quic-go", arguments.quic_go)):
+        if program is None or not program.is_file():
+            parser.error(f"{name}'s perf program is missing: name it by --{name} PATH")
     contenders: dict[str, Callable[[], Run]] = {
         "flowsweep quic": lambda: flowsweep("quic"),
         "quinn": lambda: quinn(arguments.quinn),
@@ -57,6 +66,12 @@ def main() -> int:
     if not arguments.quick:
         RESULT.write_text(text + "\n", encoding="utf-8")
     return int(any(found[name]["median"] < least for name, least in TARGETS.items()))
+
+
+def on_path(program: str) -> Path | None:
+    """Where it is; None where it is not."""
+    found = shutil.which(program)
+    return None if found is None else Path(found)
 
 
 def ratios(rounds: list[dict[str, Run]]) -> dict[str, dict[str, float]]:

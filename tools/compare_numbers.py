@@ -94,7 +94,9 @@ def of_summaries(before: str, after: str, renamed: Renamed) -> Iterator[str]:
     """Differences of two summaries as CSV: columns, their order, rows and cells."""
     old, new = (list(csv.reader(io.StringIO(text))) for text in (before, after))
     expected = [renamed.columns.get(column, column) for column in old[0]]
-    kept = [index for index, column in enumerate(new[0]) if column not in renamed.added]
+    # A campaign that was recorded later has some of those that came in addition.
+    added = renamed.added - set(expected)
+    kept = [index for index, column in enumerate(new[0]) if column not in added]
     columns = [new[0][index] for index in kept]
     if columns != expected:
         missing, unexpected = sorted({*expected} - {*columns}), sorted({*columns} - {*expected})
@@ -111,7 +113,8 @@ def of_summaries(before: str, after: str, renamed: Renamed) -> Iterator[str]:
 def of_findings(before: str, after: str, renamed: Renamed) -> Iterator[str]:
     """Differences of two lists of findings as JSON."""
     old, every = json.loads(before), json.loads(after)
-    new = [finding for finding in every if finding.get("kind") not in renamed.added_findings]
+    added = renamed.added_findings - {finding.get("kind") for finding in old}
+    new = [finding for finding in every if finding.get("kind") not in added]
     if len(old) != len(new):
         yield f"{len(new)} findings, expected {len(old)}"
     for number, (was, now) in enumerate(zip(old, new, strict=False), start=1):

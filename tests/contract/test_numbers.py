@@ -1,12 +1,15 @@
 """What is said of recorded campaigns does not change, but for names that `renamed.json` lists."""
 
+import csv
+import io
 import subprocess
 import sys
 
 import pytest
 
 import compare_numbers
-from compare_numbers import Renamed, archives, differences, of_findings, of_summaries
+from compare_numbers import FOLDER, Renamed, archives, differences, of_findings, of_summaries
+from flowsweep.tests import TESTS
 
 pytestmark = pytest.mark.whole
 
@@ -14,7 +17,15 @@ NOTHING = Renamed({}, frozenset(), {}, frozenset())
 
 
 def test_every_test_is_among_the_recorded_campaigns() -> None:
-    assert archives() == ("groups", "imported", "mixed", "path", "rtt", "tcp", "udp")
+    assert set(TESTS) <= set(archives())
+    for test in TESTS:
+        rows = csv.DictReader(io.StringIO(expected(f"{test}.summary.csv")))
+        assert test in {row["test"] for row in rows if row["status"] == "ok"}, test
+    assert set(archives()) - set(TESTS) == {"groups", "imported", "mixed"}
+
+
+def expected(file: str) -> str:
+    return (FOLDER / "expected" / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", archives())
@@ -38,6 +49,18 @@ def test_estimates_agree_to_nine_digits() -> None:
         "finding 1, effect: found 2.50000001, expected 2.5"
     ]
     assert list(of_findings(before, before.replace("2.5 %", "2.50 %"), NOTHING)) != []
+
+
+def test_what_came_in_addition_is_compared_where_it_is_expected() -> None:
+    renamed = Renamed({}, frozenset({"more"}), {}, frozenset(), frozenset({"harm"}))
+    assert list(of_summaries("a,more\n1,2\n", "a,more\n1,3\n", renamed)) == [
+        "row 1, more: found 3, expected 2"
+    ]
+    assert list(of_summaries("a\n1\n", "a,more\n1,3\n", renamed)) == []
+    before = '[{"kind": "harm", "effect": 0.1}]'
+    assert list(of_findings(before, before.replace("0.1", "0.3"), renamed)) == [
+        "finding 1, effect: found 0.3, expected 0.1"
+    ]
 
 
 def test_new_names_are_no_difference() -> None:

@@ -1,5 +1,6 @@
 """Trials that end when they know, on emulated paths side by side: one soon, others not before they may."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,12 +24,31 @@ AT_MOST_S = 14.0
 INTERVAL_S = 0.5
 STEPS_S, BEATS_S = 3.0, 1.0
 """How long cross traffic takes half of the rate, and how long it then pauses."""
+HYSTART = Path("/sys/module/tcp_cubic/parameters/hystart")
+JITTER_MS = 20
+"""Each way: more than the eighth of a round-trip time, 16 ms at most, with which HyStart ends slow start."""
+JITTERY_BPS, JITTERY_RTT_S = 20e6, 0.1
+JITTERY = ("jittery1", "jittery2", "jittery3")
+"""Alike, as chance decides when HyStart takes jitter for a queue: 40 of 40 in docs/truth/hystart.md, some of
+them late."""
 BEARS_S = 0.05
+_JITTERY_LINKS = "".join(
+    f"""
+[lab.links.{name}]
+between = ["{name}-a", "{name}-b"]
+rate = "{JITTERY_BPS / 1e6:g}Mbit/s"
+delay = "{JITTERY_RTT_S / 2 * 1e3:g}ms"
+queue = "1MB"
+jitter = "{JITTER_MS}ms"
+"""
+    for name in JITTERY
+)
+_JITTERY_PATHS = "".join(f'    {{ from = "{name}-a", to = "{name}-b" }},\n' for name in JITTERY)
 PLAN = f"""
 [campaign]
 name = "until"
 seed = 7
-concurrent = 4
+concurrent = 7
 
 [lab.links.steady]
 between = ["steady-a", "steady-b"]
@@ -54,13 +74,14 @@ rate = "20Mbit/s"
 delay = "10ms"
 forward = {{ cross = {{ rate = "10Mbit/s", on = "{BEATS_S:g}s", off = "{BEATS_S:g}s" }} }}
 
+{_JITTERY_LINKS}
 [[sweep]]
 paths = [
     {{ from = "steady-a", to = "steady-b" }},
     {{ from = "long-a", to = "long-b" }},
     {{ from = "steps-a", to = "steps-b" }},
     {{ from = "beats-a", to = "beats-b" }},
-]
+{_JITTERY_PATHS}]
 congestion = "cubic"
 duration = {{ until = "2%", at_least = "3s", at_most = "{AT_MOST_S:g}s" }}
 interval = "{INTERVAL_S * 1e3:g}ms"
@@ -124,3 +145,33 @@ def test_a_rate_that_comes_and_goes_is_not_known_before_some_periods(
     counted_s = row["lasted_s"] - row["omit_s"]
     assert row["ended_by"] == "at_most" or counted_s >= 3 * 2 * half_period_s
     assert row["goodput_p90_bps"] > 1.2 * row["goodput_p10_bps"]
+
+
+def _hystart() -> bool:
+    return HYSTART.exists() and HYSTART.read_text(encoding="ascii").strip() != "0"
+
+
+@pytest.mark.skipif(not _hystart(), reason="this host's CUBIC has no HyStart, or it is switched off")
+def test_a_window_that_left_slow_start_early_and_grows_is_not_known(
+    campaign: tuple[Archive, dict[str, Row]],
+) -> None:
+    """Jitter has HyStart end slow start without a loss, far below what the path carries."""
+    archive, rows = campaign
+    every = archive.tables().samples
+    early = 0
+    for name in JITTERY:
+        row = rows[name]
+        own = every.filter((every.trial_id == row["trial_id"]) & (every.role == "source"))
+        states = own.select("end_ns", "snd_ssthresh", "snd_cwnd", "total_retrans").order_by("end_ns")
+        seen = states.to_pyarrow().to_pylist()
+        left = next(state for state in seen if state["snd_ssthresh"] < NO_THRESHOLD)
+        below = left["snd_ssthresh"] * 1448 < JITTERY_BPS / 8 * JITTERY_RTT_S
+        if left["total_retrans"] > 0 or not below:
+            continue
+        early += 1
+        assert row["omit_s"] >= 6 * JITTERY_RTT_S, name
+        if row["ended_by"] == "known":
+            grew = seen[-1]["snd_cwnd"] >= 1.12 * left["snd_ssthresh"]
+            assert seen[-1]["total_retrans"] > 0 or grew, name
+            assert row["lasted_s"] - row["omit_s"] >= 8 * 2 * JITTERY_RTT_S, name
+    assert early > 0, "HyStart left slow start early on no path"

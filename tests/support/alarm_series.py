@@ -119,8 +119,17 @@ def shifts_told(
     return told
 
 
-def known_noise_found(kind: Kind, ratio: float, per_alarm: float, seed: int) -> float:
+KNOWN = 40_000
+"""Shifts that a test which knows the noise is tried with."""
+
+
+def known_noise_found(
+    kind: Kind, ratio: float, per_alarm: float, seed: int, *, sigmas: tuple[float, float] | None = None
+) -> float:
     """The share of shifts found within five values by a test that knows level and noise.
+
+    With `sigmas` shifts are of 10 %, of noise that is drawn from there, as by `shifts_told`, and is known
+    of each; else they are of `ratio` standard deviations.
 
     Matched filters over the last one to five values, with the threshold that noise alone exceeds once in
     `per_alarm` values: the finite moving average test, which is optimal for changes of a known size that are
@@ -135,10 +144,11 @@ def known_noise_found(kind: Kind, ratio: float, per_alarm: float, seed: int) -> 
         at = np.flatnonzero(best > middle)
         episodes = 0 if not len(at) else 1 + int((np.diff(at) > 20).sum())
         low, high = (middle, high) if episodes > len(best) / per_alarm else (low, middle)
-    drawn = generator.standard_normal((40_000, 12))
-    size = ratio / np.sqrt(1 - kind.rho**2)
+    drawn = generator.standard_normal((KNOWN, 12))
+    ratios = np.full(KNOWN, ratio) if sigmas is None else 0.1 / generator.uniform(*sigmas, KNOWN)
+    size = ratios / np.sqrt(1 - kind.rho**2)
     drawn[:, -SOON] += size
-    drawn[:, -SOON + 1 :] += size * (1 - kind.rho)
+    drawn[:, -SOON + 1 :] += size[:, None] * (1 - kind.rho)
     return float((_best_scores(kind.rho, drawn)[:, -SOON:].max(axis=1) > low).mean())
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class Case:
     response: Response
     enough_bytes: float | None
     """None: no window of the range is, or all are."""
+    fails_above_bytes: float = math.inf
+    """Trials with larger windows fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,12 @@ def _two_levels(generator: np.random.Generator) -> Case:
     return Case(response, math.exp(corner + math.log(8) + math.log(1.2) - ALLOWED))
 
 
+def _failing(generator: np.random.Generator) -> Case:
+    """A corner; from three to twelve times as large a window on, trials fail."""
+    corner = generator.uniform(*_CORNERS)
+    return replace(smooth(15.0, corner), fails_above_bytes=math.exp(corner) * generator.uniform(3, 12))
+
+
 CASES: Mapping[str, Callable[[np.random.Generator], Case]] = {
     "corner": _smooth(100.0),
     "soft": _smooth(15.0),
@@ -106,6 +114,7 @@ CASES: Mapping[str, Callable[[np.random.Generator], Case]] = {
     "falls off": _bent(lambda size, corner: -0.15 if size > corner + math.log(4) else 0.0),
     "dip": _bent(lambda size, corner: -0.2 if math.log(6) < size - corner < math.log(12) else 0.0),
     "two levels": _two_levels,
+    "fails above": _failing,
 }
 
 
@@ -127,7 +136,7 @@ def searched(
             return Searched(len(tried) + len(failed), decision.end, decision.belief)
         round_ += 1
         for window in generator.permutation(decision.levels).tolist():
-            if fails(window):
+            if window > case.fails_above_bytes or fails(window):
                 failed.append(window)
             else:
                 log_goodput = case.response(math.log(window)) + drawn[len(tried)]
@@ -165,14 +174,24 @@ def drifting(spread: float, over_all: float) -> Noise:
 
 
 def holds(found: Searched, case: Case) -> bool | None:
-    """Whether the interval holds the truth; None where none was claimed, or there is none to hold."""
+    """Whether the interval holds the truth; None where none was claimed, or there is none to hold.
+
+    An interval without any end says nothing, and holds nothing.
+    """
     if found.belief is None or case.enough_bytes is None:
         return None
     low, high = found.belief.low, found.belief.high
+    if low is None and high is None:
+        return False
     slack = 1.006  # half a step of the grid on which the estimate lies
     return (low is None or low <= case.enough_bytes * slack) and (
         high is None or high * slack >= case.enough_bytes
     )
+
+
+def has_both_ends(belief: Belief) -> bool:
+    """Whether its interval is open on neither side: only then can it be missed on both."""
+    return belief.low is not None and belief.high is not None
 
 
 def false_plateau(found: Searched, case: Case) -> bool:

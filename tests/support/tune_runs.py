@@ -23,6 +23,8 @@ from summary_support import archive_rows
 COMMAND = (sys.executable, "-m", "flowsweep")
 MBIT = 1_000_000
 MILLISECOND_NS = 1_000_000
+OF_A_PACKET = 1448 / 1500
+"""What of an IP packet is an application's: headers of IPv4 and TCP with timestamps take the rest."""
 ENDS = {Way.out: ("here", "there"), Way.back: ("there", "here")}
 
 
@@ -49,6 +51,11 @@ class EmulatedPath:
     def product_bytes(self) -> int:
         """Bandwidth × delay."""
         return self.rate_mbps * MBIT * self.rtt_ms // 8_000
+
+    @property
+    def carried_bps(self) -> float:
+        """Payload that it carries at most."""
+        return self.rate_mbps * MBIT * OF_A_PACKET / (2 if self.policed else 1)
 
     def link(self) -> Link:
         """As a lab builds it."""
@@ -136,14 +143,27 @@ def grid_goodputs(
     }
 
 
-def full_grid(found: Mapping[str, Any], path: EmulatedPath | None) -> list[Setting]:
-    """All of: flows, congestion control that hosts allow, windows and paces; and what is advised."""
-    out = found["directions"][0]
-    congestions = dict.fromkeys(one["congestion"] for one in out["tried"])
+def full_grid(near: Sequence[str], found: Mapping[str, Any], path: EmulatedPath | None) -> list[Setting]:
+    """All of: flows, congestion control that the near host has, windows and paces; and what is advised.
+
+    Nothing of it but the last is from what the command tried or saw: what it overlooks is in the grid.
+    """
+    congestions = (None, *other_congestions(near))
     settings = [Setting(flows, congestion=congestion) for flows in (1, 2, 4, 8) for congestion in congestions]
     if path is not None:
         for flows in (1, 4):
             steps = [math.ceil(times * path.product_bytes / flows / 65_536) for times in (1, 2)]
             settings += [Setting(flows, 65_536 * step) for step in steps]
-            settings.append(Setting(flows, pacing_bps=int(0.95 * out["best_seen_bps"] / flows)))
-    return list(dict.fromkeys([*settings, advised(out)]))
+            settings.append(Setting(flows, pacing_bps=int(0.95 * path.carried_bps / flows)))
+    return list(dict.fromkeys([*settings, advised(found["directions"][0])]))
+
+
+def other_congestions(near: Sequence[str]) -> list[str]:
+    """Congestion controls that a host has beside its default, which is what a transfer gets today."""
+
+    def said(setting: str) -> list[str]:
+        read = [*near, "cat", f"/proc/sys/net/ipv4/{setting}"]
+        return subprocess.run(read, capture_output=True, text=True, check=True, timeout=20).stdout.split()
+
+    default = said("tcp_congestion_control")
+    return [name for name in said("tcp_available_congestion_control") if name not in default]

@@ -1,5 +1,6 @@
 """Ten thousand paths over thirty days, with and without a shift: what alarms say of them."""
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, replace
@@ -18,6 +19,8 @@ PATHS = 1250
 """Of each correlation and cadence: 10 000."""
 SHIFTED, ODD = 300, 200
 RATE, SHARE = 1.0, 0.9
+LEARNING = 0.07
+"""What is lost at most of shifts of all sizes since the noise has to be learned (docs/truth/alarms.md)."""
 SIGMAS = (0.01, 0.05)
 """Of which a shift of 10 % is more than two standard deviations."""
 
@@ -28,13 +31,29 @@ def test_alarms_of_synthetic_paths() -> None:
         found = {name: _found(pool, step_s) for name, step_s in STEPS.items()}
         odd = _odd(pool)
     _write(false, found, odd)
+    judge(false, found, odd)
+
+
+def judge(
+    false: dict[str, list[dict[str, Any]]],
+    found: dict[str, list[dict[str, Any]]],
+    odd: list[dict[str, Any]],
+) -> None:
+    """What is wanted of these figures."""
     for name, rows in false.items():
-        assert sum(row["down"] for row in rows) * 100 <= RATE * sum(row["days"] for row in rows), name
+        # Of falls alone: nobody is told of a rise. Of each correlation, and so of all of them.
+        for row in rows:
+            assert row["down"] * 100 <= RATE * row["days"], (name, row)
+    for row in odd:
+        # Theory is of normal noise: with longer tails there are more.
+        assert row["down"] * 100 <= RATE * row["days"] or not row["normal"], row
     for name, rows in found.items():
         for row in rows:
             # Where what knows the noise finds nine of ten and some, this finds nine of ten.
             if row["known"] >= SHARE + 0.05:
                 assert row["soon"] >= SHARE, (name, row)
+            if row["sizes"] == "all":
+                assert row["soon"] >= row["known"] - LEARNING, (name, row)
 
 
 def _false(pool: ProcessPoolExecutor, step_s: float) -> list[dict[str, Any]]:
@@ -47,7 +66,9 @@ def _false_of(
     down, up, watched = map(
         sum, zip(*_each(pool, partial(false_alarms, kind, days=days), paths), strict=True)
     )
-    return {"name": name, "paths": paths, "days": watched, "down": down, "up": up}
+    return {
+        "name": name, "paths": paths, "days": watched, "down": down, "up": up, "normal": kind.tails is None,
+    }  # fmt: skip
 
 
 def _found(pool: ProcessPoolExecutor, step_s: float) -> list[dict[str, Any]]:
@@ -55,18 +76,24 @@ def _found(pool: ProcessPoolExecutor, step_s: float) -> list[dict[str, Any]]:
     per_alarm = 100 * DAY_S / step_s
     known = pool.map(partial(_known, per_alarm), kinds)
     rows = [
-        _found_of(pool, f"{rho} · {ratio:g}", partial(shifts_told, kind), SHIFTED) | {"known": share}
+        _found_of(pool, f"{rho} · {ratio:g}", partial(shifts_told, kind), SHIFTED)
+        | {"known": share, "sizes": "one"}
         for (rho, ratio, kind), share in zip(kinds, known, strict=True)
     ]
-    for rho in RHOS:
+    of_all = pool.map(partial(_known_of_all, per_alarm, step_s), RHOS)
+    for rho, share in zip(RHOS, of_all, strict=True):
         tell = partial(shifts_told, Kind(step_s, rho), sigmas=SIGMAS)
-        rows.append(_found_of(pool, f"{rho} · all", tell, SHIFTED) | {"known": 0.0})
+        rows.append(_found_of(pool, f"{rho} · all", tell, SHIFTED) | {"known": share, "sizes": "all"})
     return rows
 
 
 def _known(per_alarm: float, case: tuple[float, float, Kind]) -> float:
     _, ratio, kind = case
     return known_noise_found(kind, ratio, per_alarm, 1)
+
+
+def _known_of_all(per_alarm: float, step_s: float, rho: float) -> float:
+    return known_noise_found(Kind(step_s, rho), math.nan, per_alarm, 1, sigmas=SIGMAS)
 
 
 def _found_of(
@@ -123,9 +150,9 @@ def _write(
         "neighbours",
         "paths",
         "path-days",
-        "false alarms",
+        "false alarms (falls)",
         "per 100 days",
-        "notes per 100 days",
+        "notes (rises) per 100 days",
     ]
     fill_table(page, "false", table(columns, rows))
     columns = [
@@ -138,13 +165,13 @@ def _write(
         "covered",
     ]
     cells = [
-        [name, row["name"], row["shifts"], _share(row["soon"]), _share(row["known"]) if row["known"] else "",
-         _share(row["ever"]), _share(row["covered"])]
+        [name, row["name"], row["shifts"], _share(row["soon"]), _share(row["known"]), _share(row["ever"]),
+         _share(row["covered"])]
         for name, ofs in found.items()
         for row in ofs
     ]  # fmt: skip
     fill_table(page, "found", table(columns, cells))
-    columns = ["what", "paths", "path-days", "false alarms per 100 days", "shift of 3 sigma within 5"]
+    columns = ["what", "paths", "path-days", "false alarms (falls) per 100 days", "shift of 3 sigma within 5"]
     cells = [
         [row["name"], row["paths"], f"{row['days']:.0f}", f"{100 * row['down'] / row['days']:.2f}",
          _share(row["soon"])]

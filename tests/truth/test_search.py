@@ -29,6 +29,7 @@ from plateau_support import (
     write_link_plan,
     write_windows_plan,
 )
+from searched_responses import has_both_ends
 from summary_support import archive_rows
 
 Floats = npt.NDArray[np.float64]
@@ -172,6 +173,7 @@ def result_of(setting: Setting, archive: Path, true_bytes: tuple[float, float]) 
         "true_bytes": true_bytes,
         "error": None if belief is None else _off(belief.enough, true_bytes),
         "held": _holds(search, true_bytes),
+        "held_both": belief is not None and has_both_ends(belief) and _holds(search, true_bytes),
         "end": search.end,
         "trials": len(rows),
         "ok": sum(row["status"] == "ok" for row in rows),
@@ -188,7 +190,9 @@ def _off(found_bytes: float, true_bytes: tuple[float, float]) -> float:
 
 def _holds(search: PlateauSearched, true_bytes: tuple[float, float]) -> bool:
     belief, (first, last) = search.belief, true_bytes
-    return belief is not None and (belief.low or 0.0) <= last and first <= (belief.high or math.inf)
+    if belief is None or (belief.low is None and belief.high is None):
+        return False
+    return (belief.low or 0.0) <= last and first <= (belief.high or math.inf)
 
 
 def _whole_s(setting: Setting) -> float:
@@ -224,8 +228,8 @@ def _grid_bytes(setting: Setting, plateau_bps: float) -> float:
 
 _COLUMNS = (
     "rate", "delay", "queue", "loss", "congestion", "flows", "bandwidth × delay", "found, usable",
-    "dense grid, requested", "found, requested", "error", "held", "trials", "end", "seconds / grid's",
-    "bytes / grid's",
+    "dense grid, requested", "found, requested", "error", "held", "with both ends",
+    "trials", "end", "seconds / grid's", "bytes / grid's",
 )  # fmt: skip
 
 
@@ -245,6 +249,7 @@ def _cells(result: dict[str, Any]) -> tuple[object, ...]:
         "none" if result["requested_bytes"] is None else f"{format_size(result['requested_bytes'])} [{ends}]",
         "none" if result["error"] is None else f"{result['error']:+.1%}",
         "yes" if result["held"] else "no",
+        "yes" if result["held_both"] else "no",
         result["trials"],
         result["end"],
         f"{result['seconds_of_grid']:.2f}",

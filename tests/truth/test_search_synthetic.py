@@ -19,6 +19,7 @@ from searched_responses import (
     correlated,
     drifting,
     false_plateau,
+    has_both_ends,
     heavy_tailed,
     holds,
     independent,
@@ -33,6 +34,10 @@ PROCESSES = 2
 EACH = 200
 FALSE_SHARE = 0.05
 COVERED_SHARE = 0.93
+MISSED_SHARE = 0.05
+"""Of intervals with two ends."""
+PRECISION = 0.1
+"""That is asked for: what a search that ends as precise is off by, at most."""
 GRID = 90
 
 NOISE: Mapping[str, Noise] = {
@@ -61,7 +66,10 @@ def test_searches_over_known_responses() -> None:
                 "90 %",
                 "error, median",
                 "95 %",
+                "95 %, precise",
                 "interval holds",
+                "both ends",
+                "missed",
                 "false",
                 "ends",
             ),
@@ -72,12 +80,24 @@ def test_searches_over_known_responses() -> None:
     assert false <= FALSE_SHARE
     held = [row["held"] for row in rows if row["held"] is not None]
     assert np.mean(held) >= COVERED_SHARE
+    missed = [row["missed"] for row in rows if row["missed"] is not None]
+    assert np.mean(missed) <= MISSED_SHARE
     for row in rows:
-        assert row["false"] <= 2 * FALSE_SHARE, row
-        if row["held"] is not None:
-            assert row["held"] >= 0.9, row
-        if row["response"] in ("corner", "soft") and row["noise"].startswith(("0.3", "1 %")):
-            assert row["trials_median"] <= 0.15 * GRID, row
+        _judge(row)
+
+
+def _judge(row: dict[str, Any]) -> None:
+    if row["missed"] is not None:
+        assert row["missed"] <= 2 * MISSED_SHARE, row
+    if row["error_median"] is not None:
+        assert row["error_median"] <= PRECISION, row
+        if row["ends"].get("precise", 0) >= (1 - FALSE_SHARE) * EACH:
+            assert row["error_95"] <= PRECISION, row
+    assert row["false"] <= 2 * FALSE_SHARE, row
+    if row["held"] is not None:
+        assert row["held"] >= 0.9, row
+    if row["response"] in ("corner", "soft") and row["noise"].startswith(("0.3", "1 %")):
+        assert row["trials_median"] <= 0.15 * GRID, row
 
 
 SURE = (0.8, 0.9, 0.99)
@@ -111,7 +131,7 @@ def _sure_cells(row: dict[str, Any]) -> tuple[str, ...]:
         row["noise"],
         f"{row['trials_median']:.0f}",
         f"{row['held']:.1%}",
-        ", ".join(f"{count} {end}" for end, count in sorted(row["ends"].items())),
+        _ended(row),
     )
 
 
@@ -169,24 +189,28 @@ def _flows_cells(row: dict[str, Any]) -> tuple[str, ...]:
         f"{row['trials_90']:.0f}",
         f"{row['wrong']} of {EACH}",
         f"{row['named']:.0%}",
-        ", ".join(f"{count} {end}" for end, count in sorted(row["ends"].items())),
+        _ended(row),
     )
 
 
 def _searched(names: tuple[str, str], confidence: float = CONFIDENCE) -> dict[str, Any]:
     case_name, noise_name = names
     generator = np.random.default_rng([len(case_name), sum(map(ord, case_name + noise_name))])
-    held, errors, trials = [], [], []
+    held, both, missed, errors, precise, trials = [], [], [], [], [], []
     false, ends = 0, Counter[str]()
     for _ in range(EACH):
         case = CASES[case_name](generator)
-        found = searched(case, NOISE[noise_name], generator, asked(confidence=confidence))
+        found = searched(case, NOISE[noise_name], generator, asked(PRECISION, confidence=confidence))
         trials.append(found.trials)
         ends[str(found.end)] += 1
         false += false_plateau(found, case)
-        if (holding := holds(found, case)) is not None and found.belief is not None:
-            held.append(holding)
-            errors.append(abs(found.belief.enough / (case.enough_bytes or 1.0) - 1))
+        if (holding := holds(found, case)) is None or found.belief is None:
+            continue
+        held.append(holding)
+        both.append(has_both_ends(found.belief))
+        missed += [not holding] * both[-1]
+        errors.append(abs(found.belief.enough / (case.enough_bytes or 1.0) - 1))
+        precise += [errors[-1]] * (found.end == "precise")
     return {
         "response": case_name,
         "noise": noise_name,
@@ -194,22 +218,26 @@ def _searched(names: tuple[str, str], confidence: float = CONFIDENCE) -> dict[st
         "trials_90": float(np.percentile(trials, 90)),
         "error_median": float(np.median(errors)) if errors else None,
         "error_95": float(np.percentile(errors, 95)) if errors else None,
+        "error_95_precise": float(np.percentile(precise, 95)) if precise else None,
         "held": float(np.mean(held)) if held else None,
+        "both_ends": float(np.mean(both)) if both else None,
+        "missed": float(np.mean(missed)) if missed else None,
         "false": false / EACH,
         "ends": dict(ends),
     }
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    share = "{:.1%}".format
+    shares = ("error_median", "error_95", "error_95_precise", "held", "both_ends", "missed", "false")
     return (
         row["response"],
         row["noise"],
         f"{row['trials_median']:.0f}",
         f"{row['trials_90']:.0f}",
-        "none" if row["error_median"] is None else share(row["error_median"]),
-        "none" if row["error_95"] is None else share(row["error_95"]),
-        "none" if row["held"] is None else share(row["held"]),
-        share(row["false"]),
-        ", ".join(f"{count} {end}" for end, count in sorted(row["ends"].items())),
+        *("none" if row[name] is None else f"{row[name]:.1%}" for name in shares),
+        _ended(row),
     )
+
+
+def _ended(row: dict[str, Any]) -> str:
+    return ", ".join(f"{count} {end}" for end, count in sorted(row["ends"].items()))

@@ -50,7 +50,7 @@ def compared(
     """What was advised, beside the best of the grid."""
     assert found["traffic_s"] <= 120
     hosts = f"[hosts.here]\nlistens = false\n\n[hosts.there]\n{there}"
-    settings = full_grid(found, path)
+    settings = full_grid(near, found, path)
     grid = grid_goodputs(near, hosts, settings, folder / "grid", seconds=SECONDS, rtt_ms=found["rtt_ms"])
     out = found["directions"][0]
     best = max(grid, key=grid.__getitem__)

@@ -23,7 +23,7 @@ from flowsweep.run.events import EventListener
 from flowsweep.run.outcome import Failure, TrialOutcome
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
-from flowsweep.schedule.tests.tcp import TcpParameters
+from flowsweep.schedule.parameters import Bulk
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import CONGESTION_FORBIDDEN, Budget, Stage
@@ -228,7 +228,7 @@ def _sent_at_most(outcome: TrialOutcome) -> int:
     """What is known of it; where a source that sent did not report, all that its rate lets it send."""
     trial, failure = outcome.record.trial, outcome.record.failure
     known, parameters = _sent(outcome), trial.parameters
-    if failure is None or failure.phase in _BEFORE_TRAFFIC or not isinstance(parameters, TcpParameters):
+    if failure is None or failure.phase in _BEFORE_TRAFFIC or not isinstance(parameters, Bulk):
         return known
     if parameters.rate_bps is None or outcome.flows["role"].to_pylist().count("source") == parameters.flows:
         return known

@@ -23,7 +23,7 @@ from flowsweep.run.pair import Pair
 from flowsweep.run.searched import searched_bps
 from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.run.trial_end import TrialEnd
-from flowsweep.schedule.tests.udp import UdpParameters
+from flowsweep.schedule.parameters import Bulk
 from flowsweep.schedule.trial import Trial
 from flowsweep.wording import counted
 
@@ -122,13 +122,14 @@ def carried(trial: Trial, flows: pa.Table, histograms: pa.Table | None = None) -
         None for a trial that is no step of a search.
     """
     search, parameters = trial.search, trial.parameters
-    if not isinstance(search, RateSearch) or not isinstance(parameters, UdpParameters):
+    if not isinstance(search, RateSearch) or not isinstance(parameters, Bulk):
         return None
-    if parameters.rate_sum_bps is None:
+    rate_sum_bps = parameters.rate_sum_asked_bps
+    if rate_sum_bps is None:
         return None
     sent, came, told_of = _datagrams(flows)
     sent_bits = sent * parameters.length_bytes * BITS_PER_BYTE
-    asked_bits = Fraction(parameters.rate_sum_bps * (parameters.duration_ns + trial.pad_ns), SECOND_NS)
+    asked_bits = Fraction(rate_sum_bps * (parameters.duration_ns + trial.pad_ns), SECOND_NS)
     offered = sent_bits >= Fraction(str(OFFERED_SHARE_MIN)) * asked_bits
     within_loss = told_of - came <= Fraction(str(search.loss_max)) * told_of
     return (

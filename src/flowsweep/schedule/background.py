@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from flowsweep import defaults
 from flowsweep.plan.background.bursts import bursts
 from flowsweep.plan.hosts.expansion import HostPair, host_pairs
-from flowsweep.plan.model import Background, Plan, Sweep
+from flowsweep.plan.model import Background, Plan, Sweep, Test
 from flowsweep.plan.probing import Probe
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
-from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.trial import BackgroundTraffic, Trial
 
 PROBE = "probe"
+_TEST_OF_PROBES: Test = "rtt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +33,24 @@ class SweepBackground:
         if self.probe is None:
             return
         duration_ns = trial.parameters.duration_ns + trial.pad_ns
-        parameters = RttParameters(
-            duration_ns=self.probe.before_ns + duration_ns + self.probe.after_ns,
-            family=trial.parameters.family,
-            echo=self.probe.echo,
-            sizes_bytes=(defaults.BACKGROUND_PROBE_BYTES,),
-            every_ns=self.probe.every_ns,
-            poisson=self.probe.poisson,
-            seed=trial.repeat,
-            timeout_ns=defaults.PROBE_TIMEOUT_NS,
-            dscp=None,
-        )
+        asked: dict[str, object] = {
+            "duration_ns": self.probe.before_ns + duration_ns + self.probe.after_ns,
+            "family": trial.parameters.family,
+            "echo": self.probe.echo,
+            "sizes_bytes": (defaults.BACKGROUND_PROBE_BYTES,),
+            "every_ns": self.probe.every_ns,
+            "poisson": self.probe.poisson,
+            "seed": trial.repeat,
+            "timeout_ns": defaults.PROBE_TIMEOUT_NS,
+            "dscp": None,
+        }
+        parameters = SCHEDULE_TESTS[_TEST_OF_PROBES].parameters.model_validate(asked)
         for src, dst in trial.pairs:
             yield BackgroundTraffic(
                 name=PROBE,
                 src=src,
                 dst=dst,
-                test=RttParameters.test,
+                test=_TEST_OF_PROBES,
                 parameters=parameters,
                 start_ns=-self.probe.before_ns,
             )

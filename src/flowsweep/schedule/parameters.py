@@ -86,6 +86,11 @@ class Parameters(BaseModel):
         return None
 
     @property
+    def rate_sum_asked_bps(self) -> int | None:
+        """Asked of all flows of the trial together."""
+        return None
+
+    @property
     def congestion_asked(self) -> str | None:
         """The congestion control that a source is asked to use."""
         return None
@@ -114,6 +119,11 @@ class Parameters(BaseModel):
         """As `bytes_at_most`, and whether it may be more, since a kernel chooses buffers that drain then."""
         del pairs, links_bps, pad_ns
         return 0, False
+
+    def at_rate_sum(self, rate_sum_bps: int, flows: int) -> Self:
+        """The same with another rate of all flows; how many these are, is of all pairs of hosts."""
+        del rate_sum_bps, flows
+        raise TypeError(f"a trial of {self.test} has no rate of all flows")
 
     def plain(self) -> Self:
         """The same with nothing that a host may refuse but its addresses and ports."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 from flowsweep.tests import TESTS
 
 SOURCE = Path(__file__).parents[3] / "src" / "flowsweep"
@@ -20,8 +21,10 @@ SLICES = (
 )
 OF_OTHER_TOOLS = ("imports",)
 """There the words are those of other tools' files."""
-OF_ALL = ("tests.py", "hosts/messages.py")
-"""The table of the tests itself, and what is generated from the engine's messages."""
+OF_ALL = ("tests.py", "hosts/messages.py", "schedule/__init__.py")
+"""The table of the tests itself, what is generated from the engine's messages, and what schedules offer."""
+CLASSES = {row.parameters.__name__: test for test, row in SCHEDULE_TESTS.items()}
+"""What a test's own parameters are called: to ask whether some are of that class asks which test it is."""
 
 
 def uses_of_names(text: str) -> list[int]:
@@ -31,6 +34,27 @@ def uses_of_names(text: str) -> list[int]:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.expr | ast.pattern) and _uses(node)
     ]
+
+
+def uses_of_classes(text: str, own: str = "") -> list[int]:
+    """Lines that name the parameters of a test, other than its own, whatever for."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if (name := _name(node)) in CLASSES and CLASSES[name] != own
+    ]
+
+
+def _name(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+            return name
+    return ""
+
+
+def own_test(path: Path) -> str:
+    """The test of which a file is a command, or what that says at its end; empty where it is of none."""
+    return path.stem.partition("_")[0] if path.parent == SOURCE / "cli" else ""
 
 
 def _uses(node: ast.expr | ast.pattern) -> bool:
@@ -67,7 +91,9 @@ def test_there_is_something_to_look_at() -> None:
 
 @pytest.mark.parametrize("path", others(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_nobody_else_asks_which_test_it_is(path: Path) -> None:
-    assert uses_of_names(path.read_text(encoding="utf-8")) == []
+    text = path.read_text(encoding="utf-8")
+    assert uses_of_names(text) == []
+    assert uses_of_classes(text, own_test(path)) == []
 
 
 @pytest.mark.parametrize(
@@ -83,3 +109,18 @@ def test_nobody_else_asks_which_test_it_is(path: Path) -> None:
 )
 def test_a_use_of_a_name_is_found(text: str) -> None:
     assert uses_of_names(text) != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from flowsweep.schedule.tests.udp import UdpParameters",
+        "from flowsweep.schedule import RttParameters as Probing",
+        "isinstance(x, TcpParameters)",
+        "isinstance(x, RttParameters | schedule.TcpParameters)",
+        "match x:\n    case QuicParameters():\n        pass",
+    ],
+)
+def test_a_use_of_a_class_is_found(text: str) -> None:
+    assert uses_of_classes(text) != []
+    assert uses_of_classes("isinstance(x, RttParameters)", "rtt") == []

@@ -198,6 +198,13 @@ impl Drop for Lab {
     }
 }
 
+/// Say why; in continuous integration nothing may be skipped.
+fn skipped(reason: &str) {
+    println!("skipped: {reason}");
+    let accepted = std::env::var_os("CI").is_none_or(|value| value.is_empty());
+    assert!(accepted, "skipped, which continuous integration does not accept: {reason}");
+}
+
 impl Namespaces {
     fn make() -> Option<Self> {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -208,11 +215,11 @@ impl Namespaces {
             match result {
                 Ok(output) if output.status.success() => {}
                 Ok(output) => {
-                    println!("skipped: ip netns add: {}", String::from_utf8_lossy(&output.stderr));
+                    skipped(&format!("ip netns add: {}", String::from_utf8_lossy(&output.stderr)));
                     return None;
                 }
                 Err(error) => {
-                    println!("skipped: ip: {error}");
+                    skipped(&format!("ip: {error}"));
                     return None;
                 }
             }

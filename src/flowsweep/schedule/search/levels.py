@@ -80,6 +80,12 @@ class Levels:
         lower = self.means[:, None] - self.means > half
         return np.asarray(np.triu(lower, 1).any(axis=0))
 
+    def falls_from(self, confidence: float) -> float:
+        """The least level beyond the best one that is surely lower than some smaller one; or infinite."""
+        beyond = slice(int(self.means.argmax()) + 1, None)
+        lower = self.lower_than_before(confidence)
+        return min(np.asarray(self.values)[beyond][lower[beyond]].tolist(), default=math.inf)
+
 
 def levels_of(tried: Sequence[Tried]) -> Levels:
     """Estimate the mean of each level; what a round has in common, drift for one, moves none of them."""

@@ -187,6 +187,8 @@ class Seen:
         reference = _reference(levels, response)
         ends = _shown_ends(levels, response, reference, confidence)
         fits = not _misfits(levels, response) and not _contradicted(response, ends)
+        # Beyond such a fall no plateau begins; a response to the few windows below may say so all the same.
+        fits = fits and response.enough < math.log(levels.falls_from(1 - (1 - confidence) / 2))
         fit = response if fits else None
         if not fits:
             response = _between_windows(levels, response)

@@ -1,6 +1,7 @@
 """A sweep of UDP."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Self
 
 from flowsweep import defaults
 from flowsweep.packets import udp_header_bytes
@@ -44,6 +45,15 @@ class UdpParameters(Bulk):
     def written_bps(self) -> int | None:
         """The pace."""
         return self.bound_bps
+
+    @property
+    def rate_sum_asked_bps(self) -> int | None:
+        """As the plan, or a search, has it."""
+        return self.rate_sum_bps
+
+    def at_rate_sum(self, rate_sum_bps: int, flows: int) -> Self:
+        """Each flow has its share."""
+        return self.model_copy(update={"rate_sum_bps": rate_sum_bps, "rate_bps": rate_sum_bps // flows})
 
     @property
     def first_datagrams_ns(self) -> int:

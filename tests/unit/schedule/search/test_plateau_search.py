@@ -9,13 +9,15 @@ import pytest
 from flowsweep import defaults
 from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
 from flowsweep.schedule.search.levels import levels_of
-from flowsweep.schedule.search.plateau import belief_of, decide, whole_from
+from flowsweep.schedule.search.plateau import Belief, belief_of, decide, whole_from
 from flowsweep.schedule.search.tried import Tried
 from searched_responses import (
     CASES,
     HIGH_BYTES,
     LOW_BYTES,
+    Case,
     Noise,
+    Searched,
     asked,
     asked_flows,
     correlated,
@@ -65,6 +67,25 @@ def test_what_goes_on_beyond_does_not_move_where_the_plateau_begins(kind: str) -
     cases = [CASES[kind](generator) for _ in range(SEARCHES)]
     found = [searched(case, independent(0.005), generator, asked()) for case in cases]
     assert sum(false_plateau(one, case) for one, case in zip(found, cases, strict=True)) <= 2
+
+
+def test_windows_beyond_which_goodput_falls_off_are_not_taken_for_where_its_plateau_begins() -> None:
+    """Of the first round one window may be on the plateau, and all larger ones may be past the fall."""
+    generator = np.random.default_rng(4)
+    for _ in range(SEARCHES):
+        case = CASES["falls off"](generator)
+        found = searched(case, independent(0.003), generator, asked())
+        assert found.end == "precise", case
+        assert found.belief is not None
+        assert found.belief.enough == pytest.approx(case.enough_bytes, rel=0.1)
+
+
+def test_an_interval_without_ends_holds_nothing() -> None:
+    case = Case(float, 1e6)
+    ends = ((None, None, False), (9e5, None, True), (None, 9e5, False), (9e5, 1.1e6, True))
+    for low, high, expected in ends:
+        assert holds(Searched(9, "budget", Belief(1e6, low, high, 1e9)), case) == expected, (low, high)
+    assert holds(Searched(9, "failures", None), case) is None
 
 
 def test_windows_that_contradict_the_response_decide_alone() -> None:
