@@ -229,6 +229,18 @@ def test_paths_of_other_hosts_are_measured_at_once_unless_they_have_a_link_in_co
     }
 
 
+@pytest.mark.parametrize("times", TIMES)
+def test_where_nothing_happens_and_trials_are_short_nothing_is_missed(times: str) -> None:
+    world = World(Random(1), [], lasts_ns=(5 * SECOND_NS,))
+    sweep = SWEEP.format(number=0, src="a", dst="b", flows=[1, 2, 4], times=times)
+    zone = ZONE if "at =" in times or "between" in times else ""
+    plan = parse_plan(f"[campaign]\n{zone}\n{HOSTS}{sweep}", "times.toml")
+    world.live_through_a_year(lambda: control(world, plan))
+    assert world.missed == []
+    assert len(world.run) >= 3 * 360
+    world.check_settled(plan)
+
+
 def test_reasons_are_those_of_what_happened() -> None:
     events = [(10 * HOUR_NS, "step", 30 * HOUR_NS), (100 * HOUR_NS, "suspend", 40 * HOUR_NS)]
     events += [(200 * HOUR_NS, "down", 25 * HOUR_NS)]
