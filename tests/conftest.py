@@ -1,6 +1,6 @@
 """For all tests: in continuous integration nothing may be skipped; examples are the same everywhere.
 
-Ctrl-C is answered as before.
+Ctrl-C is answered as before. What failed and was measured again, as the machine was away or busy, is told.
 """
 
 import gc
@@ -26,6 +26,7 @@ for number, answer in ((signal.SIGINT, signal.default_int_handler), (signal.SIGH
 AT_CTRL_C = signal.getsignal(signal.SIGINT)
 Reports = Generator[None, pytest.TestReport, pytest.TestReport]
 CollectReports = Generator[None, pytest.CollectReport, pytest.CollectReport]
+MEASURED_AGAIN = "measured again"
 
 # What comes of a property must not depend on how fast or busy the machine is: no deadline, no check of speed.
 settings.register_profile(
@@ -61,7 +62,25 @@ def answer_to_ctrl_c() -> Generator[None, None, None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Reports:
     report = yield
+    if "witness" in sys.modules:
+        borne = sys.modules["witness"].BORNE
+        report.user_properties += [(MEASURED_AGAIN, told) for told in borne]
+        borne.clear()
     return _failed_if_skipped(report)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    reports = [one for each in terminalreporter.stats.values() for one in each if hasattr(one, "when")]
+    lines = {
+        f"{report.nodeid}: {told}"
+        for report in reports
+        for name, told in getattr(report, "user_properties", ())
+        if name == MEASURED_AGAIN
+    }
+    if lines:
+        terminalreporter.section("failed and measured again: the machine was away or busy")
+        for line in sorted(lines):
+            terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(wrapper=True)

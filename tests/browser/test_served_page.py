@@ -15,8 +15,8 @@ from flowsweep.archive.notes import Note, add_note
 from flowsweep.campaigns.live import live_told
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.events import TrialFinished, TrialRunning, TrialStarted
-from mesh_support import EVERY, SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
-from serve_support import Served, big_campaign, served, with_a_change
+from mesh_support import SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
+from serve_support import Served, big_campaign, forget_answers, served, with_a_change
 
 pytestmark = pytest.mark.browser
 
@@ -24,6 +24,10 @@ HOSTILE = "<img src=x onerror=document.title='taken'>"
 PATH = f"/path?campaign=0&sweep={SWEEP}&src=geneva&dst=vienna"
 expect.set_options(timeout=PATIENCE_MS)
 SERIOUS = {"serious", "critical"}
+PICTURE_S = 1.0
+"""What the first picture of a million trials may take where nothing else runs."""
+LOADS, SLOWER = 5, 3
+"""The fastest of so many loads may take so many times that: other tests run at the same time."""
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +279,9 @@ def test_it_is_for_everybody(mesh, open_page, path, dark, phone):
     page = found.page
     page.wait_for_selector(".matrix" if path == "/" else "#figure .main-svg")
     assert page.evaluate("document.documentElement.scrollWidth") == (390 if phone else 1400)
-    assert page.evaluate("getComputedStyle(document.body).colorScheme || 'set'")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light = sum(int(part) for part in background.strip("rgb()").split(",")) / 3 > 127
+    assert light is not dark
     violations = Axe().run(page).response["violations"]
     told = [
         (one["id"], one["impact"], one["nodes"][0]["html"][:200], one["nodes"][0].get("failureSummary"))
@@ -343,11 +349,17 @@ def test_the_first_picture_of_a_million_trials(tmp_path, open_page, record_prope
     end = time.time()
     watched = big_campaign(tmp_path / "archive", paths=56, trials_each=18_000, end=end, every_s=300)
     with served(watched=[watched]) as server:
-        at = time.perf_counter()
-        page = open_page(server).page
-        page.wait_for_selector(".matrix .cell")
-        overview = time.perf_counter() - at
-        assert page.locator(".matrix .cell").count() == 56
+        loads = []
+        for _ in range(LOADS):
+            forget_answers(watched)
+            at = time.perf_counter()
+            page = open_page(server).page
+            page.wait_for_selector(".matrix .cell")
+            loads.append(time.perf_counter() - at)
+            assert page.locator(".matrix .cell").count() == 56
+            if len(loads) < LOADS:
+                page.close()
+        overview = min(loads)
         at = time.perf_counter()
         page.goto(f"{server.address}/path?campaign=0&sweep=mesh&src=host-03&dst=host-24")
         drawn(page)
@@ -360,5 +372,4 @@ def test_the_first_picture_of_a_million_trials(tmp_path, open_page, record_prope
         whole = time.perf_counter() - at
     for name, took in (("overview_s", overview), ("day_s", day), ("all_s", whole)):
         record_property(name, f"{took:.2f}")
-    assert overview < 5, "a second where nothing else runs"
-    assert EVERY.total_seconds() == 600
+    assert overview < SLOWER * PICTURE_S, loads

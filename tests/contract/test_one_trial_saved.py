@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -101,12 +100,14 @@ def test_an_interrupted_trial_leaves_an_archive_that_can_be_read(tmp_path: Path)
     folder = tmp_path / "archive"
     words = [*COMMAND, "udp", "local", "--duration", "30s", "--save", str(folder)]
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while not (folder / "campaign.json").exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    time.sleep(0.5)
+    assert running.stdout is not None
+    told = iter(running.stdout.readline, "")
+    assert any(re.match(r" +\d+\.\d s  ", line) for line in told), "no interval was told"
+    assert (folder / "campaign.json").exists()
     running.send_signal(signal.SIGINT)
     _, complaint = running.communicate(timeout=30)
     assert running.returncode == 130
     assert f"interrupted; 0 finished trials kept in {folder}" in complaint
-    assert not read_archive(folder).losses
+    archive = read_archive(folder)
+    assert not archive.losses
+    assert (list(archive.state.attempts.values()), dict(archive.records)) == ([1], {})

@@ -32,8 +32,9 @@ def main(seconds: str, first: str | None = None) -> int:
 
 def files() -> list[Path]:
     """Test files that have properties."""
-    of_units = (path for path in sorted(TESTS.glob("unit/*.py")) if "hypothesis" in path.read_text("utf-8"))
-    return [TESTS / "property", *of_units]
+    own = TESTS / "property"
+    elsewhere = (path for path in sorted(TESTS.rglob("test_*.py")) if own not in path.parents)
+    return [own, *(path for path in elsewhere if "from hypothesis" in path.read_text("utf-8"))]
 
 
 if __name__ == "__main__":

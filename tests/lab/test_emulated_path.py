@@ -86,8 +86,11 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
         rows = archive_rows(archive)
         # Of two delays of 5 to 15 ms; a source that sends little meets few of the short ones.
         delays = [trial["rtt_min_ms"] for trial in rows_of(rows, "jittery")]
+        assert len(delays) == 2
         assert all(10.0 <= delay < 20.0 for delay in delays), delays
-        for trial in rows_of(rows, "plain"):
+        plain = rows_of(rows, "plain")
+        assert len(plain) == 4
+        for trial in plain:
             expected_bps = RATE_BPS[trial["src"]] * PAYLOAD[trial["family"]]
             assert trial["goodput_bps"] == pytest.approx(expected_bps, rel=0.01), trial["src"]
 
@@ -123,7 +126,9 @@ def test_packets_are_lost_at_random_in_one_direction_only(tables: Tables) -> Non
 
 
 def test_the_counters_add_up_and_cover_the_trial(tables: Tables, summed: list[Row]) -> None:
-    for trial in rows_of(summed, "plain"):
+    trials = rows_of(summed, "plain")
+    assert len(trials) == 4
+    for trial in trials:
         way = counted(tables, "plain", trial["src"], trial["trial_id"])
         # Some farewells of the trial before may still have been on their way.
         assert abs(way["packets_out"] + way["dropped_queue_packets"] - way["packets_in"]) <= 20

@@ -101,6 +101,7 @@ def test_every_flow_has_the_round_trips_of_one_path(seen: Seen) -> None:
 
 
 def test_each_path_carries_its_flows_and_no_others(seen: Seen) -> None:
+    assert seen.carried_bytes.keys() == RATES_BPS.keys()
     for path, carried_bytes in seen.carried_bytes.items():
         own = sum(seen.flow_bytes[flow] for flow, rtts in seen.rtts_us.items() if path_of(rtts) == path)
         assert carried_bytes * 1448 / 1500 == pytest.approx(own, rel=0.03), path

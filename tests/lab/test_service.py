@@ -14,6 +14,7 @@ from lab_support import needs_lab
 
 from campaign_support import start
 from flowsweep.archive import read_archive
+from settled_times import finished
 from waiting import wait_until
 
 pytestmark = [*needs_lab, pytest.mark.together]
@@ -73,7 +74,7 @@ def test_a_service_goes_on_after_each_kill_and_every_time_is_settled_once(tmp_pa
     assert said.endswith("ended in order\n")
     read = read_archive(base / "here")
     assert not read.losses
-    ran = Counter(record.trial.repeat for record in read.records.values())
+    ran = Counter(record.trial.repeat for record in finished(read))
     assert set(ran.values()) == {1}
     missed = [number for one in read.state.missed for number in range(one.first, one.last + 1)]
     assert sorted([*ran, *missed]) == list(range(1, max(ran) + 1))

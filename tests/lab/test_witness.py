@@ -41,6 +41,7 @@ def pretend(
         yield Seen([(0.0, next(left)), *more], [(0.0, wait_s)], pressure)
 
     monkeypatch.setattr(witness, "witnesses", seen)
+    monkeypatch.setattr(witness, "BORNE", [])
 
 
 def at_most(limit: int) -> list[int]:
@@ -75,6 +76,10 @@ def test_many_short_absences_are_as_bad_as_a_long_one(monkeypatch: pytest.Monkey
 def test_what_fails_while_it_is_away_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, [0.5, 0.5, 0.0])
     assert at_most(8) == [0, 1, 2]
+    assert [told.partition(":")[0] for told in witness.BORNE] == [
+        f"assert 10 <= 8 (attempt 1 of {ATTEMPTS}",
+        f"assert 9 <= 8 (attempt 2 of {ATTEMPTS}",
+    ]
 
 
 def test_what_fails_while_others_have_their_turn_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:

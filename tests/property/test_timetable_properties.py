@@ -1,7 +1,10 @@
 """A year of sweeps with times, in virtual time: each time is run or has a reason, whatever happens."""
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from random import Random
 
 import pytest
@@ -29,6 +32,14 @@ from timed_world import (
 from virtual_time import VirtualTimeLoop
 
 HOSTS = "".join(f'[hosts.{name}]\naddress = "192.0.2.{number}"\n' for number, name in enumerate("abcd", 1))
+LINK = """
+[groups]
+west = ["a", "c"]
+east = ["b", "d"]
+[links.channel]
+between = ["west", "east"]
+"""
+"""On it are the paths from a to b and from c to d, and not that from a to c."""
 SWEEP = """
 [[sweep]]
 name = "s{number}"
@@ -55,7 +66,8 @@ def plan_of(chance: Random, *, concurrent: int = 1) -> Plan:
         for number, times in enumerate(chance.sample(TIMES, chance.randrange(1, len(TIMES) + 1)))
     )
     zone = ZONE if "at =" in sweeps or "between" in sweeps else ""
-    return parse_plan(f"[campaign]\nconcurrent = {concurrent}\n{zone}\n{HOSTS}{sweeps}", "times.toml")
+    link = "" if concurrent == 1 else chance.choice(("", LINK))
+    return parse_plan(f"[campaign]\nconcurrent = {concurrent}\n{zone}\n{HOSTS}{link}{sweeps}", "times.toml")
 
 
 def control(world: World, plan: Plan) -> None:
@@ -96,11 +108,48 @@ class LoopWorld(World):
         self.pass_time(passed_ns)
 
 
-def control_side_by_side(world: LoopWorld, plan: Plan) -> None:
+@dataclass
+class Places:
+    """What is in use, by the plan and the trials: as the guide says it, and without asking the product."""
+
+    plan: Plan
+    busy: Counter[str] = field(default_factory=Counter)
+    """Hosts, and links in brackets."""
+    running: int = 0
+    most: int = 0
+
+    @contextmanager
+    def taken(self, slot: Slot) -> Iterator[None]:
+        """Hold what a slot needs; AssertionError if another has it, or if more run than may."""
+        needed = self._needed(slot)
+        assert not needed & self.busy.keys(), f"two at once on {needed & self.busy.keys()}"
+        self.busy.update(needed)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        assert self.running <= self.plan.campaign.concurrent
+        try:
+            yield
+        finally:
+            self.busy.subtract(needed)
+            self.busy = +self.busy
+            self.running -= 1
+
+    def _needed(self, slot: Slot) -> set[str]:
+        [sweep] = [one for one in self.plan.sweeps if one.name == slot.trials[0].sweep]
+        if not sweep.exclusive:
+            return set()
+        needed = {host for trial in slot.trials for host in trial.hosts}
+        sides = [{"a", "c"}, {"b", "d"}]
+        crosses = self.plan.named_links and any(
+            {trial.src, trial.dst} & sides[0] and {trial.src, trial.dst} & sides[1] for trial in slot.trials
+        )
+        return needed | ({"[channel]"} if crosses else set())
+
+
+def control_side_by_side(world: LoopWorld, plan: Plan, places: Places) -> None:
     """Run a controller that runs trials side by side until the machine ends it."""
     timetable, resume = world.timetable(plan)
     sharing = sharing_of(plan)
-    busy: set[str] = set()
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
@@ -114,11 +163,8 @@ def control_side_by_side(world: LoopWorld, plan: Plan) -> None:
             async def run_job(job: Job) -> None:
                 watch.begins(job.slot)
                 world.begins(job.slot)
-                hosts = {need.name for need in job.needs}
-                assert not busy & hosts, "two at once on a host"
-                busy.update(hosts)
-                await world.sleep(world.chance.choice(world.lasts_ns))
-                busy.difference_update(hosts)
+                with places.taken(job.slot):
+                    await world.sleep(world.chance.choice(world.lasts_ns))
                 world.ran(job.slot)
                 watch.over()
 
@@ -159,7 +205,39 @@ def test_so_it_is_where_sweeps_run_side_by_side(seed: int) -> None:
     drawn = drawn_world(seed)
     world = LoopWorld(drawn.chance, drawn.events)
     plan = plan_of(world.chance, concurrent=4)
-    world.live_through_a_year(lambda: control_side_by_side(world, plan))
+    world.live_through_a_year(lambda: control_side_by_side(world, plan, Places(plan)))
+    world.check_settled(plan)
+
+
+@pytest.mark.parametrize(("link", "most"), [("", 2), (LINK, 1)], ids=["none", "a link"])
+def test_paths_of_other_hosts_are_measured_at_once_unless_they_have_a_link_in_common(
+    link: str, most: int
+) -> None:
+    world = LoopWorld(Random(1), [(30 * HOUR_NS, "down", 0)], lasts_ns=(5 * SECOND_NS,))
+    times = 'every = "7h"'
+    sweeps = "".join(
+        SWEEP.format(number=number, src=way[0], dst=way[1], flows=[1, 2], times=times)
+        for number, way in enumerate(("ab", "cd"))
+    )
+    plan = parse_plan(f"[campaign]\nconcurrent = 4\n{HOSTS}{link}{sweeps}", "times.toml")
+    places = Places(plan)
+    with pytest.raises(DownError):
+        control_side_by_side(world, plan, places)
+    assert places.most == most
+    assert Counter((sweep, number) for sweep, number, _ in world.run) == {
+        (sweep, number): 2 for sweep in ("s0", "s1") for number in range(1, 6)
+    }
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_where_nothing_happens_and_trials_are_short_nothing_is_missed(times: str) -> None:
+    world = World(Random(1), [], lasts_ns=(5 * SECOND_NS,))
+    sweep = SWEEP.format(number=0, src="a", dst="b", flows=[1, 2, 4], times=times)
+    zone = ZONE if "at =" in times or "between" in times else ""
+    plan = parse_plan(f"[campaign]\n{zone}\n{HOSTS}{sweep}", "times.toml")
+    world.live_through_a_year(lambda: control(world, plan))
+    assert world.missed == []
+    assert len(world.run) >= 3 * 360
     world.check_settled(plan)
 
 

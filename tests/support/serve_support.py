@@ -103,6 +103,13 @@ def big_campaign(folder: Path, *, paths: int, trials_each: int, end: float, ever
     return watched
 
 
+def forget_answers(watched: Watched) -> None:
+    """Have all answers made anew, as if every path had changed."""
+    watched.model.version += 1
+    for state in watched.model.paths.values():
+        state.version += 1
+
+
 def free_port() -> int:
     """A port that nothing listens at now."""
     with socket.socket() as made:

@@ -1,8 +1,10 @@
 """A machine on which a controller of sweeps with times lives, in virtual time."""
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from random import Random
 
 from flowsweep.defaults import SECOND_NS
@@ -71,6 +73,11 @@ class World:
     """When the last controller began: what was due before is run, or recorded as missed."""
     began: dict[tuple[str, int], int] = field(default_factory=dict)
     """By occasion: when it began, by the wall clock."""
+    held_up: list[tuple[int, int]] = field(default_factory=list)
+    """From when until when, by the wall clock, something kept a sweep from beginning: a trial that ran, a
+    clock that was set forward, a machine that was suspended, a controller that was down."""
+    running_since: dict[str, int] = field(default_factory=dict)
+    """By trial: since when it has run, by the wall clock as it is set now."""
     parts: Random = field(default_factory=lambda: Random(5))
     """Decides when the archive goes on in a new part, of which alone a controller knows then:"""
     of_part: dict[str, FinishedTrial] = field(default_factory=dict)
@@ -94,6 +101,8 @@ class World:
         while self.events and self.events[0][0] <= until_ns:
             at_ns, what, by_ns = self.events.pop(0)
             self.boot_ns = max(self.boot_ns, at_ns)
+            before_ns = self.unix_ns
+            self.end_running(self.running_since)
             match what:
                 case "step":
                     self.stepped_ns += by_ns
@@ -101,8 +110,16 @@ class World:
                     self.boot_ns += abs(by_ns)
                     self.suspended_ns += abs(by_ns)
                 case _:
+                    self.running_since.clear()
                     raise DownError(abs(by_ns))
+            # Whoever slept looks at the clocks no sooner than at the end of the sleep.
+            self.held_up.append((before_ns, self.unix_ns + LOOK_NS))
+            self.running_since = dict.fromkeys(self.running_since, self.unix_ns)
         self.boot_ns = max(self.boot_ns, until_ns)
+
+    def end_running(self, trials: Iterable[str]) -> None:
+        """Remember from when until now some trials ran."""
+        self.held_up += [(self.running_since[trial], self.unix_ns) for trial in trials]
 
     def timetable(self, plan: Plan) -> tuple[Timetable, ResumeState]:
         """What a controller that begins now knows."""
@@ -115,10 +132,13 @@ class World:
     def begins(self, slot: Slot) -> None:
         """A slot begins now."""
         self.began.setdefault((slot.trials[0].sweep, slot.trials[0].repeat), self.unix_ns)
+        self.running_since.update((trial.trial_id, self.unix_ns) for trial in slot.trials)
 
     def ran(self, slot: Slot) -> None:
         """A slot is over, and in the archive."""
+        self.end_running(trial.trial_id for trial in slot.trials)
         for trial in slot.trials:
+            del self.running_since[trial.trial_id]
             self.run.append((trial.sweep, trial.repeat, trial.trial_id))
             self.of_part[trial.trial_id] = FinishedTrial(1, trial.sweep, trial.repeat, None)
 
@@ -147,10 +167,15 @@ class World:
             try:
                 control()
             except DownError as down:
+                before_ns = self.unix_ns
                 self.boot_ns += int(down.args[0])
+                self.held_up.append((before_ns, self.unix_ns))
 
     def check_settled(self, plan: Plan) -> None:
-        """Each time of a plan ran, or was missed with a reason, none twice; AssertionError if not."""
+        """Each time of a plan ran, or was missed with a reason, none twice; AssertionError if not.
+
+        And none was missed without need: something held it up while it could have begun.
+        """
         trials = Counter(trial_id for _, _, trial_id in self.run)
         assert set(trials.values()) <= {1}
         ran = Counter((sweep, number) for sweep, number, _ in self.run)
@@ -159,13 +184,28 @@ class World:
         assert all(one.reason for _, one in missed)
         whole = {sweep.name: len(sweep.flows) for sweep in plan.sweeps}
         reasons = dict(missed)
+        held_up = _Spans(self.held_up)
         for key, occasion in _before(plan, self.unix_ns).items():
             if key in reasons:
                 assert ran[key] == reasons[key].trials_run < whole[key[0]], key
+                assert held_up.meet(occasion.due_unix_ns, occasion.latest_unix_ns), (key, reasons[key].reason)
             elif occasion.latest_unix_ns < self.settled_unix_ns:
                 assert ran[key] == whole[key[0]], (key, ran[key])
             if key in self.began:
                 assert occasion.due_unix_ns <= self.began[key] <= occasion.latest_unix_ns + LOOK_NS
+
+
+class _Spans:
+    """Spans of time of which is asked whether one of them meets another."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        begun = sorted(spans)
+        self._begins = [since for since, _ in begun]
+        self._ends = list(accumulate((to for _, to in begun), max))
+
+    def meet(self, since: int, to: int) -> bool:
+        begun = bisect_right(self._begins, to)
+        return begun > 0 and self._ends[begun - 1] >= since
 
 
 def drawn_world(seed: int) -> World:

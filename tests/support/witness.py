@@ -35,6 +35,8 @@ PRESSED = 0.5
 """Of the time: beyond that some process waited for a processor oftener than not."""
 EXCUSED = "; the machine was away or busy"
 PRESSURE = Path("/proc/pressure/cpu")
+BORNE: list[str] = []
+"""What failed, and was excused and measured again, since the test before: `tests/conftest.py` tells it."""
 
 # Where real-time priority is not permitted the engine has none either.
 LOOK = """
@@ -204,9 +206,12 @@ def _tried(
 
 def _bear(failure: AssertionError, seen: Seen, attempt: int, *, excused: bool) -> None:
     """Raise a failure, with what the processors did, unless it is excused and there is another attempt."""
-    failure.add_note(f"{_attempt(attempt + 1)}: {seen}{EXCUSED if excused else ''}")
+    note = f"{_attempt(attempt + 1)}: {seen}{EXCUSED if excused else ''}"
+    failure.add_note(note)
     if not excused or attempt + 1 == ATTEMPTS:
         raise failure
+    first, *_ = str(failure).splitlines() or [""]
+    BORNE.append(f"{first} ({note})")
 
 
 def _attempt(number: int) -> str:

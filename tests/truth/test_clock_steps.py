@@ -107,7 +107,8 @@ def test_each_time_is_settled_once_wherever_the_clock_is_set_to(tmp_path: Path) 
         service.kill()
     whole = read_archive(archive)
     last = max(record.trial.repeat for record in whole.records.values())
-    result = settled(whole, TRIALS, last - 1)
+    # The last one may have been under way, and it may have been too late for the next.
+    result = settled(whole, TRIALS, last - 1, begun_after=2)
     write_result(
         "clock-steps", "a service whose clock is set forward and back by hours", {"steps": rows, **result}
     )

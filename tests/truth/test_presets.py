@@ -34,6 +34,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
 
 
 def test_every_trial_is_ok(found: Found) -> None:
+    assert found.trials.keys() == {preset.title for preset in PRESETS}
+    assert all(found.trials.values())
     assert [trial for trials in found.trials.values() for trial in trials if trial.status != "ok"] == []
 
 
@@ -68,6 +70,8 @@ def test_the_plateau_is_the_link(found: Found, preset: Preset) -> None:
 
 
 def test_losses_are_those_that_were_set(found: Found) -> None:
+    emulated = [preset.title for preset in (LAMBDA, LAMBDA_1G, AUTOTUNED_1G, JANET, FIBRE) for _ in range(2)]
+    assert sorted(losses.preset for losses in found.losses) == sorted(emulated), "each in both directions"
     for losses in found.losses:
         assert losses.packets > 0
         assert losses.lowest <= losses.lost <= losses.highest, losses
@@ -83,6 +87,7 @@ def test_losses_hold_ucl_to_bristol_below_its_rate(found: Found) -> None:
 def test_every_port_of_force10_carries_its_rate(found: Found) -> None:
     for trial in found.sound(SWITCH):
         assert trial.arrived_bps() == pytest.approx(trial.pairs * SWITCH.payload_bps, rel=0.02), trial
+    assert len(found.ports) == sum(trial.pairs for trial in found.trials[SWITCH.title])
     for port in found.ports:
         assert port.goodput_bps >= 0.95 * SWITCH.payload_bps, port
 

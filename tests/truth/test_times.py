@@ -12,6 +12,7 @@ from truth_support import NOTES, fill_table, table, write_result
 from campaign_support import flowsweep, start
 from flowsweep.archive import read_archive
 from flowsweep.archive.reader import Archive
+from packed_support import occupied
 from settled_times import settled
 
 SEED = 20261126
@@ -70,12 +71,13 @@ def test_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
 
 
 def judged(archive: Archive) -> dict[str, object]:
-    """Every time is settled once, and nothing ran before its time or beyond the last one."""
+    """Every time is settled once; nothing ran before its time, beyond the last one, or at the same time."""
     found = settled(archive, TRIALS, OCCASIONS)
     begun_s = archive.campaign.created_at.timestamp()
     for record in archive.records.values():
         assert record.trial.repeat <= OCCASIONS
         assert record.started_at.timestamp() >= begun_s + EVERY_S * (record.trial.repeat - 1)
+    assert occupied(archive.records.values()).most_at_once == 1
     begun = [one for one in archive.state.missed if one.trials_run > 0]
     return {
         "occasions": OCCASIONS,

@@ -1,6 +1,7 @@
 """A message goes by real ways to a real other end, and is delivered once that has it."""
 
 import json
+import socket
 import socketserver
 import sys
 import threading
@@ -133,10 +134,13 @@ def test_what_a_server_took_was_delivered_whatever_the_rest_of_its_answer_is(
 
 
 def test_nobody_there_is_a_failure() -> None:
-    with pytest.raises(UnreachableError, match="refused"):
-        deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook="http://127.0.0.1:9/"))
-    with pytest.raises(UnreachableError, match="refused"):
-        deliver(Message("c", ALARM, "begin"), "mail", settings(mail=mail_by(9)))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        port = taken.getsockname()[1]
+        with pytest.raises(UnreachableError, match="refused"):
+            deliver(Message("c", ALARM, "begin"), "webhook", settings(webhook=f"http://127.0.0.1:{port}/"))
+        with pytest.raises(UnreachableError, match="refused"):
+            deliver(Message("c", ALARM, "begin"), "mail", settings(mail=mail_by(port)))
 
 
 def test_a_command_gets_the_alarm_and_no_shell(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.campaigns.supervisor import Settings, Supervisor
 from flowsweep.errors import LaunchError
-from flowsweep.run.events import CampaignStarted
+from flowsweep.run.events import CampaignStarted, EventListener
 
 PLAN = """
 [campaign]
@@ -38,6 +38,10 @@ class Campaigns:
         self.ended: list[str] = []
         self.mishaps: dict[str, list[BaseException | None]] = {}
         self.changed = asyncio.Condition()
+        self.told: list[str] = []
+        self.notified: list[str] = []
+        self.said = asyncio.Event()
+        """Anything, to anybody."""
 
     async def run(self, slots: Any, accesses: Any, recorder: Any, *, events: Any, **_: Any) -> None:
         name = recorder.folder.name
@@ -61,6 +65,34 @@ class Campaigns:
         async with self.changed:
             await asyncio.wait_for(self.changed.wait_for(condition), 20)
 
+    async def until_told(self, words: str) -> None:
+        """Wait until a person was told this."""
+        await self._until_said(lambda: any(words in one for one in self.told))
+
+    async def until_read_again(self, service: Supervisor) -> None:
+        """Have plans read again, and wait until the service has done with it."""
+        self.notified.clear()
+        service.reload()
+        await self._until_said(lambda: self.notified == ["RELOADING=1", "READY=1"])
+
+    async def _until_said(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not condition():
+                self.said.clear()
+                await self.said.wait()
+
+
+class FakeNotifier(Notifier):
+    """A service manager that remembers."""
+
+    def __init__(self, campaigns: Campaigns) -> None:
+        super().__init__()
+        self._campaigns = campaigns
+
+    def tell(self, *lines: str) -> None:
+        self._campaigns.notified += lines[:1]
+        self._campaigns.said.set()
+
 
 def write(folder: Path, name: str, number: int, duration: str = "5s") -> None:
     text = PLAN.format(name=name, number=number, duration=duration)
@@ -78,7 +110,6 @@ def serve(
     plans.mkdir()
     write(plans, "one", 1)
     write(plans, "two", 2)
-    told: list[str] = []
 
     async def main() -> Campaigns:
         campaigns = Campaigns()
@@ -87,9 +118,11 @@ def serve(
         settings = Settings([plans], tmp_path / "archives", 0, first_pause_s=0.01)
 
         def tell(name: str, words: str) -> None:
-            told.append(f"{name}: {words}")
+            campaigns.told.append(f"{name}: {words}")
+            campaigns.said.set()
 
-        service = Supervisor(settings, tell, lambda _plan, _folder: nullcontext(lambda _: None), Notifier())
+        deaf = nullcontext[EventListener](lambda _: None)
+        service = Supervisor(settings, tell, lambda _plan, _folder: deaf, FakeNotifier(campaigns))
         running = asyncio.create_task(service.run(load_plans([plans])), name="service")
         await meanwhile(campaigns, service)
         running.cancel()
@@ -97,7 +130,8 @@ def serve(
             await running
         return campaigns
 
-    return asyncio.run(main()), told
+    done = asyncio.run(main())
+    return done, done.told
 
 
 def test_a_campaign_that_fails_is_tried_again_and_the_other_goes_on(
@@ -153,9 +187,11 @@ def test_what_is_missed_while_a_campaign_is_tried_again_has_the_last_failure_as_
 
 
 def test_a_campaign_that_is_over_ends_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def meanwhile(campaigns: Campaigns, _: Supervisor) -> None:
+    async def meanwhile(campaigns: Campaigns, service: Supervisor) -> None:
         await campaigns.until(lambda: len(campaigns.begun) == 2)
-        await asyncio.sleep(0.05)
+        await campaigns.until_told("one: the campaign is over")
+        await campaigns.until_read_again(service)
+        assert campaigns.ended == []
 
     campaigns, told = serve(tmp_path, monkeypatch, meanwhile, {"one": [None]})
     assert "one: the campaign is over" in told
@@ -171,8 +207,7 @@ def test_whatever_is_wrong_with_new_plans_the_old_ones_go_on(
     async def meanwhile(campaigns: Campaigns, service: Supervisor) -> None:
         await campaigns.until(lambda: len(campaigns.begun) == 2)
         monkeypatch.setattr("flowsweep.campaigns.supervisor.load_plans", broken)
-        service.reload()
-        await asyncio.sleep(0.1)
+        await campaigns.until_read_again(service)
         assert campaigns.ended == []
 
     _, told = serve(tmp_path, monkeypatch, meanwhile)
@@ -196,8 +231,7 @@ def test_only_the_plan_that_changed_begins_anew_and_one_that_is_gone_ends(
         await campaigns.until(lambda: "three" in campaigns.begun)
         assert campaigns.ended == ["one", "two"]
         write(tmp_path / "plans", "one", 1, "nonsense")
-        service.reload()
-        await asyncio.sleep(0.1)
+        await campaigns.until_read_again(service)
         assert campaigns.ended == ["one", "two"]
 
     campaigns, told = serve(tmp_path, monkeypatch, meanwhile)

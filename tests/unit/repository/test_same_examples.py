@@ -1,9 +1,11 @@
 """`make test` tries the same examples each time; `make fuzz` others, which a seed brings back."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -52,3 +54,15 @@ def test_fuzzing_tries_others_and_a_seed_brings_them_back(tmp_path: Path) -> Non
     assert first != second
     assert again == first
     assert first != examples(tmp_path)
+
+
+def test_fuzzing_tries_every_property_of_whatever_folder() -> None:
+    tried = run_path(str(TESTS / "fuzz/properties.py"))["files"]()
+    properties = [
+        path
+        for path in TESTS.rglob("*.py")
+        if re.search(r"^ *@(hypothesis\.)?given\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert len(properties) > 20
+    assert [path for path in properties if not {path, *path.parents} & set(tried)] == []
+    assert {"test_units.py", "test_lab_topology.py"} <= {path.name for path in tried}

@@ -12,12 +12,14 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import Note, add_note
 from flowsweep.serve.rows import trial_number
-from mesh_support import EVERY, SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
-from serve_support import big_campaign, served
+from mesh_support import SWEEP, begin_mesh, mesh_plan, outcome_of, times_of, write_mesh
+from serve_support import big_campaign, forget_answers, served
 
 pytestmark = pytest.mark.whole
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+TRIES = 5
+"""Of which the fastest counts: nothing here knows whether others had the processors meanwhile."""
 PATH = f"sweep={SWEEP}&src=geneva&dst=vienna"
 
 
@@ -197,19 +199,22 @@ def test_a_million_trials_take_no_longer_than_a_picture_may(tmp_path, record_pro
     watched = big_campaign(tmp_path / "archive", paths=56, trials_each=18_000, end=end, every_s=300)
     with served(watched=[watched]) as found:
         assert sum(found.json("/api/overview")["campaigns"][0]["trials"].values()) == 1_008_000
-        watched.model.version += 1
         took = {}
-        query = "sweep=mesh&src=host-03&dst=host-24"
+        query = "sweep=mesh&src=host-03&dst=host-2{number}"
         for name, address in {
             "overview": "/api/overview",
             "day": f"/api/series?{query}&from={end - 86_400}&to={end}",
             "all": f"/api/series?{query}&from=0&to={end}",
             "metrics": "/metrics",
         }.items():
-            began = time.perf_counter()
-            answer, text = found.ask(address)
-            took[name] = time.perf_counter() - began
-            assert answer.status == 200
+            tries = []
+            for number in range(TRIES):
+                forget_answers(watched)  # and each path is another one
+                began = time.perf_counter()
+                answer, text = found.ask(address.format(number=number))
+                tries.append(time.perf_counter() - began)
+                assert answer.status == 200
+            took[name] = min(tries)
             if name in ("day", "all"):
                 line = json.loads(text)["lines"][0]
                 assert sum(line["count"]) == (288 if name == "day" else 18_000)
@@ -225,4 +230,4 @@ def test_rows_are_small(tmp_path):
     (state,) = watched.model.paths.values()
     assert state.rows.rows.nbytes / 10 < 100
     assert trial_number("00000000000a") == 10
-    assert EVERY.total_seconds() == 600
+    assert len(state.rows.rows) == 10

@@ -53,7 +53,10 @@ def test_the_other_direction_is_an_option_of_iperf3_and_that_of_downloads() -> N
     ],
 )
 def test_what_a_tool_cannot_set_is_said(setting: Setting, able: set[str]) -> None:
-    for one in tools(setting, Way.out):
+    listed = tools(setting, Way.out)
+    assert [one.tool for one in listed] == list(typed(ALL))
+    assert able < {one.tool for one in listed}
+    for one in listed:
         assert (one.write is not None) == (one.tool in able)
         assert bool(one.cannot) == (one.tool not in able)
 

@@ -87,7 +87,10 @@ def test_no_finding_compares_parts_as_if_they_were_the_same() -> None:
         for part, repeats in STEADY.items()
         for number, rate in enumerate(repeats, start=1)
     ]
-    for found in findings(summed(*outcomes)):
+    drawn = findings(summed(*outcomes))
+    assert {found.kind for found in drawn} >= {"bounds", "verdict", "variation"}
+    assert all(found.evidence for found in drawn)
+    for found in drawn:
         parts = {row["mode"] for row in summed(*outcomes) if row["trial_id"] in found.evidence}
         assert found.kind == "bounds" or len(parts) == 1, found
 
