@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
@@ -15,7 +16,8 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
-from flowsweep.report.goodput_words import first_bps, shown_goodput
+from flowsweep.grouping import grouped
+from flowsweep.report.goodput_words import first_of_repeats, shown_goodput
 from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
 from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_share, format_size
@@ -183,7 +185,7 @@ def _carried(rows: Sequence[TrialRow]) -> str:
 
 def _before(point: CellRow, before: Sequence[TrialRow]) -> str:
     """What a point carried before goodput stepped."""
-    early = [found for row in trials_of(point, before) if (found := first_bps(row)) is not None]
+    early = [found for found in first_of_repeats(trials_of(point, before)) if found is not None]
     if not early:
         return ""
     carried = format_range(min(early), max(early))
@@ -233,8 +235,19 @@ def _name(row: Mapping[str, object], *, named: bool) -> str:
 
 def _cells(trials: Sequence[TrialRow]) -> list[CellRow]:
     """The points of some trials that have a goodput, their repeats put together."""
-    of_first = ({**row, "goodput_bps": first_bps(row)} for row in trials)
+    points = grouped(trials, lambda row: tuple(level_of(row, name) for name in POINT_COLUMNS))
+    of_first = (
+        {**row, "goodput_bps": found}
+        for repeats in points.values()
+        for row, found in zip(repeats, _first_of_finished(repeats), strict=True)
+    )
     return [row for row in cells_of_rows(of_first) if row["goodput_median_bps"]]
+
+
+def _first_of_finished(repeats: Sequence[TrialRow]) -> Sequence[float | None]:
+    """What stands first of each repeat; those that did not end ok have no say in what that is."""
+    ended_ok = iter(first_of_repeats([row for row in repeats if row["status"] == "ok"]))
+    return [next(ended_ok) if row["status"] == "ok" else row["goodput_bps"] for row in repeats]
 
 
 def _spread(row: CellRow) -> str:
