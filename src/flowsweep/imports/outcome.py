@@ -31,7 +31,6 @@ _NEARLY_WHOLE = 0.98
 _APART = 0.05
 """How much of an interval flows may begin it apart, and still have the same one."""
 _LATE = 0.01
-_LATE_ONCE = 0.02
 """How much of an interval a busy host may be late in ending it. Those of netperf vary by far more."""
 _WHOLE_FROM = 0.9
 """A test that lasted a smaller share of its duration was broken off."""
@@ -306,7 +305,7 @@ def _width(report: Report) -> int:
 
 def _is_as_wide(report: Report, width_ns: int) -> bool:
     """Whether an interval is one of those that were asked for, however late the tool's clock woke it."""
-    return abs(_width(report) - width_ns) <= width_ns * _LATE_ONCE
+    return abs(_width(report) - width_ns) <= width_ns * _LATE
 
 
 def _asked_width(median_ns: float) -> int:
