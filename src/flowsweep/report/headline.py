@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
@@ -20,7 +22,16 @@ from flowsweep.grouping import grouped
 from flowsweep.report.goodput_words import first_of_repeats, shown_goodput
 from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
-from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_share, format_size
+from flowsweep.wording import (
+    asked_windows,
+    counted,
+    direction_of,
+    format_rate,
+    format_share,
+    format_size,
+    name_of_test,
+    several_tests,
+)
 
 _LONG = timedelta(hours=1)
 STATUSES = ("ok", "incomplete", "failed")
@@ -56,6 +67,8 @@ class Highest:
     spread: str
     place: str
     """Where it was found: the parameters, in words."""
+    test: str
+    """Where the campaign has sweeps with several; else ""."""
     rivals: int
     """Other points of which a repeat reached as much or more."""
     point: CellRow
@@ -142,14 +155,16 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
     trials = [row for row in trusted(trials) or trials if not is_part(row)]
     trials, before = since_steps(without_uncarried(trials), findings)
     named = modes_named(trials)
-    by_name: dict[str, list[CellRow]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
+    apart = any(map(several_tests, grouped(trials, lambda row: row["sweep"]).values()))
+    name_of = partial(_name, named=named, apart=apart)
+    by_name: dict[str, list[CellRow]] = {name_of(row): [] for row in sorted(trials, key=mode_rank)}
     for row in _cells(trials):
-        by_name[_name(row, named=named)].append(row)
+        by_name[name_of(row)].append(row)
     found = []
     for name, rows in by_name.items():
         if rows:
             best = _least_of_highest(rows)
-            own = [row for row in trials if _name(row, named=named) == name and row["sweep"] == best["sweep"]]
+            own = [row for row in trials if name_of(row) == name and row["sweep"] == best["sweep"]]
             ceiling_bps = link_payload_bps(own)
             reached_bps = known(best["goodput_median_bps"])
             bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
@@ -163,7 +178,8 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
                 meant = "(all that the link carries)"
             rivals = sum(row is not best and _reads_as_much(row, reached_bps) for row in rows)
             spread = f"{_spread(best)}{_before(best, before)}"
-            found.append(Highest(name, number, unit, meant, spread, place, rivals, best))
+            test = name_of_test(best["test"]) if apart else ""
+            found.append(Highest(name, number, unit, meant, spread, place, test, rivals, best))
     return tuple(found)
 
 
@@ -227,10 +243,16 @@ def trials_of(point: CellRow, trials: Sequence[TrialRow]) -> list[TrialRow]:
     ]
 
 
-def _name(row: Mapping[str, object], *, named: bool) -> str:
-    """The direction of a trial; each mode is another way to measure, and stands apart."""
+def _name(row: Mapping[str, Any], *, named: bool, apart: bool) -> str:
+    """The direction of a trial; each mode is another way to measure, and stands apart, as tests may."""
     mode = MODE.value(row)
-    return f"{direction_of(row)}, {mode}" if named and mode else direction_of(row)
+    return ", ".join(
+        [
+            direction_of(row),
+            *([name_of_test(row["test"])] if apart else []),
+            *([str(mode)] if named and mode else []),
+        ]
+    )
 
 
 def _cells(trials: Sequence[TrialRow]) -> list[CellRow]:
