@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from flowsweep.analysis.axes import level_of
+from flowsweep.analysis.axes import level_of, told_apart
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
@@ -289,7 +289,7 @@ def _place(row: CellRow, trials: Sequence[TrialRow]) -> str:
     settings = [
         axis.text(axis.value(row))
         for axis in OTHERS
-        if axis.value(row) is not None and len(axis.values(own)) > 1
+        if axis.value(row) is not None and len(axis.values(own)) > 1 and told_apart(own, axis.column)
     ]
     sweep = [f"sweep {row['sweep']}"] if len(own) < len(trials) else []
     return ", ".join([flows, *([window] if window else []), *settings, *sweep])
