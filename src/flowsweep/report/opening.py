@@ -340,7 +340,8 @@ def _trust(
         if len(points) > 1:
             alike = len(set(map(len, points))) == 1
             rests = f"{rests} each way" if alike else f"only {rests} one way"
-        said.append(f"The highest goodput rests on {rests}, too few for a confidence interval of their own.")
+        its = "its" if fewest == 1 and not rests.endswith("each way") else "their"
+        said.append(f"The highest goodput rests on {rests}, too few for a confidence interval of {its} own.")
     said += [one.claim for one in findings if one.kind == "order"]
     said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
     ended = "are imported" if _imported(trials) else "ended ok"

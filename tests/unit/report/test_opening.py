@@ -43,6 +43,13 @@ def test_few_trials_each_way_have_no_confidence_interval() -> None:
     )
 
 
+def test_one_trial_has_no_interval_of_its_own() -> None:
+    rows = [row for row in one_point(repeats=1) if row["dst"] == "sara"]
+    assert lines_of(rows)["Trust"] == (
+        "The highest goodput rests on 1 trial, too few for a confidence interval of its own."
+    )
+
+
 def test_points_that_read_alike_are_counted_as_such() -> None:
     """They differed by a thousandth of a percent, and one direction had "1 other point", the other three."""
     rows = make_rows(flows=[1, 2, 4], window_sums=(MIB,), repeats=2, change=lambda row: row)
