@@ -6,7 +6,7 @@ back is in `flowsweep.units`.
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -196,6 +196,16 @@ def format_mode(mode: str) -> str:
 def modes_differ(modes: Collection[str | None]) -> bool:
     """Whether a mode must be said to tell things apart; None: of a test that has none."""
     return len(set(modes) - {None}) > 1
+
+
+def several_tests(rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the test must be said to tell trials of one sweep apart: imported ones may be of several."""
+    return len({row.get("test") for row in rows} - {None}) > 1
+
+
+def name_of_test(test: str) -> str:
+    """Write a test as its protocol is called: "TCP"."""
+    return test.upper()
 
 
 def both_windows(send_bytes: int | None, recv_bytes: int | None, *, none: str = "auto") -> str:

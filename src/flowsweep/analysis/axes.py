@@ -17,6 +17,9 @@ AXIS_NAMES = {axis.column: axis.name for axis in AXES}
 UNORDERED = frozenset(axis.column for axis in AXES if not axis.quantity)
 """Axes whose levels are only distinguished."""
 
+_ALWAYS_SET = frozenset({"congestion_asked"})
+"""Axes of which nothing told is not "not asked for"."""
+
 
 def level_words(axis: str, level: object) -> str:
     """Write a level of an axis with its unit: "512 KiB", "16"; "the host's default" where none was set."""
@@ -88,6 +91,17 @@ def varies(rows: Iterable[Mapping[str, object]], axis: str) -> bool:
     """Whether rows have more than one level of an axis."""
     levels = [row.get(axis) for row in rows]
     return bool(levels) and levels.count(levels[0]) < len(levels)
+
+
+def told_apart(rows: Sequence[Mapping[str, object]], axis: str) -> bool:
+    """Whether rows have more than one level of an axis that somebody told.
+
+    Whatever a file of another tool does not say that every trial has, as a congestion control, may have been
+    the same as in the others.
+    """
+    if axis not in _ALWAYS_SET:
+        return varies(rows, axis)
+    return varies([row for row in rows if row.get(axis) is not None or not row.get("imported_from")], axis)
 
 
 def _split(groups: Sequence[Sequence[Row]], key: Callable[[Row], Hashable]) -> list[Sequence[Row]]:

@@ -24,6 +24,7 @@ from flowsweep.report.findings_list import MOST_AT_ONCE
 from flowsweep.report.goodput_words import GOODPUT_COMPARED, goodput_compared
 from flowsweep.report.headline import finished
 from flowsweep.report.opening import Opening, opening
+from flowsweep.report.tests_apart import named_tests
 from flowsweep.schedule import planned_trials
 from flowsweep.wording import (
     counted,
@@ -75,7 +76,8 @@ def show_findings(
     settings = settings_line(found.campaign.plan, rows, share)
     print_opening(opening(rows, conclusions, settings, found.state.missed), console)
     most = len(conclusions) if every else MOST_AT_ONCE
-    print_findings(conclusions, console, most=most, goodput=goodput_compared(rows))
+    tests = named_tests(conclusions, rows)
+    print_findings(conclusions, console, most=most, goodput=goodput_compared(rows), tests=tests)
 
 
 def print_opening(found: Opening | None, console: Screen) -> None:
@@ -88,7 +90,9 @@ def print_opening(found: Opening | None, console: Screen) -> None:
     console.print()
 
 
-def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int, goodput: str) -> None:
+def print_findings(
+    conclusions: Sequence[Finding], console: Screen, *, most: int, goodput: str, tests: Sequence[str]
+) -> None:
     """Print findings in the order given, the undecided ones under a heading of their own, methods last.
 
     Args:
@@ -96,26 +100,29 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
         console: Where they go.
         most: How many to print. Those that are decided come first; how many there are beyond is said.
         goodput: Which figure of a trial they use.
+        tests: The test of each, where that must be said; else "".
     """
     several_sweeps = len({finding.sweep for finding in conclusions}) > 1
     several_modes = modes_differ([finding.mode for finding in conclusions])
-    in_order = sorted(conclusions, key=lambda finding: finding.decision == "undecided")
+    with_tests = zip(conclusions, tests, strict=True)
+    in_order = sorted(with_tests, key=lambda one: one[0].decision == "undecided")
     shown = in_order[:most]
-    methods = Methods(finding.method for finding in shown)
+    methods = Methods(finding.method for finding, _ in shown)
     for heading, open_ones in (("Findings", False), ("Undecided", True)):
-        group = [finding for finding in shown if (finding.decision == "undecided") is open_ones]
+        group = [one for one in shown if (one[0].decision == "undecided") is open_ones]
         if not group:
             continue
         console.print(Text(heading, style="bold"))
-        for finding in group:
+        for finding, test in group:
             where = [finding.sweep] if several_sweeps else []
+            where += [test] if test else []
             where += [format_mode(finding.mode)] if several_modes and finding.mode is not None else []
             console.print(wrapped(finding.claim, "  ", console.width))
             grounds = _grounds(finding, ", ".join(where), methods.number(finding.method))
             console.print(wrapped(grounds, "    ", console.width), style="dim")
         console.print()
     if len(in_order) > most:
-        console.print(f"--all prints {_beyond(in_order[most:])}.\n")
+        console.print(f"--all prints {_beyond([finding for finding, _ in in_order[most:]])}.\n")
     if shown:
         console.print(Text("Methods", style="bold"))
         console.print(wrapped(f"{goodput}. {COMMON}.", "  ", console.width), style="dim")

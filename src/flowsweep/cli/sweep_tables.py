@@ -19,6 +19,8 @@ from flowsweep.wording import (
     format_size,
     hosts_of_groups,
     lasted_words,
+    name_of_test,
+    several_tests,
     window_marks,
 )
 
@@ -38,7 +40,7 @@ def cell(column: str, show: Callable[[Any], str]) -> Callable[[Mapping[str, Any]
 
 
 _TEXTS = (
-    "path", "window was", "congestion", "mode", "echo", "CPUs", "background", "emulation", "status",
+    "test", "path", "window was", "congestion", "mode", "echo", "CPUs", "background", "emulation", "status",
     "limited by",
 )  # fmt: skip
 
@@ -70,6 +72,7 @@ PARAMETERS: tuple[Column, ...] = (
 )
 
 
+_TEST: Column = ("test", cell("test", name_of_test))
 _STATUS: Column = ("status", cell("status", str))
 _GIVEN, _GIVEN_BY = "window per flow", {"flows", "window sum", "window per flow"}
 """What a table can do without where it has the others."""
@@ -156,4 +159,5 @@ def _table(
 def _parameters(rows: Sequence[Row]) -> tuple[Column, ...]:
     """What tells rows apart: the usual columns, then axes by which some differ that look alike in those."""
     needed = axes_needed(rows, lambda row: tuple(show(row) for _, show in PARAMETERS))
-    return (*PARAMETERS, *((AXIS_NAMES[axis], levels_apart(axis, rows)) for axis in needed))
+    test = [_TEST] if several_tests(rows) else []
+    return (*test, *PARAMETERS, *((AXIS_NAMES[axis], levels_apart(axis, rows)) for axis in needed))

@@ -1,4 +1,4 @@
-"""JSON of iperf3 (`-J`, `--json-stream`), of a client or a server, one test or a log of several.
+"""JSON of iperf3 (`-J`, `--json-stream`), of a client or a server, one test, a log or an array of several.
 
 A client has the totals of both ends; a server its own, since the other's arrive at the client only. With
 `--get-server-output` a client's file holds the server's intervals, too.
@@ -9,19 +9,22 @@ from typing import Any
 
 from flowsweep.imports.iperf3_model import Document, Event
 from flowsweep.imports.iperf3_transfer import transfers_of
-from flowsweep.imports.json_text import checked, json_texts
+from flowsweep.imports.json_text import begins_array, checked, json_texts
 from flowsweep.imports.transfer import FailedTestError, Transfer
 
 NAME = "iperf3-json"
 _STREAM = '{"event":'
 _SIGN = '"iperf 3'
 """Each text names the version."""
+_OF_NO_USE = (
+    "has neither start nor intervals nor end, as what iperf3 writes: take that out of what stands around it"
+)
 
 
 def recognises(lines: Sequence[str]) -> bool:
-    """Whether it begins with JSON that names the version of iperf3."""
-    first = next((line for line in lines if line.strip()), "")
-    return first.startswith("{") and any(_SIGN in line for line in lines)
+    """Whether there is JSON that names the version of iperf3; scripts write remarks before it."""
+    begun = 0 if begins_array(lines) else next((at for at, line in enumerate(lines) if line[:1] == "{"), None)
+    return begun is not None and any(_SIGN in line for line in lines[begun:])
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
@@ -32,7 +35,9 @@ def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
     """
     tests: list[Transfer | FailedTestError] = []
     for line, document in _documents(lines):
-        if document.unfinished() is not None and not document.counted_anything():
+        if not document.model_fields_set:
+            tests.append(FailedTestError(f"{line}$", _OF_NO_USE))
+        elif document.unfinished() is not None and not document.counted_anything():
             tests.append(_failure(document, line))
         else:
             tests += transfers_of(document, line)

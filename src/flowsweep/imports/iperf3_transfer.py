@@ -27,7 +27,8 @@ def transfers_of(document: Document, line: int) -> tuple[Transfer, ...]:
     if test.protocol == "SCTP":
         raise PlaceError(f"{line}$.start.test_start.protocol", "SCTP: only TCP and UDP can be imported")
     if not start.connected:
-        raise PlaceError(f"{line}$.start.connected", "is empty: no flow was ever connected")
+        found = "is empty" if "connected" in start.model_fields_set else "is missing"
+        raise PlaceError(f"{line}$.start.connected", f"{found}: no flow was ever connected")
     by_server = start.accepted_connection is not None
     both = document.both_ways()
     forward = (True, False) if both else (not test.reverse,)

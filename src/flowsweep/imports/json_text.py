@@ -3,8 +3,10 @@
 Pydantic's parser bounds how deep a text may be nested; a file's size is bounded where it is read.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -14,6 +16,11 @@ from flowsweep.imports.transfer import LineError, PlaceError
 
 _SHOWN_CHARACTERS = 60
 _EVENT = '{"event":'
+_TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|[][{}]', re.DOTALL)
+"""What tells where a value ends; a text in quotation marks may have brackets. Nothing is looked at twice."""
+_OPENING, _CLOSING = "[{", "]}"
+_OF_ARRAY = 2
+"""How deep a value of an array is."""
 FEWER_INTERVALS = (
     "It is one test with too many intervals: run it with fewer, as iperf3 has them with a longer -i."
 )
@@ -103,15 +110,51 @@ def is_one_test(text: str) -> bool:
 def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     """Take apart what a tool wrote test by test: each text is one line, or ends with a "}" of its own line.
 
-    Lines before the first text are left out: tools put remarks there.
+    Lines before the first text are left out: tools put remarks there. Where the first line begins an array of
+    objects, as scripts keep them, each of them is a text.
 
     Raises:
         LineError: There are more values than are read at once.
     """
+    _check_values(lines)
+    yield from _of_array(lines) if begins_array(lines) else _one_by_one(lines)
+
+
+def begins_array(lines: Sequence[str]) -> bool:
+    """Whether the first thing in a file is an array, and its first value an object."""
+    begin = "".join(islice((stripped for line in lines if (stripped := line.strip())), 2))
+    return begin.startswith("[") and begin[1:].lstrip().startswith("{")
+
+
+def _check_values(lines: Sequence[str]) -> None:
     values = sum(line.count(",") + line.count("[") + line.count("{") for line in lines)
     if values > IMPORT_VALUES_MAX:
         advice = FEWER_INTERVALS if is_one_test("\n".join(lines)) else "Split the file, and import the parts."
         raise LineError(1, f"over {IMPORT_VALUES_MAX} values in JSON. {advice}")
+
+
+def _of_array(lines: Sequence[str]) -> Iterator[Text]:
+    """The values of an array, each with the line that it begins at; what is wrong in one, its parser says."""
+    text = "\n".join(lines)
+    line, counted, depth = 1, 0, 0
+    begun = len(text)
+    for token in _TOKENS.finditer(text):
+        if token[0] in _OPENING:
+            depth += 1
+            if depth == _OF_ARRAY:
+                line += text.count("\n", counted, token.start())
+                counted = begun = token.start()
+        elif token[0] in _CLOSING:
+            depth -= 1
+            if depth == _OF_ARRAY - 1:
+                yield Text(line, text[begun : token.end()])
+                begun = len(text)
+            if depth == 0:
+                return
+    yield Text(line, text[begun:])
+
+
+def _one_by_one(lines: Sequence[str]) -> Iterator[Text]:
     begun: int | None = None
     for number, line in enumerate(lines, start=1):
         if begun is None and line.startswith("{"):

@@ -31,6 +31,7 @@ _NEARLY_WHOLE = 0.98
 _APART = 0.05
 """How much of an interval flows may begin it apart, and still have the same one."""
 _LATE = 0.01
+"""How much of an interval a busy host may be late in ending it. Those of netperf vary by far more."""
 _WHOLE_FROM = 0.9
 """A test that lasted a smaller share of its duration was broken off."""
 _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
@@ -248,11 +249,8 @@ def _rates_together(rows: Sequence[Sequence[Report]], width_ns: int) -> list[flo
     not begin and end together, exact intervals of the time that they have in common.
     """
     inner = (report for reports in rows for report in reports[1:-1])
-    if all(_nearest_millisecond(_width(report)) == width_ns for report in inner):
-        exact = (
-            [report for report in reports if _nearest_millisecond(_width(report)) == width_ns]
-            for reports in rows
-        )
+    if all(_is_as_wide(report, width_ns) for report in inner):
+        exact = ([report for report in reports if _is_as_wide(report, width_ns)] for reports in rows)
         columns = list(zip(*exact, strict=False))
         if all(_spread(report.start_ns for report in column) <= width_ns * _APART for column in columns):
             return [sum(report.rate_bps for report in column) for column in columns]
@@ -303,6 +301,11 @@ def _fitted(span_ns: int, width_ns: int) -> tuple[int, int]:
 
 def _width(report: Report) -> int:
     return report.end_ns - report.start_ns
+
+
+def _is_as_wide(report: Report, width_ns: int) -> bool:
+    """Whether an interval is one of those that were asked for, however late the tool's clock woke it."""
+    return abs(_width(report) - width_ns) <= width_ns * _LATE
 
 
 def _asked_width(median_ns: float) -> int:

@@ -19,7 +19,16 @@ from flowsweep.defaults import (
     IMPORT_TESTS_MAX,
 )
 from flowsweep.errors import ImportedFileError
-from flowsweep.imports import dated_table, flent, iperf2_csv, iperf2_text, iperf3_json, nuttcp, pscheduler
+from flowsweep.imports import (
+    dated_table,
+    flent,
+    iperf2_csv,
+    iperf2_text,
+    iperf3_json,
+    iperf3_text,
+    nuttcp,
+    pscheduler,
+)
 from flowsweep.imports.json_text import FEWER_INTERVALS, is_one_test
 from flowsweep.imports.ranges import beyond
 from flowsweep.imports.transfer import FailedTestError, PlaceError, TooManyTestsError, Transfer
@@ -72,7 +81,10 @@ def read_file(path: Path, kind: str | None = None) -> FileTests:
         ImportedFileError: It cannot be read, or all its tests failed; names file and line.
     """
     lines = _lines(path)
-    chosen = KINDS[kind] if kind is not None else _recognised(lines)
+    known = _recognised(lines)
+    if known is None and iperf3_text.is_text(_looked_at(lines)):
+        raise ImportedFileError(f"{path}: {iperf3_text.NOT_READ}.")
+    chosen = KINDS[kind] if kind is not None else known
     if chosen is None:
         raise ImportedFileError(
             f"{path}: of no kind that is known ({', '.join(KINDS)}), by its first "
@@ -121,13 +133,17 @@ def _tests(path: Path, kind: Kind, lines: Sequence[str]) -> tuple[Transfer | Fai
 
 
 def _recognised(lines: Sequence[str]) -> Kind | None:
-    lines = [line[:IMPORT_LINE_MAX_CHARACTERS] for line in lines[:IMPORT_LINES_LOOKED_AT]]
+    lines = _looked_at(lines)
     for known in KINDS.values():
         # A line may be longer than CSV allows.
         with suppress(csv.Error):
             if known.recognises(lines):
                 return known
     return None
+
+
+def _looked_at(lines: Sequence[str]) -> list[str]:
+    return [line[:IMPORT_LINE_MAX_CHARACTERS] for line in lines[:IMPORT_LINES_LOOKED_AT]]
 
 
 def _check_lines(path: Path, lines: Sequence[str]) -> None:

@@ -8,7 +8,9 @@ from markupsafe import Markup
 from flowsweep.analysis.findings.finding import FigureKey, Finding
 from flowsweep.analysis.findings.methods import Methods
 from flowsweep.analysis.findings.plateau.sentences import CLOSE_LEVELS
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import SECOND_NS
+from flowsweep.report.tests_apart import named_tests
 from flowsweep.units import SIZE_UNITS
 from flowsweep.wording import (
     counted,
@@ -41,7 +43,7 @@ class FindingLine:
     decision: str
     claim: Markup
     where: str
-    """Sweep and mode, where the campaign has several; empty where there is nothing to tell apart."""
+    """Sweep, test and mode, where the campaign has several; empty where there is nothing to tell apart."""
     figure: str | None
     """Anchor of the card that shows why."""
     facts: tuple[tuple[str, str], ...]
@@ -69,19 +71,23 @@ class FindingsList:
 
 
 def findings_list(
-    findings: Sequence[Finding], card_of: Callable[[FigureKey | None], str | None]
+    findings: Sequence[Finding],
+    card_of: Callable[[FigureKey | None], str | None],
+    trials: Sequence[TrialRow] = (),
 ) -> FindingsList:
     """Put findings, which come with the most important first, into the parts that a reader meets.
 
     `card_of`: the anchor of the card that a figure is on, absent if the report has no such figure.
+    `trials`: of the campaign.
     """
     several_sweeps = len({one.sweep for one in findings}) > 1
     several_modes = modes_differ([one.mode for one in findings])
     in_order = sorted(findings, key=lambda one: one.decision == "undecided")
     methods = Methods(one.method for one in in_order)
     lines = []
-    for number, one in enumerate(findings, start=1):
+    for number, (one, test) in enumerate(zip(findings, named_tests(findings, trials), strict=True), start=1):
         words = [f"sweep {one.sweep}"] if several_sweeps else []
+        words += [test] if test else []
         words += [format_mode(one.mode)] if several_modes and one.mode is not None else []
         lines.append(
             FindingLine(

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from statistics import median
 
 from flowsweep.analysis.ceiling import above_link
+from flowsweep.analysis.mean_goodput import mean_goodput_of
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_rate, format_seconds, format_share
 
 OVER_THE_WHOLE_TRIAL = "over the whole trial"
 IN_THE_MEDIAN_INTERVAL = "in the median interval"
+_OF_TWO_MEANINGS = f"{IN_THE_MEDIAN_INTERVAL} or, of trials without intervals, on average"
 GOODPUT_COMPARED = (
     "Goodput of a trial is the median of its exact intervals, which a single stall does not move; what "
     "losses and stalls cost it shows in goodput_mean_bps, the mean over the same time (stalled_share has "
@@ -41,8 +43,14 @@ class Goodput:
 
 def first_bps(row: TrialRow) -> float | None:
     """Return the mean over the time that counts; of what has none, its goodput; None if there is neither."""
-    mean_bps = row.get("goodput_mean_bps")
+    mean_bps = mean_goodput_of(row)
     return row["goodput_bps"] if mean_bps is None else mean_bps
+
+
+def first_of_repeats(rows: Sequence[TrialRow]) -> list[float | None]:
+    """Of repeats of a point, as `first_bps`; goodput where one of them has that and no mean."""
+    wholes = all(mean_goodput_of(row) is not None for row in rows if row["goodput_bps"] is not None)
+    return [mean_goodput_of(row) if wholes else row["goodput_bps"] for row in rows]
 
 
 def goodput_compared(rows: Sequence[TrialRow]) -> str:
@@ -66,17 +74,19 @@ def shown_goodput(rows: Sequence[TrialRow]) -> Goodput | None:
         rows: Of a summary.
     """
     known = [row for row in rows if row["goodput_bps"] is not None]
-    means = [mean_bps for row in known if (mean_bps := row.get("goodput_mean_bps")) is not None]
-    medians = [goodput_of(row) for row in known if has_intervals(row)]
-    if not means and not medians:
+    if not known:
         return None
-    if not means:
-        return Goodput(median(medians), ", ".join([IN_THE_MEDIAN_INTERVAL, *_stalled(known)]))
-    beside = (
-        [_beside(median(means), median(medians))] if medians and _possible(median(medians), known) else []
-    )
-    stalled = [f", {one}" for one in _stalled(known)]
-    return Goodput(median(means), "".join([_over_which_time(known), *beside, *stalled]))
+    first_bps = median(found for found in first_of_repeats(known) if found is not None)
+    stalled = _stalled(known)
+    all_sampled = all(map(has_intervals, known))
+    if any(mean_goodput_of(row) is None for row in known):
+        return Goodput(
+            first_bps, ", ".join([IN_THE_MEDIAN_INTERVAL if all_sampled else _OF_TWO_MEANINGS, *stalled])
+        )
+    middle_bps = median(map(goodput_of, known))
+    # What some of them had in the median interval says nothing of the mean of all.
+    beside = [_beside(first_bps, middle_bps)] if all_sampled and _possible(middle_bps, known) else []
+    return Goodput(first_bps, "".join([_over_which_time(known), *beside, *(f", {one}" for one in stalled)]))
 
 
 def has_intervals(row: TrialRow) -> bool:

@@ -4,7 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
+from flowsweep.analysis.axes import level_of, told_apart
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
@@ -15,10 +18,20 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
-from flowsweep.report.goodput_words import first_bps, shown_goodput
+from flowsweep.grouping import grouped
+from flowsweep.report.goodput_words import first_of_repeats, shown_goodput
 from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
-from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_share, format_size
+from flowsweep.wording import (
+    asked_windows,
+    counted,
+    direction_of,
+    format_rate,
+    format_share,
+    format_size,
+    name_of_test,
+    several_tests,
+)
 
 _LONG = timedelta(hours=1)
 STATUSES = ("ok", "incomplete", "failed")
@@ -54,6 +67,8 @@ class Highest:
     spread: str
     place: str
     """Where it was found: the parameters, in words."""
+    test: str
+    """Where the campaign has sweeps with several; else ""."""
     rivals: int
     """Other points of which a repeat reached as much or more."""
     point: CellRow
@@ -140,14 +155,16 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
     trials = [row for row in trusted(trials) or trials if not is_part(row)]
     trials, before = since_steps(without_uncarried(trials), findings)
     named = modes_named(trials)
-    by_name: dict[str, list[CellRow]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
+    apart = any(map(several_tests, grouped(trials, lambda row: row["sweep"]).values()))
+    name_of = partial(_name, named=named, apart=apart)
+    by_name: dict[str, list[CellRow]] = {name_of(row): [] for row in sorted(trials, key=mode_rank)}
     for row in _cells(trials):
-        by_name[_name(row, named=named)].append(row)
+        by_name[name_of(row)].append(row)
     found = []
     for name, rows in by_name.items():
         if rows:
             best = _least_of_highest(rows)
-            own = [row for row in trials if _name(row, named=named) == name and row["sweep"] == best["sweep"]]
+            own = [row for row in trials if name_of(row) == name and row["sweep"] == best["sweep"]]
             ceiling_bps = link_payload_bps(own)
             reached_bps = known(best["goodput_median_bps"])
             bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
@@ -161,7 +178,8 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
                 meant = "(all that the link carries)"
             rivals = sum(row is not best and _reads_as_much(row, reached_bps) for row in rows)
             spread = f"{_spread(best)}{_before(best, before)}"
-            found.append(Highest(name, number, unit, meant, spread, place, rivals, best))
+            test = name_of_test(best["test"]) if apart else ""
+            found.append(Highest(name, number, unit, meant, spread, place, test, rivals, best))
     return tuple(found)
 
 
@@ -183,7 +201,7 @@ def _carried(rows: Sequence[TrialRow]) -> str:
 
 def _before(point: CellRow, before: Sequence[TrialRow]) -> str:
     """What a point carried before goodput stepped."""
-    early = [found for row in trials_of(point, before) if (found := first_bps(row)) is not None]
+    early = [found for found in first_of_repeats(trials_of(point, before)) if found is not None]
     if not early:
         return ""
     carried = format_range(min(early), max(early))
@@ -225,16 +243,33 @@ def trials_of(point: CellRow, trials: Sequence[TrialRow]) -> list[TrialRow]:
     ]
 
 
-def _name(row: Mapping[str, object], *, named: bool) -> str:
-    """The direction of a trial; each mode is another way to measure, and stands apart."""
+def _name(row: Mapping[str, Any], *, named: bool, apart: bool) -> str:
+    """The direction of a trial; each mode is another way to measure, and stands apart, as tests may."""
     mode = MODE.value(row)
-    return f"{direction_of(row)}, {mode}" if named and mode else direction_of(row)
+    return ", ".join(
+        [
+            direction_of(row),
+            *([name_of_test(row["test"])] if apart else []),
+            *([str(mode)] if named and mode else []),
+        ]
+    )
 
 
 def _cells(trials: Sequence[TrialRow]) -> list[CellRow]:
     """The points of some trials that have a goodput, their repeats put together."""
-    of_first = ({**row, "goodput_bps": first_bps(row)} for row in trials)
+    points = grouped(trials, lambda row: tuple(level_of(row, name) for name in POINT_COLUMNS))
+    of_first = (
+        {**row, "goodput_bps": found}
+        for repeats in points.values()
+        for row, found in zip(repeats, _first_of_finished(repeats), strict=True)
+    )
     return [row for row in cells_of_rows(of_first) if row["goodput_median_bps"]]
+
+
+def _first_of_finished(repeats: Sequence[TrialRow]) -> Sequence[float | None]:
+    """What stands first of each repeat; those that did not end ok have no say in what that is."""
+    ended_ok = iter(first_of_repeats([row for row in repeats if row["status"] == "ok"]))
+    return [next(ended_ok) if row["status"] == "ok" else row["goodput_bps"] for row in repeats]
 
 
 def _spread(row: CellRow) -> str:
@@ -254,7 +289,7 @@ def _place(row: CellRow, trials: Sequence[TrialRow]) -> str:
     settings = [
         axis.text(axis.value(row))
         for axis in OTHERS
-        if axis.value(row) is not None and len(axis.values(own)) > 1
+        if axis.value(row) is not None and len(axis.values(own)) > 1 and told_apart(own, axis.column)
     ]
     sweep = [f"sweep {row['sweep']}"] if len(own) < len(trials) else []
     return ", ".join([flows, *([window] if window else []), *settings, *sweep])

@@ -87,12 +87,14 @@ def opening(
         return None
     best = _both_ways(highest)
     points = [trials_of(one.point, of_the_path) for one in best]
+    # In other modes and tests the same directions are none.
+    beside = len({direction_of(one.point) for one in highest} - {direction_of(one.point) for one in best})
     # What a search tried beyond, and why that was not carried, is a finding.
     limited = [own for own in points if not own[0].get("rate_carried")]
     lines = [
-        ("Highest goodput", " ".join([*_both_reached(best, points), *_further(len(highest) - len(best))])),
+        ("Highest goodput", " ".join([*_both_reached(best, points), *_further(beside)])),
         ("A against B", settings),
-        ("Limit", " ".join(_limits(limited, are_all=len(best) == len(highest)))),
+        ("Limit", " ".join(_limits(limited, are_all=not beside))),
         ("To do", " ".join(_things_to_do(limited, findings, of_the_path))),
         ("Trust", " ".join(_trust(trials, points, findings, missed))),
     ]
@@ -103,11 +105,11 @@ def _both_ways(highest: Sequence[Highest]) -> list[Highest]:
     """The direction with the highest goodput of all, and the one back."""
     first = max(highest, key=lambda one: known(one.point["goodput_median_bps"]))
     back = {**_way(first), "src": first.point["dst"], "dst": first.point["src"]}
-    return [first, *(one for one in highest if _way(one) == back)]
+    return [first, *(one for one in highest if one is not first and _way(one) == back)]
 
 
 def _way(one: Highest) -> dict[str, object]:
-    return {name: one.point.get(name) for name in ("src", "dst", "simultaneous", "mode")}
+    return {name: one.point.get(name) for name in ("src", "dst", "simultaneous", "mode")} | {"test": one.test}
 
 
 def _both_reached(best: Sequence[Highest], points: Sequence[Sequence[TrialRow]]) -> list[str]:
@@ -338,7 +340,8 @@ def _trust(
         if len(points) > 1:
             alike = len(set(map(len, points))) == 1
             rests = f"{rests} each way" if alike else f"only {rests} one way"
-        said.append(f"The highest goodput rests on {rests}, too few for a confidence interval of their own.")
+        its = "its" if fewest == 1 and not rests.endswith("each way") else "their"
+        said.append(f"The highest goodput rests on {rests}, too few for a confidence interval of {its} own.")
     said += [one.claim for one in findings if one.kind == "order"]
     said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
     ended = "are imported" if _imported(trials) else "ended ok"

@@ -73,7 +73,7 @@ def render(data: ReportData) -> str:
         retired=retired_words(data.retired_at),
         modes_named=modes_named(data.trials),
         reasons=reasons(data.trials),
-        findings=findings_list(data.findings, lambda key: card_anchor(key, cards)),
+        findings=findings_list(data.findings, lambda key: card_anchor(key, cards), data.trials),
         galleries=galleries(cards),
         hop_lines=hop_lines(data.trials, data.hops),
         host_lines=host_lines(data.host_facts),

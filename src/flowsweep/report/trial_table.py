@@ -26,6 +26,8 @@ from flowsweep.wording import (
     format_sizes,
     hosts_of_groups,
     lasted_words,
+    name_of_test,
+    several_tests,
     window_marks,
 )
 
@@ -75,6 +77,8 @@ def _columns(trials: Sequence[TrialRow]) -> Iterator[Column]:
     asked = [column for column in COLUMNS if column.group == ASKED]
     needed = axes_needed(trials, lambda row: (row["sweep"], *(column.write(row) for column in asked)))
     for column in COLUMNS:
+        if column is asked[0] and several_tests(trials):
+            yield _TEST
         yield column
         if column is asked[-1]:
             yield from (_axis(axis, trials) for axis in needed)
@@ -187,6 +191,8 @@ def _limits(row: TrialRow) -> str:
 _LEAST_SHARE_SHOWN = 0.01
 
 ASKED, RUN, FAILURE = "Asked", "Run", "Failure"
+
+_TEST = Column("Test", lambda row: name_of_test(row["test"]), group=ASKED)
 
 COLUMNS = (
     _label("Trial", "trial_id", group=RUN),

@@ -33,6 +33,18 @@ def test_flows_that_begin_apart_are_added_by_time() -> None:
     assert sent(second_by_second([100.0] * 7 + [60.0] * 2), half) == ("sender_median", 120.0)
 
 
+def test_one_interval_that_ended_late_leaves_the_others_what_they_are() -> None:
+    """One of 1.00071 s made a trial's goodput a mean, and that of its repeat was a median."""
+    bounds = [0, 1_000_000_000, 2_000_710_000, 3_000_040_000, 4_000_000_000, 5_000_000_000]
+    rates = [30.0, 10.0, 40.0, 40.0, 40.0]
+    intervals = tuple(
+        Report(start, end, round(rate), rate)
+        for start, end, rate in zip(bounds, bounds[1:], rates, strict=False)
+    )
+    flow = FlowReport(Report(0, 5_000_000_000, 20, 32.0), intervals)
+    assert sent(flow) == ("sender_median", 40.0)
+
+
 def test_intervals_that_get_longer_where_the_rate_falls_are_not_left_out() -> None:
     """As netperf's do: half of the time it sends a tenth."""
     fast, slow = second_by_second([1000.0] * 10), second_by_second([100.0] * 5, first_s=10, width_s=2)

@@ -43,6 +43,13 @@ def test_few_trials_each_way_have_no_confidence_interval() -> None:
     )
 
 
+def test_one_trial_has_no_interval_of_its_own() -> None:
+    rows = [row for row in one_point(repeats=1) if row["dst"] == "sara"]
+    assert lines_of(rows)["Trust"] == (
+        "The highest goodput rests on 1 trial, too few for a confidence interval of its own."
+    )
+
+
 def test_points_that_read_alike_are_counted_as_such() -> None:
     """They differed by a thousandth of a percent, and one direction had "1 other point", the other three."""
     rows = make_rows(flows=[1, 2, 4], window_sums=(MIB,), repeats=2, change=lambda row: row)
@@ -65,6 +72,24 @@ def test_a_direction_between_other_hosts_is_not_the_way_back() -> None:
     told = lines_of([*one_point(1), *[row for row in third if row["dst"] == "sara"]])
     assert told["Highest goodput"].startswith("starlight → sara, and back: ")
     assert told["Highest goodput"].endswith(" 1 further direction has no higher goodput.")
+
+
+def test_there_is_no_way_back_on_the_loopback() -> None:
+    """It was "127.0.0.1 → 127.0.0.1, and back", "2 trials each way", and "-1 further directions"."""
+    rows = [row | {"src": "here", "dst": "here"} for row in one_point(2) if row["dst"] == "sara"]
+    told = lines_of(rows)
+    assert told["Highest goodput"].startswith("here → here: 48.0 Mbit/s ")
+    assert "further" not in told["Highest goodput"]
+    assert "each way" not in told["Trust"]
+    assert lines_of([*rows, *one_point(1)])["Highest goodput"].endswith(
+        " 2 further directions have no higher goodput."
+    )
+
+
+def test_other_modes_of_the_same_way_are_no_further_directions() -> None:
+    rows = [row for row in one_point(1) if row["dst"] == "sara"]
+    discarded = [row | {"mode": "discard", "trial_id": row["trial_id"] + "d"} for row in rows]
+    assert "further" not in lines_of([*rows, *discarded])["Highest goodput"]
 
 
 def test_the_mean_over_the_whole_trial_stands_first_and_how_much_less_it_is() -> None:

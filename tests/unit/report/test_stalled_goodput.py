@@ -117,6 +117,32 @@ def test_files_that_say_one_figure_have_one() -> None:
     assert goodput_meant([mean]) == "the mean that the sender reports"
 
 
+_SENT = {"goodput_method": "sender_median", "goodput_bps": 30e6, "goodput_mean_bps": None, "elapsed_s": 10.0}
+
+
+def test_repeats_are_put_together_by_the_figure_that_all_of_them_have() -> None:
+    """The mean of one file and the median interval of the other gave a median of 23.2 Mbit/s of both."""
+    mean = make_row(goodput_method="sender_mean", goodput_bps=16e6, bytes_sent=20_000_000, elapsed_s=10.0)
+    whole = make_row(**_SENT, bytes_sent=35_000_000)
+    (found,) = highest_goodputs([mean, whole])
+    assert (found.number, found.meant) == ("22.0", "over the whole trial")
+    assert found.spread == "median of 2 repeats, 16.0 to 28.0 Mbit/s"
+    (both,) = highest_goodputs([whole, whole])
+    assert both.meant == "over the whole trial, 6.67 % less than the 30.0 Mbit/s in the median interval"
+
+
+def test_a_median_of_intervals_beside_means_is_called_what_it_is() -> None:
+    mean = make_row(goodput_method="sender_mean", goodput_bps=16e6, bytes_sent=20_000_000)
+    median = make_row(**_SENT, bytes_sent=None)
+    (found,) = highest_goodputs([mean, median])
+    assert (found.number, found.meant) == (
+        "23.0", "in the median interval or, of trials without intervals, on average",
+    )  # fmt: skip
+    sampled = make_row(goodput_bps=20e6, goodput_mean_bps=10e6)
+    (found,) = highest_goodputs([sampled, median])
+    assert (found.number, found.meant) == ("25.0", "in the median interval")
+
+
 def test_what_is_compared_is_the_mean_where_a_file_has_no_intervals() -> None:
     sampled, imported = make_row(), make_row(goodput_method="sender_mean")
     assert goodput_compared([sampled, sampled]) == GOODPUT_COMPARED

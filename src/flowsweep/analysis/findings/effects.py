@@ -47,8 +47,14 @@ def effect_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MAR
     return [
         _hypothesis(observed, part, axis, margin=margin, left_out=left_out)
         for axis, part in parts.items()
-        if len(part.levels(axis)) > 1 or part is grid
+        if _told(observed, axis) and (len(part.levels(axis)) > 1 or part is grid)
     ]
+
+
+def _told(observed: Observations, axis: str) -> bool:
+    """Whether trials have more than one level of an axis that is known: a file may not say it."""
+    levels = zip(observed.rows, levels_of(observed.rows, axis), strict=True)
+    return len({level for row, level in levels if level is not None or not row.get("imported_from")}) > 1
 
 
 def _hypothesis(

@@ -84,7 +84,8 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
     bulk = facts_of(rows[0]["test"]).bulk
     failed = _Event(
         kind="failures",
-        verb="failed",
+        # Of some there are numbers, as of what was broken off.
+        verb="failed" if {row["status"] for row in rows} <= {"ok", "failed"} else "did not end ok",
         subject="goodput" if bulk else "what was measured",
         consequence=_WITHOUT_FAILED if bulk else _OF_NO_TRAFFIC,
         everywhere=_WITHOUT_FAILED if bulk else _OF_NO_TRAFFIC,

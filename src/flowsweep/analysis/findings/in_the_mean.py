@@ -9,6 +9,7 @@ from statistics import median
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.sentences import name_point
+from flowsweep.analysis.mean_goodput import mean_goodput_of
 from flowsweep.analysis.statistics.design import Design, Level, design
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.summarising.trial_row import goodput_of, quantity_of
@@ -96,11 +97,11 @@ def _unlike(shares: Sequence[float], means_bps: Sequence[float], margin: float) 
 
 
 def _mean_bps(row: ObservedRow) -> float:
-    return row.get("goodput_mean_bps") or goodput_of(row)
+    return mean_goodput_of(row) or goodput_of(row)
 
 
 def _below_median(row: ObservedRow) -> float:
-    mean_bps = row.get("goodput_mean_bps")
+    mean_bps = mean_goodput_of(row)
     return 0.0 if mean_bps is None else 1 - mean_bps / goodput_of(row)
 
 

@@ -54,7 +54,8 @@ def periodicity_hypotheses(
         sine, such as a dip every hour, has sines of half an hour, 20 minutes and so on, too: of the most
         telling period and its multiples it is the longest that adds to the others (`_fundamental`). The
         effect is the amplitude of its sine, in percent of goodput; none where the most telling period is the
-        shortest or the longest of them, since what lies beyond may tell more. Method: likelihood ratio of a
+        shortest or the longest of them, since what lies beyond may tell more, nor where its sine goes further
+        than goodput ever did: what makes it so large is where no trial ran. Method: likelihood ratio of a
         sine of each period (the generalised Lomb-Scargle periodogram, Zechmeister and Kürster 2009, Astronomy
         and Astrophysics 496, for noise that is not white), over all periods against noise of which neighbours
         resemble each other.
@@ -71,14 +72,16 @@ def periodicity_hypotheses(
     found = _Period(float(periods_s[course.number]), _amplitude(test.only(course.number)))
     if not at_edge and course.p_value < SIGNIFICANCE:
         found = _fundamental(series, test, found)
+    unseen = found.amplitude > np.ptp(series.values)
+    say = _say_edge if at_edge else partial(_say_unseen, found) if unseen else partial(_say, found)
     return [
         over_time(
             "periodicity",
             observed.scope(),
-            partial(_say_edge, series.span_s) if at_edge else partial(_say, found, series.span_s),
+            partial(say, series.span_s),
             series.trials,
-            NO_ESTIMATE if at_edge else Estimate(percent(found.amplitude), "%"),
-            p_value=1.0 if at_edge else course.p_value,
+            NO_ESTIMATE if at_edge or unseen else Estimate(percent(found.amplitude), "%"),
+            p_value=1.0 if at_edge or unseen else course.p_value,
             method=(
                 f"likelihood ratio of sines to {counted(len(series.starts_s), 'value')}, "
                 f"{counted(len(periods_s), 'period')} from {_duration(float(periods_s.min()))} to "
@@ -189,6 +192,13 @@ def _say_edge(span_s: float, _decision: Decision) -> str:
     return (
         f"No period is reported for the {_duration(span_s)} of the campaign: the most telling one is at the "
         "edge of what was looked at."
+    )
+
+
+def _say_unseen(found: _Period, span_s: float, _decision: Decision) -> str:
+    return (
+        f"No period is reported for the {_duration(span_s)} of the campaign: of the most telling one, "
+        f"{_duration(found.period_s)}, the times of the trials show too little."
     )
 
 

@@ -142,7 +142,9 @@ def _unlike(observed: Observations, grid: Design, noise: RepeatNoise) -> str:
         return ""
     ends = (min(levels, key=lambda one: one[1]), max(levels, key=lambda one: one[1]))
     low, high = (f"{format_number(_scatter(own))} % at {level_words(axis, level)}" for level, own in ends)
-    return f"; about the means of their points by {low}, by {high}, {AXIS_NAMES.get(axis, axis)}"
+    # A path says by itself what it is.
+    name = f", {AXIS_NAMES[axis]}" if axis in AXIS_NAMES else ""
+    return f"; about the means of their points by {low}, by {high}{name}"
 
 
 def _contrasts(repeats: Floats) -> list[float]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from flowsweep import wording
-from flowsweep.analysis.axes import level_of, varies
+from flowsweep.analysis.axes import level_of, told_apart
 from flowsweep.analysis.grid_rows import POINT_COLUMNS
+from flowsweep.analysis.mean_goodput import mean_goodput_of
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.grouping import grouped
 
@@ -56,7 +57,7 @@ class Observations:
         """The same trials; `goodput_bps` is the mean over the time that counts, where that is known."""
 
         def mean(row: ObservedRow) -> ObservedRow:
-            return {**row, "goodput_bps": row.get("goodput_mean_bps") or row["goodput_bps"]}
+            return {**row, "goodput_bps": mean_goodput_of(row) or row["goodput_bps"]}
 
         return replace(self, rows=tuple(map(mean, self.rows)))
 
@@ -126,4 +127,4 @@ def _repeated_often(observed: Observations) -> bool:
 
 def _factors(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
     names = [name for name in POINT_COLUMNS if name not in _NOT_FACTORS and name in rows[0]]
-    return tuple(name for name in (DIRECTION, *names) if varies(rows, name))
+    return tuple(name for name in (DIRECTION, *names) if told_apart(rows, name))

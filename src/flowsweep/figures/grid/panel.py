@@ -22,13 +22,14 @@ from flowsweep.figures.axis import (
 )
 from flowsweep.grouping import grouped
 from flowsweep.tests import facts_of
-from flowsweep.wording import direction_of
+from flowsweep.wording import direction_of, name_of_test, several_tests
 
 MOST_SERIES = 8
 _MODES = ("copy", "zerocopy", "discard", PART.default, "read", "network", "write")
 _PLAIN_MODES = (_MODES[0], PART.default)
 """What applications do: where nothing else was measured, its panels need no word about it."""
 
+TEST = DrawnAxis("test", "test", name_of_test, scaled=False)
 DIRECTION = DrawnAxis("direction", "direction", str, scaled=False, as_found=True)
 
 
@@ -50,7 +51,8 @@ class Panel:
     direction: str | None
     """"source → sink"; absent if the directions are the figure's series."""
     fixed: tuple[tuple[DrawnAxis, Value], ...]
-    """Axes that vary in the sweep, but not in this panel, with their value; the mode, if `modes_named`."""
+    """Axes that vary in the sweep, but not in this panel, with their value; the mode, if `modes_named`; the
+    test, if the sweep has several."""
     x: DrawnAxis
     y: DrawnAxis | None
     """Present: the panel is a plane, drawn as surface and heatmap. Absent: a line over `x`."""
@@ -97,7 +99,13 @@ def panels(
         for sweep, own in grouped(points, lambda row: row["sweep"]).items()
         for mode, group in sorted(grouped(own, MODE.value).items(), key=lambda item: mode_rank(item[1][0]))
         for panel in _panels_of_mode(
-            sweep, mode, group, against, _highest([*group, *_of_mode(beside, sweep, mode)]), named=named
+            sweep,
+            mode,
+            group,
+            against,
+            _highest([*group, *_of_mode(beside, sweep, mode)]),
+            named=named,
+            apart=several_tests(own),
         )
         if against is FLOWS or panel.y is against
     )
@@ -127,6 +135,7 @@ def _panels_of_mode(
     tops: tuple[float, float],
     *,
     named: bool,
+    apart: bool,
 ) -> list[Panel]:
     window = _window_axis(rows)
     others = [axis for axis in OTHERS if axis is not _rate_that_follows(rows)]
@@ -139,7 +148,8 @@ def _panels_of_mode(
         x = next((axis for axis in varying if axis.scaled and _all_set(axis, rows)), window or FLOWS)
         y, series = None, _series_axis([axis for axis in (DIRECTION, *varying) if axis is not x], rows)
     split = [axis for axis in (DIRECTION, *varying) if axis not in (x, y, series)]
-    marked = ((MODE, mode),) if named and mode is not None else ()
+    marked = [(MODE, mode)] if named and mode is not None else []
+    marked += [(TEST, rows[0]["test"])] if apart else []
     return [
         Panel(sweep, where, (*marked, *fixed), x, y, series, group, *tops)
         for where, fixed, group in _split(rows, split)

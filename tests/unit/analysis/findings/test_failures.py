@@ -171,7 +171,7 @@ def test_trials_in_which_flows_broke_are_no_failures() -> None:
     assert list(failure_hypotheses(rows)) == []
     rows[4].update(status="incomplete", flows_broken=0)
     [found] = failure_hypotheses(rows)
-    assert found.say("described").startswith(f"1 of {len(rows) - 1} trials failed")
+    assert found.say("described").startswith(f"1 of {len(rows) - 1} trials did not end ok (")
 
 
 def test_of_probes_that_fail_nothing_is_said_of_goodput() -> None:

@@ -55,6 +55,17 @@ def test_only_what_trials_had_is_said_to_explain_a_low_mean(known: dict[str, Any
     assert f" is 20.0 % below its median interval, which {causes} may explain, so" in claim
 
 
+def test_the_mean_that_a_file_has_of_the_whole_transfer_is_looked_at() -> None:
+    rows = interrupted(1, 0.2)
+    for row in rows:
+        mean_bps = row.get("goodput_mean_bps") or row["goodput_bps"]
+        sent = {"bytes_sent": round(mean_bps / 8 * 10), "elapsed_s": 10.0}
+        row.update(sent, goodput_method="sender_median", goodput_mean_bps=None)
+    ((decision, claim),) = of(rows, "flows")
+    assert decision == "undecided"
+    assert " the mean over a trial is 20.0 % below its median interval" in claim
+
+
 def test_what_stalls_and_medians_lose_together_counts() -> None:
     """2.4 % and a little in the median: the mean is further off than the margin."""
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.statistics.red_noise import noise_models
 from long_tests import long_but_for
+from synthetic_campaigns import Row
 
 EVERY_S = 300.0
 SEEDS = [str(seed) for seed in range(20)]
@@ -25,7 +27,11 @@ AN_HOUR = re.compile(r" a period of (?:1 h|1 h 1 min|1 h 2 min|59 min|58 min)(?:
 
 def period_of(deviations: list[float]) -> Finding:
     """What is said of a trial every five minutes; deviations of log goodput in units of NOISE."""
-    [observed] = observations(watched(deviations, EVERY_S))
+    return period_in(watched(deviations, EVERY_S))
+
+
+def period_in(rows: list[Row]) -> Finding:
+    [observed] = observations(rows)
     series = campaign_series(design(observed))
     assert series is not None
     asked = over_time_hypotheses(observed, series, noise_models(series))
@@ -53,6 +59,21 @@ def test_a_sine_of_an_hour_is_a_period_of_an_hour_and_no_more() -> None:
     assert AN_HOUR.search(found.claim)
     assert found.claim.endswith(" % as a sine.")
     assert found.effect == pytest.approx(100 * math.expm1(3 * NOISE), rel=0.15)
+
+
+def test_a_sine_that_is_large_only_where_no_trial_ran_has_no_size() -> None:
+    """Of 5 tests one morning and 30 within seven minutes of a night it was ± 100000000 %."""
+    noise = list(20 * np.random.default_rng(3).standard_normal(35))
+    [observed] = observations(watched(noise, 14.0))
+    began = datetime.fromisoformat(observed.rows[0]["started_at"])
+    starts_s = [14.0 * number + (0.0 if number < 5 else 63_300.0) for number in range(35)]
+    rows = [
+        row | {"started_at": (began + timedelta(seconds=start_s)).isoformat()}
+        for row, start_s in zip(observed.rows, starts_s, strict=True)
+    ]
+    found = period_in(rows)
+    assert (found.decision, found.effect) == ("undecided", None)
+    assert found.claim.endswith(" the times of the trials show too little.")
 
 
 @pytest.mark.parametrize("beyond", [5, 6, 7])

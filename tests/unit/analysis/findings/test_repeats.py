@@ -82,6 +82,13 @@ def test_levels_that_scatter_unlike_each_other_are_named() -> None:
     assert scatter is not None
     assert float(scatter[1]) == pytest.approx(0.1, rel=0.4)
     assert float(scatter[2]) == pytest.approx(2, rel=0.4)
+    size = dict.fromkeys(
+        ("window_sum_bytes", "window_bytes", "window_send_bytes", "window_recv_bytes"), 1 << 18
+    )
+    unlike = [row for row in rows if row["window_sum_bytes"] != 1 << 19]
+    ways = [row | size | {"dst": "b" if row["window_sum_bytes"] == 1 << 20 else "c"} for row in unlike]
+    claim = one(ways, "variation").claim
+    assert re.search(r" by \S+ % at a → c, by \S+ % at a → b\.$", claim), "a path says what it is"
     alike = [one(campaign(replace(grid, noise=0.01), seed), "variation").claim for seed in range(40)]
     assert not any("about the means" in claim for claim in alike)
 

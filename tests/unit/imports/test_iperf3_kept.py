@@ -1,0 +1,94 @@
+"""What scripts and people keep of iperf3: arrays of its JSON, JSON below other text, text without JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowsweep.errors import ImportedFileError
+from flowsweep.imports import read_file
+from flowsweep.imports.reading import FileTests
+from imported_trials import FILES
+
+CLIENT = "iperf3-3.12-tcp-client.json"
+TEXT = """\
+-----------------------------------------------------------
+Server listening on 5201 (test #1)
+-----------------------------------------------------------
+Accepted connection from 10.0.0.1, port 52396
+[  5] local 10.0.0.2 port 5201 connected to 10.0.0.1 port 52406
+[ ID] Interval           Transfer     Bitrate
+[  5]   0.00-1.00   sec   863 MBytes  7.23 Gbits/sec
+"""
+
+
+def document(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FILES / name).read_text("utf-8"))
+    return found
+
+
+def kept(tmp_path: Path, text: str, kind: str | None = None) -> FileTests:
+    path = tmp_path / "kept"
+    path.write_text(text, "utf-8")
+    return read_file(path, kind)
+
+
+@pytest.mark.parametrize("indent", [None, "\t", 4])
+def test_an_array_is_a_log_of_several(tmp_path: Path, indent: str | int | None) -> None:
+    """It was of no kind that is known and, with --kind, told of no test."""
+    first, second = document(CLIENT), document(CLIENT)
+    second["start"]["timestamp"]["timesecs"] += 60
+    second["title"] = 'a "[" and a \\'
+    found = kept(tmp_path, json.dumps([first, second], indent=indent))
+    assert found.kind.name == "iperf3-json"
+    began = [one.started_at for one in found.transfers if one.started_at is not None]
+    assert (began[1] - began[0]).total_seconds() == 60
+
+
+def test_what_is_wrong_in_an_array_has_its_line(tmp_path: Path) -> None:
+    right, wrong = document(CLIENT), document(CLIENT)
+    wrong["start"]["test_start"]["protocol"] = "SCTP"
+    text = json.dumps([right, wrong], indent=1)
+    line = 1 + text[: text.rindex('"start": {\n   "connected"')].count("\n")
+    with pytest.raises(ImportedFileError, match=rf"kept:{line - 1}\$\.start\.test_start\.protocol: SCTP"):
+        kept(tmp_path, text)
+
+
+@pytest.mark.parametrize("end", ["", " , "])
+def test_an_array_that_ends_in_the_middle_is_refused(tmp_path: Path, end: str) -> None:
+    whole = json.dumps([document(CLIENT)])
+    with pytest.raises(ImportedFileError, match="Invalid JSON"):
+        kept(tmp_path, whole.removesuffix("]") + end)
+    with pytest.raises(ImportedFileError, match="Invalid JSON"):
+        kept(tmp_path, whole[:-99])
+
+
+def test_text_of_a_script_may_stand_before(tmp_path: Path) -> None:
+    """With --kind it was read."""
+    found = kept(tmp_path, f"Starting test to 10.0.0.2\n{json.dumps(document(CLIENT), indent=1)}\n")
+    assert (found.kind.name, len(found.transfers)) == ("iperf3-json", 1)
+
+
+def test_what_stands_around_the_json_is_to_be_taken_away(tmp_path: Path) -> None:
+    """It was said to tell of no flow."""
+    with pytest.raises(ImportedFileError, match=r"kept:1\$: has neither start nor intervals nor end"):
+        kept(tmp_path, json.dumps([{"at": 1, "results": document(CLIENT)}]))
+
+
+@pytest.mark.parametrize("kind", [None, "iperf-text", "iperf3-json"])
+@pytest.mark.parametrize("text", [TEXT, "iperf 3.12\nLinux a 6.1.0\nTime: Mon, 03 Jun 2024\n"])
+def test_text_of_iperf3_is_refused_with_what_to_do(tmp_path: Path, text: str, kind: str | None) -> None:
+    """It was of no kind that is known, or its first row was said to be of an unknown flow of Iperf 2."""
+    with pytest.raises(ImportedFileError, match=r"text output of iperf3 is not read: .* with -J \(--json\)"):
+        kept(tmp_path, text, kind)
+
+
+def test_a_key_that_is_missing_is_not_called_empty(tmp_path: Path) -> None:
+    told = document(CLIENT)
+    told["start"]["connected"] = []
+    with pytest.raises(ImportedFileError, match=r"1\$\.start\.connected: is empty: no flow"):
+        kept(tmp_path, json.dumps(told))
+    del told["start"]["connected"]
+    with pytest.raises(ImportedFileError, match=r"1\$\.start\.connected: is missing: no flow"):
+        kept(tmp_path, json.dumps(told))
