@@ -1,5 +1,7 @@
 """The command line: one file a command, this one joins them."""
 
+import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ from typer.main import get_command
 
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.completion import join_words_of_bash
-from flowsweep.cli.exit_codes import EXIT_USAGE
+from flowsweep.cli.exit_codes import EXIT_SIGNALLED, EXIT_USAGE
 from flowsweep.cli.terminal import Screen, bear_any_terminal, say
 from flowsweep.errors import FlowsweepError
 from flowsweep.version import __version__
@@ -100,10 +102,37 @@ def run_app() -> None:
     join_words_of_bash()
     bear_any_terminal()
     try:
-        app()
+        with _ended_by_a_closed_pipe():
+            app()
     except (FlowsweepError, OSError) as error:
-        print_error(error)
+        with _ended_by_a_closed_pipe():
+            print_error(error)
         sys.exit(EXIT_USAGE)
+
+
+@contextmanager
+def _ended_by_a_closed_pipe() -> Iterator[None]:
+    """End as a program that SIGPIPE ended where nobody reads any more what is said.
+
+    Rich and Typer would end with 1 then, which elsewhere says that B is slower, or an alarm on.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        pass
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+    else:
+        return
+    hushed = os.open(os.devnull, os.O_WRONLY)
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            # Python's own end would write once more what is left, and complain.
+            os.dup2(hushed, stream.fileno())
+    sys.exit(EXIT_SIGNALLED + signal.SIGPIPE)
 
 
 def print_error(error: FlowsweepError | OSError) -> None:
