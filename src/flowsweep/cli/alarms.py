@@ -17,9 +17,11 @@ from flowsweep.alarms.delivery.message import Message
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, begun_unix_ns, open_folder, read_campaign
 from flowsweep.archive.folder import Folder
+from flowsweep.archive.totals import read_so_far
 from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.alarms_targets import targets_of_archive, targets_of_plan
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import print_warnings
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import EXIT_ALARM
 from flowsweep.cli.options import Format, TextOrJson
@@ -70,6 +72,8 @@ def alarms(
         folder = open_folder(archive)
         campaign = read_campaign(folder)
     plan = _plan(archive, campaign)
+    if not (from_stdin or left):
+        print_warnings(read_so_far(archive).losses)
     settings = _settings(folder, plan, targets, deliver=deliver, from_stdin=from_stdin)
     goes_on = goes_on_in(archive, campaign)
     found = _found(folder, campaign, plan, left=left or goes_on is not None)
