@@ -5,7 +5,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from flowsweep.cli import load, summary_lines
+from flowsweep.cli import COMMANDS, load, summary_lines
 from flowsweep.cli.app import app
 from flowsweep.cli.terminal import Screen
 
@@ -57,7 +57,30 @@ def test_values_are_wrapped_on_a_terminal_only(
 
 def help_of(command: str) -> str:
     load([command])
-    return CliRunner().invoke(app, [command, "--help"]).output
+    words = [command, "--help"] if command else ["--help"]
+    return CliRunner().invoke(app, words, prog_name="flowsweep").output
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_gives_no_value_to_flags(command: str) -> None:
+    said = help_of(command)
+    assert "--help" in said
+    assert "<bool>" not in said
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("", "[OPTIONS] COMMAND [ARGS]..."),
+        ("check", "check [OPTIONS] PLAN"),
+        ("note", "note [OPTIONS] DIR [TEXT]"),
+        ("import", "import [OPTIONS] FILE…"),
+        ("serve", "serve [OPTIONS] [DIR…]"),
+    ],
+)
+def test_usage_names_arguments_as_they_are_written(command: str, expected: str) -> None:
+    usage = next(line for line in help_of(command).splitlines() if "Usage:" in line)
+    assert usage.strip() == f"Usage: flowsweep {expected}"
 
 
 @pytest.mark.parametrize(
