@@ -72,13 +72,22 @@ def import_results(
 
 
 def _all_files(paths: list[Path]) -> list[Path]:
-    """All files, and those in folders, also in folders in these."""
+    """All files, and those in folders, also in folders in these.
+
+    Raises:
+        PlanError: There is none.
+    """
     found: list[Path] = []
+    empty: list[str] = []
     for path in paths:
-        if path.is_dir():
-            found += sorted(inner for inner in path.rglob("*") if inner.is_file())
-        else:
-            found.append(path)
+        inside = sorted(inner for inner in path.rglob("*") if inner.is_file()) if path.is_dir() else [path]
+        found += inside
+        if not inside:
+            empty.append(f"{path}: no file is in it, expected files of {', '.join(KINDS)}")
+    if not found:
+        raise PlanError("FILE", tuple(empty))
+    for told in empty:
+        say(told, err=True)
     return found
 
 

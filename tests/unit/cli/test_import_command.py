@@ -1,0 +1,39 @@
+"""What `flowsweep import` refuses before it makes an archive."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.errors import PlanError
+
+IMPORTED = Path(__file__).parents[2] / "contract" / "imported" / "iperf-2.1.8-client.csv"
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return tmp_path / "archive"
+
+
+def invoke(*words: str | Path) -> Result:
+    arguments = ["import", *map(str, words)]
+    load(arguments)
+    return CliRunner().invoke(app, arguments)
+
+
+def test_a_folder_without_files_is_refused(tmp_path: Path, archive: Path) -> None:
+    (tmp_path / "empty" / "inner").mkdir(parents=True)
+    result = invoke(tmp_path / "empty", "--archive", archive)
+    assert isinstance(result.exception, PlanError)
+    assert f"{tmp_path}/empty: no file is in it, expected files of flent, " in str(result.exception)
+    assert not archive.exists()
+
+
+def test_a_folder_without_files_beside_others_is_named(tmp_path: Path, archive: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = invoke(tmp_path / "empty", IMPORTED, "--archive", archive)
+    assert result.exit_code == 0
+    assert f"{tmp_path}/empty: no file is in it" in result.stderr
+    assert "imported from 1 file" in result.stdout
