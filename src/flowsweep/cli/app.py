@@ -3,9 +3,9 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.text import Text
@@ -23,6 +23,7 @@ from flowsweep.wording import printable
 _WORDS = "flowsweep.words"
 """Of a context: the command line."""
 _NO_SUCH_OPTION = "No such option"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Help:
@@ -127,7 +128,7 @@ def _how_to_set(said: Mapping[str, Any], words: Sequence[str]) -> str | None:
 
 
 class _App(typer.Typer):
-    def command(self, name: str | None = None, **settings: Any) -> Any:  # noqa: ANN401 - Typer's
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[_Function], _Function]:  # noqa: ANN401 - Typer's
         """Add a command."""
         return super().command(name, cls=_Command, **settings)
 

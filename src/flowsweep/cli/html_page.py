@@ -22,6 +22,18 @@ def check_page_name(output: Path, option: str = "--output") -> None:
         raise PlanError(option, (f"found {shown(str(output))}, {expected}",))
 
 
+def check_page_place(output: Path, option: str) -> None:
+    """Refuse a place where no page can be written, before what is to be in it takes minutes.
+
+    Raises:
+        PlanError: The folder is not there, or there is a folder of that name.
+    """
+    if not output.parent.is_dir():
+        raise PlanError(option, (f"found {shown(str(output))}, and {output.parent} is no folder",))
+    if output.is_dir():
+        raise PlanError(option, (f"found {shown(str(output))}, which is a folder, expected a file",))
+
+
 def write_page(write: Callable[[Path], object], output: Path, what: str) -> str:
     """Write a page; returns its name and size, to be said.
 
