@@ -77,7 +77,7 @@ def test_reading_commands_tell_what_is_lost_and_go_on(archive: Path, tmp_path: P
         ("summary", archive, "--format", "json"),
         ("findings", archive),
         ("report", archive, "-o", tmp_path / "report.html"),
-        ("export", archive, "--format", "csv", "-o", tmp_path / "trials.csv"),
+        ("export", archive, "--format", "csv", "-o", tmp_path / "tables"),
         ("compare", archive, archive),
         ("status", archive),
     ):
