@@ -27,7 +27,7 @@ from flowsweep.cli.exit_codes import EXIT_ALARM
 from flowsweep.cli.options import Format, TextOrJson
 from flowsweep.cli.terminal import say, say_json
 from flowsweep.defaults import MICROSECOND_NS, SECOND_NS
-from flowsweep.errors import ArchiveError
+from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan import Plan
 from flowsweep.plan.alarms.model import Alarms, Kind
 from flowsweep.run.hold_ups import shown_time
@@ -68,6 +68,8 @@ def alarms(
     left: Annotated[bool, typer.Option("--left", hidden=True)] = False,
 ) -> None:
     """Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths."""
+    if targets is not None and not deliver:
+        raise PlanError("--targets", ("has an effect with --deliver only: add it, or leave both out",))
     with disk.reported(archive, "cannot be read"):
         folder = open_folder(archive)
         campaign = read_campaign(folder)
@@ -102,7 +104,7 @@ def _settings(
     """What is watched, and who is told."""
     if from_stdin:
         return Alarms.model_validate_json(sys.stdin.read())
-    if not deliver and targets is None:
+    if not deliver:
         return plan.alarms
     return targets_of_archive(folder, plan) if targets is None else targets_of_plan(targets)
 

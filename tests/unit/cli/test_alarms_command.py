@@ -238,3 +238,10 @@ def test_a_torn_journal_is_told(archive: Path) -> None:
     told = CliRunner().invoke(app, ["alarms", str(archive)])
     assert (told.exit_code, "warning:" in told.stderr) == (1, True)
     assert "are no whole record; what was recorded there is lost" in told.stderr
+
+
+def test_targets_of_no_delivery_are_refused(archive: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('[alarms]\ncommand = ["true"]\n')
+    code, said = invoked("alarms", archive, "--targets", plan)
+    assert (code, "--targets" in said, "has an effect with --deliver only" in said) == (2, True, True)
