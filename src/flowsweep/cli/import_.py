@@ -52,6 +52,10 @@ def import_results(
         raise PlanError("--sweep", (f"found {len(sweep)} characters, expected 1 to {NAME_MAX_CHARACTERS}",))
     if not is_utf8(sweep):
         raise PlanError("--sweep", (f"found {shown(sweep)}, expected UTF-8 text",))
+    if not sweep.isprintable():
+        raise PlanError(
+            "--sweep", (f"found {shown(sweep)}, expected one line of characters that can be printed",)
+        )
     known = parse_known(settings or [])
     with import_progress() as progress:
         result = import_files(

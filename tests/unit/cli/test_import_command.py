@@ -37,3 +37,11 @@ def test_a_folder_without_files_beside_others_is_named(tmp_path: Path, archive: 
     assert result.exit_code == 0
     assert f"{tmp_path}/empty: no file is in it" in result.stderr
     assert "imported from 1 file" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "a\x1b[2J", "turned\u202eround"])
+def test_the_name_of_a_sweep_is_one_line_that_can_be_printed(archive: Path, name: str) -> None:
+    result = invoke(IMPORTED, "--archive", archive, "--sweep", name)
+    assert isinstance(result.exception, PlanError)
+    assert "expected one line of characters that can be printed" in str(result.exception)
+    assert not archive.exists()
