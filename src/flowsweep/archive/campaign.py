@@ -105,8 +105,14 @@ def read_campaign(folder: Folder) -> Campaign:
         raise ArchiveError(f"{path}: {error}") from error
 
 
-def refuse_what_is_there(folder: Folder) -> None:
+def refuse_what_is_there(
+    folder: Folder, advice: str = "; --resume goes on with an archive that exists"
+) -> None:
     """Refuse a folder that has anything in it but what a creation that was killed leaves.
+
+    Args:
+        folder: To be made an archive.
+        advice: What else somebody may want who names it.
 
     Raises:
         ArchiveError: Says what is there.
@@ -122,7 +128,7 @@ def refuse_what_is_there(folder: Folder) -> None:
     if found := sorted(set(folder.all_names()) - unfinished):
         raise ArchiveError(
             f"{folder.path}: holds {', '.join(found[:5])}{', …' if len(found) > 5 else ''}, but no archive. "
-            "Choose a folder that is empty or not there yet; --resume goes on with an archive that exists."
+            f"Choose a folder that is empty or not there yet{advice}."
         )
 
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.archive import ArchiveWriter, create_archive
-from flowsweep.archive.campaign import CAMPAIGN_FILE
+from flowsweep.archive import ArchiveWriter, create_archive, disk
+from flowsweep.archive.campaign import CAMPAIGN_FILE, refuse_what_is_there
+from flowsweep.archive.folder import Folder
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED, EXIT_USAGE
@@ -106,5 +107,8 @@ def _writer(folder: Path) -> ArchiveWriter:
         writer = go_on_with(folder)
         make_ready(writer)
         return writer
+    if folder.is_dir():
+        with disk.reported(folder, "no archive can be made there"):
+            refuse_what_is_there(Folder(folder), ", or an archive to add to")
     plan = {"campaign": {"name": printable(folder.absolute().name)}, "sweeps": []}
     return create_archive(folder, plan_json=json.dumps(plan), seed=0)

@@ -7,7 +7,7 @@ from typer.testing import CliRunner, Result
 
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from flowsweep.errors import PlanError
+from flowsweep.errors import ArchiveError, PlanError
 
 IMPORTED = Path(__file__).parents[2] / "contract" / "imported" / "iperf-2.1.8-client.csv"
 
@@ -45,3 +45,14 @@ def test_the_name_of_a_sweep_is_one_line_that_can_be_printed(archive: Path, name
     assert isinstance(result.exception, PlanError)
     assert "expected one line of characters that can be printed" in str(result.exception)
     assert not archive.exists()
+
+
+def test_a_folder_that_is_no_archive_is_refused_with_advice_that_holds_for_imports(archive: Path) -> None:
+    archive.mkdir()
+    (archive / "mine").write_text("")
+    result = invoke(IMPORTED, "--archive", archive)
+    assert isinstance(result.exception, ArchiveError)
+    assert str(result.exception).endswith(
+        "holds mine, but no archive. Choose a folder that is empty or not there yet, or an archive to add to."
+    )
+    assert [path.name for path in archive.iterdir()] == ["mine"]
