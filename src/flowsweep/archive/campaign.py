@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_FILE
+from flowsweep.archive.problems import first_problem
 from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.errors import ArchiveError
 
@@ -102,7 +103,9 @@ def read_campaign(folder: Folder) -> Campaign:
     try:
         return Campaign.model_validate(found)
     except ValidationError as error:
-        raise ArchiveError(f"{path}: {error}") from error
+        raise ArchiveError(
+            f"{path}: {first_problem(error)}; was changed since Flowsweep wrote it: restore it from a copy"
+        ) from error
 
 
 def refuse_what_is_there(
