@@ -27,6 +27,15 @@ def refusal(*words: str) -> str:
         (("tcp", "local", "--rate=10Mbit/s"), "`--set sweep.rate=10Mbit/s`"),
         (("tcp", "local", "--pacing-rate", "--json"), "`--set sweep.pacing_rate=VALUE`"),
         (("run", "plan.toml", "--flows", "4"), "`--set sweep.flows=4`"),
+        (("check", "plan.toml", "--rate", "1Gbit/s"), "`--set sweep.rate=1Gbit/s`"),
+        (
+            ("check", "plan.toml", "--predict", "--rate", "1Gbit/s"),
+            "--rate; `predict` takes it: `flowsweep predict PLAN --rate 1Gbit/s`",
+        ),
+        (
+            ("check", "--rtt=80ms", "plan.toml", "--predict"),
+            "`predict` takes it: `flowsweep predict PLAN --rtt 80ms`",
+        ),
         (("tcp", "local", "--durations", "4s"), "No such option: --durations (Possible options: --duration"),
     ],
 )
