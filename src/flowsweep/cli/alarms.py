@@ -4,6 +4,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +26,7 @@ from flowsweep.cli.archives import print_warnings
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import EXIT_ALARM
 from flowsweep.cli.options import Format, TextOrJson
+from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.terminal import say, say_json
 from flowsweep.defaults import MICROSECOND_NS, SECOND_NS
 from flowsweep.errors import ArchiveError, PlanError
@@ -78,7 +80,9 @@ def alarms(
         print_warnings(read_so_far(archive).losses)
     settings = _settings(folder, plan, targets, deliver=deliver, from_stdin=from_stdin)
     goes_on = goes_on_in(archive, campaign)
-    found = _found(folder, campaign, plan, left=left or goes_on is not None)
+    # Who looks for somebody else has a screen of its own.
+    with nullcontext() if from_stdin or left else told_if_long("looking at all trials"):
+        found = _found(folder, campaign, plan, left=left or goes_on is not None)
     is_left = False
     if deliver and settings is not None:
         is_left = not _deliver(folder, campaign, plan, found, settings) and left

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowsweep.archive import Archive, read_archive
 from flowsweep.cli.app import print_warning
+from flowsweep.cli.reading import told_if_long
 
 if TYPE_CHECKING:
     from flowsweep.archive import ArchiveWriter
@@ -17,7 +18,8 @@ def read_with_warnings(folder: Path) -> Archive:
     Raises:
         ArchiveError: It is no archive, is damaged, or lacks a file that its journal names.
     """
-    archive = read_archive(folder)
+    with told_if_long("reading the archive"):
+        archive = read_archive(folder)
     print_warnings(archive.losses)
     return archive
 
