@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from flowsweep.archive.named_output import where_it_leads
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan.readers import shown
 from flowsweep.wording import format_size
@@ -46,7 +47,7 @@ def write_page(write: Callable[[Path], object], output: Path, what: str) -> str:
         ArchiveError: It cannot be written there.
     """
     try:
-        write(output)
+        write(where_it_leads(output))
     except OSError as error:
         raise ArchiveError(f"{output}: {what} cannot be written: {error.strerror}") from error
     return f"{output}: {format_size(float(f'{output.stat().st_size:.3g}'))}"

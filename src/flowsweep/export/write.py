@@ -7,6 +7,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from flowsweep.archive.named_output import where_it_leads
 from flowsweep.csv_text import csv_text
 from flowsweep.errors import ExportError
 from flowsweep.export.workbook import write_workbook
@@ -39,7 +40,10 @@ def write_tables(
     else:
         files = {target / f"{name}.{form}": {name: table} for name, table in tables.items()}
     _check(list(files), target, form, overwrite=overwrite)
-    return tuple((path, _write(path, content, form)) for path, content in files.items())
+    return tuple(
+        (path, _write(where_it_leads(path) if path == target else path, content, form))
+        for path, content in files.items()
+    )
 
 
 def _check(files: list[Path], target: Path, form: str, *, overwrite: bool) -> None:
