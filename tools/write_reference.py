@@ -8,6 +8,7 @@ record are a page of their own, which `make schema` writes.
 
 import json
 import re
+import signal
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
@@ -19,7 +20,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import app
-from flowsweep.cli.exit_codes import EXIT_UNFORESEEN
+from flowsweep.cli.exit_codes import EXIT_SIGNALLED, EXIT_UNFORESEEN
 from flowsweep.export.column_units import unit_of_column
 from flowsweep.plan.schema import plan_schema
 from flowsweep.plan.tests.registry import PLAN_TESTS
@@ -208,6 +209,8 @@ def commands() -> str:
         "",
         f"Any command ends with exit code {EXIT_UNFORESEEN} and a traceback where something happened that",
         "nobody foresaw: a defect of Flowsweep's own, which says nothing of what was measured.",
+        f"It ends with {EXIT_SIGNALLED + signal.SIGPIPE}, as programs do after SIGPIPE, where nobody reads",
+        "its output any more, as behind `| head -1`.",
         "",
     ]
     for name in COMMANDS:

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_FILE
+from flowsweep.archive.problems import first_problem
 from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.errors import ArchiveError
 
@@ -102,11 +103,19 @@ def read_campaign(folder: Folder) -> Campaign:
     try:
         return Campaign.model_validate(found)
     except ValidationError as error:
-        raise ArchiveError(f"{path}: {error}") from error
+        raise ArchiveError(
+            f"{path}: {first_problem(error)}; was changed since Flowsweep wrote it: restore it from a copy"
+        ) from error
 
 
-def refuse_what_is_there(folder: Folder) -> None:
+def refuse_what_is_there(
+    folder: Folder, advice: str = "; --resume goes on with an archive that exists"
+) -> None:
     """Refuse a folder that has anything in it but what a creation that was killed leaves.
+
+    Args:
+        folder: To be made an archive.
+        advice: What else somebody may want who names it.
 
     Raises:
         ArchiveError: Says what is there.
@@ -122,7 +131,7 @@ def refuse_what_is_there(folder: Folder) -> None:
     if found := sorted(set(folder.all_names()) - unfinished):
         raise ArchiveError(
             f"{folder.path}: holds {', '.join(found[:5])}{', …' if len(found) > 5 else ''}, but no archive. "
-            "Choose a folder that is empty or not there yet; --resume goes on with an archive that exists."
+            f"Choose a folder that is empty or not there yet{advice}."
         )
 
 

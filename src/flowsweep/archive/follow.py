@@ -43,6 +43,13 @@ class JournalFollower:
         """Behind the last whole record that was read."""
         self.not_understood = 0
         """Records that were left out, and stretches between records that are none."""
+        self.damaged: list[range] = []
+        """Those stretches."""
+
+    @property
+    def tail_bytes(self) -> int:
+        """How many bytes there were behind the last whole record, when records were read last."""
+        return max(0, self._size_seen - self.offset)
 
     def starts_anew(self) -> bool:
         """Whether another journal stands there now than the one that was read: read from its beginning then.
@@ -61,6 +68,7 @@ class JournalFollower:
         self._file = file
         if other:
             self.offset = self._size_seen = 0
+            self.damaged.clear()
         return other
 
     def records(self) -> Iterator[Followed]:
@@ -83,6 +91,7 @@ class JournalFollower:
             begin = self.offset
             self.offset += whole
             self.not_understood += len(content.damaged)
+            self.damaged += [range(begin + gap.start, begin + gap.stop) for gap in content.damaged]
             yield from self._entries(content, begin)
             if len(data) < wanted:
                 self._size_seen = begin + len(data)

@@ -34,6 +34,7 @@ from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.journal import JOURNAL_FILE, Content
 from flowsweep.archive.kept_summary import KeptSummary, kept_rows, kept_summaries
+from flowsweep.archive.losses import lost_of_journal
 from flowsweep.archive.state import State
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import ArchiveError
@@ -148,18 +149,8 @@ def _losses(folder: Folder, content: Content, *, is_over: bool) -> tuple[str, ..
     Behind the end of a part only that samples are retired is ever recorded: what is torn there was not
     acknowledged, and nothing was removed yet.
     """
-    journal = folder.path / JOURNAL_FILE
-    changed = [
-        f"{journal}: bytes {gap.start} to {gap.stop - 1} have changed since they were written; "
-        "what was recorded there is lost"
-        for gap in content.damaged
-    ]
-    if content.tail_bytes and not is_over:
-        changed.append(
-            f"{journal}: its last {content.tail_bytes} bytes are no whole record; "
-            "what was recorded there is lost"
-        )
-    return tuple(changed)
+    tail_bytes = 0 if is_over else content.tail_bytes
+    return lost_of_journal(folder.path / JOURNAL_FILE, content.damaged, tail_bytes)
 
 
 def _unnamed_summary(folder: Folder, state: State) -> RetiredEntry | None:

@@ -29,6 +29,7 @@ from flowsweep.archive.entries import (
     generation_folder,
 )
 from flowsweep.archive.imported import ImportedTrial
+from flowsweep.archive.problems import first_problem
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import FinishedTrial, Missed, TrialRecord
 
@@ -229,12 +230,6 @@ def state_of(payloads: Iterable[bytes], journal: Path, *, brief: bool = False) -
             state.apply(entry_of(payload))
         except ValidationError as error:
             raise ArchiveError(
-                f"{journal}: record {number} is none that this Flowsweep knows: {_first_problem(error)}"
+                f"{journal}: record {number} is none that this Flowsweep knows: {first_problem(error)}"
             ) from error
     return state
-
-
-def _first_problem(error: ValidationError) -> str:
-    """Where and what, of the first of many problems; what was found may be a stranger's, and long."""
-    first, *_ = error.errors(include_url=False, include_input=False)
-    return f"{'.'.join(str(part)[:40] for part in first['loc'][:6])}: {first['msg'][:200]}"

@@ -5,8 +5,9 @@ part's journal; who reads takes what was recorded since from the journal itself.
 one that is missing, old or wrong costs time, since everything is added up anew then.
 """
 
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
@@ -17,18 +18,24 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
-from flowsweep.archive.entries import Entry, FinishedEntry, MissedEntry
+from flowsweep.archive.entries import ContinuedEntry, Entry, FinishedEntry, MissedEntry
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.follow import JournalFollower
 from flowsweep.archive.journal import JOURNAL_FILE, has_writer
+from flowsweep.archive.leftovers import data_folders, not_understood
+from flowsweep.archive.losses import lost_of_journal
 from flowsweep.archive.part_folders import opened_part, part_numbers
+from flowsweep.archive.state import State
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import Missed, TrialRecord
+from flowsweep.wording import counted
 
 TOTALS_FILE = "totals"
 KEPT_EVERY = 500
 """Trials after which it is written anew."""
 _BYTES_MAX = 256 << 20
+_TRIES = 25
+_PAUSE_S = 0.02
 
 
 class PathTotals(BaseModel):
@@ -136,6 +143,25 @@ def totals_of(parts: Iterable[Folder]) -> Totals:
     Raises:
         ArchiveError: A journal cannot be read.
     """
+    return _added_up(parts).totals
+
+
+@dataclass(slots=True)
+class _AddedUp:
+    totals: Totals
+    followers: list[JournalFollower]
+    """Of the parts whose journals were read for it, of which the last one may grow."""
+    is_over: bool = False
+    """The last record says that no other follows in that part."""
+
+    def read_on(self) -> None:
+        """Add what was recorded since in the last part."""
+        for followed in self.followers[-1].records():
+            self.totals.apply(followed.entry)
+            self.is_over = isinstance(followed.entry, ContinuedEntry)
+
+
+def _added_up(parts: Iterable[Folder]) -> _AddedUp:
     missing: list[Folder] = []
     found, begin = Totals(), 0
     for part in reversed(list(parts)):
@@ -143,11 +169,12 @@ def totals_of(parts: Iterable[Folder]) -> Totals:
         if (kept := _kept(part)) is not None:
             found, begin = kept
             break
+    added = _AddedUp(found, [])
     for part in reversed(missing):
-        for followed in JournalFollower(part, begin).records():
-            found.apply(followed.entry)
+        added.followers.append(JournalFollower(part, begin))
+        added.read_on()
         begin = 0
-    return found
+    return added
 
 
 class TotalsKeeper:
@@ -200,6 +227,8 @@ class CampaignSoFar:
     totals: Totals
     has_writer: bool
     """Whether a process has the archive open for writing; False where there are no locks to tell by."""
+    losses: tuple[str, ...] = ()
+    """What is damaged and left out, in sentences, as far as journals were read."""
 
 
 def read_so_far(path: Path) -> CampaignSoFar:
@@ -211,8 +240,34 @@ def read_so_far(path: Path) -> CampaignSoFar:
     with disk.reported(path, "cannot be read"):
         opened = open_folder(path)
         campaign = read_campaign(opened)
-        totals = totals_of(opened_part(opened, number) for number in part_numbers(opened))
-        return CampaignSoFar(opened.path, campaign, totals, has_writer(opened))
+        parts = [opened_part(opened, number) for number in part_numbers(opened)]
+        added = _added_up(parts)
+        for _ in range(_TRIES):
+            if not added.followers[-1].tail_bytes or added.is_over:
+                break
+            time.sleep(_PAUSE_S)  # a record may be being written
+            added.read_on()
+        writes = has_writer(opened)
+        return CampaignSoFar(
+            opened.path, campaign, added.totals, writes, _losses(parts, added, writes=writes)
+        )
+
+
+def _losses(parts: Sequence[Folder], added: _AddedUp, *, writes: bool) -> tuple[str, ...]:
+    """What the journals have lost; where a process writes, it has told what is behind their last record."""
+    losses: tuple[str, ...] = ()
+    last = added.followers[-1]
+    for part, follower in zip(parts[-len(added.followers) :], added.followers, strict=True):
+        journal = part.path / JOURNAL_FILE
+        torn = follower is last and not (writes or added.is_over)
+        losses += lost_of_journal(journal, follower.damaged, follower.tail_bytes if torn else 0)
+        if unknown := follower.not_understood - len(follower.damaged):
+            losses += (
+                f"{journal}: {counted(unknown, 'record')} that this Flowsweep does not know; left out",
+            )
+        if not follower.offset and (there := not_understood(data_folders(part), State())):
+            losses += (f"{journal}: has no record, and there is {there[0]}: what was recorded is lost",)
+    return losses
 
 
 def _kept(part: Folder) -> tuple[Totals, int] | None:

@@ -4,6 +4,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -17,15 +18,18 @@ from flowsweep.alarms.delivery.message import Message
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, begun_unix_ns, open_folder, read_campaign
 from flowsweep.archive.folder import Folder
+from flowsweep.archive.totals import read_so_far
 from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.alarms_targets import targets_of_archive, targets_of_plan
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import print_warnings
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import EXIT_ALARM
 from flowsweep.cli.options import Format, TextOrJson
+from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.terminal import say, say_json
 from flowsweep.defaults import MICROSECOND_NS, SECOND_NS
-from flowsweep.errors import ArchiveError
+from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan import Plan
 from flowsweep.plan.alarms.model import Alarms, Kind
 from flowsweep.run.hold_ups import shown_time
@@ -66,13 +70,19 @@ def alarms(
     left: Annotated[bool, typer.Option("--left", hidden=True)] = False,
 ) -> None:
     """Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths."""
+    if targets is not None and not deliver:
+        raise PlanError("--targets", ("has an effect with --deliver only: add it, or leave both out",))
     with disk.reported(archive, "cannot be read"):
         folder = open_folder(archive)
         campaign = read_campaign(folder)
     plan = _plan(archive, campaign)
+    if not (from_stdin or left):
+        print_warnings(read_so_far(archive).losses)
     settings = _settings(folder, plan, targets, deliver=deliver, from_stdin=from_stdin)
     goes_on = goes_on_in(archive, campaign)
-    found = _found(folder, campaign, plan, left=left or goes_on is not None)
+    # Who looks for somebody else has a screen of its own.
+    with nullcontext() if from_stdin or left else told_if_long("looking at all trials"):
+        found = _found(folder, campaign, plan, left=left or goes_on is not None)
     is_left = False
     if deliver and settings is not None:
         is_left = not _deliver(folder, campaign, plan, found, settings) and left
@@ -98,7 +108,7 @@ def _settings(
     """What is watched, and who is told."""
     if from_stdin:
         return Alarms.model_validate_json(sys.stdin.read())
-    if not deliver and targets is None:
+    if not deliver:
         return plan.alarms
     return targets_of_archive(folder, plan) if targets is None else targets_of_plan(targets)
 

@@ -1,18 +1,20 @@
 """The command line: one file a command, this one joins them."""
 
+import os
+import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.text import Text
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.main import get_command
 
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.completion import join_words_of_bash
-from flowsweep.cli.exit_codes import EXIT_USAGE
+from flowsweep.cli.exit_codes import EXIT_SIGNALLED, EXIT_USAGE
 from flowsweep.cli.terminal import Screen, bear_any_terminal, say
 from flowsweep.errors import FlowsweepError
 from flowsweep.version import __version__
@@ -21,9 +23,37 @@ from flowsweep.wording import printable
 _WORDS = "flowsweep.words"
 """Of a context: the command line."""
 _NO_SUCH_OPTION = "No such option"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class _Commands(TyperGroup):
+class _Help:
+    """A command's help as it is meant: lines joined, flags without a value, arguments as they are written."""
+
+    help: str | None
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - Typer's
+        super().__init__(**settings)
+        self.help = _lines_joined(self.help or "")
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer hides its class
+        """Give all arguments and options."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc] # of what stands beside it as a base
+        for one in found:
+            if isinstance(one, TyperArgument):
+                one.metavar = one.metavar or str(one.name).upper()
+            elif one.is_flag:
+                one.metavar = ""
+        return found
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer hides its class
+        """Give what follows the command's name in its usage."""
+        return [
+            "[OPTIONS]",
+            *(_usage(one) for one in self.get_params(ctx) if isinstance(one, TyperArgument)),
+        ]
+
+
+class _Commands(_Help, TyperGroup):
     """All commands, each loaded when it is invoked.
 
     What Typer says of wrong arguments quotes them, and names of files may be among them.
@@ -31,9 +61,11 @@ class _Commands(TyperGroup):
 
     def __init__(self, *, commands: Mapping[str, Any], **settings: Any) -> None:  # noqa: ANN401 - Typer's
         known = {name: commands.get(name) or _Unloaded(name=name, help=COMMANDS[name]) for name in COMMANDS}
-        for command in known.values():
-            command.help = _lines_joined(command.help or "")
         super().__init__(commands=known, **settings)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer hides its class
+        """Give what follows the program's name in its usage."""
+        return [*super().collect_usage_pieces(ctx), "COMMAND [ARGS]..."]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer hides its class
         """Read what stands before the command."""
@@ -47,7 +79,11 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-class _Unloaded(TyperCommand):
+class _Command(_Help, TyperCommand):
+    """Any command."""
+
+
+class _Unloaded(_Command):
     """A command of which only what stands in the list of all is known."""
 
     def make_context(self, *given: Any, **settings: Any) -> Any:  # noqa: ANN401 - Typer hides its class
@@ -60,6 +96,12 @@ class _Unloaded(TyperCommand):
 def _lines_joined(help_text: str) -> str:
     """Leave the lines of a paragraph to the terminal: Rich would keep those that docstrings have."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in help_text.split("\n\n"))
+
+
+def _usage(argument: Any) -> str:  # noqa: ANN401 - Typer's
+    name: str = argument.metavar
+    shown = name if argument.required else f"[{name}]"
+    return shown if argument.nargs == 1 or name.endswith(("…", "...")) else f"{shown}..."
 
 
 @contextmanager
@@ -85,7 +127,13 @@ def _how_to_set(said: Mapping[str, Any], words: Sequence[str]) -> str | None:
     return how_to_set(option, of.command.name, words)
 
 
-app = typer.Typer(
+class _App(typer.Typer):
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[_Function], _Function]:  # noqa: ANN401 - Typer's
+        """Add a command."""
+        return super().command(name, cls=_Command, **settings)
+
+
+app = _App(
     cls=_Commands,
     name="flowsweep",
     no_args_is_help=True,
@@ -100,10 +148,37 @@ def run_app() -> None:
     join_words_of_bash()
     bear_any_terminal()
     try:
-        app()
+        with _ended_by_a_closed_pipe():
+            app()
     except (FlowsweepError, OSError) as error:
-        print_error(error)
+        with _ended_by_a_closed_pipe():
+            print_error(error)
         sys.exit(EXIT_USAGE)
+
+
+@contextmanager
+def _ended_by_a_closed_pipe() -> Iterator[None]:
+    """End as a program that SIGPIPE ended where nobody reads any more what is said.
+
+    Rich and Typer would end with 1 then, which elsewhere says that B is slower, or an alarm on.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        pass
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+    else:
+        return
+    hushed = os.open(os.devnull, os.O_WRONLY)
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            # Python's own end would write once more what is left, and complain.
+            os.dup2(hushed, stream.fileno())
+    sys.exit(EXIT_SIGNALLED + signal.SIGPIPE)
 
 
 def print_error(error: FlowsweepError | OSError) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowsweep.archive import Archive, read_archive
 from flowsweep.cli.app import print_warning
+from flowsweep.cli.reading import told_if_long
 
 if TYPE_CHECKING:
     from flowsweep.archive import ArchiveWriter
@@ -17,8 +18,9 @@ def read_with_warnings(folder: Path) -> Archive:
     Raises:
         ArchiveError: It is no archive, is damaged, or lacks a file that its journal names.
     """
-    archive = read_archive(folder)
-    _print_warnings(archive.losses)
+    with told_if_long("reading the archive"):
+        archive = read_archive(folder)
+    print_warnings(archive.losses)
     return archive
 
 
@@ -31,7 +33,7 @@ def go_on_with(folder: Path) -> "ArchiveWriter":
     from flowsweep.archive.writer import open_archive_for_writing
 
     writer = open_archive_for_writing(folder)
-    _print_warnings(writer.losses)
+    print_warnings(writer.losses)
     return writer
 
 
@@ -41,9 +43,10 @@ def make_ready(writer: "ArchiveWriter") -> None:
     Raises:
         ArchiveError: The disk does not take it.
     """
-    _print_warnings(writer.make_ready())
+    print_warnings(writer.make_ready())
 
 
-def _print_warnings(sentences: Iterable[str]) -> None:
+def print_warnings(sentences: Iterable[str]) -> None:
+    """Say what a person should know of an archive."""
     for sentence in sentences:
         print_warning(sentence)

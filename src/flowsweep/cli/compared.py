@@ -13,6 +13,7 @@ from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.comparing.words import HOSTS, PLANS, SETTINGS, Difference, Differing
 from flowsweep.archive import Archive
 from flowsweep.cli.archives import read_with_warnings
+from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.settings import nothing_compared, settings_of_rows
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
@@ -59,9 +60,10 @@ def campaigns_compared(before: Path, after: Path, margin: float) -> Compared:
         ArchiveError: One of them cannot be read.
     """
     archives = read_with_warnings(before), read_with_warnings(after)
-    tables = summary_table(archives[0]), summary_table(archives[1])
-    a, b = (cast("list[TrialRow]", table.to_pylist()) for table in tables)
-    comparison = compare(a, b, margin=margin)
+    with told_if_long("comparing"):
+        tables = summary_table(archives[0]), summary_table(archives[1])
+        a, b = (cast("list[TrialRow]", table.to_pylist()) for table in tables)
+        comparison = compare(a, b, margin=margin)
     if comparison.overall is None:
         raise PlanError("compare", (_nothing_in_common(before, after, comparison, (a, b)),))
     differing = _differing(*archives)
@@ -81,9 +83,10 @@ def settings_compared_in(folder: Path, margin: float) -> Compared:
         ArchiveError: It cannot be read.
     """
     archive = read_with_warnings(folder)
-    table = summary_table(archive)
-    rows = cast("list[TrialRow]", table.to_pylist())
-    found = settings_of_rows(archive, folder, rows, margin)
+    with told_if_long("comparing"):
+        table = summary_table(archive)
+        rows = cast("list[TrialRow]", table.to_pylist())
+        found = settings_of_rows(archive, folder, rows, margin)
     comparison, changes = found.comparison, found.changes
     if comparison.overall is None:
         raise PlanError("compare", (f"{folder}: {nothing_compared(comparison)}",))

@@ -14,6 +14,7 @@ from flowsweep.archive import create_archive, read_archive
 from flowsweep.campaigns.folders import seed_of
 from flowsweep.cli.app import app
 from flowsweep.cli.campaign import carry_out, ended_in_order, print_campaign_end
+from flowsweep.cli.reading import told_if_long
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError
 from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
@@ -76,7 +77,8 @@ def _write_report(folder: Path, report: Path) -> None:
     """Only now, when the campaign is over, the figures are loaded."""
     from flowsweep.report.write import write_report
 
-    write_report(read_archive(folder), report)
+    with told_if_long("writing the report"):
+        write_report(read_archive(folder), report)
 
 
 def plan_text(*, emulated: bool, congestion: str) -> str:

@@ -37,6 +37,6 @@ EXIT_UNDECIDED = 3
 EXIT_UNFORESEEN = 70
 """A defect of Flowsweep's own, of any command: Python's 1 would say that an alarm is on, or B slower."""
 EXIT_SIGNALLED = 128
-"""And the signal's number, as shells have it."""
+"""And the signal's number, as shells have it; also where nobody reads any more what is said (SIGPIPE)."""
 EXIT_INTERRUPTED = EXIT_SIGNALLED + 2
 """Ctrl-C: SIGINT."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from flowsweep.archive.named_output import where_it_leads
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan.readers import shown
 from flowsweep.wording import format_size
@@ -22,6 +23,18 @@ def check_page_name(output: Path, option: str = "--output") -> None:
         raise PlanError(option, (f"found {shown(str(output))}, {expected}",))
 
 
+def check_page_place(output: Path, option: str) -> None:
+    """Refuse a place where no page can be written, before what is to be in it takes minutes.
+
+    Raises:
+        PlanError: The folder is not there, or there is a folder of that name.
+    """
+    if not output.parent.is_dir():
+        raise PlanError(option, (f"found {shown(str(output))}, and {output.parent} is no folder",))
+    if output.is_dir():
+        raise PlanError(option, (f"found {shown(str(output))}, which is a folder, expected a file",))
+
+
 def write_page(write: Callable[[Path], object], output: Path, what: str) -> str:
     """Write a page; returns its name and size, to be said.
 
@@ -34,7 +47,7 @@ def write_page(write: Callable[[Path], object], output: Path, what: str) -> str:
         ArchiveError: It cannot be written there.
     """
     try:
-        write(output)
+        write(where_it_leads(output))
     except OSError as error:
         raise ArchiveError(f"{output}: {what} cannot be written: {error.strerror}") from error
     return f"{output}: {format_size(float(f'{output.stat().st_size:.3g}'))}"

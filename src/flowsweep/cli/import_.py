@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.archive import ArchiveWriter, create_archive
-from flowsweep.archive.campaign import CAMPAIGN_FILE
+from flowsweep.archive import ArchiveWriter, create_archive, disk
+from flowsweep.archive.campaign import CAMPAIGN_FILE, refuse_what_is_there
+from flowsweep.archive.folder import Folder
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED, EXIT_USAGE
@@ -52,6 +53,10 @@ def import_results(
         raise PlanError("--sweep", (f"found {len(sweep)} characters, expected 1 to {NAME_MAX_CHARACTERS}",))
     if not is_utf8(sweep):
         raise PlanError("--sweep", (f"found {shown(sweep)}, expected UTF-8 text",))
+    if not sweep.isprintable():
+        raise PlanError(
+            "--sweep", (f"found {shown(sweep)}, expected one line of characters that can be printed",)
+        )
     known = parse_known(settings or [])
     with import_progress() as progress:
         result = import_files(
@@ -72,13 +77,22 @@ def import_results(
 
 
 def _all_files(paths: list[Path]) -> list[Path]:
-    """All files, and those in folders, also in folders in these."""
+    """All files, and those in folders, also in folders in these.
+
+    Raises:
+        PlanError: There is none.
+    """
     found: list[Path] = []
+    empty: list[str] = []
     for path in paths:
-        if path.is_dir():
-            found += sorted(inner for inner in path.rglob("*") if inner.is_file())
-        else:
-            found.append(path)
+        inside = sorted(inner for inner in path.rglob("*") if inner.is_file()) if path.is_dir() else [path]
+        found += inside
+        if not inside:
+            empty.append(f"{path}: no file is in it, expected files of {', '.join(KINDS)}")
+    if not found:
+        raise PlanError("FILE", tuple(empty))
+    for told in empty:
+        say(told, err=True)
     return found
 
 
@@ -93,5 +107,8 @@ def _writer(folder: Path) -> ArchiveWriter:
         writer = go_on_with(folder)
         make_ready(writer)
         return writer
+    if folder.is_dir():
+        with disk.reported(folder, "no archive can be made there"):
+            refuse_what_is_there(Folder(folder), ", or an archive to add to")
     plan = {"campaign": {"name": printable(folder.absolute().name)}, "sweeps": []}
     return create_archive(folder, plan_json=json.dumps(plan), seed=0)

@@ -13,7 +13,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.terminal import say
 from flowsweep.errors import PlanError
 from flowsweep.plan.readers import shown
-from flowsweep.wording import printable
+from flowsweep.wording import is_utf8, printable
 
 _AGO = re.compile(r"(\d{1,4})\s*(min|h|d)", re.ASCII)
 _UNITS = {"min": "minutes", "h": "hours", "d": "days"}
@@ -39,9 +39,14 @@ def note(
     if text is None and at is not None:
         raise PlanError("--at", ("found a time without TEXT, expected what happened then",))
     if text is None:
-        for one in read_notes(folder):
+        notes = read_notes(folder)
+        if not notes:
+            say("no notes yet", err=True)
+        for one in notes:
             say(f"{one.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC  {one.text}")
         return
+    if not is_utf8(text):
+        raise PlanError("TEXT", (f"found {shown(text)}, expected UTF-8 text",))
     words = " ".join(printable(text).split())
     if not 1 <= len(words) <= TEXT_MAX:
         raise PlanError("TEXT", (f"found {len(words)} characters, expected from 1 to {TEXT_MAX}",))

@@ -176,6 +176,7 @@ def _plan(
         "sweep.interval": f"--set {_DURATION}" if _DURATION in overrides else "--duration",
         f"hosts.{THERE}.address": "HOST" if request.address is None else "--address",
         f"hosts.{THERE}.launch": "HOST",
+        **{f"hosts.{host}.folder": "--folder" for host in request.folders},
     }
     options = {name: option for name, option in options.items() if name not in overrides}
     return parse_plan(text, COMMAND_LINE, {**settings, **overrides}, options=options)

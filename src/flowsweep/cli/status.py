@@ -16,6 +16,7 @@ from flowsweep.archive.last_measured import last_measured
 from flowsweep.archive.totals import CampaignSoFar, PathKey, PathTotals, read_so_far
 from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.app import app, print_error
+from flowsweep.cli.archives import print_warnings
 from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.cli.options import Format, TextOrJson
 from flowsweep.cli.progress import missed_words
@@ -78,6 +79,7 @@ def status(
     for folder in several or [archive]:
         try:
             one = read_so_far(folder)
+            print_warnings(one.losses)
             found.append(_succeeded(status_of(one, _plan(one), now_ns), one))
             read.append(one)
         except ArchiveError as error:

@@ -8,7 +8,7 @@ import typer
 from flowsweep.cli.app import app, print_error
 from flowsweep.cli.completion import complete_host
 from flowsweep.cli.exit_codes import CODES_OF_TUNE, EXIT_TRIALS_FAILED
-from flowsweep.cli.html_page import check_page_name
+from flowsweep.cli.html_page import check_page_name, check_page_place
 from flowsweep.cli.options import Address, AsJson, Host
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.terminal import say
@@ -70,6 +70,7 @@ def tune(
     """Say what limits transfers to a host now, what to set, and what it gains; no setting is changed."""
     if report is not None:
         check_page_name(report, "--report")
+        check_page_place(report, "--report")
     _tune_and_exit(
         TuneRequest(host, near, address, budget, verify=verify, as_json=as_json, save=save, report=report)
     )

@@ -18,6 +18,7 @@ from flowsweep.errors import LaunchError, PlanError, SessionError
 from flowsweep.hosts.namespaces import is_namespace
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import parse_plan
+from flowsweep.plan.readers import shown
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import EventListener
 from flowsweep.run.outcome import Failure, TrialOutcome
@@ -26,9 +27,16 @@ from flowsweep.schedule import schedule
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
-from flowsweep.tuning.rounds import CONGESTION_FORBIDDEN, Budget, Stage
+from flowsweep.tuning.rounds import (
+    CONGESTION_FORBIDDEN,
+    LEAST_BYTES,
+    Budget,
+    Stage,
+    needed_ns,
+    shown_needed,
+)
 from flowsweep.tuning.settings import Way
-from flowsweep.units import QuantityError, parse_duration, parse_size
+from flowsweep.units import QuantityError, parse_duration, parse_size, write_size
 from flowsweep.wording import format_duration, format_size
 
 _NEAR, _FAR = "from", "to"
@@ -208,14 +216,18 @@ def begun(request: TuneRequest) -> Rounds:
 
 
 def _budget(text: str) -> Budget:
-    """A time, or a size."""
+    """A time, or a size; what holds no search on any path is refused."""
     try:
-        return Budget(parse_duration(text))
+        found, least = Budget(parse_duration(text)), shown_needed(0)
     except QuantityError as no_time:
         try:
-            return Budget(_TRAFFIC_NS, parse_size(text))
+            found, least = Budget(_TRAFFIC_NS, parse_size(text)), write_size(LEAST_BYTES)
         except QuantityError:
             raise PlanError(COMMAND_LINE, (f"--budget: {no_time}, or a size, as in 5GB",)) from None
+    too_short = found.traffic_ns < needed_ns(0)
+    if too_short or (found.traffic_bytes is not None and found.traffic_bytes < LEAST_BYTES):
+        raise PlanError(COMMAND_LINE, (f"--budget: found {shown(text)}, expected {least} or more",))
+    return found
 
 
 def _sent(outcome: TrialOutcome) -> int:

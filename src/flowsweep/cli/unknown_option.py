@@ -6,17 +6,23 @@ from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.tests.registry import PLAN_TESTS
 
 _OF_A_PLAN = ("check", "predict", "run")
+_OF_A_PATH = ("--rate", "--rtt", "--queue", "--loss")
+"""What `predict` takes of a path."""
 _NO_SINGLE_VALUES = {"paths", "background"}
 
 
 def how_to_set(option: str, command: str, words: Sequence[str]) -> str | None:
     """Say how the key that an option names is set; None if there is none, or the command sets no keys.
 
+    What `check --predict` would be told of a path, `predict` takes.
+
     Args:
         option: As it was written, `--rate`.
         command: Its name.
         words: The command line, where the value stands behind the option.
     """
+    if command == "check" and "--predict" in words and option in _OF_A_PATH:
+        return f"`predict` takes it: `flowsweep predict PLAN {option} {_value_of(option, words)}`"
     if command in PLAN_TESTS:
         keys = PLAN_TESTS[command].keys
     elif command in _OF_A_PLAN:

@@ -7,6 +7,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from flowsweep.archive.named_output import where_it_leads
 from flowsweep.csv_text import csv_text
 from flowsweep.errors import ExportError
 from flowsweep.export.workbook import write_workbook
@@ -39,21 +40,37 @@ def write_tables(
     else:
         files = {target / f"{name}.{form}": {name: table} for name, table in tables.items()}
     _check(list(files), target, form, overwrite=overwrite)
-    return tuple((path, _write(path, content, form)) for path, content in files.items())
+    return tuple(
+        (path, _write(where_it_leads(path) if path == target else path, content, form))
+        for path, content in files.items()
+    )
 
 
 def _check(files: list[Path], target: Path, form: str, *, overwrite: bool) -> None:
     ending = f".{form}"
     if files == [target] and target.suffix.lower() != ending:
         raise ExportError(f"{target}: expected a name that ends in {ending}")
-    if files != [target] and target.exists() and not target.is_dir():
-        raise ExportError(f"{target}: is a file, and several files need a folder")
+    if files != [target] and not target.is_dir():
+        _check_folder(files, target, ending)
     if there := [path for path in files if path.exists()]:
         if not overwrite:
             names = ", ".join(map(str, there))
             raise ExportError(f"{names}: there already. Choose another place, or add --overwrite.")
         if folders := [path for path in there if path.is_dir()]:
             raise ExportError(f"{folders[0]}: is a folder, expected a file")
+
+
+def _check_folder(files: list[Path], target: Path, ending: str) -> None:
+    """Refuse a folder that is a file, or that would be made with the name of one."""
+    if len(files) == 1 and (target.suffix or target.exists()):
+        raise ExportError(f"{target}: expected a name that ends in {ending}, or a folder")
+    if target.exists():
+        raise ExportError(f"{target}: is a file, and several tables need a folder")
+    if target.suffix.lower().removeprefix(".") in FORMATS:
+        raise ExportError(
+            f"{target}: several tables need a folder, and this is a name of a file: expected another name, "
+            "or one table"
+        )
 
 
 def _write(path: Path, tables: Mapping[str, ir.Table], form: str) -> int:

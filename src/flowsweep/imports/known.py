@@ -13,6 +13,7 @@ from flowsweep.defaults import (
 )
 from flowsweep.errors import PlanError
 from flowsweep.imports.transfer import Transfer
+from flowsweep.plan.readers import shown
 from flowsweep.units import (
     QuantityError,
     parse_duration,
@@ -40,18 +41,24 @@ def _parse_count(text: str) -> int:
 def _parse_name(text: str) -> str:
     if not 0 < len(text) <= NAME_MAX_CHARACTERS:
         raise QuantityError(f"found {len(text)} characters, expected 1 to {NAME_MAX_CHARACTERS}")
+    if not text.isprintable():
+        raise QuantityError(f"found {shown(text)}, expected one line of characters that can be printed")
     return text
 
 
 def _parse_bounded_size(text: str) -> int:
     if (size := parse_size(text)) > IMPORT_WINDOW_MAX_BYTES:
         raise QuantityError(f'"{text}" is too large: the most is {write_size(IMPORT_WINDOW_MAX_BYTES)}')
+    if not size:
+        raise QuantityError(f'"{text}" is too small: the least is 1B')
     return size
 
 
 def _parse_bounded_duration(text: str) -> int:
     if (duration_ns := parse_duration(text)) > IMPORT_TIME_MAX_NS:
         raise QuantityError(f'"{text}" is too long: the most is {write_duration(IMPORT_TIME_MAX_NS)}')
+    if not duration_ns:
+        raise QuantityError(f'"{text}" is too short: nothing is sent in no time')
     return duration_ns
 
 
@@ -88,6 +95,7 @@ def parse_known(settings: Sequence[str]) -> Known:
     """
     known: Known = {}
     problems = []
+    texts: dict[str, str] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
         if key not in _KEYS or not equals:
@@ -96,6 +104,10 @@ def parse_known(settings: Sequence[str]) -> Known:
         if not is_utf8(text):
             problems.append(f'{key}: found "{text}", expected UTF-8 text')
             continue
+        if key in texts:
+            problems.append(f"{key} is given twice: {shown(texts[key])} and {shown(text)}")
+            continue
+        texts[key] = text
         parse, fields = _KEYS[key]
         try:
             known |= dict.fromkeys(fields, parse(text))

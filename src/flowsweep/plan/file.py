@@ -72,7 +72,7 @@ def parse_plan(
     if not_utf8 := _not_utf8(text, overrides, options or {}):
         raise PlanError(source, not_utf8)
     try:
-        document = overridden(parse_toml(text), overrides)
+        document = overridden(parse_toml(text), overrides, options, source)
     except TooDeepError as error:
         raise PlanError(source, (str(error),)) from error
     except tomllib.TOMLDecodeError as error:

@@ -37,15 +37,30 @@ def parse_overrides(arguments: Sequence[str]) -> dict[str, str]:
     return overrides
 
 
-def overridden(document: dict[str, Any], overrides: Mapping[str, str]) -> dict[str, Any]:
-    """Return the document with the values in place; raises PlanError for a name or a list that is none."""
+def overridden(
+    document: dict[str, Any],
+    overrides: Mapping[str, str],
+    options: Mapping[str, str] | None = None,
+    source: str = SOURCE,
+) -> dict[str, Any]:
+    """Return the document with the values in place.
+
+    Args:
+        document: A plan's.
+        overrides: As parse_overrides gives them.
+        options: For a plan that a command wrote: which of its options an override stands for.
+        source: Where the plan is from, where a command wrote it.
+
+    Raises:
+        PlanError: For a name or a list that is none.
+    """
     problems = tuple(
         problem
         for name, text in overrides.items()
-        if (problem := _wrong_name(name) or _wrong_list(name, text)) is not None
+        if (problem := _wrong_name(name) or _wrong_list(_written(name, options), text)) is not None
     )
     if problems:
-        raise PlanError(SOURCE, problems)
+        raise PlanError(source if options else SOURCE, problems)
     result = copy.deepcopy(document)
     for name, text in overrides.items():
         table, _, key = name.partition(".")
@@ -59,6 +74,10 @@ def override_of(path: KeyPath, overrides: Mapping[str, str]) -> str | None:
     words = [part for part in path if isinstance(part, str)]
     name = ".".join(words[:2])
     return name if name in overrides else None
+
+
+def _written(name: str, options: Mapping[str, str] | None) -> str:
+    return options.get(name, f"{SOURCE} {name}") if options else name
 
 
 def _wrong_name(name: str) -> str | None:

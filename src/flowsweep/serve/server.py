@@ -64,8 +64,10 @@ def read_token(file: Path) -> str:
     try:
         with file.open("rb") as opened:
             text = opened.read(_TOKEN_BYTES_MAX + 1).decode("ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ServeError(f"--token-file: {file}: cannot be read: {error}") from error
+    except OSError as error:
+        raise ServeError(f"--token-file: {file}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        text = ""  # refused below
     if not TOKEN_MIN <= len(text) <= _TOKEN_BYTES_MAX or not text.isprintable() or " " in text:
         raise ServeError(
             f"--token-file: {file}: expected one word of {TOKEN_MIN} characters or more, "

@@ -1,5 +1,6 @@
 """Types of a search: trials that were made, rounds of them, and what is left to spend."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -7,6 +8,7 @@ from typing import Literal
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import BITS_PER_BYTE, MILLISECOND_NS, PAD_NS, PAD_PER_DURATION, SECOND_NS
 from flowsweep.tuning.settings import Setting, Way
+from flowsweep.units import write_duration
 
 Stage = Literal["round trip", "first look", "screening", "narrowing", "finals", "verification"]
 """Of a search, in their order; `narrowing` only where many settings are left and the budget allows it."""
@@ -16,6 +18,10 @@ CONGESTION_FORBIDDEN = "congestion_forbidden"
 ROUND_TRIP_NS = SECOND_NS
 """How long the idle path is probed, before all else."""
 _LEAST_NS, _LEAST_ROUND_TRIPS = 600 * MILLISECOND_NS, 15
+TRIALS_OF_ALL = 32
+"""What a budget has to hold: both directions with 3 settings at first, 5 screened, and 2 in 3 blocks."""
+LEAST_BYTES = 100_000
+"""With less no trial would send enough to tell anything, however slow a path is."""
 _OMIT_SHARE, _OMIT_ROUND_TRIPS, _OMIT_MIN_NS = 0.4, 10, 100 * MILLISECOND_NS
 _BINS = 6
 _SAMPLES_PER_BIN = 4
@@ -60,6 +66,20 @@ def least_ns(rtt_ms: float, grows_ns: int = 0) -> int:
     shortest_ns = max(_LEAST_NS, round(_LEAST_ROUND_TRIPS * rtt_ms * MILLISECOND_NS))
     whole_ns = max(shortest_ns, grows_ns + round((1 - _OMIT_SHARE) * shortest_ns))
     return -(-whole_ns // MILLISECOND_NS) * MILLISECOND_NS
+
+
+def needed_ns(rtt_ms: float) -> int:
+    """How much traffic a budget has to hold, at least.
+
+    Args:
+        rtt_ms: Round trip of the idle path.
+    """
+    return cost_ns(least_ns(rtt_ms)) * TRIALS_OF_ALL + ROUND_TRIP_NS
+
+
+def shown_needed(rtt_ms: float) -> str:
+    """The same for people, in whole seconds."""
+    return write_duration(math.ceil(needed_ns(rtt_ms) / SECOND_NS) * SECOND_NS)
 
 
 def timing(duration_ns: int, rtt_ms: float, grows_ns: int = 0) -> Timing:

@@ -23,7 +23,7 @@ from flowsweep.tuning.allowed import Allowed
 from flowsweep.tuning.candidates import candidates, first_look
 from flowsweep.tuning.decide import WORTH, Gain, log_ratios, ranked
 from flowsweep.tuning.rounds import (
-    ROUND_TRIP_NS,
+    TRIALS_OF_ALL,
     Budget,
     Round,
     Timing,
@@ -31,10 +31,10 @@ from flowsweep.tuning.rounds import (
     cost_ns,
     least_ns,
     of_way,
+    shown_needed,
     timing,
 )
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.units import write_duration
 from flowsweep.wording import format_rate
 
 _PREFERRED = 1_500 * MILLISECOND_NS, 35
@@ -47,8 +47,8 @@ _SEGMENT_BYTES = 1448
 """Of a path of 1500 bytes; larger segments fill it sooner."""
 _FURTHER_ROUND_TRIPS = 3
 """After those in which slow start fills the path: to begin, and until what it carries is acknowledged."""
-_TRIALS_OF_ALL, _TRIALS_AFTER_LOOK = 32, 26
-"""What a budget has to hold: both directions with 3 settings at first, 5 screened, and 2 in 3 blocks."""
+_TRIALS_AFTER_LOOK = 26
+"""What a budget has to hold of TRIALS_OF_ALL once the first look is over."""
 _TRIALS_OF_FINALS = 2 * 2 * FEWEST_FOR_INTERVAL
 _FEWEST_AFTER_LOOK = 2 * 2 + _TRIALS_OF_FINALS
 """Likewise where each direction has 2 screened: fewer settings rather than trials that are too short."""
@@ -102,7 +102,7 @@ def next_round(known: Known) -> Round | None:
 
 def _first_look(known: Known) -> Round:
     settings = {way: first_look(may) for way, may in known.may.items()}
-    lasts, cap_bps = _timing(known, _TRIALS_OF_ALL), None
+    lasts, cap_bps = _timing(known, TRIALS_OF_ALL), None
     if (share := known.budget.share(_LOOK_BYTES_SHARE).traffic_bytes) is not None:
         # The shorter, the higher the rate below which bytes are counted.
         lasts = timing(least_ns(known.rtt_ms), known.rtt_ms)
@@ -255,9 +255,7 @@ def _timing(known: Known, trials: int) -> Timing:
             return timing(duration_ns, known.rtt_ms, grows_ns)
         if known.tried and needed_ns <= _room_ns(known, _FEWEST_AFTER_LOOK):
             return timing(needed_ns, known.rtt_ms, grows_ns)
-    budget_ns = cost_ns(least_ns(known.rtt_ms)) * _TRIALS_OF_ALL + ROUND_TRIP_NS
-    needed = write_duration(math.ceil(budget_ns / SECOND_NS) * SECOND_NS)
-    raise TuningError(_too_small(known, f"{needed} or more"))
+    raise TuningError(_too_small(known, f"{shown_needed(known.rtt_ms)} or more"))
 
 
 def _too_small(known: Known, needed: str) -> str:

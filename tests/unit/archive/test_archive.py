@@ -218,6 +218,27 @@ def test_what_is_no_archive_is_said_to_be_none(tmp_path: Path) -> None:
         read_archive(folder)
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"seed": None}, "seed: missing"),
+        ({"seed": "x"}, "seed: Input should be a valid integer, unable to parse string as an integer"),
+        ({"more": 1}, "more: not known"),
+    ],
+)
+def test_a_campaign_file_that_was_changed_is_told_in_one_line(
+    tmp_path: Path, changed: dict[str, object], said: str
+) -> None:
+    folder = write_archive(tmp_path / "archive", [])
+    path = folder / "campaign.json"
+    found = json.loads(path.read_text()) | changed
+    path.write_text(json.dumps({key: value for key, value in found.items() if value is not None}))
+    with pytest.raises(ArchiveError) as told:
+        read_archive(folder)
+    what = "was changed since Flowsweep wrote it: restore it from a copy"
+    assert str(told.value) == f"{path}: {said}; {what}"
+
+
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive", CAMPAIGN[:1])
     (folder / "merged" / "1" / "flows-0000.parquet").unlink()

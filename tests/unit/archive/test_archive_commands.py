@@ -77,8 +77,9 @@ def test_reading_commands_tell_what_is_lost_and_go_on(archive: Path, tmp_path: P
         ("summary", archive, "--format", "json"),
         ("findings", archive),
         ("report", archive, "-o", tmp_path / "report.html"),
-        ("export", archive, "--format", "csv", "-o", tmp_path / "trials.csv"),
+        ("export", archive, "--format", "csv", "-o", tmp_path / "tables"),
         ("compare", archive, archive),
+        ("status", archive),
     ):
         result = invoke(*words)
         assert result.exit_code == 0, result.output
@@ -87,6 +88,21 @@ def test_reading_commands_tell_what_is_lost_and_go_on(archive: Path, tmp_path: P
         if words[0] == "summary":
             assert len(json.loads(result.stdout)) == (4 if whole else 3)
     assert data_of(archive) == before
+
+
+def test_status_tells_that_a_journal_is_empty_or_has_changed(archive: Path) -> None:
+    journal = archive / "journal"
+    content = bytearray(journal.read_bytes())
+    content[len(content) // 2] ^= 1
+    journal.write_bytes(content)
+    told = invoke("status", archive)
+    assert told.exit_code == 0
+    assert "have changed since they were written; what was recorded there is lost" in told.stderr
+    assert "are no whole record" in told.stderr
+    journal.write_bytes(b"")
+    told = invoke("status", archive)
+    assert told.exit_code == 0
+    assert f"warning: {journal}: has no record, and there is " in told.stderr
 
 
 def test_another_plan_is_refused_before_anything_changes(archive: Path, plan: Path) -> None:

@@ -229,3 +229,19 @@ def test_what_ran_once_or_was_imported_has_no_alarms(tmp_path: Path) -> None:
     folder = nightly_archive(tmp_path / "a", once, [1.0], timedelta(hours=26))
     code, said = invoked("alarms", folder)
     assert (code, "its sweeps ran once, so there is no usual level to differ from" in said) == (2, True)
+
+
+def test_a_torn_journal_is_told(archive: Path) -> None:
+    journal = archive / "journal"
+    journal.write_bytes(journal.read_bytes()[:-1])
+    load(["alarms"])
+    told = CliRunner().invoke(app, ["alarms", str(archive)])
+    assert (told.exit_code, "warning:" in told.stderr) == (1, True)
+    assert "are no whole record; what was recorded there is lost" in told.stderr
+
+
+def test_targets_of_no_delivery_are_refused(archive: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('[alarms]\ncommand = ["true"]\n')
+    code, said = invoked("alarms", archive, "--targets", plan)
+    assert (code, "--targets" in said, "has an effect with --deliver only" in said) == (2, True, True)

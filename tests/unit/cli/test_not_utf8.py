@@ -124,6 +124,7 @@ def test_a_plan_of_such_a_name_runs(tmp_path: Path, command: Callable[..., tuple
         (("import", "FILE", "--archive", "DIR", "--sweep", BAD), f'--sweep: 1 problem\n  found "{MARKS}"'),
         (("import", "FILE", "--archive", "DIR", "--set", f"from={BAD}"), f'from: found "{MARKS}"'),
         (("check", "PLAN", "--set", f"campaign.name={BAD}"), f'found "campaign.name={MARKS}"'),
+        (("note", "ARCHIVE", BAD), f'TEXT: 1 problem\n  found "{MARKS}"'),
         (("tcp", "local", "--window", BAD), f'--window: found "{MARKS}"'),
         (("tcp", "local", "--duration", BAD), f'--duration: found "{MARKS}"'),
         (("file", "local", "--folder", f"/a{BAD}:/b"), f'/a{MARKS}""'),
@@ -133,9 +134,14 @@ def test_a_plan_of_such_a_name_runs(tmp_path: Path, command: Callable[..., tuple
     ],
 )
 def test_words_that_would_be_recorded_are_refused(
-    tmp_path: Path, words: tuple[str, ...], expected: str, command: Callable[..., tuple[int, str]]
+    archive: Path,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    expected: str,
+    command: Callable[..., tuple[int, str]],
 ) -> None:
     files = {"FILE": tmp_path / "file.csv", "PLAN": tmp_path / "plan.toml", "DIR": tmp_path / "archive"}
+    files["ARCHIVE"] = archive
     files["FILE"].write_text(CSV)
     files["PLAN"].write_text(PLAN)
     code, said = command(*(files.get(word, word) for word in words))

@@ -187,6 +187,12 @@ def test_json_is_one_object_with_the_columns_of_the_test(
         (["file", "local", "--read", "data"], '--read: found "data", expected an absolute path'),
         (["tcp", "local", "--duration", "50ms"], "--duration: "),
         (["tcp", "local", "--set", "sweep.duration=50ms"], "--set sweep.duration=50ms: "),
+        (
+            ["tcp", "local", "--window", "[64KiB]"],
+            "line: 1 problem\n  --window=[64KiB]: no list as TOML has it",
+        ),
+        (["file", "local", "--folder", "/tmp:rel"], '--folder: found "rel", expected an absolute path'),
+        (["file", "local", "--folder", "here"], '--folder: found "here", expected an absolute path'),
     ],
 )
 def test_a_wrong_option_is_named_as_it_was_written(words: list[str], expected: str) -> None:

@@ -64,13 +64,16 @@ def test_a_folder_of_archives_stands_for_all_that_are_in_it(archive, tmp_path):
         (("nowhere",), "not an archive"),
         (("ARCHIVE", "--address", "0.0.0.0:0"), "--token-file"),
         (("ARCHIVE", "--address", "somewhere"), "expected HOST:PORT"),
-        (("ARCHIVE", "--token-file", "nowhere"), "cannot be read"),
+        (("ARCHIVE", "--token-file", "nowhere"), "nowhere: cannot be read: No such file or directory"),
+        (("ARCHIVE", "--token-file", "/bin/true"), "expected one word of 16 characters or more"),
     ],
 )
 def test_what_cannot_be_served_is_refused(archive, monkeypatch, capsys, words, said):
     given = [str(archive) if word == "ARCHIVE" else word for word in words]
     assert command_line(monkeypatch, "serve", *given) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    told = " ".join(capsys.readouterr().err.split())
+    assert said in told
+    assert "Errno" not in told
 
 
 def test_a_port_that_is_taken(archive, monkeypatch, capsys):
@@ -109,6 +112,8 @@ def test_rules_that_cannot_be_written_are_named(tmp_path, monkeypatch, capsys):
 
 
 def test_notes_are_kept_and_shown(archive, monkeypatch, capsys):
+    assert command_line(monkeypatch, "note", str(archive)) == 0
+    assert capsys.readouterr() == ("", "no notes yet\n")
     for words in (
         ["kernel  upgraded\x1b[2J"],
         ["before", "--at", "2026-01-31T18:00:00+01:00"],

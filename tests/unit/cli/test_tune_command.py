@@ -133,7 +133,16 @@ def test_the_answer_is_told_where_its_files_cannot_be_written(
     assert f"{tmp_path}/kept/plan.toml: No space left on device" in result.stderr
     assert page.exists(), "one that cannot be written costs no other"
     assert result.exit_code == EXIT_TRIALS_FAILED
-    result = tune("local", *BUDGET, "--json", "--report", tmp_path / "absent" / "page.html")
+    absent = tmp_path / "absent"
+    absent.mkdir()
+
+    def without_folder(trial: Trial) -> TrialOutcome:
+        """The folder is gone before the page is written."""
+        if absent.exists():
+            absent.rmdir()
+        return usual(trial)
+
+    result = tune("local", *BUDGET, "--json", "--report", absent / "page.html", outcome=without_folder)
     assert json.loads(result.stdout)["directions"][0]["outcome"] == "gain"
     assert "absent/page.html: the page cannot be written: No such file or directory" in result.stderr
     assert result.exit_code == EXIT_TRIALS_FAILED
@@ -143,6 +152,10 @@ def test_the_answer_is_told_where_its_files_cannot_be_written(
     ("words", "expected"),
     [
         (("--budget", "much"), "--budget: "),
+        (("--budget", "0s"), '--budget: found "0s", expected 24s or more'),
+        (("--budget", "23s"), '--budget: found "23s", expected 24s or more'),
+        (("--budget", "0B"), '--budget: found "0B", expected 100KB or more'),
+        (("--report", "absent/page.html"), 'found "absent/page.html", and absent is no folder'),
         (("--report", "page.txt"), "expected a name that ends in .html"),
         (("--from", "nonsense", "--address", "::1"), "--from: found 'nonsense', expected local, ssh:"),
         (("--from", "exec:true"), "--address: missing: write the name or IP address by which exec:true"),
@@ -159,9 +172,21 @@ def test_what_is_written_wrong_is_said(
 
 
 def test_a_budget_that_is_too_small_is_said_before_any_transfer(tune: Callable[..., Result]) -> None:
-    result = tune("local", "--budget", "5s")
+    def far(trial: Trial) -> TrialOutcome:
+        return make_rtt_outcome(trial, [(10 * i, 80.0) for i in range(100)], echo="icmp")
+
+    result = tune("local", "--budget", "25s", outcome=far)
     assert isinstance(result.exception, TuningError)
-    assert "too small for a round trip of 20 ms: expected 24s or more" in str(result.exception)
+    assert "too small for a round trip of 80 ms: expected 43s or more" in str(result.exception)
+
+
+def test_a_page_in_the_place_of_a_folder_is_refused_before_any_transfer(
+    tune: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "page.html").mkdir()
+    result = tune("local", "--report", tmp_path / "page.html")
+    assert isinstance(result.exception, PlanError)
+    assert "which is a folder, expected a file" in str(result.exception)
 
 
 def test_what_is_a_loss_once_more_is_neither_advised_nor_kept(

@@ -5,7 +5,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from flowsweep.cli import load, summary_lines
+from flowsweep.cli import COMMANDS, load, summary_lines
 from flowsweep.cli.app import app
 from flowsweep.cli.terminal import Screen
 
@@ -27,6 +27,15 @@ def refusal(*words: str) -> str:
         (("tcp", "local", "--rate=10Mbit/s"), "`--set sweep.rate=10Mbit/s`"),
         (("tcp", "local", "--pacing-rate", "--json"), "`--set sweep.pacing_rate=VALUE`"),
         (("run", "plan.toml", "--flows", "4"), "`--set sweep.flows=4`"),
+        (("check", "plan.toml", "--rate", "1Gbit/s"), "`--set sweep.rate=1Gbit/s`"),
+        (
+            ("check", "plan.toml", "--predict", "--rate", "1Gbit/s"),
+            "--rate; `predict` takes it: `flowsweep predict PLAN --rate 1Gbit/s`",
+        ),
+        (
+            ("check", "--rtt=80ms", "plan.toml", "--predict"),
+            "`predict` takes it: `flowsweep predict PLAN --rtt 80ms`",
+        ),
         (("tcp", "local", "--durations", "4s"), "No such option: --durations (Possible options: --duration"),
     ],
 )
@@ -57,7 +66,30 @@ def test_values_are_wrapped_on_a_terminal_only(
 
 def help_of(command: str) -> str:
     load([command])
-    return CliRunner().invoke(app, [command, "--help"]).output
+    words = [command, "--help"] if command else ["--help"]
+    return CliRunner().invoke(app, words, prog_name="flowsweep").output
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_gives_no_value_to_flags(command: str) -> None:
+    said = help_of(command)
+    assert "--help" in said
+    assert "<bool>" not in said
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("", "[OPTIONS] COMMAND [ARGS]..."),
+        ("check", "check [OPTIONS] PLAN"),
+        ("note", "note [OPTIONS] DIR [TEXT]"),
+        ("import", "import [OPTIONS] FILE…"),
+        ("serve", "serve [OPTIONS] [DIR…]"),
+    ],
+)
+def test_usage_names_arguments_as_they_are_written(command: str, expected: str) -> None:
+    usage = next(line for line in help_of(command).splitlines() if "Usage:" in line)
+    assert usage.strip() == f"Usage: flowsweep {expected}"
 
 
 @pytest.mark.parametrize(

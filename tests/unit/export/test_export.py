@@ -127,10 +127,40 @@ def test_what_is_there_is_not_written_over(tmp_path: Path, form: str, name: str,
     assert (tmp_path / "there.csv").read_text(encoding="utf-8").startswith("trial_id")
 
 
-def test_several_files_need_a_folder(tmp_path: Path) -> None:
+def test_several_tables_need_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine", encoding="utf-8")
-    with pytest.raises(ExportError, match="is a file, and several files need a folder"):
+    with pytest.raises(ExportError, match="is a file, and several tables need a folder"):
         write_tables({"trials": table_of(1), "flows": table_of(1)}, tmp_path / "file", "parquet")
+
+
+@pytest.mark.parametrize(
+    ("count", "form", "name", "said"),
+    [
+        (1, "csv", "o.xlsx", r"o\.xlsx: expected a name that ends in \.csv, or a folder$"),
+        (1, "parquet", "o.txt", r"o\.txt: expected a name that ends in \.parquet, or a folder$"),
+        (1, "csv", "there", r"there: expected a name that ends in \.csv, or a folder$"),
+        (2, "csv", "all.csv", r"all\.csv: several tables need a folder, and this is a name of a file"),
+        (2, "csv", "all.PARQUET", r"several tables need a folder, and this is a name of a file"),
+    ],
+)
+def test_no_folder_is_made_with_the_name_of_a_file(
+    tmp_path: Path, count: int, form: str, name: str, said: str
+) -> None:
+    (tmp_path / "there").write_text("")
+    tables = {f"table{number}": table_of(1) for number in range(count)}
+    with pytest.raises(ExportError, match=said):
+        write_tables(tables, tmp_path / name, form)
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
+    for name in ("tables.csv", "tables.d"):
+        (tmp_path / name).mkdir()
+    tables = {"trials": table_of(1), "flows": table_of(2)}
+    [(path, rows)] = write_tables({"trials": table_of(1)}, tmp_path / "tables.d", "csv")
+    assert (path, rows) == (tmp_path / "tables.d" / "trials.csv", 1)
+    assert len(write_tables(tables, tmp_path / "tables.csv", "csv")) == 2
+    assert len(write_tables(tables, tmp_path / "of.monday", "csv")) == 2
 
 
 def test_more_rows_than_a_sheet_holds_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

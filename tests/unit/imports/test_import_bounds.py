@@ -179,11 +179,19 @@ def _processor_s(content: bytes, folder: Path) -> float:
 
 @pytest.mark.parametrize(
     "setting",
-    ["window=2TiB", "length=9EiB", "duration=10000h", "rate=2000000Gbit/s", "from=", f"to={'a' * 256}"],
+    [
+        *("window=2TiB", "length=9EiB", "duration=10000h", "rate=2000000Gbit/s", "from=", f"to={'a' * 256}"),
+        *("window=0B", "length=0B", "duration=0s", "from=a\nb", "congestion=\x1b[2J"),
+    ],
 )
 def test_what_a_person_knows_has_the_same_bounds(setting: str) -> None:
     with pytest.raises(PlanError):
         parse_known([setting])
+
+
+def test_a_key_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(PlanError, match='window is given twice: "64KiB" and "1MiB"'):
+        parse_known(["window=64KiB", "flows=2", "window=1MiB"])
 
 
 def test_names_have_a_length(tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""Outputs that a person named: links stay, unless they may be a stranger's, and devices are left alone."""
+
+import os
+from pathlib import Path
+
+import ibis
+import pytest
+
+from flowsweep.archive.named_output import where_it_leads
+from flowsweep.cli.html_page import write_page
+from flowsweep.errors import ArchiveError
+from flowsweep.export import write_tables
+from flowsweep.whole_file import whole_file
+
+
+def page(target: Path) -> None:
+    with whole_file(target) as unfinished:
+        unfinished.write_text("new")
+
+
+@pytest.fixture
+def link(tmp_path: Path) -> Path:
+    """A link to a file in another folder."""
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "old.html").write_text("old")
+    made = tmp_path / "page.html"
+    made.symlink_to("web/old.html")
+    return made
+
+
+def test_a_page_goes_where_a_link_leads(tmp_path: Path, link: Path) -> None:
+    assert write_page(page, link, "the page") == f"{link}: 3 B"
+    assert link.readlink() == Path("web/old.html")
+    assert [(path.name, path.read_text()) for path in (tmp_path / "web").iterdir()] == [("old.html", "new")]
+
+
+def test_a_table_goes_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("old")
+    link = tmp_path / "trials.csv"
+    link.symlink_to("data")
+    tables = {"trials": ibis.memtable({"trial_id": ["t"]})}
+    assert write_tables(tables, link, "csv", overwrite=True) == ((link, 1),)
+    assert link.is_symlink()
+    assert (tmp_path / "data").read_text() == "trial_id\nt\n"
+
+
+def test_a_link_to_what_is_not_there_yet_makes_it(tmp_path: Path) -> None:
+    link = tmp_path / "page.html"
+    link.symlink_to("later.html")
+    write_page(page, link, "the page")
+    assert link.is_symlink()
+    assert (tmp_path / "later.html").read_text() == "new"
+
+
+@pytest.mark.parametrize("inner", [".", "reports"])
+def test_a_link_in_an_archive_is_not_followed(tmp_path: Path, link: Path, inner: str) -> None:
+    folder = tmp_path / "archive" / inner
+    folder.mkdir(parents=True)
+    (tmp_path / "archive" / "campaign.json").write_text("{}")
+    stranger = folder / "report.html"
+    stranger.symlink_to(link)
+    write_page(page, stranger, "the report")
+    assert not stranger.is_symlink()
+    assert (stranger.read_text(), link.read_text()) == ("new", "old")
+
+
+def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
+    pipe, link, loop = (tmp_path / name for name in ("pipe.html", "link.html", "loop.html"))
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/null")
+    loop.symlink_to("loop.html")
+    for path, said in ((pipe, "it is no regular file"), (link, "it is no regular file"), (loop, "Too many")):
+        with pytest.raises(ArchiveError, match=f"{path}: the page cannot be written: {said}"):
+            write_page(page, path, "the page")
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert loop.is_symlink()
+
+
+def test_other_names_are_as_they_are(tmp_path: Path) -> None:
+    for name in ("absent.html", "absent/page.html", "."):
+        assert where_it_leads(tmp_path / name) == tmp_path / name
