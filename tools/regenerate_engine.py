@@ -102,7 +102,7 @@ def models_of(schema: str) -> str:
         arguments = [
             *("--input", str(source), "--input-file-type", "jsonschema", "--output", str(target)),
             *("--output-model-type", "pydantic_v2.BaseModel", "--target-python-version", "3.11"),
-            *("--class-name", "Messages", "--extra-fields", "forbid", "--enable-faux-immutability"),
+            *("--class-name", "Messages", "--base-class", "flowsweep.frozen.Frozen"),
             *("--use-annotated", "--use-standard-collections", "--use-union-operator", "--use-double-quotes"),
             *("--use-schema-description", "--use-field-description", "--use-one-literal-as-default"),
             *("--enum-field-as-literal", "all", "--field-constraints", "--keep-model-order"),
@@ -110,8 +110,7 @@ def models_of(schema: str) -> str:
         ]
         command = [str(Path(sys.executable).parent / "datamodel-codegen"), *arguments]
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-        # Few of them are used by any one command.
-        return target.read_text().replace("frozen=True,", "frozen=True,\n        defer_build=True,")
+        return target.read_text()
 
 
 def with_named_variants(schema: dict[str, Any]) -> dict[str, Any]:
@@ -138,6 +137,9 @@ def with_named_variants(schema: dict[str, Any]) -> dict[str, Any]:
         definitions[test]["properties"]["cpus"]["items"] = {"type": "integer"}
     for test in ("RttTest", "PathTest"):
         definitions[test]["properties"]["sizes_bytes"]["items"] = {"type": "integer"}
+    for model in (schema, *definitions.values()):
+        if model.get("additionalProperties") is False:
+            del model["additionalProperties"]  # `Frozen` says so of all.
     return schema
 
 
