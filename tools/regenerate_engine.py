@@ -130,17 +130,26 @@ def with_named_variants(schema: dict[str, Any]) -> dict[str, Any]:
         for variant in variants:
             name = "".join(word.title() for word in variant["properties"]["type"]["const"].split("_"))
             name = name + union_name if name in definitions or union_name == "Test" else name
-            definitions[name] = variant
+            definitions[name] = _as_subclass(variant, definitions)
             references.append({"$ref": f"#/$defs/{name}"})
         union |= {"oneOf": references, "discriminator": {"propertyName": "type"}}
-    for test in ("TcpTest", "UdpTest"):
-        definitions[test]["properties"]["cpus"]["items"] = {"type": "integer"}
+    definitions["UdpTest"]["properties"]["cpus"]["items"] = {"type": "integer"}
     for test in ("RttTest", "PathTest"):
         definitions[test]["properties"]["sizes_bytes"]["items"] = {"type": "integer"}
     for model in (schema, *definitions.values()):
         if model.get("additionalProperties") is False:
             del model["additionalProperties"]  # `Frozen` says so of all.
     return schema
+
+
+def _as_subclass(variant: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A variant that has all fields of a definition, and no other: a subclass of it that adds `type`."""
+    fields = {name: field for name, field in variant["properties"].items() if name != "type"}
+    for name, definition in definitions.items():
+        if definition.get("properties") == fields:
+            added = {"properties": {"type": variant["properties"]["type"]}, "required": ["type"]}
+            return {"description": variant["description"], "allOf": [{"$ref": f"#/$defs/{name}"}, added]}
+    return variant
 
 
 if __name__ == "__main__":

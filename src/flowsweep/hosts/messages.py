@@ -238,27 +238,11 @@ class Failed(Frozen):
     """
 
 
-class FailedEvent(Frozen):
+class FailedEvent(Failed):
     """
     The end of a trial that never ran.
     """
 
-    kind: str
-    """
-    A word that programs can compare: `window_clipped`, `connect_timeout`, ….
-    """
-    message: str
-    """
-    What happened, with addresses and numbers, and what to do.
-    """
-    phase: Phase
-    """
-    Where it was.
-    """
-    trial: str
-    """
-    The trial.
-    """
     type: Literal["failed"] = "failed"
 
 
@@ -1346,101 +1330,12 @@ class TcpSettings(Frozen):
     """
 
 
-class TcpTest(Frozen):
+class TcpTest(TcpSettings):
     """
     Bulk TCP connections.
     """
 
-    clip_allowed: bool
-    """
-    Run even if the kernel grants less than was asked for.
-    """
-    congestion: str | None = None
-    """
-    Congestion control; the host's default if absent.
-    """
-    connect_timeout_us: Annotated[int, Field(ge=0)]
-    """
-    How long connecting and the handshakes of all flows may take.
-    """
-    cpus: list[int]
-    """
-    CPUs the flows' threads are bound to, in turn; unbound if empty.
-    """
-    drain_timeout_us: Annotated[int, Field(ge=0)]
-    """
-    How long the sink may need to read what is still under way once the source has stopped.
-    """
-    dscp: Annotated[int | None, Field(ge=0, le=255)] = None
-    """
-    Differentiated services code point, 0 to 63.
-    """
-    duration_us: Annotated[int, Field(ge=0)]
-    """
-    How long the source sends once every flow runs.
-    """
-    encryption: Encryption
-    """
-    What protects the flows on the path.
-    """
-    family: Annotated[int | None, Field(ge=0, le=255)] = None
-    """
-    4 or 6: the IP version to use; either if absent.
-    """
-    flows: Annotated[int, Field(ge=0)]
-    """
-    Parallel connections.
-    """
-    fwmark: Annotated[int | None, Field(ge=0)] = None
-    """
-    Mark of this end's packets (`SO_MARK`), for which it needs `CAP_NET_ADMIN`; none if absent.
-    """
-    length_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes handed to one write or read.
-    """
-    mode: Mode
-    """
-    How bytes get into and out of the kernel.
-    """
-    mss_bytes: Annotated[int | None, Field(ge=0)] = None
-    """
-    `TCP_MAXSEG`, in bytes.
-    """
-    no_delay: bool
-    """
-    `TCP_NODELAY`.
-    """
-    pacing_rate_bps: Annotated[int | None, Field(ge=0)] = None
-    """
-    Rate the kernel paces at, per flow, in bit/s (`SO_MAX_PACING_RATE`).
-    """
-    pad_us: Annotated[int, Field(ge=0)]
-    """
-    How much longer it sends, so that the sink's last bin is whole.
-    """
-    rate_bps: Annotated[int | None, Field(ge=0)] = None
-    """
-    Rate the application writes at, per flow, in bit/s; as fast as it can if absent.
-    """
-    sample_interval_us: Annotated[int, Field(ge=0)]
-    """
-    How often both ends record.
-    """
-    silence_timeout_us: Annotated[int, Field(ge=0)]
-    """
-    How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
-    """
     type: Literal["tcp"] = "tcp"
-    until: Until | None = None
-    """
-    When a source ends before `duration_us`; never if absent.
-    """
-    window_bytes: Annotated[int | None, Field(ge=0)] = None
-    """
-    Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
-    absent.
-    """
 
 
 class UdpCounts(Frozen):
