@@ -13,20 +13,12 @@ from flowsweep.archive.digests import IN_NAME
 from flowsweep.archive.format_2 import with_keys_of_today
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.frozen import Frozen
+from flowsweep.hosts.columns import COLUMNS
 from flowsweep.run.outcome import Missed, TrialRecord
 
-OF_TESTS = (
-    "datagrams",
-    "histograms",
-    "echoes",
-    "hops",
-    "trains",
-    "subflows",
-    "quic",
-    "streams",
-    "storage",
-    "devices",
-)
+_OF_ALL = ("samples", "cpu")
+"""Tables of the engines that every test may have."""
+OF_TESTS = tuple(name for name in COLUMNS if name not in _OF_ALL)
 """Tables that only some tests fill."""
 TABLES = ("samples", "flows", "cpu", "counters", "links", *OF_TESTS)
 """The tables that have files; `trials` is made from the journal."""
