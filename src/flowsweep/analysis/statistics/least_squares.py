@@ -131,7 +131,7 @@ class Fit:
         squares = weights**2
         freedom = np.full(len(value), float(self.freedom))
         variance = self.variance * squares.sum(axis=1)
-        own_freedom = np.bincount(self._cells, 1 - self.leverages)
+        own_freedom = np.bincount(self._cells, 1 - self.leverages).astype(np.float64)
         known = own_freedom > _SINGULAR
         own_variance = np.zeros(len(known))
         np.divide(np.bincount(self._cells, self.residuals**2), own_freedom, out=own_variance, where=known)
