@@ -12,7 +12,8 @@ from flowsweep.analysis.background.words import mean_share, own_name
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, framed, named_axis, rate_axis, rate_scale
+from flowsweep.figures.frame import LEGEND_ABOVE, named_axis, rate_axis, rate_scale
+from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import series_colours
 from flowsweep.figures.trials import TrialGroup, facts, point_of, trial_groups
 from flowsweep.grouping import grouped

@@ -11,7 +11,7 @@ from flowsweep.analysis.axes import axes_needed, level_of, setting_words
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, file_stem
-from flowsweep.figures.frame import framed
+from flowsweep.figures.framed import framed
 from flowsweep.grouping import grouped
 from flowsweep.wording import direction
 

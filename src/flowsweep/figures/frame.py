@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-import plotly.graph_objects as go
-
 from flowsweep.figures.axis import NOT_SET, DrawnAxis, Value
-from flowsweep.figures.theme import figure
 from flowsweep.units import RATE_UNITS
 
 MOST_TICKS = 6
@@ -55,11 +52,6 @@ PLATEAU_SHADE = "rgba(122,130,138,0.25)"
 """Of the interval in which a plateau begins."""
 THEORY_COLOUR = "#7A828A"
 """Of lines that were computed and not measured, on white and on black."""
-
-
-def framed(traces: Sequence[object], **layout: object) -> go.Figure:
-    """Make a figure with room for its axes and the legend above, and whatever its layout has of its own."""
-    return figure(traces, **{"legend": LEGEND_ABOVE, "margin": MARGIN, **layout})
 
 
 def legend_of(axis: DrawnAxis, count: int) -> dict[str, object]:

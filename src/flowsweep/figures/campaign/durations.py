@@ -10,7 +10,8 @@ from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, framed, margin_band, named_axis
+from flowsweep.figures.frame import HEADROOM, margin_band, named_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import CATEGORIES
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped

@@ -8,15 +8,8 @@ import plotly.graph_objects as go
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps, file_stem
-from flowsweep.figures.frame import (
-    HEADROOM,
-    RateScale,
-    framed,
-    legend_of,
-    named_axis,
-    rate_scale,
-    series_name,
-)
+from flowsweep.figures.frame import HEADROOM, RateScale, legend_of, named_axis, rate_scale, series_name
+from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped

@@ -12,7 +12,8 @@ from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.monitors.series import Course, Key, Silence, courses, silences
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import framed, named_axis, rate_axis, rate_scale
+from flowsweep.figures.frame import named_axis, rate_axis, rate_scale
+from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import FAILED_MARK, series_colours
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.plan.monitors.model import Monitor

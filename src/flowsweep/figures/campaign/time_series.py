@@ -12,13 +12,13 @@ from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (
     MOST_ABOVE,
     RateScale,
-    framed,
     legend_of,
     named_axis,
     rate_axis,
     rate_scale,
     series_name,
 )
+from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import FAILED_MARK, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, moment, point_of, trial_groups
 from flowsweep.grouping import grouped

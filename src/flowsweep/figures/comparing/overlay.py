@@ -11,13 +11,8 @@ from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.figures.axis import DrawnAxis, Value, position
 from flowsweep.figures.comparing.points import ComparedPoints, compared_of, compared_row, in_both
 from flowsweep.figures.drawing import Drawn, file_stem
-from flowsweep.figures.frame import (
-    RateScale,
-    framed,
-    rate_axis,
-    rate_scale,
-    scaled_axis,
-)
+from flowsweep.figures.frame import RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.line import trace_name
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels

@@ -6,13 +6,8 @@ from html import escape
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import DrawnAxis, position
-from flowsweep.figures.frame import (
-    RateScale,
-    framed,
-    rate_axis,
-    rate_scale,
-    scaled_axis,
-)
+from flowsweep.figures.frame import RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.grid.cells import Cell, cell, placed
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow
 from flowsweep.figures.theme import FAILED_MARK, series_colours, symbol

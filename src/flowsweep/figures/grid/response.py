@@ -9,14 +9,8 @@ from flowsweep.analysis.findings.plateau.searched import FLOWS, LEVEL, PlateauSe
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import (
-    THEORY_COLOUR,
-    RateScale,
-    framed,
-    rate_axis,
-    rate_scale,
-    scaled_axis,
-)
+from flowsweep.figures.frame import THEORY_COLOUR, RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.grid.search import SEARCHED_AXES, shaded_interval, shaded_words
 from flowsweep.figures.theme import BLUE, GREEN, VERMILION
 from flowsweep.schedule.search.curve import Curve, curve_of

@@ -18,7 +18,8 @@ from flowsweep.analysis.findings.plateau.searched import (
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import PLATEAU_SHADE, framed, named_axis, scaled_axis
+from flowsweep.figures.frame import PLATEAU_SHADE, named_axis, scaled_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.schedule.search.plateau import End
 from flowsweep.wording import counted, format_margin, format_rate, format_size

@@ -12,14 +12,8 @@ from flowsweep.analysis.findings.finding import FigureKind
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.figures.axis import FLOWS, DrawnAxis
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import (
-    THEORY_COLOUR,
-    RateScale,
-    framed,
-    named_axis,
-    rate_axis,
-    rate_scale,
-)
+from flowsweep.figures.frame import THEORY_COLOUR, RateScale, named_axis, rate_axis, rate_scale
+from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped

@@ -16,7 +16,8 @@ from flowsweep.analysis.tests.udp.rate_search import (
     was_not_sent,
 )
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import RateScale, framed, named_axis, rate_axis, rate_scale
+from flowsweep.figures.frame import RateScale, named_axis, rate_axis, rate_scale
+from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.grouping import grouped
 from flowsweep.wording import format_rate, format_share

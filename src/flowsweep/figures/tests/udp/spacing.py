@@ -11,7 +11,8 @@ from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.figures.axis import FLOWS, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import framed, named_axis
+from flowsweep.figures.frame import named_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.tests.udp.offered import RATES
 from flowsweep.figures.theme import series_colours
 from flowsweep.figures.trials import TrialGroup, trial_groups
