@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+from against.command import options
 from against.machine import Machine
 from against.page import write_into_page
 from flowsweep.analysis import summarised
@@ -42,9 +43,7 @@ NUMBERS = (
 
 def main() -> int:
     """Measure, print and write the figures; 1 if a limit was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--rows", type=lambda text: int(float(text)), default=ROWS)
     parser.add_argument("--folder", type=Path, help="of the archive; kept")
     parser.add_argument("--rounds", type=int, default=ROUNDS)

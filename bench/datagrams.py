@@ -8,7 +8,6 @@ from that a table of docs/explanation/benchmarks.md. As root on a quiet machine:
 --quick one, and nothing is written.
 """
 
-import argparse
 import random
 import shutil
 import sys
@@ -16,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from against.command import options
 from against.compare import geometric_ratio
 from against.contender import RunError
 from against.datagrams import DatagramSender, Delivered, OurDatagrams, datagram_peers
@@ -51,9 +51,7 @@ class _Candidate:
 
 def main() -> int:
     """Measure, print the table, write it; 1 if a target was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PATH", help="another peer")
     parser.add_argument("--rounds", type=int, default=5, help="at least 2")
     parser.add_argument("--seconds", type=float, default=2.0, help="of one run, after the warm-up")

@@ -8,7 +8,6 @@ the figures with facts of the machine to bench/results/findings-cost.json, and a
 docs/explanation/benchmarks.md.
 """
 
-import argparse
 import os
 import random
 import subprocess
@@ -21,11 +20,10 @@ from statistics import median, quantiles
 
 from pydantic import BaseModel, ConfigDict
 
+from against.command import options_with_rounds, told
 from against.machine import Machine
-from against.page import write_into_page
 from report_campaign import write_campaign
 
-RESULT = Path(__file__).parent / "results" / "findings-cost.json"
 COMMANDS = ("summary", "findings")
 MOST = 3.0
 """Times as long as the summary."""
@@ -59,22 +57,13 @@ class FindingsResult(BaseModel):
 
 def main() -> int:
     """Measure, print and write the figures; 1 if the limit was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=7, help="at least 3")
-    parser.add_argument("--dry", action="store_true", help="writes nothing")
-    arguments = parser.parse_args()
+    arguments = options_with_rounds(__doc__, rounds=7).parse_args()
     machine = Machine.now()
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder) / "archive"
         trials = write_campaign(archive)
         result = _measured(machine, trials, archive, arguments.rounds)
-    print(part(result))
-    if not arguments.dry:
-        RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        write_into_page("findings_cost", part(result))
-    return int(not result.met)
+    return told("findings_cost", result, part(result), dry=arguments.dry)
 
 
 def _measured(machine: Machine, trials: int, archive: Path, rounds: int) -> FindingsResult:

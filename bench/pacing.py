@@ -6,10 +6,10 @@ Writes the figures with facts of the machine to bench/results/pacing.json, and f
 docs/explanation/benchmarks.md. As root on a quiet machine: half a minute.
 """
 
-import argparse
 import asyncio
 import sys
 
+from against.command import options
 from against.datagrams import LENGTH_BYTES, datagram_sweep
 from against.engine import one_trial
 from against.machine import Machine
@@ -24,9 +24,7 @@ EVEN, TOLERANCE, RATE_ERROR, BURST = 0.9, 0.1, 0.001, 64
 
 def main() -> int:
     """Measure, print the table, write it; 1 if a target was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--quick", action="store_true", help="trials of 3 s; writes nothing")
     arguments = parser.parse_args()
     machine = Machine.now()

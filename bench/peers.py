@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from against.command import options
 from against.contender import KINDS, Contender
 from against.engine import SAMPLE_INTERVAL_S, Engine
 from against.iperf2 import iperf2_peers
@@ -66,9 +67,7 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument(
         "--peer", action="append", default=[], metavar="NAME=PATH", help="another peer; repeatable"
     )

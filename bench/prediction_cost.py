@@ -7,7 +7,6 @@ figures with facts of the machine to bench/results/prediction-cost.json, and a p
 docs/explanation/benchmarks.md.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -18,10 +17,9 @@ from statistics import median, quantiles
 
 from pydantic import BaseModel, ConfigDict
 
+from against.command import options_with_rounds, told
 from against.machine import Machine
-from against.page import write_into_page
 
-RESULT = Path(__file__).parent / "results" / "prediction-cost.json"
 PROGRAM = str(Path(sys.executable).with_name("flowsweep"))
 POINTS = 1_000
 MOST_S = 2.0
@@ -65,12 +63,7 @@ class PredictionResult(BaseModel):
 
 def main() -> int:
     """Measure, print and write the figures; 1 if the limit was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=7, help="at least 3")
-    parser.add_argument("--dry", action="store_true", help="writes nothing")
-    arguments = parser.parse_args()
+    arguments = options_with_rounds(__doc__, rounds=7).parse_args()
     machine = Machine.now()
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "plan.toml"
@@ -81,11 +74,7 @@ def main() -> int:
     result = PredictionResult(
         machine=machine, points=POINTS, took_s=took_s, median_s=median(took_s), met=median(took_s) <= MOST_S
     )
-    print(part(result))
-    if not arguments.dry:
-        RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        write_into_page("prediction_cost", part(result))
-    return int(not result.met)
+    return told("prediction_cost", result, part(result), dry=arguments.dry)
 
 
 def _predict(plan: Path) -> float:

@@ -8,7 +8,6 @@ developer tools attached, as by a test, Plotly's script takes twice as long to b
 facts of the machine to bench/results/report-cost.json, and a part of docs/explanation/benchmarks.md.
 """
 
-import argparse
 import json
 import os
 import sys
@@ -22,11 +21,10 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 from pydantic import BaseModel, ConfigDict
 
+from against.command import options, told
 from against.machine import Machine
-from against.page import write_into_page
 from report_campaign import write_campaign
 
-RESULT = Path(__file__).parent / "results" / "report-cost.json"
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 MOST_BYTES = 25_000_000
@@ -75,9 +73,7 @@ class ReportResult(BaseModel):
 
 def main() -> int:
     """Measure, print and write the figures; 1 if a limit was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave archive and report there")
     arguments = parser.parse_args()
     machine = Machine.now()
@@ -87,10 +83,7 @@ def main() -> int:
         if not archive.exists():
             write_campaign(archive)
         result = _measured(machine, archive, report)
-    print(part(result))
-    RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    write_into_page("report_cost", part(result))
-    return int(not result.met)
+    return told("report_cost", result, part(result))
 
 
 def _measured(machine: Machine, archive: Path, report: Path) -> ReportResult:

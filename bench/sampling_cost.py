@@ -6,17 +6,17 @@ Runs the two in pairs, in drawn order, observed as bench/peers.py does. Writes t
 machine to bench/results/sampling-cost.json, and a line of docs/explanation/benchmarks.md.
 """
 
-import argparse
 import random
 import sys
 from statistics import median
 
+from against.command import options, told
 from against.compare import geometric_ratio
 from against.engine import Engine
 from against.machine import Machine
 from against.model import SamplingResult
 from against.observer import Observation, Window
-from against.page import SAMPLING_RESULT, sampling_part, write_into_page
+from against.page import sampling_part
 from against.path import bench_paths
 from against.rounds import WARM_UP_S, observed_flows
 from flowsweep.defaults import LENGTH_BYTES
@@ -32,9 +32,7 @@ SEED = 20010829
 
 def main() -> int:
     """Measure, print and write the figures; 1 if the limit was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--pairs", type=int, default=20, help="at least 2")
     parser.add_argument("--seconds", type=float, default=2.2, help="of one run, after the warm-up")
     parser.add_argument("--quick", action="store_true", help="4 pairs of 1 s; writes nothing")
@@ -60,11 +58,7 @@ def main() -> int:
         met=ratio >= LIMIT and low >= LOW_LIMIT,
         goodputs_bps=tuple((sparse.goodput_bps, dense.goodput_bps) for sparse, dense in seen),
     )
-    print(sampling_part(result))
-    if not arguments.quick:
-        SAMPLING_RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        write_into_page("sampling_cost", sampling_part(result))
-    return int(not result.met)
+    return told("sampling_cost", result, sampling_part(result), dry=arguments.quick)
 
 
 def _pairs(pairs: int, window: Window) -> list[tuple[Observation, Observation]]:

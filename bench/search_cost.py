@@ -7,25 +7,22 @@ Writes the figures with facts of the machine to bench/results/search-cost.json, 
 docs/explanation/benchmarks.md.
 """
 
-import argparse
 import math
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median, quantiles
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from against.command import options_with_rounds, told
 from against.machine import Machine
-from against.page import write_into_page
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import WindowSearch
 from flowsweep.schedule.search.plateau import decide
 from flowsweep.schedule.search.tried import Tried
 
-RESULT = Path(__file__).parent / "results" / "search-cost.json"
 TRIALS = 500
 NOISE = 0.03
 SHARPNESS = 4.0
@@ -50,12 +47,7 @@ class SearchResult(BaseModel):
 
 def main() -> int:
     """Measure, print and write the figures; 1 if the limit was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=21, help="at least 3")
-    parser.add_argument("--dry", action="store_true", help="writes nothing")
-    arguments = parser.parse_args()
+    arguments = options_with_rounds(__doc__, rounds=21).parse_args()
     machine = Machine.now()
     tried, choose = _searched()
     took_s = tuple(_timed(choose) for _ in range(arguments.rounds))
@@ -67,11 +59,7 @@ def main() -> int:
         median_s=median(took_s),
         met=median(took_s) <= MOST_S,
     )
-    print(part(result))
-    if not arguments.dry:
-        RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        write_into_page("search_cost", part(result))
-    return int(not result.met)
+    return told("search_cost", result, part(result), dry=arguments.dry)
 
 
 def _searched() -> tuple[tuple[Tried, ...], Callable[[], object]]:

@@ -7,7 +7,6 @@ round. The archive has 60 trials, which a lab has run before. Writes the figures
 bench/results/startup.json, and a part of docs/explanation/benchmarks.md.
 """
 
-import argparse
 import random
 import subprocess
 import sys
@@ -20,11 +19,10 @@ from statistics import median, quantiles
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from against.command import options_with_rounds, told
 from against.machine import Machine
-from against.page import write_into_page
 
 ROOT = Path(__file__).parents[1]
-RESULT = Path(__file__).parent / "results" / "startup.json"
 SEED = 20260823
 LONGEST_S = 120
 PROGRAM = str(Path(sys.executable).with_name("flowsweep"))
@@ -88,22 +86,14 @@ class StartupResult(BaseModel):
 
 def main() -> int:
     """Measure, print and write the figures; 1 if a limit was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=11, help="at least 3")
+    parser = options_with_rounds(__doc__, rounds=11)
     parser.add_argument("--archive", type=Path, metavar="DIR", help="of 60 trials; made if absent")
-    parser.add_argument("--dry", action="store_true", help="writes nothing")
     arguments = parser.parse_args()
     machine = Machine.now()
     with tempfile.TemporaryDirectory() as folder:
         archive = arguments.archive or _campaign(Path(folder))
         result = _measured(machine, _commands(archive), arguments.rounds)
-    print(part(result))
-    if not arguments.dry:
-        RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        write_into_page("startup", part(result))
-    return int(not result.met)
+    return told("startup", result, part(result), dry=arguments.dry)
 
 
 def _campaign(folder: Path) -> Path:

@@ -108,7 +108,7 @@ def models_of(schema: str) -> str:
         arguments = [
             *("--input", str(source), "--input-file-type", "jsonschema", "--output", str(target)),
             *("--output-model-type", "pydantic_v2.BaseModel", "--target-python-version", "3.11"),
-            *("--class-name", "Messages", "--extra-fields", "forbid", "--enable-faux-immutability"),
+            *("--class-name", "Messages", "--base-class", "flowsweep.frozen.Frozen"),
             *("--use-annotated", "--use-standard-collections", "--use-union-operator", "--use-double-quotes"),
             *("--use-schema-description", "--use-field-description", "--use-one-literal-as-default"),
             *("--enum-field-as-literal", "all", "--field-constraints", "--keep-model-order"),
@@ -116,8 +116,7 @@ def models_of(schema: str) -> str:
         ]
         command = [str(Path(sys.executable).parent / "datamodel-codegen"), *arguments]
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-        # Few of them are used by any one command.
-        return target.read_text().replace("frozen=True,", "frozen=True,\n        defer_build=True,")
+        return target.read_text()
 
 
 def with_named_variants(schema: dict[str, Any]) -> dict[str, Any]:
@@ -137,14 +136,26 @@ def with_named_variants(schema: dict[str, Any]) -> dict[str, Any]:
         for variant in variants:
             name = "".join(word.title() for word in variant["properties"]["type"]["const"].split("_"))
             name = name + union_name if name in definitions or union_name == "Test" else name
-            definitions[name] = variant
+            definitions[name] = _as_subclass(variant, definitions)
             references.append({"$ref": f"#/$defs/{name}"})
         union |= {"oneOf": references, "discriminator": {"propertyName": "type"}}
-    for test in ("TcpTest", "UdpTest"):
-        definitions[test]["properties"]["cpus"]["items"] = {"type": "integer"}
+    definitions["UdpTest"]["properties"]["cpus"]["items"] = {"type": "integer"}
     for test in ("RttTest", "PathTest"):
         definitions[test]["properties"]["sizes_bytes"]["items"] = {"type": "integer"}
+    for model in (schema, *definitions.values()):
+        if model.get("additionalProperties") is False:
+            del model["additionalProperties"]  # `Frozen` says so of all.
     return schema
+
+
+def _as_subclass(variant: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A variant that has all fields of a definition, and no other: a subclass of it that adds `type`."""
+    fields = {name: field for name, field in variant["properties"].items() if name != "type"}
+    for name, definition in definitions.items():
+        if definition.get("properties") == fields:
+            added = {"properties": {"type": variant["properties"]["type"]}, "required": ["type"]}
+            return {"description": variant["description"], "allOf": [{"$ref": f"#/$defs/{name}"}, added]}
+    return variant
 
 
 if __name__ == "__main__":

@@ -299,7 +299,7 @@ SESSION_STRAY_MAX_BYTES = 16 << 20
 """What an engine may say of trials that nobody follows (any more)."""
 TRIAL_BYTES_LEAST = 16 << 20
 """What an engine may say of a trial, whatever was asked; above that it is what was asked: rows of samples of
-1 KiB (they have 0.7), and of other tables as `flowsweep.run.report_limits` says."""
+1 KiB (they have 0.7), and of other tables as `flowsweep.run.report_allowance` says."""
 TRIAL_BYTES_MOST = 16 << 30
 """An engine keeps 4 GiB of samples itself, which are 9 GB as Arrow."""
 TRIAL_EVENTS_LEAST = 256

@@ -14,7 +14,7 @@ from flowsweep.defaults import (
     SESSION_REQUEST_TIMEOUT_S,
 )
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.report_limits import allowance_of
+from flowsweep.run.report_allowance import allowance_of
 from flowsweep.run.traffic import own_traffic
 from hostile_support import (
     DEADLINES,

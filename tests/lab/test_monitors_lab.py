@@ -197,7 +197,7 @@ def test_what_asks_ends_with_a_controller_that_is_killed(world: Router, tmp_path
     try:
         wait_until(lambda: finished_trials(archive) > 0, timeout_s=90)
         children = descendants(command.pid)
-        assert any("snmp_process" in words for words in children.values())
+        assert any("snmp_poller" in words for words in children.values())
         assert any("flowsweep-begin" in words for words in children.values())
     finally:
         command.kill()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowsweep.plan.searching.model import RateSearch
-from flowsweep.schedule.search.halving import first_rate_bps, next_rate_bps
+from flowsweep.schedule.search.rate import first_rate_bps, next_rate_bps
 
 
 @st.composite

@@ -13,6 +13,7 @@ from flowsweep.archive import create_archive
 from flowsweep.run.outcome import End, Failure, Status, TrialOutcome, TrialRecord
 from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule import TcpParameters, Trial
+from flowsweep.schedule.parameters import Parameters
 
 SECOND_NS = 1_000_000_000
 STARTED_AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -64,6 +65,22 @@ def make_trial(  # the axes of a plan, each with a default
     if window_sums_asked_bytes is None and trial.window_sum_bytes is not None:
         return trial.model_copy(update={"window_sums_asked_bytes": (trial.window_sum_bytes,)})
     return trial
+
+
+BULK: dict[str, Any] = {
+    "flows": 1, "window_send_bytes": None, "window_recv_bytes": None, "length_bytes": 1 << 18,
+    "omit_ns": 0, "interval_ns": SECOND_NS, "sample_interval_ns": SECOND_NS, "rate_bps": None, "dscp": None,
+    "affinity": (), "family": None, "clip_allowed": False, "drain_timeout_ns": 10 * SECOND_NS,
+}  # fmt: skip
+"""What the parameters of all tests have that send for a time, but for that time."""
+
+
+def trial_of(parameters: Parameters, *, sweep: str, repeat: int = 1, src: str = "a", dst: str = "b") -> Trial:
+    """Make a trial of any test from one host to another, with nothing of its own but its parameters."""
+    return Trial(
+        sweep=sweep, repeat=repeat, src=src, dst=dst, sources=(src,), sinks=(dst,), test=parameters.test,
+        simultaneous=False, parameters=parameters, window_sums_asked_bytes=(), window_capped=False,
+    )  # fmt: skip
 
 
 def make_parameters(*, window_bytes: int | None = None, **changes: Any) -> TcpParameters:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from analysis_support import SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples
+from analysis_support import BULK, SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples, trial_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import Failure, TrialOutcome
 from flowsweep.run.tables import COUNTERS_SCHEMA
@@ -41,19 +41,13 @@ class Stream:
 
 def make_udp_trial(**changes: Any) -> Trial:
     """Make a trial of 4 s with datagrams of 1000 bytes; keywords not its own go to its parameters."""
-    own = {"sweep": "datagrams", "repeat": 1, "src": "a", "dst": "b"}
+    own: dict[str, Any] = {"sweep": "datagrams", "repeat": 1, "src": "a", "dst": "b"}
     own |= {name: changes.pop(name) for name in tuple(changes) if name in own}
-    settings: dict[str, Any] = {
-        "flows": 1, "window_send_bytes": None, "window_recv_bytes": None, "length_bytes": LENGTH_BYTES,
-        "duration_ns": 4 * SECOND_NS, "omit_ns": 0, "interval_ns": SECOND_NS,
-        "sample_interval_ns": SECOND_NS, "rate_bps": 8_000_000, "spacing_ns": None, "dscp": None,
-        "affinity": (), "family": None, "gso": True, "gro": False, "clip_allowed": False,
-        "drain_timeout_ns": SECOND_NS // 2,
+    settings = BULK | {
+        "duration_ns": 4 * SECOND_NS, "length_bytes": LENGTH_BYTES, "rate_bps": 8_000_000,
+        "spacing_ns": None, "gso": True, "gro": False, "drain_timeout_ns": SECOND_NS // 2,
     }  # fmt: skip
-    return Trial(
-        **own, sources=(own["src"],), sinks=(own["dst"],), test="udp", simultaneous=False,
-        parameters=UdpParameters(**(settings | changes)), window_sums_asked_bytes=(), window_capped=False,
-    )  # fmt: skip
+    return trial_of(UdpParameters(**(settings | changes)), **own)
 
 
 def make_udp_outcome(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from analysis_support import SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples
+from analysis_support import BULK, SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples, trial_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Trial
@@ -17,20 +17,13 @@ JOB_BYTES = 40_000_000
 
 def make_file_trial(*, repeat: int = 1, **changes: Any) -> Trial:
     """Make a trial of one file from "a" to "b"; further keywords go to its parameters."""
-    settings: dict[str, Any] = {
-        "flows": 1, "window_send_bytes": None, "window_recv_bytes": None, "length_bytes": 1 << 18,
-        "duration_ns": 60 * SECOND_NS, "omit_ns": 0, "interval_ns": SECOND_NS,
-        "sample_interval_ns": SECOND_NS, "dscp": None, "affinity": (), "family": None,
-        "clip_allowed": False, "drain_timeout_ns": 300 * SECOND_NS, "congestion": "cubic",
+    own = {
+        "duration_ns": 60 * SECOND_NS, "drain_timeout_ns": 300 * SECOND_NS, "congestion": "cubic",
         "pacing_rate_bps": None, "mss_bytes": None, "no_delay": False, "fwmark": None, "part": "whole",
         "cache": "direct", "sync": "file", "files": 1, "file_size_bytes": JOB_BYTES, "content": "random",
         "verify": "received", "existing": None,
     }  # fmt: skip
-    return Trial(
-        sweep="files", repeat=repeat, src="a", dst="b", sources=("a",), sinks=("b",), test="file",
-        simultaneous=False, parameters=FileParameters(**(settings | changes)),
-        window_sums_asked_bytes=(), window_capped=False,
-    )  # fmt: skip
+    return trial_of(FileParameters(**(BULK | own | changes)), sweep="files", repeat=repeat)
 
 
 @dataclass(frozen=True)

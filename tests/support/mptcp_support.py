@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from analysis_support import SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples
+from analysis_support import BULK, SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples, trial_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import Failure, TrialOutcome
 from flowsweep.schedule import Trial
@@ -18,18 +18,11 @@ SECONDS = 4
 
 def make_mptcp_trial(*, repeat: int = 1, **changes: Any) -> Trial:
     """Make a trial of 4 s from "a" to "b"; further keywords go to its parameters."""
-    settings: dict[str, Any] = {
-        "flows": 1, "window_send_bytes": None, "window_recv_bytes": None, "length_bytes": 1 << 18,
-        "duration_ns": SECONDS * SECOND_NS, "omit_ns": 0, "interval_ns": SECOND_NS,
-        "sample_interval_ns": SECOND_NS, "rate_bps": None, "dscp": None, "affinity": (), "family": None,
-        "clip_allowed": False, "drain_timeout_ns": 10 * SECOND_NS, "congestion": "cubic",
-        "no_delay": False, "fwmark": None, "subflows": None,
+    own = {
+        "duration_ns": SECONDS * SECOND_NS, "congestion": "cubic", "no_delay": False, "fwmark": None,
+        "subflows": None,
     }  # fmt: skip
-    return Trial(
-        sweep="paths", repeat=repeat, src="a", dst="b", sources=("a",), sinks=("b",), test="mptcp",
-        simultaneous=False, parameters=MptcpParameters(**(settings | changes)),
-        window_sums_asked_bytes=(), window_capped=False,
-    )  # fmt: skip
+    return trial_of(MptcpParameters(**(BULK | own | changes)), sweep="paths", repeat=repeat)
 
 
 def make_mptcp_outcome(

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from analysis_support import STARTED_AT
+from analysis_support import STARTED_AT, trial_of
 from flowsweep.archive import Tables, tables_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
@@ -156,10 +156,7 @@ def path_trial(repeat: int = 1) -> Trial:
         trains=20, train_packets=100, train_bytes=1440, streams=5, stream_packets=100, stream_rates=10,
         seed=1,
     )  # fmt: skip
-    return Trial(
-        sweep="path", repeat=repeat, src="a", dst="b", sources=("a",), sinks=("b",), test="path",
-        simultaneous=False, parameters=parameters, window_sums_asked_bytes=(), window_capped=False,
-    )  # fmt: skip
+    return trial_of(parameters, sweep="path", repeat=repeat)
 
 
 def path_outcome(

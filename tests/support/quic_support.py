@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from analysis_support import SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples
+from analysis_support import BULK, SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples, trial_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Trial
@@ -16,18 +16,11 @@ BYTES_PER_SECOND = 1_000_000
 
 def make_quic_trial(*, repeat: int = 1, **changes: Any) -> Trial:
     """Make a trial of 4 s from "a" to "b"; further keywords go to its parameters."""
-    settings: dict[str, Any] = {
-        "flows": 1, "window_send_bytes": None, "window_recv_bytes": None, "length_bytes": 1 << 18,
-        "duration_ns": SECONDS * SECOND_NS, "omit_ns": 0, "interval_ns": SECOND_NS,
-        "sample_interval_ns": SECOND_NS, "rate_bps": None, "dscp": None, "affinity": (), "family": None,
-        "clip_allowed": False, "drain_timeout_ns": 10 * SECOND_NS, "congestion": "cubic",
-        "streams_per_flow": 1, "stream_window_bytes": None, "datagram_bytes": None, "gso": True,
+    own = {
+        "duration_ns": SECONDS * SECOND_NS, "congestion": "cubic", "streams_per_flow": 1,
+        "stream_window_bytes": None, "datagram_bytes": None, "gso": True,
     }  # fmt: skip
-    return Trial(
-        sweep="quic", repeat=repeat, src="a", dst="b", sources=("a",), sinks=("b",), test="quic",
-        simultaneous=False, parameters=QuicParameters(**(settings | changes)),
-        window_sums_asked_bytes=(), window_capped=False,
-    )  # fmt: skip
+    return trial_of(QuicParameters(**(BULK | own | changes)), sweep="quic", repeat=repeat)
 
 
 def make_quic_outcome(

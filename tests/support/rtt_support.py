@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from analysis_support import SECOND_NS, STARTED_AT, make_end, make_flows, make_samples
+from analysis_support import SECOND_NS, STARTED_AT, make_end, make_flows, make_samples, trial_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 from flowsweep.schedule import RttParameters, Trial
@@ -17,16 +17,13 @@ Question = tuple[int, float | None]
 
 def make_rtt_trial(**changes: Any) -> Trial:
     """Make a trial of 1 s; keywords not its own go to its parameters."""
-    own = {"sweep": "rtt", "repeat": 1, "src": "a", "dst": "b"}
+    own: dict[str, Any] = {"sweep": "rtt", "repeat": 1, "src": "a", "dst": "b"}
     own |= {name: changes.pop(name) for name in tuple(changes) if name in own}
     settings: dict[str, Any] = {
         "duration_ns": SECOND_NS, "echo": "auto", "sizes_bytes": (64,), "every_ns": 10 * MILLISECOND_NS,
         "poisson": False, "seed": 1, "timeout_ns": SECOND_NS, "dscp": None,
     }  # fmt: skip
-    return Trial(
-        **own, sources=(own["src"],), sinks=(own["dst"],), test="rtt", simultaneous=False,
-        parameters=RttParameters(**(settings | changes)), window_sums_asked_bytes=(), window_capped=False,
-    )  # fmt: skip
+    return trial_of(RttParameters(**(settings | changes)), **own)
 
 
 def make_echoes(questions: Sequence[Question], *, echo: str = "udp", size_bytes: int = 64) -> pa.Table:

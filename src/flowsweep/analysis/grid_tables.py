@@ -3,8 +3,8 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import middle
 from flowsweep.analysis.grid_rows import POINT_COLUMNS
+from flowsweep.analysis.quantiles import middle
 
 
 def points(summary: ir.Table, trials: ir.Table) -> ir.Table:

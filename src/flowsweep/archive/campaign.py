@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError
 from pydantic_core import from_json
 
 from flowsweep.archive.folder import UNFINISHED, Folder
@@ -14,6 +14,7 @@ from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.archive.problems import first_problem
 from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.errors import ArchiveError
+from flowsweep.frozen import Frozen
 
 FORMAT = 3
 """Version of the archive's files. A Flowsweep that does not know it leaves the archive alone."""
@@ -27,10 +28,8 @@ _FIRST, _LAST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UT
 """Between which any archive is made; from others' a schedule would be counted for ever."""
 
 
-class Campaign(BaseModel):
+class Campaign(Frozen):
     """A campaign, as it was when its archive was made."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     format: int
     flowsweep_version: str

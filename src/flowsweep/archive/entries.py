@@ -7,25 +7,18 @@ from datetime import datetime
 from sys import intern
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from flowsweep.archive.digests import IN_NAME
 from flowsweep.archive.format_2 import with_keys_of_today
 from flowsweep.archive.imported import ImportedTrial
+from flowsweep.frozen import Frozen
+from flowsweep.hosts.columns import COLUMNS
 from flowsweep.run.outcome import Missed, TrialRecord
 
-OF_TESTS = (
-    "datagrams",
-    "histograms",
-    "echoes",
-    "hops",
-    "trains",
-    "subflows",
-    "quic",
-    "streams",
-    "storage",
-    "devices",
-)
+_OF_ALL = ("samples", "cpu")
+"""Tables of the engines that every test may have."""
+OF_TESTS = tuple(name for name in COLUMNS if name not in _OF_ALL)
 """Tables that only some tests fill."""
 TABLES = ("samples", "flows", "cpu", "counters", "links", *OF_TESTS)
 """The tables that have files; `trials` is made from the journal."""
@@ -49,18 +42,14 @@ Key = tuple[str, int]
 """Of an attempt: trial_id and attempt."""
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class HostsEntry(_Entry):
+class HostsEntry(Frozen):
     """What the engines saw of their hosts."""
 
     kind: Literal["hosts"] = "hosts"
     facts: dict[str, dict[str, Any]]
 
 
-class StartedEntry(_Entry):
+class StartedEntry(Frozen):
     """An attempt began."""
 
     kind: Literal["started"] = "started"
@@ -69,7 +58,7 @@ class StartedEntry(_Entry):
     at: datetime
 
 
-class FinishedEntry(_Entry):
+class FinishedEntry(Frozen):
     """An attempt ended; its data lie in its folder under trials/. A table without rows has no file."""
 
     kind: Literal["finished"] = "finished"
@@ -79,9 +68,9 @@ class FinishedEntry(_Entry):
     cpu_rows: Rows = 0
     counter_rows: Rows = 0
     link_rows: Rows = 0
-    rows_of_tests: dict[TableOfTest, Rows] = {}
+    rows_of_tests: dict[TableOfTest, Rows] = Field(default_factory=dict)
     """Of those of `OF_TESTS` that have rows."""
-    sha256: dict[TableName, Sha256] = {}
+    sha256: dict[TableName, Sha256] = Field(default_factory=dict)
     """Of each table's file; versions before kept none."""
 
     @model_validator(mode="after")
@@ -110,16 +99,16 @@ class FinishedEntry(_Entry):
         return ((self.record.trial_id, self.record.attempt),)
 
 
-class ImportedEntry(_Entry):
+class ImportedEntry(Frozen):
     """Trials of other tools were taken in; their data lie in one folder under trials/, likewise."""
 
     kind: Literal["imported"] = "imported"
     records: Annotated[tuple[ImportedTrial, ...], Field(min_length=1)]
     sample_rows: Rows
     flow_rows: Rows
-    rows_of_tests: dict[TableOfTest, Rows] = {}
+    rows_of_tests: dict[TableOfTest, Rows] = Field(default_factory=dict)
     """Of those of `OF_TESTS` that have rows."""
-    sha256: dict[TableName, Sha256] = {}
+    sha256: dict[TableName, Sha256] = Field(default_factory=dict)
     """Of each table's file; versions before kept none."""
 
     @model_validator(mode="after")
@@ -145,7 +134,7 @@ class ImportedEntry(_Entry):
         return tuple((record.trial_id, 1) for record in self.records)
 
 
-class CompactedEntry(_Entry):
+class CompactedEntry(Frozen):
     """All data so far lie in these files now, and nowhere else."""
 
     kind: Literal["compacted"] = "compacted"
@@ -166,7 +155,7 @@ class CompactedEntry(_Entry):
     streams: tuple[str, ...] = ()
     storage: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
-    sha256: dict[str, Sha256] = {}
+    sha256: dict[str, Sha256] = Field(default_factory=dict)
     """By file; versions before kept none."""
     orphans: tuple[tuple[TrialId, Attempt], ...] = ()
     """Attempts with rows in the files, of which the journal has lost the record: they do not count."""
@@ -187,14 +176,14 @@ class CompactedEntry(_Entry):
         return {table: getattr(self, table) for table in TABLES}
 
 
-class MissedEntry(_Entry):
+class MissedEntry(Frozen):
     """A sweep did not run when it was due."""
 
     kind: Literal["missed"] = "missed"
     missed: Missed
 
 
-class BeginsEntry(_Entry):
+class BeginsEntry(Frozen):
     """The first record of a part of an archive that is not its first: what went before."""
 
     kind: Literal["begins"] = "begins"
@@ -206,14 +195,14 @@ class BeginsEntry(_Entry):
     """Finished in the parts before."""
 
 
-class ContinuedEntry(_Entry):
+class ContinuedEntry(Frozen):
     """The last record of a part: what follows is in the next one."""
 
     kind: Literal["continued"] = "continued"
     part: Part
 
 
-class RetiredEntry(_Entry):
+class RetiredEntry(Frozen):
     """What was measured in this part, which is over, is not kept any longer: a summary is what is left."""
 
     kind: Literal["retired"] = "retired"
@@ -225,7 +214,7 @@ class RetiredEntry(_Entry):
     trials: Rows
 
 
-class DroppedEntry(_Entry):
+class DroppedEntry(Frozen):
     """Data of an attempt, or of imported trials, have changed since they were written: they do not count."""
 
     kind: Literal["dropped"] = "dropped"

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 import pyarrow as pa
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from flowsweep.defaults import (
     IMPORT_FLOWS_MAX,
@@ -15,6 +15,7 @@ from flowsweep.defaults import (
     NAME_MAX_CHARACTERS,
     SECOND_NS,
 )
+from flowsweep.frozen import Frozen
 from flowsweep.plan.model import TimedTest
 from flowsweep.run.outcome import EndRole
 
@@ -38,14 +39,12 @@ _AskedNumber = Annotated[_Number | None, BeforeValidator(_unless_0)]
 _AskedSize = Annotated[_Size | None, BeforeValidator(_unless_0)]
 
 
-class ImportedTrial(BaseModel):
+class ImportedTrial(Frozen):
     """One test of another tool. What its file does not say is null.
 
     Numbers are such that every column of a table holds them, and what is made of them: who imports, and who
     reads an archive, checks them here.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     trial_id: str = Field(max_length=NAME_MAX_CHARACTERS)
     """12 hexadecimal digits: a hash of what the file says."""

@@ -8,11 +8,12 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from flowsweep.archive import disk
 from flowsweep.archive.entries import TrialId
 from flowsweep.archive.folder import Folder
+from flowsweep.frozen import Frozen
 
 LIVE_FILE = "live"
 POINTS_MAX = 300
@@ -33,20 +34,16 @@ class Point(NamedTuple):
     """Goodput since the point before, of all flows of the trial."""
 
 
-class LiveTrial(BaseModel):
+class LiveTrial(Frozen):
     """A trial that runs."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     trial_id: TrialId
     points: Annotated[tuple[Point, ...], Field(max_length=POINTS_MAX)]
     """In the order of time."""
 
 
-class Live(BaseModel):
+class Live(Frozen):
     """The file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     trials: Annotated[tuple[LiveTrial, ...], Field(max_length=TRIALS_MAX)] = ()
 

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from flowsweep.archive import disk
 from flowsweep.archive.folder import Folder
 from flowsweep.defaults import IMPORT_YEARS
 from flowsweep.errors import ArchiveError
+from flowsweep.frozen import Frozen
 
 NOTES_FILE = "notes"
 TEXT_MAX = 500
@@ -36,10 +37,8 @@ def shown_by_clocks(at: datetime) -> datetime:
     return at
 
 
-class Note(BaseModel):
+class Note(Frozen):
     """What happened, and when."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     at: Annotated[datetime, AfterValidator(shown_by_clocks)]
     """When it happened, not when it was written down."""

@@ -12,8 +12,9 @@ from flowsweep.analysis.background.words import mean_share, own_name
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis, rate_scale
-from flowsweep.figures.theme import figure, series_colours
+from flowsweep.figures.frame import LEGEND_ABOVE, named_axis, rate_axis, rate_scale
+from flowsweep.figures.framed import framed
+from flowsweep.figures.theme import series_colours
 from flowsweep.figures.trials import TrialGroup, facts, point_of, trial_groups
 from flowsweep.grouping import grouped
 from flowsweep.wording import format_number, format_rate, format_share
@@ -120,13 +121,10 @@ def _bars(places: Sequence[_Place]) -> go.Figure:
                 hovertemplate="%{text}<extra></extra>",
             )
         )
-    return figure(
+    return framed(
         traces,
         barmode="group",
-        hovermode="closest",
         showlegend=True,
-        legend=LEGEND_ABOVE,
-        margin=MARGIN,
         xaxis={"type": "category", "automargin": True},
         yaxis=rate_axis(scale, "goodput"),
     )
@@ -201,14 +199,12 @@ def _stacked(series: Sequence[_Interval]) -> go.Figure:
                 hovertemplate="%{text}<br>from %{x:.4g} s on<extra></extra>",
             )
         )
-    return figure(
+    return framed(
         traces,
         barmode="stack",
         bargap=0,
-        hovermode="closest",
         showlegend=True,
         legend=LEGEND_ABOVE | {"traceorder": "normal"},
-        margin=MARGIN,
         xaxis=named_axis("time since all of it runs, s", zeroline=True),
         yaxis=rate_axis(scale, "goodput"),
     )

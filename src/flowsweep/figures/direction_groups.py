@@ -11,8 +11,7 @@ from flowsweep.analysis.axes import axes_needed, level_of, setting_words
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
-from flowsweep.figures.theme import figure
+from flowsweep.figures.framed import framed
 from flowsweep.grouping import grouped
 from flowsweep.wording import direction
 
@@ -72,7 +71,7 @@ class PathGroup(Generic[AnyRow]):
             self.direction,
             caption,
             file_stem(self.sweep, self.direction, file_name or kind),
-            figure(traces, legend=LEGEND_ABOVE, margin=MARGIN, **layout),
+            framed(traces, **layout),
             tuple(rows),
         )
 

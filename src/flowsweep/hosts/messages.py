@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from flowsweep.frozen import Frozen
 from typing import Annotated, Any, Literal
 from typing_extensions import TypeAliasType
+from pydantic import Field
 
 
-class AddedTest(BaseModel):
+class AddedTest(Frozen):
     """
     A test that the engine has from another crate.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     name: str
     """
     What it is called.
@@ -28,16 +24,11 @@ class AddedTest(BaseModel):
     type: Literal["added"] = "added"
 
 
-class AddressPair(BaseModel):
+class AddressPair(Frozen):
     """
     A path by the addresses of its ends; absent: that of the first path.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     local: str | None = None
     """
     Address of this end.
@@ -48,17 +39,12 @@ class AddressPair(BaseModel):
     """
 
 
-class Alive(BaseModel):
+class Alive(Frozen):
     """
     Nothing is asked, nothing is answered: the controller is still there. From the first of these on, an engine that
     hears no request at all for 30 s ends its traffic and exits.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     type: Literal["alive"] = "alive"
 
 
@@ -68,16 +54,11 @@ What stands between files and the disk.
 """
 
 
-class Clock(BaseModel):
+class Clock(Frozen):
     """
     Answer to `clock`.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     number: Annotated[int, Field(ge=0)]
     """
     As in the request.
@@ -89,16 +70,11 @@ class Clock(BaseModel):
     """
 
 
-class ClockRequest(BaseModel):
+class ClockRequest(Frozen):
     """
     Say what the host's clock shows. Answered by `clock`, at once.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     number: Annotated[int, Field(ge=0)]
     """
     Repeated in the answer.
@@ -106,16 +82,11 @@ class ClockRequest(BaseModel):
     type: Literal["clock"] = "clock"
 
 
-class Connect(BaseModel):
+class Connect(Frozen):
     """
     Go to the other end.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     address: str
     """
     Name or address of the other end.
@@ -135,16 +106,11 @@ class Connect(BaseModel):
     type: Literal["connect"] = "connect"
 
 
-class Connected(BaseModel):
+class Connected(Frozen):
     """
     All flows of the trial stand, with these settings granted.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     granted: Granted
     """
     What the kernel granted.
@@ -174,16 +140,11 @@ CountersAdditionalProperty = TypeAliasType(
 Cpu = TypeAliasType("Cpu", Annotated[int, Field(ge=0)])
 
 
-class CpuTime(BaseModel):
+class CpuTime(Frozen):
     """
     CPU time of a thread, and how long it ran by the clock.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     elapsed_us: Annotated[int, Field(ge=0)]
     """
     By the clock, in microseconds.
@@ -206,16 +167,11 @@ class CpuTime(BaseModel):
     """
 
 
-class Decided(BaseModel):
+class Decided(Frozen):
     """
     What a source decided that may end early. Times in whole microseconds since all flows run.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     counted_from_us: Annotated[int, Field(ge=0)]
     """
     From when on the mean counts: slow start is over, and what is omitted.
@@ -235,16 +191,11 @@ class Decided(BaseModel):
     """
 
 
-class Describe(BaseModel):
+class Describe(Frozen):
     """
     Say what this host is. Answered by `host_facts`.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     peers: list[str]
     """
     Addresses of the hosts it will exchange traffic with: the answer has the routes to them.
@@ -264,16 +215,11 @@ What protects flows on the path.
 """
 
 
-class Failed(BaseModel):
+class Failed(Frozen):
     """
     Why a trial, or one end of it, did not go as asked.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     kind: str
     """
     A word that programs can compare: `window_clipped`, `connect_timeout`, ….
@@ -292,45 +238,19 @@ class Failed(BaseModel):
     """
 
 
-class FailedEvent(BaseModel):
+class FailedEvent(Failed):
     """
     The end of a trial that never ran.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
-    kind: str
-    """
-    A word that programs can compare: `window_clipped`, `connect_timeout`, ….
-    """
-    message: str
-    """
-    What happened, with addresses and numbers, and what to do.
-    """
-    phase: Phase
-    """
-    Where it was.
-    """
-    trial: str
-    """
-    The trial.
-    """
     type: Literal["failed"] = "failed"
 
 
-class FarFlow(BaseModel):
+class FarFlow(Frozen):
     """
     What a far side without an engine counted of one flow, without the beginning that it left out.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     bytes: Annotated[int, Field(ge=0)]
     """
     Application bytes that it received, or sent.
@@ -361,16 +281,11 @@ class FarFlow(BaseModel):
     """
 
 
-class FarSide(BaseModel):
+class FarSide(Frozen):
     """
     What a far side without an engine said at the end of a trial.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     congestion: str | None = None
     """
     Congestion control of its sockets that sent.
@@ -385,16 +300,11 @@ class FarSide(BaseModel):
     """
 
 
-class FileTest(BaseModel):
+class FileTest(Frozen):
     """
     Files, from disk to disk.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     cache: Cache
     """
     What stands between files and the disk.
@@ -453,16 +363,11 @@ How a flow ended at one end.
 """
 
 
-class FlowReport(BaseModel):
+class FlowReport(Frozen):
     """
     What became of one flow at one end.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     bytes: Annotated[int, Field(ge=0)]
     """
     Application bytes after the handshake: written by a source, read by a sink.
@@ -506,16 +411,11 @@ class FlowReport(BaseModel):
     """
 
 
-class Granted(BaseModel):
+class Granted(Frozen):
     """
     What the kernel made of the settings, at this end. The same for all flows of a trial.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     congestion: str | None = None
     """
     Congestion control in use.
@@ -564,16 +464,11 @@ Why a mean is not known.
 """
 
 
-class Hello(BaseModel):
+class Hello(Frozen):
     """
     First message of every session.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     engine_version: str
     """
     Version of the engine.
@@ -589,16 +484,11 @@ class Hello(BaseModel):
     type: Literal["hello"] = "hello"
 
 
-class HostFacts(BaseModel):
+class HostFacts(Frozen):
     """
     Answer to `describe`.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     architecture: str
     """
     Machine architecture, as `uname -m` prints it.
@@ -666,16 +556,11 @@ class HostFacts(BaseModel):
     type: Literal["host_facts"] = "host_facts"
 
 
-class Iperf3(BaseModel):
+class Iperf3(Frozen):
     """
     What an engine must know of an iperf3 server beyond where it is.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     busy_timeout_us: Annotated[int, Field(ge=0)]
     """
     How long a server that is busy is asked again, in microseconds.
@@ -699,16 +584,11 @@ class Iperf3(BaseModel):
     """
 
 
-class Iperf3Login(BaseModel):
+class Iperf3Login(Frozen):
     """
     Who asks.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     password: Secret
     """
     The user's password.
@@ -727,16 +607,11 @@ class Iperf3Login(BaseModel):
     """
 
 
-class Listen(BaseModel):
+class Listen(Frozen):
     """
     Wait for the other end.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     bind: str | None = None
     """
     Local address to listen on; all addresses if absent.
@@ -748,16 +623,11 @@ class Listen(BaseModel):
     type: Literal["listen"] = "listen"
 
 
-class Listening(BaseModel):
+class Listening(Frozen):
     """
     The listening side takes connections now.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     port: Annotated[int, Field(ge=0, le=65535)]
     """
     Port that takes the trial's connections.
@@ -769,16 +639,11 @@ class Listening(BaseModel):
     type: Literal["listening"] = "listening"
 
 
-class Messages(BaseModel):
+class Messages(Frozen):
     """
     Both directions of the control channel, as one document.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     event: Event
     """
     From an engine to the controller.
@@ -795,16 +660,11 @@ How bytes get into and out of the kernel.
 """
 
 
-class MptcpTest(BaseModel):
+class MptcpTest(Frozen):
     """
     Bulk connections of Multipath TCP.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     subflows: Annotated[int | None, Field(ge=0)] = None
     """
     TCP connections that each connection consists of, its first one included: one for each path that the
@@ -818,16 +678,11 @@ class MptcpTest(BaseModel):
     type: Literal["mptcp"] = "mptcp"
 
 
-class Nic(BaseModel):
+class Nic(Frozen):
     """
     A network device.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     driver: str | None = None
     """
     Its driver.
@@ -872,16 +727,11 @@ What of the way from disk to disk is gone.
 """
 
 
-class PathTest(BaseModel):
+class PathTest(Frozen):
     """
     Hops, their capacity, and the capacity and load of the whole path.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     connect_timeout_us: Annotated[int, Field(ge=0)]
     """
     How long meeting the other end may take.
@@ -953,16 +803,11 @@ Where in its life a trial is.
 """
 
 
-class PortRange(BaseModel):
+class PortRange(Frozen):
     """
     An inclusive range of ports.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     first: Annotated[int, Field(ge=0, le=65535)]
     """
     Lowest port.
@@ -973,16 +818,11 @@ class PortRange(BaseModel):
     """
 
 
-class Prepare(BaseModel):
+class Prepare(Frozen):
     """
     Get ready for one end of a trial. Answered by `listening` (listening side), then `connected`, or by `failed`.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     answer: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """
     The listening side answers with this.
@@ -1014,16 +854,11 @@ class Prepare(BaseModel):
     type: Literal["prepare"] = "prepare"
 
 
-class Progress(BaseModel):
+class Progress(Frozen):
     """
     Once a second while the trial runs.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     bytes: Annotated[int, Field(ge=0)]
     """
     Application bytes of all flows so far.
@@ -1043,16 +878,11 @@ class Progress(BaseModel):
     type: Literal["progress"] = "progress"
 
 
-class QuicTest(BaseModel):
+class QuicTest(Frozen):
     """
     Bulk streams of QUIC connections.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     congestion: str | None = None
     """
     Congestion control: `cubic`, `newreno` or `bbr`; the implementation's own if absent.
@@ -1134,16 +964,11 @@ class QuicTest(BaseModel):
     """
 
 
-class Refused(BaseModel):
+class Refused(Frozen):
     """
     A request that could not be understood.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     message: str
     """
     What was wrong with it.
@@ -1151,16 +976,11 @@ class Refused(BaseModel):
     type: Literal["refused"] = "refused"
 
 
-class RejectedConnections(BaseModel):
+class RejectedConnections(Frozen):
     """
     Connections that reached a listening engine and were not its trial's. They are closed and counted.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     crowded_out: Annotated[int, Field(ge=0)]
     """
     Came while too many handshakes were pending, or as datagrams faster than they could be looked at.
@@ -1191,16 +1011,11 @@ How an engine meets the other end.
 """
 
 
-class Report(BaseModel):
+class Report(Frozen):
     """
     The end of a trial that got as far as running. Its samples came just before, in Arrow frames.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     counters: dict[str, CountersAdditionalProperty]
     """
     How much the host's counters rose from when the flows stood until they had ended: `Tcp.RetransSegs` and others of
@@ -1286,16 +1101,11 @@ Which end of the traffic an engine is.
 """
 
 
-class Route(BaseModel):
+class Route(Frozen):
     """
     How packets to a peer leave a host.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     address: str
     """
     Address of the peer, once its name is resolved.
@@ -1318,16 +1128,11 @@ class Route(BaseModel):
     """
 
 
-class RttTest(BaseModel):
+class RttTest(Frozen):
     """
     Round-trip times.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     connect_timeout_us: Annotated[int, Field(ge=0)]
     """
     How long meeting the other end may take.
@@ -1377,16 +1182,11 @@ A text that is not shown.
 """
 
 
-class Start(BaseModel):
+class Start(Frozen):
     """
     Begin to send. The receiving end needs no start.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     at_unix_ns: int | None = None
     """
     When to begin, by this host's clock, in nanoseconds since 1970 UTC; at once if absent or past. At most 5 s
@@ -1399,16 +1199,11 @@ class Start(BaseModel):
     type: Literal["start"] = "start"
 
 
-class Stop(BaseModel):
+class Stop(Frozen):
     """
     End the trial now. Answered by `report` or `failed`, whichever is due.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     trial: str
     """
     The trial to end.
@@ -1439,16 +1234,11 @@ TableRowsAdditionalProperty = TypeAliasType(
 )
 
 
-class TcpSettings(BaseModel):
+class TcpSettings(Frozen):
     """
     The settings of one end's flows. Times in whole microseconds.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     clip_allowed: bool
     """
     Run even if the kernel grants less than was asked for.
@@ -1540,118 +1330,19 @@ class TcpSettings(BaseModel):
     """
 
 
-class TcpTest(BaseModel):
+class TcpTest(TcpSettings):
     """
     Bulk TCP connections.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
-    clip_allowed: bool
-    """
-    Run even if the kernel grants less than was asked for.
-    """
-    congestion: str | None = None
-    """
-    Congestion control; the host's default if absent.
-    """
-    connect_timeout_us: Annotated[int, Field(ge=0)]
-    """
-    How long connecting and the handshakes of all flows may take.
-    """
-    cpus: list[int]
-    """
-    CPUs the flows' threads are bound to, in turn; unbound if empty.
-    """
-    drain_timeout_us: Annotated[int, Field(ge=0)]
-    """
-    How long the sink may need to read what is still under way once the source has stopped.
-    """
-    dscp: Annotated[int | None, Field(ge=0, le=255)] = None
-    """
-    Differentiated services code point, 0 to 63.
-    """
-    duration_us: Annotated[int, Field(ge=0)]
-    """
-    How long the source sends once every flow runs.
-    """
-    encryption: Encryption
-    """
-    What protects the flows on the path.
-    """
-    family: Annotated[int | None, Field(ge=0, le=255)] = None
-    """
-    4 or 6: the IP version to use; either if absent.
-    """
-    flows: Annotated[int, Field(ge=0)]
-    """
-    Parallel connections.
-    """
-    fwmark: Annotated[int | None, Field(ge=0)] = None
-    """
-    Mark of this end's packets (`SO_MARK`), for which it needs `CAP_NET_ADMIN`; none if absent.
-    """
-    length_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes handed to one write or read.
-    """
-    mode: Mode
-    """
-    How bytes get into and out of the kernel.
-    """
-    mss_bytes: Annotated[int | None, Field(ge=0)] = None
-    """
-    `TCP_MAXSEG`, in bytes.
-    """
-    no_delay: bool
-    """
-    `TCP_NODELAY`.
-    """
-    pacing_rate_bps: Annotated[int | None, Field(ge=0)] = None
-    """
-    Rate the kernel paces at, per flow, in bit/s (`SO_MAX_PACING_RATE`).
-    """
-    pad_us: Annotated[int, Field(ge=0)]
-    """
-    How much longer it sends, so that the sink's last bin is whole.
-    """
-    rate_bps: Annotated[int | None, Field(ge=0)] = None
-    """
-    Rate the application writes at, per flow, in bit/s; as fast as it can if absent.
-    """
-    sample_interval_us: Annotated[int, Field(ge=0)]
-    """
-    How often both ends record.
-    """
-    silence_timeout_us: Annotated[int, Field(ge=0)]
-    """
-    How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
-    """
     type: Literal["tcp"] = "tcp"
-    until: Until | None = None
-    """
-    When a source ends before `duration_us`; never if absent.
-    """
-    window_bytes: Annotated[int | None, Field(ge=0)] = None
-    """
-    Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
-    absent.
-    """
 
 
-class UdpCounts(BaseModel):
+class UdpCounts(Frozen):
     """
     What one end counted of one flow's datagrams.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     behind_max_ns: Annotated[int | None, Field(ge=0)] = None
     """
     How far a source fell behind its pace, at most, in nanoseconds.
@@ -1715,16 +1406,11 @@ class UdpCounts(BaseModel):
     """
 
 
-class UdpTest(BaseModel):
+class UdpTest(Frozen):
     """
     Streams of numbered datagrams.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     clip_allowed: bool
     """
     Run even if the kernel grants less than was asked for.
@@ -1815,16 +1501,11 @@ What is measured, with its settings.
 """
 
 
-class Until(BaseModel):
+class Until(Frozen):
     """
     A source ends as soon as its mean goodput is known. Times in whole microseconds since all flows run.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
     at_least_us: Annotated[int, Field(ge=0)]
     """
     How long flows send at least.

@@ -15,7 +15,7 @@ from flowsweep.monitors import host_text
 from flowsweep.monitors.messages import AgentAsked, Asked, poll_of
 from flowsweep.monitors.reading import Poll, bounded
 
-_MODULE = "flowsweep.monitors.snmp_process"
+_MODULE = "flowsweep.monitors.snmp_poller"
 _PATIENCE_S = 0.5
 FAILURES = (LaunchError, OSError, ValueError, TimeoutError)
 """What an asker may raise."""

@@ -1,8 +1,9 @@
 """What the controller and the process that asks SNMP agents say to each other: JSON, a line each."""
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from flowsweep.defaults import MONITOR_INTERFACES_MAX, MONITOR_LINE_MAX, MONITOR_TEXT_MAX
+from flowsweep.frozen import Frozen
 from flowsweep.monitors.quantities import QUANTITIES
 from flowsweep.monitors.reading import Poll, bounded
 from flowsweep.plan.monitors.model import AuthProtocol, PrivacyProtocol
@@ -11,11 +12,7 @@ _VALUES_MAX = MONITOR_INTERFACES_MAX * len(QUANTITIES)
 _NAME_MAX = 4 * MONITOR_TEXT_MAX
 
 
-class _Message(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AgentAsked(_Message):
+class AgentAsked(Frozen):
     """An agent and how it is asked; with its secrets, so it goes by a pipe and nowhere else."""
 
     name: str
@@ -31,13 +28,13 @@ class AgentAsked(_Message):
     privacy_protocol: PrivacyProtocol = "aes128"
 
 
-class Asked(_Message):
+class Asked(Frozen):
     """The first line to the process: all that it asks."""
 
     agents: tuple[AgentAsked, ...]
 
 
-class Told(_Message):
+class Told(Frozen):
     """A line of the process: a poll."""
 
     monitor: str

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from flowsweep.defaults import CAMPAIGN_MAX_NS, DAY_MINUTES, RECURRENCE_MAX_NS, RECURRENCE_MIN_NS
-from flowsweep.plan.frozen import Frozen
+from flowsweep.frozen import Frozen
 from flowsweep.plan.times.readers import zone_name
 
 Order = Literal["blocks", "listed"]

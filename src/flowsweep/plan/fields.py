@@ -5,7 +5,6 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -16,6 +15,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from flowsweep import defaults, units
+from flowsweep.frozen import Frozen
 from flowsweep.plan.readers import (
     Reader,
     duration,
@@ -271,7 +271,7 @@ def key(
     return field
 
 
-class Table(BaseModel):
+class Table(Frozen):
     """Base of all tables: no other keys, no conversions."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+    model_config = ConfigDict(strict=True)

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from flowsweep.frozen import Frozen
 from flowsweep.plan.alarms.model import Alarms
 from flowsweep.plan.campaign import Campaign, Timing
 from flowsweep.plan.file_choices import Cache, Content, Part, SyncPolicy, Verify
-from flowsweep.plan.frozen import Frozen
 from flowsweep.plan.hosts.expansion import members
 from flowsweep.plan.links.model import Link
 from flowsweep.plan.links.named import NamedLink

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from flowsweep.plan.frozen import Frozen
+from flowsweep.frozen import Frozen
 
 Echo = Literal["auto", "icmp", "udp", "tcp_connect"]
 

@@ -16,6 +16,7 @@ SOURCES = (
     "analysis/expressions.py",
     "analysis/hosts.py",
     "analysis/path_emulation.py",
+    "analysis/quantiles.py",
     "analysis/row_schema.py",
     "analysis/theory.py",
     "analysis/verdict_rules.py",

@@ -7,8 +7,9 @@ from sys import intern
 from typing import Annotated, Literal, NamedTuple, Protocol
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from flowsweep.frozen import Frozen
 from flowsweep.run.tables import COUNTERS_SCHEMA, LINKS_SCHEMA
 from flowsweep.schedule.search.steps import EndedEarly, Learned
 from flowsweep.schedule.trial import Trial
@@ -17,10 +18,8 @@ Status = Literal["ok", "failed", "incomplete"]
 EndRole = Literal["source", "sink"]
 
 
-class Failure(BaseModel):
+class Failure(Frozen):
     """Why a trial did not go as asked."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     phase: str
     """prepare, listen, connect, run, drain or report."""
@@ -34,10 +33,8 @@ class Failure(BaseModel):
         return f"{self.phase} on {self.host}: {self.message}"
 
 
-class End(BaseModel):
+class End(Frozen):
     """What one end of a pair of hosts had granted and how it went; all flows of an end are alike in these."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     host: str
     peer: str
@@ -67,10 +64,8 @@ class End(BaseModel):
     """How long a CPU quota kept the engine from running while flows ran; absent where none can be read."""
 
 
-class BackgroundRecord(BaseModel):
+class BackgroundRecord(Frozen):
     """What the two ends of traffic beside a trial had granted; none for an end whose flows never stood."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     source: End | None
@@ -81,10 +76,8 @@ HeldBy = Literal["slow_start", "too_short", "window_grows", "spread", "trend"]
 """Why a mean was not known when the duration was over."""
 
 
-class Decided(BaseModel):
+class Decided(Frozen):
     """What the source of a trial that may end early made of it. Times count from when all flows run."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     counted_from_ns: int
     """When slow start was over, and what is omitted."""
@@ -100,10 +93,8 @@ class Decided(BaseModel):
         return "known" if self.held_by is None else "at_most"
 
 
-class TrialRecord(BaseModel):
+class TrialRecord(Frozen):
     """One finished attempt at a trial, as the journal keeps it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     trial_id: str
     attempt: int
@@ -162,10 +153,8 @@ _NUMBER_MAX = 2**31
 """Of a time: once a second it takes 68 years."""
 
 
-class Missed(BaseModel):
+class Missed(Frozen):
     """Times at which a sweep was due and did not run, or not to its end: in a row, and for one reason."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     sweep: str
     first: Annotated[int, Field(ge=1, le=_NUMBER_MAX)]

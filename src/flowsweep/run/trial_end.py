@@ -22,7 +22,7 @@ from flowsweep.hosts.messages import (
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import EndRole, Failure
-from flowsweep.run.report_limits import allowance_of
+from flowsweep.run.report_allowance import allowance_of
 from flowsweep.run.traffic import Traffic
 
 POINT_BUSY = "point_busy"

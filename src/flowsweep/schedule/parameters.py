@@ -2,9 +2,8 @@
 
 from typing import ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from flowsweep import defaults
+from flowsweep.frozen import Frozen
 from flowsweep.tests import facts_of
 from flowsweep.wording import both_windows, counted, format_rate
 
@@ -13,10 +12,8 @@ _GRANTED_PER_REQUEST = 2
 """Linux grants a send buffer twice what is asked, and all of it may be data (docs/explanation/windows.md)."""
 
 
-class Parameters(BaseModel):
+class Parameters(Frozen):
     """What every test has. `None` means: not set, the kernel or the host decides."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     test: ClassVar[str]
     protocol: ClassVar[Literal["TCP", "UDP"]] = "UDP"

@@ -4,9 +4,10 @@ import hashlib
 import json
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, ValidationInfo
+from pydantic import BeforeValidator, SerializeAsAny, ValidationInfo
 
 from flowsweep import defaults
+from flowsweep.frozen import Frozen
 from flowsweep.plan.hosts.expansion import HostPair, host_pairs
 from flowsweep.plan.model import Test
 from flowsweep.plan.searching.model import Search, SearchInRounds
@@ -25,10 +26,8 @@ OfTest = Annotated[SerializeAsAny[Parameters], BeforeValidator(_as_its_test_has_
 """Parameters of the field `test`, which comes before it."""
 
 
-class BackgroundTraffic(BaseModel):
+class BackgroundTraffic(Frozen):
     """Traffic of its own that runs beside a trial's, and is no part of its goodput."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     """What it is called: `probe`, or as the plan has it."""
@@ -43,10 +42,8 @@ class BackgroundTraffic(BaseModel):
     """Of traffic that sends on and off: which time it is that it sends, from 0."""
 
 
-class Trial(BaseModel):
+class Trial(Frozen):
     """One run at one point of the sweep: one set of parameters, one direction, one repeat."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     sweep: str
     repeat: int
@@ -121,13 +118,11 @@ def _without_absent_burst(background: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in background.items() if (name, value) != ("burst", None)}
 
 
-class Slot(BaseModel):
+class Slot(Frozen):
     """Trials that run at the same time: one, or the two directions of a simultaneous pair.
 
     One that is the first step of a search stands for all of them, which run one after the other in its place.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     trials: tuple[Trial, ...]
     alternatives: tuple[Trial, ...] = ()

@@ -9,7 +9,7 @@ import pytest
 from analysis_support import SECOND_NS, Row, make_campaign, make_flows, make_record, make_samples, make_trial
 from flowsweep.analysis import flow_states, summarised, summary
 from flowsweep.analysis.binning.alignment import flow_starts
-from flowsweep.analysis.expressions import (
+from flowsweep.analysis.quantiles import (
     for_median,
     for_nearest_rank,
     median_of,

@@ -11,7 +11,7 @@ from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.run.report_limits import allowance_of
+from flowsweep.run.report_allowance import allowance_of
 from flowsweep.run.traffic import own_traffic
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import Trial

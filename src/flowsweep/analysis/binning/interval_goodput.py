@@ -10,7 +10,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.binning.resampling import TRIAL, begun_in_bins, binned, intervals
-from flowsweep.analysis.expressions import tenfold_decile
+from flowsweep.analysis.quantiles import tenfold_decile
 from flowsweep.defaults import STALLED_SHARE
 
 Keep = Callable[[str, ir.Table], ir.Table]

@@ -5,7 +5,7 @@ from typing import TypedDict
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import middle
+from flowsweep.analysis.quantiles import middle
 from flowsweep.defaults import MINIMUM_BINS
 
 CUTS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300, 600, 1200, 2400, 3600)

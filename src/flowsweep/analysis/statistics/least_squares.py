@@ -116,10 +116,8 @@ class Fit:
         """Estimate contrasts of cell means, with standard errors.
 
         Each cell counts with the noise that it has itself, as a path that its window limits is steadier than
-        one that loses. The degrees of freedom are those of Satterthwaite (1946, An approximate distribution
-        of estimates of variance components, Biometrics Bulletin 2) with Welch's correction for few repeats
-        of each cell (1947, The generalization of 'Student's' problem, Biometrika 34). Contrasts of cells with
-        too few repeats altogether take the noise for the same in all cells.
+        one that loses, with the degrees of freedom of `summed_variances`. Contrasts of cells with too few
+        repeats altogether take the noise for the same in all cells.
 
         Args:
             y: (n,) as it was fitted.
@@ -133,7 +131,7 @@ class Fit:
         squares = weights**2
         freedom = np.full(len(value), float(self.freedom))
         variance = self.variance * squares.sum(axis=1)
-        own_freedom = np.bincount(self._cells, 1 - self.leverages)
+        own_freedom = np.bincount(self._cells, 1 - self.leverages).astype(np.float64)
         known = own_freedom > _SINGULAR
         own_variance = np.zeros(len(known))
         np.divide(np.bincount(self._cells, self.residuals**2), own_freedom, out=own_variance, where=known)
@@ -141,12 +139,26 @@ class Fit:
         # A cell that ran once has no noise of its own to tell.
         apart = (counted >= MINIMUM_OWN_FREEDOM) & ~((contrasts != 0) & ~known).any(axis=1)
         parts = _group_sums(squares.T, self._cells).T * own_variance
-        total = parts.sum(axis=1)
-        spread = (parts**2 / (own_freedom + 2)).sum(axis=1)
-        welch = np.divide(total**2, spread, out=np.full(len(value), np.inf), where=spread > 0) - 2
+        total, welch = summed_variances(parts, own_freedom)
         variance = np.where(apart, total, variance)
         freedom = np.where(apart, np.clip(welch, 1, np.maximum(counted, 1)), freedom)
         return Estimates(value, np.maximum(np.sqrt(variance), _SMALLEST_ERROR), freedom)
+
+
+def summed_variances(parts: Floats, freedom: Floats) -> tuple[Floats, Floats]:
+    """Add up variances that were estimated independently of each other, and find their degrees of freedom.
+
+    These are Satterthwaite's (1946, An approximate distribution of estimates of variance components,
+    Biometrics Bulletin 2) with Welch's correction for few repeats (1947, The generalization of 'Student's'
+    problem, Biometrika 34).
+
+    Args:
+        parts: (k, cells) variances of k sums.
+        freedom: (cells,) degrees of freedom of each part.
+    """
+    total = parts.sum(axis=1)
+    spread = (parts**2 / (freedom + 2)).sum(axis=1)
+    return total, np.divide(total**2, spread, out=np.full(len(total), np.inf), where=spread > 0) - 2
 
 
 def _group_sums(rows: Floats, groups: Codes) -> Floats:

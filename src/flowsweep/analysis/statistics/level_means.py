@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.statistics.design import Level, coded, mostly_repeated
-from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
+from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats, summed_variances
 from flowsweep.analysis.statistics.observations import ObservedRow
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import SIGNIFICANCE
@@ -104,8 +104,7 @@ class LevelMeans:
         """Estimate as `guarded` does, with the noise that each level has anywhere where that is larger.
 
         A part of the trials has few repeats of each level; what chance picks out of many parts should not be
-        judged by its own noise alone. Degrees of freedom are those of Satterthwaite with Welch's correction,
-        as in `Fit.compare`.
+        judged by its own noise alone.
         """
         assert self.fit is not None, "without degrees of freedom nothing is estimated"
         weights = np.array(rows)
@@ -113,10 +112,7 @@ class LevelMeans:
         squares, freedom = np.array([self.noise[size] for size in self.levels]).T
         variance = np.divide(squares, freedom, out=np.zeros(len(squares)), where=freedom > _NONE)
         spread = self.fit.weights(weights) ** 2 @ np.eye(len(self.levels))[self.level_of]
-        parts = spread * variance
-        total = parts.sum(axis=1)
-        uncertain = (parts**2 / (freedom + 2)).sum(axis=1)
-        welch = np.divide(total**2, uncertain, out=np.full(len(total), np.inf), where=uncertain > 0) - 2
+        total, welch = summed_variances(spread * variance, freedom)
         larger = np.sqrt(total) > base.error
         return Estimates(
             base.value,

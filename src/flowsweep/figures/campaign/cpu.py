@@ -69,12 +69,7 @@ def drawn_cpu(data: FigureData) -> list[Drawn]:
 
 def _against_goodput(group: TrialGroup, rows: Sequence[TrialRow]) -> Drawn:
     scale = rate_scale(max(map(goodput_of, rows)))
-    x_axis = {
-        "title": {"text": f"goodput, {scale.unit}", "standoff": 8},
-        "range": [0, scale.top * HEADROOM],
-        "nticks": 5,
-        "zeroline": False,
-    }
+    x_axis = named_axis(f"goodput, {scale.unit}", range=[0, scale.top * HEADROOM], nticks=5, zeroline=False)
 
     def points(chosen: Sequence[TrialRow], column: str, factor: int) -> _Points:
         return [
@@ -175,7 +170,6 @@ def _figure(
             }
     return figure(
         traces,
-        hovermode="closest",
         showlegend=len(series.values(rows)) > 1,
         legend={**legend_of(series, len(series.values(rows))), "y": 1.1},
         margin={"l": 58, "r": 12, "t": 58, "b": 48},

@@ -10,8 +10,9 @@ from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN, margin_band
-from flowsweep.figures.theme import CATEGORIES, figure
+from flowsweep.figures.frame import HEADROOM, margin_band, named_axis
+from flowsweep.figures.framed import framed
+from flowsweep.figures.theme import CATEGORIES
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_duration, format_number
@@ -111,7 +112,7 @@ def _figure(spread: Mapping[float, _Spread], margin: float) -> go.Figure:
             _edge(places, high, "the middle half", width=0, fill="tonexty"),
         ]
     farthest = max(*map(abs, (*lowest, *highest)), _LEAST_PERCENT, margin * 100)
-    return figure(
+    return framed(
         [
             *edges,
             go.Scatter(
@@ -125,17 +126,14 @@ def _figure(spread: Mapping[float, _Spread], margin: float) -> go.Figure:
                 hovertemplate="%{text}<extra></extra>",
             ),
         ],
-        hovermode="closest",
         showlegend=True,
-        legend=LEGEND_ABOVE,
-        margin=MARGIN,
         xaxis=_axis(list(spread)),
-        yaxis={
-            "title": {"text": "from the whole trial, %", "standoff": 8},
-            "range": [-farthest * HEADROOM, farthest * HEADROOM],
-            "zeroline": True,
-            "nticks": 7,
-        },
+        yaxis=named_axis(
+            "from the whole trial, %",
+            range=[-farthest * HEADROOM, farthest * HEADROOM],
+            zeroline=True,
+            nticks=7,
+        ),
         shapes=[margin_band(margin * 100, upright=False)],
     )
 
@@ -160,13 +158,13 @@ def _axis(durations: Sequence[float]) -> dict[str, object]:
     step = -(-len(durations) // _MOST_LABELS)
     # From the longest down: what the whole trial took is always named.
     kept = list(durations)[::-1][::step]
-    return {
-        "title": {"text": "duration", "standoff": 8},
-        "automargin": True,
-        "tickvals": [position(duration) for duration in kept],
-        "ticktext": [format_duration(duration * SECOND_NS) for duration in kept],
-        "zeroline": False,
-    }
+    return named_axis(
+        "duration",
+        automargin=True,
+        tickvals=[position(duration) for duration in kept],
+        ticktext=[format_duration(duration * SECOND_NS) for duration in kept],
+        zeroline=False,
+    )
 
 
 def _said(duration: float, one: _Spread) -> str:

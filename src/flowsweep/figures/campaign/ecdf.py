@@ -8,16 +8,9 @@ import plotly.graph_objects as go
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps, file_stem
-from flowsweep.figures.frame import (
-    HEADROOM,
-    MARGIN,
-    RateScale,
-    legend_of,
-    named_axis,
-    rate_scale,
-    series_name,
-)
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.frame import HEADROOM, RateScale, legend_of, named_axis, rate_scale, series_name
+from flowsweep.figures.framed import framed
+from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted
@@ -68,18 +61,13 @@ def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Dr
         _curve(group.x, value, goodputs, scale, what, colours[index], index)
         for index, (value, goodputs) in enumerate(curves.items())
     ]
-    drawn = figure(
+    drawn = framed(
         traces,
-        hovermode="closest",
         showlegend=len(curves) > 1,
         legend=legend_of(group.x, len(curves)),
-        margin=MARGIN,
-        xaxis={
-            "title": {"text": f"goodput, {scale.unit}", "standoff": 8},
-            "range": [0, scale.top * HEADROOM],
-            "automargin": True,
-            "zeroline": False,
-        },
+        xaxis=named_axis(
+            f"goodput, {scale.unit}", range=[0, scale.top * HEADROOM], automargin=True, zeroline=False
+        ),
         yaxis=named_axis(f"share of {what}, %", range=[0, 103], nticks=6),
     )
     return Drawn(

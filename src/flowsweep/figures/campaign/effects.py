@@ -11,7 +11,7 @@ from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.finding import Decision, FigureKey, Finding, FindingKind
 from flowsweep.figures.axis import AXES
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, margin_band, wrapped
+from flowsweep.figures.frame import LEGEND_ABOVE, margin_band, named_axis, wrapped
 from flowsweep.figures.theme import BLUE, GREY, VERMILION, figure
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_change, format_percent
@@ -85,16 +85,15 @@ def _figure(findings: Sequence[Finding], margin: float) -> go.Figure:
             traces.append(_trace([label for label, _ in chosen], [one for _, one in chosen], decision, end))
     return figure(
         traces,
-        hovermode="closest",
         showlegend=True,
         legend=LEGEND_ABOVE,
         margin={"l": 12, "r": 12, "t": 34, "b": 48},
-        xaxis={
-            "title": {"text": "relative change of goodput, %", "standoff": 8},
-            "range": [-min(end, _MOST_LESS_PERCENT), end],
-            "zeroline": True,
-            "nticks": 8,
-        },
+        xaxis=named_axis(
+            "relative change of goodput, %",
+            range=[-min(end, _MOST_LESS_PERCENT), end],
+            zeroline=True,
+            nticks=8,
+        ),
         yaxis={
             "automargin": True,
             "categoryorder": "array",

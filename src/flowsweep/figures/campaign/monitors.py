@@ -12,8 +12,9 @@ from flowsweep.analysis.monitors.facts import MonitorFacts
 from flowsweep.analysis.monitors.series import Course, Key, Silence, courses, silences
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import MARGIN, rate_axis, rate_scale
-from flowsweep.figures.theme import FAILED_MARK, figure, series_colours
+from flowsweep.figures.frame import named_axis, rate_axis, rate_scale
+from flowsweep.figures.framed import framed
+from flowsweep.figures.theme import FAILED_MARK, series_colours
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.plan.monitors.model import Monitor
 from flowsweep.wording import counted
@@ -128,28 +129,15 @@ def _figure(
     ]
     traces += [trace.update(yaxis="y2") for trace in shown]
     traces += _marks(quiet)
-    time = {
-        "type": "date",
-        "title": {"text": "UTC", "standoff": 8},
-        "zeroline": False,
-        "range": _span(group.rows),
-    }
+    time = named_axis("UTC", type="date", zeroline=False, range=_span(group.rows))
     layout: dict[str, object] = {
-        "hovermode": "closest",
-        "margin": MARGIN,
         "showlegend": True,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "xaxis": {**time, "anchor": "y2"} if loads else time,
         "yaxis": {**rate_axis(scale, "counted"), **({"domain": _UPPER} if loads else {})},
     }
     if loads:
-        layout["yaxis2"] = {
-            "title": {"text": "CPU, %", "standoff": 8},
-            "domain": _LOWER,
-            "range": [0, 100],
-            "nticks": 5,
-        }
-    return figure(traces, **layout)
+        layout["yaxis2"] = named_axis("CPU, %", domain=_LOWER, range=[0, 100], nticks=5)
+    return framed(traces, **layout)
 
 
 def _trace(line: Line, colour: str, unit: str, of: Callable[[float], float | None]) -> go.Scatter:

@@ -10,15 +10,16 @@ from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (
-    MARGIN,
     MOST_ABOVE,
     RateScale,
     legend_of,
+    named_axis,
     rate_axis,
     rate_scale,
     series_name,
 )
-from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
+from flowsweep.figures.framed import framed
+from flowsweep.figures.theme import FAILED_MARK, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, moment, point_of, trial_groups
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number
@@ -110,7 +111,7 @@ def _figure(group: TrialGroup, deviations: dict[str, float], late: Sequence[Tria
             ]
             traces.append(_trace(repeated, off, said, {**shared, "yaxis": "y2", "showlegend": False}))
     layout = _layout(group, rate_axis(scale, "goodput"), deviations=bool(deviations))
-    return figure([*traces, *_late(group, late, scale), *_lost(group)], **layout)
+    return framed([*traces, *_late(group, late, scale), *_lost(group)], **layout)
 
 
 def _trace(
@@ -157,11 +158,9 @@ def _lost(group: TrialGroup) -> list[go.Scatter]:
 
 
 def _layout(group: TrialGroup, upper: dict[str, object], *, deviations: bool) -> dict[str, object]:
-    time = {"type": "date", "title": {"text": "trial began, UTC", "standoff": 8}, "zeroline": False}
+    time = named_axis("trial began, UTC", type="date", zeroline=False)
     layout: dict[str, object] = {
-        "hovermode": "closest",
         "legend": legend_of(group.x, len(group.x.values(group.good))),
-        "margin": MARGIN,
         "showlegend": len(group.x.values(group.good)) > 1,
         "xaxis": time,
         "yaxis": upper,
@@ -169,10 +168,5 @@ def _layout(group: TrialGroup, upper: dict[str, object], *, deviations: bool) ->
     if deviations:
         layout["xaxis"] = {**time, "anchor": "y2"}
         layout["yaxis"] = {**upper, "domain": _UPPER}
-        layout["yaxis2"] = {
-            "title": {"text": "from median, %", "standoff": 8},
-            "domain": _LOWER,
-            "nticks": 5,
-            "zeroline": True,
-        }
+        layout["yaxis2"] = named_axis("from median, %", domain=_LOWER, nticks=5, zeroline=True)
     return layout

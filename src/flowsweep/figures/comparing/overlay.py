@@ -11,12 +11,13 @@ from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.figures.axis import DrawnAxis, Value, position
 from flowsweep.figures.comparing.points import ComparedPoints, compared_of, compared_row, in_both
 from flowsweep.figures.drawing import Drawn, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.frame import RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.line import trace_name
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels
 from flowsweep.figures.grid.repeats import is_one_place
-from flowsweep.figures.theme import BLUE, VERMILION, figure
+from flowsweep.figures.theme import BLUE, VERMILION
 from flowsweep.wording import counted, format_rate
 
 STYLES = ((BLUE, "circle", "solid"), (VERMILION, "diamond-open", "dash"))
@@ -88,12 +89,9 @@ def _lines(panel: Panel, rows: Sequence[PanelRow], names: tuple[str, str]) -> go
         )
         for side in (0, 1)
     ]
-    return figure(
+    return framed(
         traces,
-        hovermode="closest",
         showlegend=True,
-        legend=LEGEND_ABOVE,
-        margin=MARGIN,
         xaxis=scaled_axis(x, [x.value(row) for row in ordered]),
         yaxis=rate_axis(scale, "sum goodput"),
     )
@@ -114,12 +112,9 @@ def _rows(panel: Panel, names: tuple[str, str]) -> go.Figure:
         )
         for side in (0, 1)
     ]
-    return figure(
+    return framed(
         traces,
-        hovermode="closest",
         showlegend=True,
-        legend=LEGEND_ABOVE,
-        margin=MARGIN,
         xaxis=rate_axis(scale, "sum goodput") | {"zeroline": True},
         yaxis={
             "automargin": True,

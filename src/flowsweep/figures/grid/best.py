@@ -51,7 +51,6 @@ def _drawn(search: BestSearched) -> Drawn:
         file_stem(search.sweep, search.name, "best"),
         figure(
             [_marks(search, order, scale), *_failed(search, order)],
-            hovermode="closest",
             showlegend=False,
             margin=MARGIN,
             height=max(_LEAST_HEIGHT, row_height * len(order) + MARGIN["t"] + MARGIN["b"]),

@@ -106,7 +106,6 @@ def ratio_map(
         [_sheet(x, y, cells, scale), *_undecided(x, y, cells), _numbers(x, y, cells, scale.bound)],
         margin={"l": 52, "r": 8, "t": 28, "b": 48},
         showlegend=False,
-        hovermode="closest",
         xaxis=x.layout(),
         yaxis=y.layout(),
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import position
+from flowsweep.figures.frame import named_axis
 from flowsweep.figures.grid.cells import Cell
 from flowsweep.figures.grid.panel import Panel
 from flowsweep.figures.grid.plane import Plane, plane
@@ -24,7 +25,6 @@ def heatmap(panel: Panel) -> go.Figure:
         [_map(grid), _numbers(grid), *_failed(grid)],
         margin={"l": 52, "r": 8, "t": 28, "b": 48},
         showlegend=False,
-        hovermode="closest",
         xaxis=map_axis(grid.x_axis.name, *grid.x_axis.ticks(grid.xs)),
         yaxis=map_axis(grid.y_axis.name, *grid.y_axis.ticks(grid.ys)),
     )
@@ -32,15 +32,15 @@ def heatmap(panel: Panel) -> go.Figure:
 
 def map_axis(name: str, positions: Sequence[float], labels: Sequence[str]) -> dict[str, object]:
     """Make an axis of a map: a label at the middle of each cell, or of some, and no lines."""
-    return {
-        "title": {"text": name, "standoff": 8},
-        "automargin": True,
-        "tickvals": positions,
-        "ticktext": labels,
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-    }
+    return named_axis(
+        name,
+        automargin=True,
+        tickvals=positions,
+        ticktext=labels,
+        showgrid=False,
+        zeroline=False,
+        ticks="",
+    )
 
 
 def _map(grid: Plane) -> go.Heatmap:

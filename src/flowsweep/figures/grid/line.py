@@ -6,10 +6,11 @@ from html import escape
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import DrawnAxis, position
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.frame import RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.grid.cells import Cell, cell, placed
 from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow
-from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
+from flowsweep.figures.theme import FAILED_MARK, series_colours, symbol
 
 
 def line(panel: Panel) -> go.Figure:
@@ -47,12 +48,9 @@ def lines(
             _median(name, found, x, scale, colours[index], index),
             *_failed(name, found, x, colours[index]),
         ]
-    return figure(
+    return framed(
         traces,
-        hovermode="closest",
         showlegend=len(drawn) > 1 or bool(drawn and drawn[0][0]),
-        legend=LEGEND_ABOVE,
-        margin=MARGIN,
         xaxis=scaled_axis(x, [value for _, found in drawn for value in found]),
         yaxis=rate_axis(scale, title),
     )

@@ -32,7 +32,6 @@ def repeats(panel: Panel) -> go.Figure:
     axis = rate_axis(scale, "sum goodput")
     return figure(
         [_marks(found, scale), _means(found, means, scale), *_failed(found)],
-        hovermode="closest",
         showlegend=False,
         margin=MARGIN | {"t": 16},
         xaxis=axis | {"range": [0, min(highest, scale.top * _FARTHEST) * HEADROOM], "zeroline": True},

@@ -9,17 +9,10 @@ from flowsweep.analysis.findings.plateau.searched import FLOWS, LEVEL, PlateauSe
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import (
-    LEGEND_ABOVE,
-    MARGIN,
-    THEORY_COLOUR,
-    RateScale,
-    rate_axis,
-    rate_scale,
-    scaled_axis,
-)
+from flowsweep.figures.frame import THEORY_COLOUR, RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.grid.search import SEARCHED_AXES, shaded_interval, shaded_words
-from flowsweep.figures.theme import BLUE, GREEN, VERMILION, figure
+from flowsweep.figures.theme import BLUE, GREEN, VERMILION
 from flowsweep.schedule.search.curve import Curve, curve_of
 from flowsweep.wording import counted, format_margin, format_rate
 
@@ -70,11 +63,8 @@ def _drawn(search: PlateauSearched, curve: Curve) -> Drawn:
             curve=_NO_CURVE if curve.response is None else _CURVE.format(sure=sure),
         ),
         file_stem(search.sweep, search.direction, search.name, "response"),
-        figure(
+        framed(
             [*_response(curve, scale), *_means(search, curve, scale)],
-            hovermode="closest",
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
             shapes=[
                 *shaded_interval(search, "x"),
                 {

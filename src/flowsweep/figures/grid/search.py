@@ -18,8 +18,9 @@ from flowsweep.analysis.findings.plateau.searched import (
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, PLATEAU_SHADE, scaled_axis
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.frame import PLATEAU_SHADE, named_axis, scaled_axis
+from flowsweep.figures.framed import framed
+from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.schedule.search.plateau import End
 from flowsweep.wording import counted, format_margin, format_rate, format_size
 
@@ -55,16 +56,10 @@ def _drawn(search: PlateauSearched) -> Drawn:
         f"{search.direction}, {search.name}",
         _CAPTION.format(level=LEVEL[search.axis], shaded=shaded_words(search), ended=_ENDED[search.end]),
         file_stem(search.sweep, search.direction, search.name, "search"),
-        figure(
+        framed(
             [_marks(search)],
-            hovermode="closest",
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
             shapes=[*shaded_interval(search, "y"), *_rounds(search)],
-            xaxis={
-                "title": {"text": "trial of the search", "standoff": 8},
-                "range": [0.5, len(search.steps) + 0.5],
-            },
+            xaxis=named_axis("trial of the search", range=[0.5, len(search.steps) + 0.5]),
             yaxis=scaled_axis(SEARCHED_AXES[search.axis], search.levels),
         ),
         tuple(_row(search, row, number) for number, row in enumerate(search.steps, start=1)),

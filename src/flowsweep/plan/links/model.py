@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from flowsweep import defaults
-from flowsweep.plan.frozen import Frozen
+from flowsweep.frozen import Frozen
 
 
 class Policer(Frozen):

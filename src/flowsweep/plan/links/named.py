@@ -1,6 +1,6 @@
 """Links of real paths, which have nothing but a name and how many trials they bear."""
 
-from flowsweep.plan.frozen import Frozen
+from flowsweep.frozen import Frozen
 
 
 class NamedLink(Frozen):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from flowsweep.plan.frozen import Frozen
+from flowsweep.frozen import Frozen
 
 AuthProtocol = Literal["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
 PrivacyProtocol = Literal["des", "aes128", "aes192", "aes256"]

@@ -1,6 +1,6 @@
 """How long what was measured is kept, checked."""
 
-from flowsweep.plan.frozen import Frozen
+from flowsweep.frozen import Frozen
 
 
 class Retain(Frozen):

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from flowsweep.defaults import CONFIDENCE
-from flowsweep.plan.frozen import Frozen
+from flowsweep.frozen import Frozen
 
 
 class RateSearch(Frozen):

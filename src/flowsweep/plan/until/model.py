@@ -1,6 +1,6 @@
 """When a trial may end before its duration is over."""
 
-from flowsweep.plan.frozen import Frozen
+from flowsweep.frozen import Frozen
 
 
 class Until(Frozen):

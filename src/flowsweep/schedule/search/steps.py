@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import BestSearch, FlowsSearch, OfPlateau, RateSearch, WindowSearch
-from flowsweep.schedule.search.halving import next_rate_bps
-from flowsweep.schedule.search.rate import at_rate
+from flowsweep.schedule.search.rate import next_rate_bps
 from flowsweep.schedule.search.tried import Tried
 from flowsweep.schedule.trial import Slot, Trial
 
@@ -203,6 +202,12 @@ def at_window(trial: Trial, search: WindowSearch, window_bytes: int, round_: int
             "window_sums_asked_bytes": (of_flow * trial.total_flows if not whole else window_bytes,),
         }
     )
+
+
+def at_rate(trial: Trial, rate_sum_bps: int) -> Trial:
+    """Return a trial of datagrams with another rate of all its flows."""
+    paced = trial.parameters.at_rate_sum(rate_sum_bps, trial.total_flows)
+    return trial.model_copy(update={"parameters": paced})
 
 
 def at_flows(trial: Trial, search: FlowsSearch, flows: int, round_: int) -> Trial:

@@ -8,7 +8,7 @@ from flowsweep.packets import udp_header_bytes
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule.combinations import Values, bulk_points
 from flowsweep.schedule.parameters import Bulk
-from flowsweep.schedule.search.halving import first_rate_bps
+from flowsweep.schedule.search.rate import first_rate_bps
 from flowsweep.schedule.windows import Window
 from flowsweep.units import LARGEST
 from flowsweep.wording import format_rate

@@ -7,7 +7,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of
-from flowsweep.analysis.expressions import middle, nearest_percentile
+from flowsweep.analysis.quantiles import middle, nearest_percentile
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
 from flowsweep.archive import Tables

@@ -4,14 +4,8 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.binning.alignment import BEFORE, COUNTED, with_phase
-from flowsweep.analysis.expressions import (
-    column_or_null,
-    columns_added,
-    for_median,
-    for_nearest_rank,
-    median_of,
-    nearest_rank_of,
-)
+from flowsweep.analysis.expressions import column_or_null, columns_added
+from flowsweep.analysis.quantiles import for_median, for_nearest_rank, median_of, nearest_rank_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.analysis.tests.tcp.flow_states import COUNTERS, momentary
 from flowsweep.analysis.tests.tcp.recoveries import quiet_runs, recovery_totals

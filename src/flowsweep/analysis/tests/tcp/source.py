@@ -3,7 +3,8 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import columns_added, quotient, tenfold_decile
+from flowsweep.analysis.expressions import columns_added, quotient
+from flowsweep.analysis.quantiles import tenfold_decile
 
 
 def sender_facts(totals: ir.Table, trials: ir.Table) -> ir.Table:

@@ -46,7 +46,6 @@ def _drawn(group: PathGroup[TrialRow]) -> Drawn:
         traces,
         ({**group.shown(row, columns), "setting": settings[row["trial_id"]]} for row in group.rows),
         "message size",
-        hovermode="closest",
         xaxis=named_axis("payload, bytes", rangemode="tozero"),
         yaxis=named_axis("round-trip time, ms", nticks=6),
     )

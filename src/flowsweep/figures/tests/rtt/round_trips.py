@@ -119,7 +119,6 @@ def _over_time(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Drawn:
             for row in _thinned(one.rows)
         ),
         "round trips",
-        hovermode="closest",
         xaxis=named_axis("time since the start, s", zeroline=False),
         yaxis=_time_axis(highest),
     )
@@ -154,7 +153,6 @@ def _distribution(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Dra
             for time_ms, share in steps
         ),
         "round trips distribution",
-        hovermode="closest",
         xaxis=_time_axis(max(one.times_ms[-1] for one in answered)),
         yaxis=named_axis("share of probes, %", range=[0, 103], nticks=6),
     )

@@ -155,7 +155,6 @@ def _figure(axes: Sequence[DrawnAxis], points: _Points) -> go.Figure:
         [*bars, *marks],
         barmode="stack",
         bargap=0.12,
-        hovermode="closest",
         showlegend=True,
         legend={**LEGEND_ABOVE, "traceorder": "normal"},
         margin={"l": 58, "r": 12, "t": 34, "b": 64},

@@ -12,16 +12,9 @@ from flowsweep.analysis.findings.finding import FigureKind
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.figures.axis import FLOWS, DrawnAxis
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import (
-    LEGEND_ABOVE,
-    MARGIN,
-    THEORY_COLOUR,
-    RateScale,
-    named_axis,
-    rate_axis,
-    rate_scale,
-)
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.frame import THEORY_COLOUR, RateScale, named_axis, rate_axis, rate_scale
+from flowsweep.figures.framed import framed
+from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_number, format_rate
@@ -101,12 +94,9 @@ def _drawn(
             traces += _traces(of_name, quantity, scale, name, colours[index], index, place)
     if GOODPUT in quantities:
         traces.append(_all_of_it(rows, scale))
-    drawn = figure(
+    drawn = framed(
         traces,
-        hovermode="closest",
         showlegend=len(series) > 1 or GOODPUT in quantities,
-        legend=LEGEND_ABOVE,
-        margin=MARGIN,
         xaxis=rate_axis(scale, "rate asked of all flows") | {"anchor": "y2"},
         yaxis=_axis(quantities[0], scale) | {"domain": _UPPER},
         yaxis2=_axis(quantities[1], scale) | {"domain": _LOWER},

@@ -16,8 +16,9 @@ from flowsweep.analysis.tests.udp.rate_search import (
     was_not_sent,
 )
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.frame import RateScale, named_axis, rate_axis, rate_scale
+from flowsweep.figures.framed import framed
+from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.grouping import grouped
 from flowsweep.wording import format_rate, format_share
 
@@ -49,16 +50,9 @@ def _drawn(points: Sequence[PointSearched]) -> Drawn:
         first.direction,
         _CAPTION,
         file_stem(first.sweep, first.direction, "rate search"),
-        figure(
+        framed(
             traces,
-            hovermode="closest",
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
-            xaxis={
-                "title": {"text": "step of the search", "standoff": 8},
-                "range": [0.5, longest + 0.5],
-                "dtick": 1,
-            },
+            xaxis=named_axis("step of the search", range=[0.5, longest + 0.5], dtick=1),
             yaxis=rate_axis(scale, "rate asked of all flows"),
         ),
         tuple(_row(point, row, number) for point, one in searches for number, row in _numbered(one)),

@@ -11,9 +11,10 @@ from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.figures.axis import FLOWS, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis
+from flowsweep.figures.frame import named_axis
+from flowsweep.figures.framed import framed
 from flowsweep.figures.tests.udp.offered import RATES
-from flowsweep.figures.theme import figure, series_colours
+from flowsweep.figures.theme import series_colours
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_duration, format_rate
@@ -64,12 +65,9 @@ def _drawn(
     ]
     words = [axis.text(value) for axis, value in setting.items() if axis is not FLOWS]
     title = " · ".join([group.title, counted(setting[FLOWS], "flow"), *words])
-    drawn = figure(
+    drawn = framed(
         traces,
-        hovermode="closest",
         showlegend=True,
-        legend=LEGEND_ABOVE,
-        margin=MARGIN,
         xaxis=named_axis("gap to the datagram before, µs", type="log"),
         yaxis=named_axis("share of gaps, %", range=[0, 103], nticks=6),
     )

@@ -26,7 +26,7 @@ from flowsweep.run.results import carried
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import estimate, expand, remarks, schedule
-from flowsweep.schedule.search.rate import at_rate
+from flowsweep.schedule.search.steps import at_rate
 from plan_support import plan_of
 from run_support import ListRecorder
 from summary_support import summary_rows, summary_table

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flowsweep.hosts.process import PipedProcess
-from flowsweep.monitors import snmp_process
+from flowsweep.monitors import snmp_poller
 from flowsweep.monitors.askers import AgentsAsker
 from flowsweep.monitors.messages import AgentAsked, line_of, poll_of
 from flowsweep.monitors.reading import Poll
@@ -40,8 +40,8 @@ def told(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr(snmp_process, "SnmpClient", Client)
-    asker = snmp_process._Agent(AGENT)
+    monkeypatch.setattr(snmp_poller, "SnmpClient", Client)
+    asker = snmp_poller._Agent(AGENT)
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         runner.run(asker.ask(DEADLINE_S))
     lines = capsysbinary.readouterr().out.splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""Asks SNMP agents again and again, in a process of its own: `python -m flowsweep.monitors.snmp_process`.
+"""Asks SNMP agents again and again, in a process of its own: `python -m flowsweep.monitors.snmp_poller`.
 
 Its first line of standard input says whom it asks; it writes a line for each poll, and an empty one at each
 answer, which says that it goes on. It ends when its standard input does. So whatever an agent sends, and
