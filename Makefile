@@ -70,7 +70,7 @@ seeds: cargo ## Play the inputs that are committed to the engine's fuzz targets
 
 # As in continuous integration a skipped test is a failure: results that are not written again would look as if they were.
 truth: setup ## Check what takes long (TRUTH: some of it); results go to docs/truth/
-	@.ci/test-tools
+	@CI=1 .ci/test-tools
 	CI=1 $(BIN)/pytest $(TRUTH)
 
 lint: setup ## Check format, types, imports and habits

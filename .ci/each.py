@@ -23,6 +23,8 @@ from typing import BinaryIO
 
 NOT_FOUND = 127
 USAGE = 2
+LEFT_OUT = 77
+"""What a command ends with that has done nothing, since something is not there that it does not ask for."""
 BY_SIGNAL = 128
 """Added to a signal's number in the exit code of what it ended, as shells do."""
 SIGNAL_WAIT_S = 0.5
@@ -41,7 +43,7 @@ class Outcome:
     """Of its processes, but for those that nobody waited for."""
 
     def __str__(self) -> str:
-        verdict = "passed" if self.code == 0 else f"FAILED with {self.code}"
+        verdict = {0: "passed", LEFT_OUT: "LEFT OUT"}.get(self.code, f"FAILED with {self.code}")
         return f"{verdict} after {duration(self.took_s)}, {duration(self.cpu_s)} of CPU: {self.command}"
 
 
@@ -115,7 +117,7 @@ def main(commands: list[str]) -> int:
     print(*outcomes, sep="\n", flush=True)
     if runner.stopped_by is not None:
         return BY_SIGNAL + runner.stopped_by
-    return int(any(outcome.code for outcome in outcomes))
+    return int(any(outcome.code not in {0, LEFT_OUT} for outcome in outcomes))
 
 
 def side_by_side(command: str) -> list[list[str]]:

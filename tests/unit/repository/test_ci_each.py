@@ -31,6 +31,13 @@ def test_nothing_that_failed_is_success() -> None:
     assert each().returncode == 2
 
 
+def test_what_was_left_out_neither_passed_nor_failed() -> None:
+    done = each("sh -c 'exit 77'", "true")
+    assert done.returncode == 0
+    verdicts = [line.split(" after ")[0] for line in done.stdout.splitlines() if " after " in line]
+    assert verdicts == ["LEFT OUT", "passed"]
+
+
 def test_side_by_side_they_wait_for_each_other_and_say_all(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -59,3 +59,16 @@ def test_make_truth_accepts_no_skipped_test() -> None:
     lines = [line for line in recipe.partition("\n\n")[0].splitlines() if "pytest" in line]
     assert lines
     assert all(line.strip().startswith("CI=1 ") for line in lines)
+
+
+@pytest.mark.parametrize(("ci", "said"), [("", "be skipped"), ("1", "fail")])
+def test_what_tests_lack_is_told_with_what_comes_of_it(ci: str, said: str) -> None:
+    lacking = subprocess.run(
+        ["/bin/sh", TESTS.parent / ".ci" / "test-tools"],
+        env={"PATH": "/nonexistent", "CI": ci},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"Some tests will {said}. To run them, install:" in lacking.stdout
+    assert "curl" in lacking.stdout
