@@ -130,7 +130,7 @@ def test_an_unfinished_trial_counts_neither_as_whole_nor_as_its_whole_one(tmp_pa
         found = rows(tmp_path, "".join(CSV.splitlines(keepends=True)[:lines]))
     assert [row["status"] for row in found] == ["incomplete", "ok"]
     told = CliRunner().invoke(app, ["findings", str(tmp_path / "old")])
-    assert "1 of 2 trials failed" in told.stdout, told.stdout
+    assert "1 of 2 trials did not end ok" in told.stdout, told.stdout
 
 
 def test_a_run_without_any_interval_does_not_spoil_the_others_of_a_log(tmp_path: Path) -> None:
