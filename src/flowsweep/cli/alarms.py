@@ -18,7 +18,6 @@ from flowsweep.alarms.delivery.message import Message
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, begun_unix_ns, open_folder, read_campaign
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.totals import read_so_far
 from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.alarms_targets import targets_of_archive, targets_of_plan
 from flowsweep.cli.app import app
@@ -76,13 +75,14 @@ def alarms(
         folder = open_folder(archive)
         campaign = read_campaign(folder)
     plan = _plan(archive, campaign)
-    if not (from_stdin or left):
-        print_warnings(read_so_far(archive).losses)
     settings = _settings(folder, plan, targets, deliver=deliver, from_stdin=from_stdin)
     goes_on = goes_on_in(archive, campaign)
     # Who looks for somebody else has a screen of its own.
-    with nullcontext() if from_stdin or left else told_if_long("looking at all trials"):
-        found = _found(folder, campaign, plan, left=left or goes_on is not None)
+    for_another = from_stdin or left
+    with nullcontext() if for_another else told_if_long("looking at all trials"):
+        found, losses = _found(folder, campaign, plan, left=left or goes_on is not None)
+    if not for_another:
+        print_warnings(losses)
     is_left = False
     if deliver and settings is not None:
         is_left = not _deliver(folder, campaign, plan, found, settings) and left
@@ -129,32 +129,35 @@ def _plan(archive: Path, campaign: Campaign) -> Plan:
     return plan
 
 
-def _found(folder: Folder, campaign: Campaign, plan: Plan, *, left: bool) -> list[Alarm]:
-    """All alarms; of an archive that was left, since its plan changed, those that were on then are over.
+def _found(folder: Folder, campaign: Campaign, plan: Plan, *, left: bool) -> tuple[list[Alarm], list[str]]:
+    """All alarms, and what is damaged and left out of the journals, in sentences.
 
-    It was left with its last trial. What fell silent after that counts if somebody was told that it began.
+    Of an archive that was left, since its plan changed, alarms that were on then are over. It was left with
+    its last trial. What fell silent after that counts if somebody was told that it began.
     """
     import pyarrow.compute as pc
 
     from flowsweep.alarms.found import WATCHED, alarms_of
     from flowsweep.prepared.recorded import recorded_rows
 
-    trials = recorded_rows(folder.path, WATCHED)
+    losses: list[str] = []
+    trials = recorded_rows(folder.path, WATCHED, losses.extend)
     began_us = trials["began_us"]
     began_ns, now_ns = begun_unix_ns(campaign), time.time_ns()
     found = alarms_of(plan, began_ns, campaign.seed, trials, now_ns)
     if not left:
-        return found
+        return found, losses
     # A clock that was set back leaves trials in the future.
     last_us = pc.max(pc.filter(began_us, pc.less_equal(began_us, now_ns // MICROSECOND_NS))).as_py()
     left_ns = began_ns if last_us is None else last_us * MICROSECOND_NS
     over = moment_of(left_ns / SECOND_NS)
     told = {key for (key, _), one in read_deliveries(folder).of.items() if one.delivered}
-    return [
+    kept = [
         replace(one, over=max(over, one.found), end="plan changed") if one.is_on else one
         for one in found
         if not one.is_on or one.kind != "silent" or one.found < over or Message("", one, "begin").key in told
     ]
+    return kept, losses
 
 
 def _deliver(

@@ -14,6 +14,8 @@ from flowsweep.export.workbook import write_workbook
 from flowsweep.whole_file import whole_file
 
 FORMATS = ("csv", "xlsx", "parquet")
+_FILE_ENDINGS = (*FORMATS, "txt", "tsv", "json", "xls")
+"""What a name ends in that is meant to be a file's; `v1.2` or a date behind a dot is as good for a folder."""
 _ROWS_AT_A_TIME = 50_000
 
 
@@ -62,11 +64,12 @@ def _check(files: list[Path], target: Path, form: str, *, overwrite: bool) -> No
 
 def _check_folder(files: list[Path], target: Path, ending: str) -> None:
     """Refuse a folder that is a file, or that would be made with the name of one."""
-    if len(files) == 1 and (target.suffix or target.exists()):
+    kind = target.suffix.lower().removeprefix(".")
+    if len(files) == 1 and (kind in _FILE_ENDINGS or target.exists()):
         raise ExportError(f"{target}: expected a name that ends in {ending}, or a folder")
     if target.exists():
         raise ExportError(f"{target}: is a file, and several tables need a folder")
-    if target.suffix.lower().removeprefix(".") in FORMATS:
+    if kind in FORMATS:
         raise ExportError(
             f"{target}: several tables need a folder, and this is a name of a file: expected another name, "
             "or one table"

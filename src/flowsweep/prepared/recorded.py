@@ -3,7 +3,7 @@
 Of parts that are over they are kept, so that neither samples nor journals of these are read again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,12 +24,17 @@ from flowsweep.run.outcome import TrialRecord
 from flowsweep.version import __version__
 
 
-def recorded_rows(folder: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
+def recorded_rows(
+    folder: Path,
+    columns: Mapping[str, pa.DataType],
+    tell_lost: Callable[[tuple[str, ...]], object] = tuple,
+) -> pa.Table:
     """Read some columns of a summary, and all of RECORDED_SCHEMA, of all trials of an archive.
 
     Args:
         folder: The archive's.
         columns: Those of the summary, with the type that is wanted; null where a row has none.
+        tell_lost: Called with what is damaged and left out, in sentences, of each part whose journal is read.
 
     Raises:
         ArchiveError: It is no archive, or something of it cannot be read; says what.
@@ -46,6 +51,7 @@ def recorded_rows(folder: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
             if rows is None:
                 with read_archive(folder, part=number) as archive:
                     rows = with_recorded(summary_table(archive), archive.records)
+                    tell_lost(archive.losses)
             found.append(conforming(rows, schema))
         hold.release()
     return pa.concat_tables(found)

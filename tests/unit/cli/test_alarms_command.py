@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from alarm_archives import nightly_archive, plan_of
 from flowsweep.alarms.delivery.ledger import LEDGER_FILE, read_deliveries
 from flowsweep.alarms.told import is_end_untold
-from flowsweep.archive import read_archive
+from flowsweep.archive import open_archive_for_writing, read_archive
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.totals import read_so_far
 from flowsweep.cli import load
@@ -238,6 +238,21 @@ def test_a_torn_journal_is_told(archive: Path) -> None:
     told = CliRunner().invoke(app, ["alarms", str(archive)])
     assert (told.exit_code, "warning:" in told.stderr) == (1, True)
     assert "are no whole record; what was recorded there is lost" in told.stderr
+
+
+def test_a_damaged_journal_of_an_earlier_part_is_told(archive: Path) -> None:
+    with open_archive_for_writing(archive) as writer:
+        writer.begin_part()
+    journal = archive / "journal"
+    content = bytearray(journal.read_bytes())
+    content[len(content) // 2] ^= 1
+    journal.write_bytes(content)
+    load(["alarms"])
+    told = CliRunner().invoke(app, ["alarms", str(archive)])
+    assert told.exit_code == 1
+    assert all(line.startswith("warning:") for line in told.stderr.splitlines())
+    assert "have changed since they were written; what was recorded there is lost" in told.stderr
+    assert CliRunner().invoke(app, ["alarms", str(archive), "--left"]).stderr == ""
 
 
 def test_targets_of_no_delivery_are_refused(archive: Path, tmp_path: Path) -> None:

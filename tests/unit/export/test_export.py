@@ -153,6 +153,13 @@ def test_no_folder_is_made_with_the_name_of_a_file(
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
+@pytest.mark.parametrize("name", ["results.2026-11-30", "v1.2", "slac.stanford.edu"])
+def test_a_folder_with_a_dot_in_its_name_is_made_for_one_table(tmp_path: Path, name: str) -> None:
+    for _ in range(2):
+        written = write_tables({"trials": table_of(1)}, tmp_path / name, "csv", overwrite=True)
+        assert written == ((tmp_path / name / "trials.csv", 1),)
+
+
 def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
     for name in ("tables.csv", "tables.d"):
         (tmp_path / name).mkdir()
