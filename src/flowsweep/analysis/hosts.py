@@ -172,7 +172,8 @@ def dropped_before_sockets(counters: ir.Table, flows: ir.Table) -> ir.Table:
         flows: As in an archive.
 
     Returns:
-        One row per trial in which such a counter rose: trial_id, dropped (int64).
+        One row per trial in which such a counter rose: trial_id, dropped (int64). There is none of others:
+        whether they were watched, this does not tell.
 
     Method:
         Whose they were the kernel does not say. Several counters may count the same packet: a bond what its
@@ -181,7 +182,8 @@ def dropped_before_sockets(counters: ir.Table, flows: ir.Table) -> ir.Table:
         that nobody asked for. The queues are those of the whole machine, so that hosts that share one, as
         those with the controller's clock do, tell of the same ones.
     """
-    rows = without_stray(counters.filter(counters.role == "sink"), flows)
+    before = counters.name.isin(BACKLOG_DROPS) | of_receiving_device(counters)
+    rows = without_stray(counters.filter((counters.role == "sink") & before), flows)
     queue, device = rows.name.isin(BACKLOG_DROPS), of_receiving_device(rows)
     hosts = rows.group_by("trial_id", "host").aggregate(
         queue=rows.value.max(where=queue), device=rows.value.max(where=device)

@@ -17,6 +17,7 @@ from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.archive import tables_of
 from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.tables import COUNTERS_SCHEMA
 from summary_support import summed
 
 OUTCOMES: dict[str, TrialOutcome] = {"tcp": make_outcome(make_trial())}
@@ -46,6 +47,13 @@ case("order", Stream(duplicates=2, reordered=3, extent=4, late=1), Stream(reorde
 case("host drops", Stream(lost=100, socket_dropped=450), softnet_dropped=30)
 case("drops of others", Stream(lost=1, socket_dropped=0), softnet_dropped=1_000)
 case("silent kernel", Stream(lost=100, socket_dropped=None))
+case("silent kernel, watched host", Stream(lost=100, socket_dropped=None))
+OUTCOMES["silent kernel, watched host"] = replace(
+    OUTCOMES["silent kernel, watched host"],
+    counters=pa.Table.from_pylist(
+        [{"host": "b", "role": "sink", "name": "Udp.InDatagrams", "value": 900}], schema=COUNTERS_SCHEMA
+    ),
+)
 case("path loss", Stream(lost=100))
 case("joined, drops", Stream(lost=100, socket_dropped=10), parameters={"gro": True})
 case("joined, no drops", Stream(lost=100), parameters={"gro": True})
@@ -185,8 +193,10 @@ def test_frames_that_nobody_asked_for_are_no_loss_at_hosts(rows, name, at_hosts)
     assert row["verdict"] == ("host drops" if at_hosts else "path loss")
 
 
-def test_where_the_kernel_does_not_say_the_place_of_loss_is_unknown(rows):
-    row = rows["silent kernel"]
+@pytest.mark.parametrize("name", ["silent kernel", "silent kernel, watched host"])
+def test_where_the_kernel_does_not_say_the_place_of_loss_is_unknown(rows, name):
+    """A counter that rose and counts no drops tells nothing of it."""
+    row = rows[name]
     assert (row["loss_at_hosts"], row["loss_on_path"]) == (None, None)
 
 
@@ -196,6 +206,7 @@ def test_where_the_kernel_does_not_say_the_place_of_loss_is_unknown(rows):
         ("host drops", "host drops"),
         ("path loss", "path loss"),
         ("silent kernel", "not clear"),
+        ("silent kernel, watched host", "not clear"),
         # One drop of a socket may be of several datagrams.
         ("joined, drops", "not clear"),
         ("joined, no drops", "path loss"),
