@@ -4,7 +4,7 @@ Pydantic's parser bounds how deep a text may be nested; a file's size is bounded
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, TypeVar
@@ -18,9 +18,15 @@ _SHOWN_CHARACTERS = 60
 _EVENT = '{"event":'
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|[][{}]', re.DOTALL)
 """What tells where a value ends; a text in quotation marks may have brackets. Nothing is looked at twice."""
-_OPENING, _CLOSING = "[{", "]}"
-_OF_ARRAY = 2
-"""How deep a value of an array is."""
+_OPENING = "[{"
+_ARRAY = re.compile(r"[^\S\n]*+\[\s*+\{")
+"""How an array of objects begins."""
+_OF_ARRAY = 1
+"""How deep what stands between the values of an array is."""
+_BETWEEN_VALUES = re.compile(r"[\s,]*+")
+_BEHIND_ARRAY = re.compile(r"[^\S\n]*+")
+_LAST_LINE = re.compile(r"^\}[^\S\n]*+$", re.MULTILINE)
+"""Of a text that has several."""
 FEWER_INTERVALS = (
     "It is one test with too many intervals: run it with fewer, as iperf3 has them with a longer -i."
 )
@@ -102,22 +108,49 @@ def is_one_test(text: str) -> bool:
     Args:
         text: Of the file, or its beginning: it may end anywhere.
     """
+    if _ARRAY.match(text.lstrip()):
+        return _is_alone(text)
     begun = f"\n{text.lstrip()}"
     whole = begun.count("\n{", 0, len(begun) - len(_EVENT) + 1) - begun.count(f"\n{_EVENT}")
     return begun.startswith("\n{") and whole + begun.count(f'\n{_EVENT}"start"') <= 1
 
 
+def _is_alone(text: str) -> bool:
+    """Whether an array has one object, and no other follows it."""
+    depth = objects = 0
+    for token in _TOKENS.finditer(text):
+        if token[0] in _OPENING:
+            objects += token[0] == "{" and depth <= 1
+            depth += 1
+        elif token[0][0] != '"':
+            depth -= 1
+        if objects > 1:
+            return False
+    return True
+
+
 def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     """Take apart what a tool wrote test by test: each text is one line, or ends with a "}" of its own line.
 
-    Lines before the first text are left out: tools put remarks there. Where the first line begins an array of
-    objects, as scripts keep them, each of them is a text.
+    Lines between texts are left out: tools put remarks there. Where a line begins an array of objects, as
+    scripts keep them, each of them is a text.
 
     Raises:
-        LineError: There are more values than are read at once.
+        LineError: There are more values than are read at once, an array has what is no object, or something
+            else follows it in its last line.
     """
     _check_values(lines)
-    yield from _of_array(lines) if begins_array(lines) else _one_by_one(lines)
+    text, at, number = "\n".join(lines), 0, 1
+    while at < len(text):
+        if text.startswith("{", at):
+            end = _document_end(text, at)
+            yield Text(number, text[at:end])
+        elif _ARRAY.match(text, at):
+            end = yield from _of_array(text, at, number)
+        else:
+            end = _line_end(text, at)
+        number += text.count("\n", at, end + 1)
+        at = end + text.startswith("\n", end)
 
 
 def begins_array(lines: Sequence[str]) -> bool:
@@ -133,37 +166,68 @@ def _check_values(lines: Sequence[str]) -> None:
         raise LineError(1, f"over {IMPORT_VALUES_MAX} values in JSON. {advice}")
 
 
-def _of_array(lines: Sequence[str]) -> Iterator[Text]:
-    """The values of an array, each with the line that it begins at; what is wrong in one, its parser says."""
-    text = "\n".join(lines)
-    line, counted, depth = 1, 0, 0
-    begun = len(text)
-    for token in _TOKENS.finditer(text):
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _document_end(text: str, at: int) -> int:
+    end = _line_end(text, at)
+    if text[at:end].rstrip().endswith("}"):
+        return end
+    last = _LAST_LINE.search(text, end)
+    return len(text) if last is None else last.end()
+
+
+def _of_array(text: str, at: int, number: int) -> Generator[Text, None, int]:
+    """The values of an array, each with the line that it begins at; what is wrong in one, its parser says.
+
+    Args:
+        text: Of the file.
+        at: Where in it the array begins.
+        number: Of that line.
+
+    Returns:
+        Where what follows the array begins, or the line with its end ends.
+    """
+    depth, counted, closed, begun = 0, at, at, len(text)
+    for token in _TOKENS.finditer(text, at):
+        if depth == _OF_ARRAY:
+            begun = _value_begin(text, closed, number + text.count("\n", counted, closed))
+            number += text.count("\n", counted, begun)
+            counted = begun
         if token[0] in _OPENING:
             depth += 1
-            if depth == _OF_ARRAY:
-                line += text.count("\n", counted, token.start())
-                counted = begun = token.start()
-        elif token[0] in _CLOSING:
+        elif not token[0].startswith('"'):
             depth -= 1
-            if depth == _OF_ARRAY - 1:
-                yield Text(line, text[begun : token.end()])
-                begun = len(text)
-            if depth == 0:
-                return
-    yield Text(line, text[begun:])
+            if depth == _OF_ARRAY:
+                yield Text(number, text[begun : token.end()])
+            elif not depth:
+                return _array_end(text, token.end(), number)
+        if depth == _OF_ARRAY:
+            closed, begun = token.end(), len(text)
+    yield Text(number, text[begun:])
+    return len(text)
 
 
-def _one_by_one(lines: Sequence[str]) -> Iterator[Text]:
-    begun: int | None = None
-    for number, line in enumerate(lines, start=1):
-        if begun is None and line.startswith("{"):
-            begun = number
-            if line.rstrip().endswith("}"):
-                yield Text(number, line)
-                begun = None
-        elif begun is not None and line.rstrip() == "}":
-            yield Text(begun, "\n".join(lines[begun - 1 : number]))
-            begun = None
-    if begun is not None:
-        yield Text(begun, "\n".join(lines[begun - 1 :]))
+def _value_begin(text: str, closed: int, number: int) -> int:
+    """Where the next value of an array begins, or its end is; each value must be an object."""
+    between = _BETWEEN_VALUES.match(text, closed)
+    begin = closed if between is None else between.end()
+    if text[begin] not in "{]":
+        line = number + text.count("\n", closed, begin)
+        raise LineError(line, f"{_shown(_beginning(text, begin))}all values of such an array must be objects")
+    return begin
+
+
+def _array_end(text: str, closed: int, number: int) -> int:
+    behind = _BEHIND_ARRAY.match(text, closed)
+    end = closed if behind is None else behind.end()
+    if not (text.startswith(("\n", "{"), end) or end == len(text) or _ARRAY.match(text, end)):
+        found = _shown(_beginning(text, end))
+        raise LineError(number, f"{found}behind an array only another one, or an object, can be read")
+    return end
+
+
+def _beginning(text: str, at: int) -> str:
+    return text[at : min(_line_end(text, at), at + _SHOWN_CHARACTERS)]

@@ -2,7 +2,6 @@
 
 from importlib.resources import files
 from pathlib import Path
-from shutil import copymode
 
 from flowsweep.errors import ServeError
 from flowsweep.whole_file import whole_file
@@ -32,8 +31,5 @@ def write_rules(folder: Path) -> list[Path]:
 
 def _replace(path: Path, content: bytes) -> None:
     """Replace a file; the one that a link names, and who may read it stays."""
-    target = path.resolve()
-    with whole_file(target) as unfinished:
+    with whole_file(path.resolve()) as unfinished:
         unfinished.write_bytes(content)
-        if target.exists():
-            copymode(target, unfinished)

@@ -44,6 +44,20 @@ def test_a_table_goes_where_a_link_leads(tmp_path: Path) -> None:
     assert (tmp_path / "data").read_text() == "trial_id\nt\n"
 
 
+def test_who_may_read_what_a_link_leads_to_stays(tmp_path: Path, link: Path) -> None:
+    (tmp_path / "web" / "old.html").chmod(0o600)
+    write_page(page, link, "the page")
+    assert (link.read_text(), link.stat().st_mode & 0o777) == ("new", 0o600)
+    link.unlink()
+    (tmp_path / "data").write_text("old")
+    (tmp_path / "data").chmod(0o600)
+    (tmp_path / "trials.csv").symlink_to("data")
+    write_tables(
+        {"trials": ibis.memtable({"trial_id": ["t"]})}, tmp_path / "trials.csv", "csv", overwrite=True
+    )
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_link_to_what_is_not_there_yet_makes_it(tmp_path: Path) -> None:
     link = tmp_path / "page.html"
     link.symlink_to("later.html")

@@ -64,6 +64,53 @@ def test_an_array_that_ends_in_the_middle_is_refused(tmp_path: Path, end: str) -
         kept(tmp_path, whole[:-99])
 
 
+def later(seconds: int) -> dict[str, Any]:
+    told = document(CLIENT)
+    told["start"]["timestamp"]["timesecs"] += seconds
+    return told
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("between", ["", " ", "\n", "\nnext\n\n"])
+@pytest.mark.parametrize(
+    "kept_as", [([0, 60], [120]), ([0], 60, 120), (0, [60], [120]), ([0], 60, [120]), ([0], [60], 120)]
+)
+def test_what_follows_an_array_is_read_too(
+    tmp_path: Path, kept_as: tuple[Any, ...], between: str, indent: int | None
+) -> None:
+    """Of two outputs of `jq -s` in one file, the second was left out without a word."""
+    if isinstance(kept_as[0], int) or isinstance(kept_as[1], int):
+        between = f"{between}\n"  # what follows an object begins a line of its own
+    parts = [list(map(later, part)) if isinstance(part, list) else later(part) for part in kept_as]
+    found = kept(tmp_path, between.join(json.dumps(part, indent=indent) for part in parts))
+    began = [one.started_at for one in found.transfers if one.started_at is not None]
+    assert [(at - began[0]).total_seconds() for at in began] == [0, 60, 120]
+
+
+@pytest.mark.parametrize("other", [None, 5, "text", [document(CLIENT)]])
+def test_an_array_with_what_is_no_object_is_refused(tmp_path: Path, other: object) -> None:
+    """It was left out without a word."""
+    text = json.dumps([document(CLIENT), other, document(CLIENT)], indent=1)
+    line = json.dumps([document(CLIENT)], indent=1).count("\n") + 1
+    with pytest.raises(ImportedFileError, match=rf"kept:{line}: found '.*': all values .* must be objects"):
+        kept(tmp_path, text)
+
+
+@pytest.mark.parametrize("behind", [" next", ",", " [1, 2]", "]"])
+def test_what_is_no_json_behind_an_array_is_refused(tmp_path: Path, behind: str) -> None:
+    text = json.dumps([document(CLIENT)], indent=1)
+    with pytest.raises(ImportedFileError, match=rf"kept:{text.count(chr(10)) + 1}: found .*behind an array"):
+        kept(tmp_path, text + behind)
+
+
+def test_a_mistake_behind_an_array_has_its_line(tmp_path: Path) -> None:
+    text, wrong = json.dumps([document(CLIENT)], indent=1), document(CLIENT)
+    wrong["start"]["test_start"]["protocol"] = "SCTP"
+    line = text.count("\n") + 4
+    with pytest.raises(ImportedFileError, match=rf"kept:{line}\$\.start\.test_start\.protocol: SCTP"):
+        kept(tmp_path, f"{text}\n\n[\n{json.dumps(wrong, indent=1)}\n]\n")
+
+
 def test_text_of_a_script_may_stand_before(tmp_path: Path) -> None:
     """With --kind it was read."""
     found = kept(tmp_path, f"Starting test to 10.0.0.2\n{json.dumps(document(CLIENT), indent=1)}\n")
