@@ -27,11 +27,15 @@ def check_page_place(output: Path, option: str) -> None:
     """Refuse a place where no page can be written, before what is to be in it takes minutes.
 
     Raises:
-        PlanError: The folder is not there, or there is a folder of that name.
+        PlanError: The folder is not there, there is a folder of that name, or a link leads to no file.
     """
-    if not output.parent.is_dir():
-        raise PlanError(option, (f"found {shown(str(output))}, and {output.parent} is no folder",))
-    if output.is_dir():
+    try:
+        target = where_it_leads(output)
+    except OSError as error:
+        raise PlanError(option, (f"found {shown(str(output))}: {error.strerror}",)) from error
+    if not target.parent.is_dir():
+        raise PlanError(option, (f"found {shown(str(output))}, and {target.parent} is no folder",))
+    if target.is_dir():
         raise PlanError(option, (f"found {shown(str(output))}, which is a folder, expected a file",))
 
 

@@ -7,8 +7,8 @@ import ibis
 import pytest
 
 from flowsweep.archive.named_output import where_it_leads
-from flowsweep.cli.html_page import write_page
-from flowsweep.errors import ArchiveError
+from flowsweep.cli.html_page import check_page_place, write_page
+from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.export import write_tables
 from flowsweep.whole_file import whole_file
 
@@ -56,6 +56,18 @@ def test_who_may_read_what_a_link_leads_to_stays(tmp_path: Path, link: Path) -> 
         {"trials": ibis.memtable({"trial_id": ["t"]})}, tmp_path / "trials.csv", "csv", overwrite=True
     )
     assert (tmp_path / "data").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("leads_to", ["absent/page.html", "/dev/null", "page.html", "web"])
+def test_where_a_link_leads_to_no_file_is_told_before_a_page_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leads_to: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("web").mkdir()
+    link = Path("page.html")
+    link.symlink_to(leads_to)
+    with pytest.raises(PlanError, match=r'found "page\.html"'):
+        check_page_place(link, "--report")
 
 
 def test_a_link_to_what_is_not_there_yet_makes_it(tmp_path: Path) -> None:
