@@ -242,12 +242,13 @@ def read_so_far(path: Path) -> CampaignSoFar:
         campaign = read_campaign(opened)
         parts = [opened_part(opened, number) for number in part_numbers(opened)]
         added = _added_up(parts)
-        for _ in range(_TRIES):
-            if not added.followers[-1].tail_bytes or added.is_over:
-                break
-            time.sleep(_PAUSE_S)  # a record may be being written
-            added.read_on()
         writes = has_writer(opened)
+        for waited in range(_TRIES):
+            if not added.followers[-1].tail_bytes or added.is_over or (waited and not writes):
+                break
+            time.sleep(_PAUSE_S)  # a record may be being written, where there are no locks to tell by, too
+            added.read_on()
+            writes = has_writer(opened)
         return CampaignSoFar(
             opened.path, campaign, added.totals, writes, _losses(parts, added, writes=writes)
         )
@@ -265,8 +266,10 @@ def _losses(parts: Sequence[Folder], added: _AddedUp, *, writes: bool) -> tuple[
             losses += (
                 f"{journal}: {counted(unknown, 'record')} that this Flowsweep does not know; left out",
             )
-        if not follower.offset and (there := not_understood(data_folders(part), State())):
-            losses += (f"{journal}: has no record, and there is {there[0]}: what was recorded is lost",)
+        # Whoever writes puts a folder of data there before the journal has its record.
+        begins = follower is last and writes
+        if not (follower.offset or begins) and (there := not_understood(data_folders(part), State())):
+            losses += (f"{journal}: has no record, and there is {there[0]}: it is left out",)
     return losses
 
 

@@ -1,6 +1,8 @@
 """What commands do with an archive whose journal is damaged."""
 
+import fcntl
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from typer.testing import CliRunner, Result
 from analysis_support import make_campaign, make_outcome
 from archive_damage import data_of
 from flowsweep.archive import create_archive, read_archive
+from flowsweep.archive.totals import read_so_far
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.plan import load_plan
@@ -103,6 +106,25 @@ def test_status_tells_that_a_journal_is_empty_or_has_changed(archive: Path) -> N
     told = invoke("status", archive)
     assert told.exit_code == 0
     assert f"warning: {journal}: has no record, and there is " in told.stderr
+
+
+def test_status_says_nothing_of_data_whose_record_is_being_written(archive: Path) -> None:
+    journal = archive / "journal"
+    journal.write_bytes(b"")
+    with journal.open("r+b") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        told = invoke("status", archive)
+    assert (told.exit_code, told.stderr) == (0, "")
+
+
+def test_status_does_not_wait_for_a_record_that_nobody_writes(
+    archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    [lost] = read_so_far(archive).losses
+    assert "are no whole record" in lost
+    assert len(waits) == 1
 
 
 def test_another_plan_is_refused_before_anything_changes(archive: Path, plan: Path) -> None:

@@ -72,7 +72,8 @@ def periodicity_hypotheses(
     found = _Period(float(periods_s[course.number]), _amplitude(test.only(course.number)))
     if not at_edge and course.p_value < SIGNIFICANCE:
         found = _fundamental(series, test, found)
-    unseen = found.amplitude > np.ptp(series.values)
+    of_points_alike = series.contrasts @ (series.contrasts.T @ series.values)
+    unseen = found.amplitude > np.ptp(of_points_alike)
     say = _say_edge if at_edge else partial(_say_unseen, found) if unseen else partial(_say, found)
     return [
         over_time(

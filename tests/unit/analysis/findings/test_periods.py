@@ -61,7 +61,8 @@ def test_a_sine_of_an_hour_is_a_period_of_an_hour_and_no_more() -> None:
     assert found.effect == pytest.approx(100 * math.expm1(3 * NOISE), rel=0.15)
 
 
-def test_a_sine_that_is_large_only_where_no_trial_ran_has_no_size() -> None:
+@pytest.mark.parametrize("points", [1, 2])
+def test_a_sine_that_is_large_only_where_no_trial_ran_has_no_size(points: int) -> None:
     """Of 5 tests one morning and 30 within seven minutes of a night it was ± 100000000 %."""
     noise = list(20 * np.random.default_rng(3).standard_normal(35))
     [observed] = observations(watched(noise, 14.0))
@@ -71,6 +72,9 @@ def test_a_sine_that_is_large_only_where_no_trial_ran_has_no_size() -> None:
         row | {"started_at": (began + timedelta(seconds=start_s)).isoformat()}
         for row, start_s in zip(observed.rows, starts_s, strict=True)
     ]
+    for number, row in enumerate(rows):
+        if number % points:  # another point, of which goodput is far from that of the first
+            row.update(flows=8, goodput_bps=1e60 * row["goodput_bps"])
     found = period_in(rows)
     assert (found.decision, found.effect) == ("undecided", None)
     assert found.claim.endswith(" the times of the trials show too little.")
