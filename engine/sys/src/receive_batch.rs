@@ -11,12 +11,15 @@ use std::{
     ptr,
 };
 
-use crate::control_message::{at, control_messages, time_unix_ns};
+use crate::{
+    control_message::{at, control_messages, time_unix_ns},
+    touch,
+};
 
 /// Room for the time of arrival and the size of segments, in bytes.
 const CONTROL_BYTES: usize = 128;
 
-/// Buffers for datagrams of a connected socket. Memory that no datagram has reached is not used.
+/// Buffers for datagrams of a connected socket. Memory that no datagram has reached is not used, unless it was touched.
 pub struct ReceiveBatch {
     bytes: Vec<u8>,
     room: usize,
@@ -41,6 +44,17 @@ impl ReceiveBatch {
     pub fn new(count: usize, room: usize) -> Self {
         let (controls, lengths) = (vec![[0; CONTROL_BYTES]; count], Vec::with_capacity(count));
         Self { bytes: vec![0; count * room], room, controls, lengths }
+    }
+
+    /// Of all buffers together.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Has the kernel find the memory of all buffers now: [`touch`].
+    pub fn touch(&mut self) {
+        touch(&mut self.bytes);
     }
 
     /// Waits for a datagram as long as the socket's timeout says, and takes those that are there with it.

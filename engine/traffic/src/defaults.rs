@@ -212,6 +212,8 @@ pub const HISTOGRAM_ROWS_MAX_BYTES: u64 = 1 << 28;
 pub const GRO_BUFFERS: usize = 16;
 /// Size of each: the most that the kernel puts together.
 pub const GRO_BUFFER_BYTES: usize = 1 << 16;
+/// Memory for what all flows of a sink receive that is had before the start; that of many flows only when something arrives.
+pub const TOUCHED_MAX_BYTES: usize = 1 << 24;
 /// How long a sink whose source's port is closed waits for what that may have said before.
 pub const GONE_AWAITED: Duration = Duration::from_millis(100);
 /// A packet of a stream that goes out so much too late was held up on its own host.

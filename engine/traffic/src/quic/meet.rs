@@ -25,6 +25,7 @@ use wire::{DATAGRAM_MAX_BYTES, OPENING_BYTES, QuicSettings, RendezvousRole, Role
 
 use super::{
     connection::{Driver, QuicConnection},
+    socket::for_library,
     watched::{self, Held, Watched},
 };
 use crate::{
@@ -255,7 +256,9 @@ fn begin(
     let again = socket.try_clone().map_err(unusable)?;
     let mut config = EndpointConfig::default();
     config.max_udp_payload_size(QUIC_DATAGRAM_MAX_BYTES).map_err(|error| refused(error.to_string()))?;
-    let endpoint = |server| Endpoint::new(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable);
+    let socket = for_library(socket).map_err(unusable)?;
+    let endpoint =
+        |server| Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable);
     let (endpoint, shaking) = match tls {
         Tls::Listens(tls) => {
             let crypto = QuicServerConfig::try_from(tls).map_err(|error| refused(error.to_string()))?;

@@ -11,6 +11,7 @@ mod perf;
 mod rows;
 mod sampler;
 mod sink;
+mod socket;
 mod source;
 mod watched;
 

@@ -16,7 +16,7 @@ use super::{
     stream::{NotOurs, UdpFlow, UdpFlows},
 };
 use crate::{
-    defaults::{DUPLICATES_AWAITED, GONE_AWAITED, LATE_AWAITED, PAUSE_BORNE},
+    defaults::{DUPLICATES_AWAITED, GONE_AWAITED, LATE_AWAITED, PAUSE_BORNE, TOUCHED_MAX_BYTES},
     flow::cpu_since,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
 };
@@ -35,6 +35,9 @@ pub const NOT_YET: i64 = i64::MAX;
 /// Receives until the flow is over: its source has reported that, or must have stopped, or is silent for too long.
 pub fn receive(flow: &UdpFlow, flows: &UdpFlows, expected: &Expected, settings: &UdpSettings, together: bool) {
     let (mut batch, room) = room(settings.length_bytes, together);
+    if batch.size_bytes().saturating_mul(settings.flows as usize) <= TOUCHED_MAX_BYTES {
+        batch.touch();
+    }
     let mut receiver = Receiver::new(flow, flows, settings);
     let mut running = None;
     let over = loop {
