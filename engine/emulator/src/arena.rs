@@ -1,7 +1,7 @@
 //! Memory for packets in flight: reads go straight into it, writes come straight out of it, nothing is copied or
 //! cleared in between.
 
-use crate::defaults::{CHUNK_BYTES, READ_BYTES};
+use crate::defaults::{CHUNK_BYTES, CHUNKS_READY, READ_BYTES};
 
 /// Where a packet is, with its virtio header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,13 @@ struct Chunk {
 }
 
 impl Arena {
-    /// At least one chunk.
+    /// At least one chunk. The memory of the first is there: no packet waits until the kernel has found it.
     pub fn new(chunks_max: usize) -> Self {
-        Self { chunks: vec![Chunk::new()], free: Vec::new(), chunks_max, current: 0, filled: 0 }
+        let mut chunks: Vec<_> = (0..chunks_max.clamp(1, CHUNKS_READY)).map(|_| Chunk::new()).collect();
+        for chunk in &mut chunks {
+            sys::touch(&mut chunk.bytes);
+        }
+        Self { free: (1..chunks.len()).rev().collect(), chunks, chunks_max, current: 0, filled: 0 }
     }
 
     /// Room for one read; none if all memory is held.

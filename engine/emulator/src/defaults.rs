@@ -11,6 +11,8 @@ pub const LATE_AFTER: Duration = Duration::from_millis(1);
 pub const DEVICE_QUEUE_PACKETS: u32 = 8192;
 /// Memory is taken in chunks of this size.
 pub const CHUNK_BYTES: usize = 1 << 20;
+/// Chunks of one direction whose memory is there before the first packet.
+pub const CHUNKS_READY: usize = 4;
 /// Most chunks of one direction: 512 MiB of packets in flight.
 pub const CHUNKS_MAX: usize = 512;
 /// Most packets that one direction's queue remembers, those included that will be lost at random: 256 MiB.

@@ -31,7 +31,7 @@ use super::{
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{
-        DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, QUIC_DATAGRAM_MAX_BYTES, QUIC_DATAGRAM_MIN_BYTES, STOP_CHECK,
+        DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, QUIC_DATAGRAM_MIN_BYTES, QUIC_DATAGRAM_ROOM_BYTES, STOP_CHECK,
         SUBFLOW_CHECK,
     },
     threads::spawn_once,
@@ -255,7 +255,8 @@ fn begin(
     let unusable = |source| TrialError::Socket { what: format!("flow {flow}: cannot use its socket"), source };
     let again = socket.try_clone().map_err(unusable)?;
     let mut config = EndpointConfig::default();
-    config.max_udp_payload_size(QUIC_DATAGRAM_MAX_BYTES).map_err(|error| refused(error.to_string()))?;
+    let room_bytes = task.settings.datagram_bytes.unwrap_or_default().max(QUIC_DATAGRAM_ROOM_BYTES);
+    config.max_udp_payload_size(room_bytes).map_err(|error| refused(error.to_string()))?;
     let socket = for_library(socket).map_err(unusable)?;
     let endpoint =
         |server| Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable);

@@ -51,7 +51,7 @@ impl AsyncUdpSocket for Touching {
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
         if !self.touched.swap(true, Ordering::Relaxed) {
-            // The library has room for more in each, where the kernel puts datagrams together, than the kernel ever does.
+            // The kernel puts no more together in one, for however much the library has room.
             for buffer in buffers.iter_mut() {
                 let reached = buffer.len().min(GRO_BUFFER_BYTES);
                 sys::touch(&mut buffer[..reached]);
