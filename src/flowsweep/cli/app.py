@@ -22,6 +22,23 @@ from flowsweep.wording import printable
 
 _WORDS = "flowsweep.words"
 """Of a context: the command line."""
+_PLAIN_TYPES = ("<str>", "<int>", "<list[str]>")
+_VALUES = {
+    "congestion": "NAME",
+    "datagram": "SIZE",
+    "duration": "TIME",
+    "every": "TIME",
+    "files": "COUNT",
+    "flows": "COUNT",
+    "length": "SIZE",
+    "margin": "SHARE",
+    "rate": "RATE",
+    "size": "SIZE",
+    "streams": "COUNT",
+    "sweep": "NAME",
+    "window": "SIZE",
+}
+"""What an option takes, in its help, where its own name does not say it."""
 _NO_SUCH_OPTION = "No such option"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -41,8 +58,12 @@ class _Help:
         for one in found:
             if isinstance(one, TyperArgument):
                 one.metavar = one.metavar or str(one.name).upper()
+                # What it is says its help; the language's name of its type says nothing.
+                one.display_type_rich = lambda ctx: None  # type: ignore[method-assign] # of this one
             elif one.is_flag:
                 one.metavar = ""
+            elif one.metavar is None and one.display_type(ctx) in _PLAIN_TYPES:
+                one.metavar = _VALUES.get(str(one.name), str(one.name).upper())
         return found
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer hides its class

@@ -71,10 +71,11 @@ def help_of(command: str) -> str:
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help_gives_no_value_to_flags(command: str) -> None:
+def test_help_says_what_a_value_is_and_gives_none_to_flags(command: str) -> None:
     said = help_of(command)
     assert "--help" in said
-    assert "<bool>" not in said
+    assert not re.search(r"<(bool|str|int|float|path|list\W.*)>", said)
+    assert re.search(r"--duration +TIME ", said) or "--duration" not in said
 
 
 @pytest.mark.parametrize(
