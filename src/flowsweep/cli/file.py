@@ -8,7 +8,7 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.file_summary import print_summary
 from flowsweep.cli.one_trial import HERE, THERE, OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save, options_written
+from flowsweep.cli.options import DURATION, Address, AsJson, Host, Overrides, Reverse, Save, options_written
 
 _FOLDER = "/var/tmp"
 """On a disk where /tmp is often memory; files have no names there, and whoever may log in may write."""
@@ -40,7 +40,9 @@ def file(
     flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
     cache: Annotated[str, typer.Option(help="dropped, warm or direct.")] = "dropped",
     sync: Annotated[str, typer.Option(help="file, write or none.")] = "file",
-    duration: Annotated[str, typer.Option(help="The longest that each of the four parts may send.")] = "5s",
+    duration: Annotated[
+        str, typer.Option(help="The longest that each of four parts may send.")
+    ] = DURATION,
     address: Address = None,
     overrides: Overrides = None,
     save: Save = None,

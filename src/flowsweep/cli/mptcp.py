@@ -8,6 +8,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.mptcp_summary import print_summary
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
 from flowsweep.cli.options import (
+    DURATION,
     Address,
     AsJson,
     Duration,
@@ -45,7 +46,7 @@ def mptcp(
         str | None,
         typer.Option(help="Congestion control of each subflow, as in cubic; the host's default if absent."),
     ] = None,
-    duration: Duration = "5s",
+    duration: Duration = DURATION,
     address: Address = None,
     overrides: Overrides = None,
     save: Save = None,

@@ -30,6 +30,8 @@ Address = Annotated[
     typer.Option(help="Address of HOST for the traffic; not needed with `local` and `ssh:`."),
 ]
 Duration = Annotated[str, typer.Option(help="How long to send.")]
+DURATION = "5s"
+"""Of a trial without a plan, if it is not given."""
 Overrides = Annotated[
     list[str] | None,
     typer.Option(

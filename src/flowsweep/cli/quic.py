@@ -6,7 +6,17 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
+from flowsweep.cli.options import (
+    DURATION,
+    Address,
+    AsJson,
+    Duration,
+    Host,
+    Overrides,
+    Reverse,
+    Save,
+    options_written,
+)
 from flowsweep.cli.quic_summary import print_summary
 
 _EXAMPLES = (
@@ -33,7 +43,7 @@ def quic(
         str | None, typer.Option(help="UDP payload of packets, as in 1200B; found on the path if absent.")
     ] = None,
     congestion: Annotated[str | None, typer.Option(help="cubic (the default), newreno or bbr.")] = None,
-    duration: Duration = "5s",
+    duration: Duration = DURATION,
     address: Address = None,
     overrides: Overrides = None,
     save: Save = None,

@@ -6,7 +6,17 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import Measured, OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
+from flowsweep.cli.options import (
+    DURATION,
+    Address,
+    AsJson,
+    Duration,
+    Host,
+    Overrides,
+    Reverse,
+    Save,
+    options_written,
+)
 
 _EXAMPLES = (
     "[bold]flowsweep rtt ssh:server[/bold] probes from here to server and back, "
@@ -30,7 +40,7 @@ def rtt(
     length: Annotated[
         str | None, typer.Option(help="Payload of a probe, as in 1400B; 64B if absent.")
     ] = None,
-    duration: Duration = "5s",
+    duration: Duration = DURATION,
     address: Address = None,
     overrides: Overrides = None,
     save: Save = None,

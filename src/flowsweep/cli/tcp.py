@@ -7,6 +7,7 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
 from flowsweep.cli.options import (
+    DURATION,
     Address,
     AsJson,
     Duration,
@@ -38,7 +39,7 @@ def tcp(
     congestion: Annotated[
         str | None, typer.Option(help="Congestion control, as in cubic; the host's default if absent.")
     ] = None,
-    duration: Duration = "5s",
+    duration: Duration = DURATION,
     mode: Annotated[
         str | None,
         typer.Option(

@@ -6,7 +6,17 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save, options_written
+from flowsweep.cli.options import (
+    DURATION,
+    Address,
+    AsJson,
+    Duration,
+    Host,
+    Overrides,
+    Reverse,
+    Save,
+    options_written,
+)
 from flowsweep.cli.udp_summary import print_summary
 
 AS_FAST_AS_IT_CAN = "max"
@@ -37,7 +47,7 @@ def udp(
             "its host's default."
         ),
     ] = None,
-    duration: Duration = "5s",
+    duration: Duration = DURATION,
     address: Address = None,
     overrides: Overrides = None,
     save: Save = None,
