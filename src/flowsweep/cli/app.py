@@ -22,7 +22,7 @@ from flowsweep.wording import printable
 
 _WORDS = "flowsweep.words"
 """Of a context: the command line."""
-_PLAIN_TYPES = ("<str>", "<int>", "<list[str]>")
+_PLAIN_TYPES = (str, int)
 _VALUES = {
     "congestion": "NAME",
     "datagram": "SIZE",
@@ -47,23 +47,19 @@ class _Help:
     """A command's help as it is meant: lines joined, flags without a value, arguments as they are written."""
 
     help: str | None
+    params: list[Any]
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - Typer's
         super().__init__(**settings)
         self.help = _lines_joined(self.help or "")
+        for one in self.params:
+            _name_value(one)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer hides its class
-        """Give all arguments and options."""
+        """Give all arguments and options, `--help` among them."""
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc] # of what stands beside it as a base
         for one in found:
-            if isinstance(one, TyperArgument):
-                one.metavar = one.metavar or str(one.name).upper()
-                # What it is says its help; the language's name of its type says nothing.
-                one.display_type_rich = lambda ctx: None  # type: ignore[method-assign] # of this one
-            elif one.is_flag:
-                one.metavar = ""
-            elif one.metavar is None and one.display_type(ctx) in _PLAIN_TYPES:
-                one.metavar = _VALUES.get(str(one.name), str(one.name).upper())
+            _name_value(one)
         return found
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer hides its class
@@ -112,6 +108,17 @@ class _Unloaded(_Command):
         load([str(self.name)])
         loaded = vars(get_command(app))["commands"][self.name]
         return loaded.make_context(*given, **settings)
+
+
+def _name_value(one: Any) -> None:  # noqa: ANN401 - Typer's
+    """Have help say what an argument or an option takes: the language's name of its type says nothing."""
+    if isinstance(one, TyperArgument):
+        one.metavar = one.metavar or str(one.name).upper()
+        one.display_type_rich = lambda ctx: None  # type: ignore[method-assign] # of this one
+    elif one.is_flag:
+        one.metavar = ""
+    elif one.metavar is None and one.type_descriptor.annotation in _PLAIN_TYPES:
+        one.metavar = _VALUES.get(str(one.name), str(one.name).upper())
 
 
 def _lines_joined(help_text: str) -> str:

@@ -40,9 +40,7 @@ def file(
     flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
     cache: Annotated[str, typer.Option(help="dropped, warm or direct.")] = "dropped",
     sync: Annotated[str, typer.Option(help="file, write or none.")] = "file",
-    duration: Annotated[
-        str, typer.Option(help="The longest that each of four parts may send.")
-    ] = DURATION,
+    duration: Annotated[str, typer.Option(help="The longest that each of four parts may send.")] = DURATION,
     address: Address = None,
     overrides: Overrides = None,
     save: Save = None,

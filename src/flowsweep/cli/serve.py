@@ -34,7 +34,9 @@ def serve(
     ] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="A name under which browsers ask, as of a reverse proxy; may be given again."),
+        typer.Option(
+            metavar="NAME", help="A name under which browsers ask, as of a reverse proxy; may be given again."
+        ),
     ] = None,
     cache: Annotated[
         Path | None,
