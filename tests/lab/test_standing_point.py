@@ -178,7 +178,7 @@ def test_eight_controllers_have_turns_or_are_refused_and_never_overlap(
             failure.message for failure in refused
         ]:
             assert "busy with c" in words
-            assert "its turn ends at 20" in words
+            assert "what runs there ends at 20" in words
         ran = [
             time_of(outcome)
             for recorder in recorders
@@ -239,7 +239,7 @@ def test_a_turn_of_an_engine_that_was_killed_is_free_and_its_bytes_count(tmp_pat
             other.ask(prepare("t", "sink", Listen(), tcp_test()))
             busy = other.until("failed")
             assert busy["kind"] == "point_busy"
-            assert "busy with alice from 198.51.100.1 (tcp); its turn ends at" in busy["message"]
+            assert "busy with alice from 198.51.100.1 (tcp); what runs there ends at" in busy["message"]
             raw.process.send_signal(signal.SIGKILL)
             raw.close()
             other.ask(prepare("t", "sink", Listen(), tcp_test()))

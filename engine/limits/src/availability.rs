@@ -38,7 +38,7 @@ pub struct OfTurn {
     pub who: String,
     /// Since when.
     pub since: Option<String>,
-    /// When it is over, at the latest.
+    /// When what runs in it is over, at the latest; who has it may begin more until then.
     pub until: Option<String>,
 }
 
@@ -140,7 +140,7 @@ impl fmt::Display for Availability {
         }
         for turn in &self.turns {
             let until = turn.until.as_deref().unwrap_or("an unknown time");
-            writeln!(formatter, "  {}, until {until} at the latest", turn.who)?;
+            writeln!(formatter, "  {}; what runs ends at {until} at the latest", turn.who)?;
         }
         self.rules.iter().try_for_each(|rule| rule.fmt(formatter))
     }

@@ -55,11 +55,11 @@ pub enum Refusal {
         free: Option<Moment>,
     },
     /// Other controllers measure.
-    #[error("this standing point is busy with {who}; its turn ends at {} at the latest{}{}", .until.rfc3339(), others(*.ahead), waited(*.waited_ms))]
+    #[error("this standing point is busy with {who}; what runs there ends at {} at the latest{}{}", .until.rfc3339(), others(*.ahead), waited(*.waited_ms))]
     Busy {
         /// Who measures, and what.
         who: String,
-        /// When the first turn is over, at the latest.
+        /// When what runs in the first turn is over, at the latest; who has the turn may begin more until then.
         until: Moment,
         /// Controllers that waited longer.
         ahead: usize,

@@ -2,6 +2,8 @@
 
 use wire::{TcpSettings, Test, UdpSettings};
 
+use std::fs;
+
 use crate::support::{Point, admit, tcp, to_peer, udp};
 
 /// Allows 8 kbit/s of all flows.
@@ -34,4 +36,25 @@ fn the_audit_states_the_rate_that_is_checked() {
     let (refusal, audited) = refused(Test::Udp(spaced(None)));
     assert!(refusal.contains("as fast as it can be sent"), "{refusal}");
     assert_eq!(audited, None);
+}
+
+/// As when the disk was full: the line that comes next is one by itself.
+#[test]
+fn half_a_line_takes_no_other_with_it() {
+    let point = Point::new("", RULE);
+    fs::write(point.path("audit.jsonl"), "{\"ev").unwrap();
+    let refused = || {
+        admit(&point.session("alice", None), &to_peer(Test::Udp(UdpSettings { rate_bps: None, ..udp() })))
+            .err()
+            .unwrap()
+    };
+    refused();
+    refused();
+    let text = fs::read_to_string(point.path("audit.jsonl")).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], "{\"ev");
+    assert_eq!(lines.len(), 3, "{text}");
+    for line in &lines[1..] {
+        assert_eq!(serde_json::from_str::<serde_json::Value>(line).unwrap()["event"], "refused");
+    }
 }

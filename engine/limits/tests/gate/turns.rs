@@ -26,7 +26,7 @@ fn the_second_is_told_who_is_there_and_until_when() {
         Refusal::Busy { until, .. } => until.rfc3339(),
         other => panic!("{other}"),
     };
-    let said = format!("busy with alice from 198.51.100.1 (tcp); its turn ends at {until} at the latest");
+    let said = format!("busy with alice from 198.51.100.1 (tcp); what runs there ends at {until} at the latest");
     assert!(refusal.to_string().contains(&said), "{refusal}");
     assert_eq!(refusal.kind(), "point_busy");
     assert!(admit(&alice, &to_peer(Test::Tcp(tcp()))).is_ok(), "its own ends share its turn");
@@ -34,10 +34,9 @@ fn the_second_is_told_who_is_there_and_until_when() {
     let busy = Availability::of(&limits).unwrap();
     assert!(!busy.free && busy.turns[0].who == "alice from 198.51.100.1 (tcp)");
     assert_eq!(busy.turns[0].until.as_ref(), Some(&until));
-    assert!(
-        busy.to_string()
-            .contains(&format!("1 of 1 turns taken, nobody waits\n  alice from 198.51.100.1 (tcp), until {until}"))
-    );
+    assert!(busy.to_string().contains(&format!(
+        "1 of 1 turns taken, nobody waits\n  alice from 198.51.100.1 (tcp); what runs ends at {until}"
+    )));
     held.finish("ok", None, Some(5));
     assert!(Availability::of(&limits).unwrap().free);
     assert!(admit(&bob, &to_peer(Test::Tcp(tcp()))).is_ok());

@@ -31,8 +31,8 @@ use super::{
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{
-        DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, QUIC_DATAGRAM_MIN_BYTES, QUIC_DATAGRAM_ROOM_BYTES, STOP_CHECK,
-        SUBFLOW_CHECK,
+        DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, GRO_BUFFER_BYTES, QUIC_DATAGRAM_MIN_BYTES, QUIC_DATAGRAM_ROOM_BYTES,
+        STOP_CHECK, SUBFLOW_CHECK,
     },
     threads::spawn_once,
     tls::{NAME, Secrets, opening_token},
@@ -257,7 +257,9 @@ fn begin(
     let mut config = EndpointConfig::default();
     let room_bytes = task.settings.datagram_bytes.unwrap_or_default().max(QUIC_DATAGRAM_ROOM_BYTES);
     config.max_udp_payload_size(room_bytes).map_err(|error| refused(error.to_string()))?;
-    let socket = for_library(socket).map_err(unusable)?;
+    // The kernel puts no more together in one buffer, for however much the library has room.
+    let read_bytes = if task.settings.gro { GRO_BUFFER_BYTES } else { room_bytes.into() };
+    let socket = for_library(socket, task.settings.flows, read_bytes).map_err(unusable)?;
     let endpoint =
         |server| Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable);
     let (endpoint, shaking) = match tls {

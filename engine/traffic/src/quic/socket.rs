@@ -16,22 +16,31 @@ use quinn::{
     udp::{RecvMeta, Transmit},
 };
 
-use crate::defaults::GRO_BUFFER_BYTES;
+use crate::defaults::TOUCHED_MAX_BYTES;
 
-/// What the library reads and writes, for a runtime that was entered.
+/// Buffers of the library.
+const READS_AT_ONCE: usize = 32;
+
+/// What the library reads and writes of one of `flows` connections, for a runtime that was entered. `read_bytes` is the most that
+/// the kernel hands over at once.
 ///
 /// # Errors
 /// The runtime or the library cannot use the socket.
-pub fn for_library(socket: UdpSocket) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+pub fn for_library(socket: UdpSocket, flows: u32, read_bytes: usize) -> io::Result<Arc<dyn AsyncUdpSocket>> {
     let inner = TokioRuntime.wrap_udp_socket(socket)?;
-    Ok(Arc::new(Touching { inner, touched: AtomicBool::new(false) }))
+    let together = flows as usize * READS_AT_ONCE * read_bytes;
+    if together > TOUCHED_MAX_BYTES {
+        return Ok(inner);
+    }
+    Ok(Arc::new(Touching { inner, read_bytes, touched: AtomicBool::new(false) }))
 }
 
-/// The library has buffers for 32 reads at once, and gives all of them to each call. Those behind the first are reached when
+/// The library gives all of its buffers to each call. Those behind the first are reached when
 /// packets had to wait, and a sink that then waits for memory acknowledges nothing.
 #[derive(Debug)]
 struct Touching {
     inner: Arc<dyn AsyncUdpSocket>,
+    read_bytes: usize,
     touched: AtomicBool,
 }
 
@@ -51,9 +60,8 @@ impl AsyncUdpSocket for Touching {
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
         if !self.touched.swap(true, Ordering::Relaxed) {
-            // The kernel puts no more together in one, for however much the library has room.
             for buffer in buffers.iter_mut() {
-                let reached = buffer.len().min(GRO_BUFFER_BYTES);
+                let reached = buffer.len().min(self.read_bytes);
                 sys::touch(&mut buffer[..reached]);
             }
         }

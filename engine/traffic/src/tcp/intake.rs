@@ -10,6 +10,7 @@ use sys::Pages;
 use wire::Mode;
 
 use super::encryption::Session;
+use crate::defaults::TOUCHED_MAX_BYTES;
 
 /// Of the records of a word, with room for one of new keys.
 const WORD_ROOM_BYTES: usize = 256;
@@ -48,7 +49,11 @@ impl Intakes {
             // memory is never taken.
             Mode::Discard => RecvFlags::TRUNC,
         };
-        Ok(Self { pages: Pages::new(flows.saturating_mul(length))?, length, flags })
+        let mut pages = Pages::new(flows.saturating_mul(length))?;
+        if flags.is_empty() && pages.len() <= TOUCHED_MAX_BYTES {
+            sys::touch(&mut pages);
+        }
+        Ok(Self { pages, length, flags })
     }
 
     /// One for each flow.

@@ -29,7 +29,7 @@ use wire::{Connected, Event, Listening, RejectedConnections, RendezvousRole, Rep
 use self::{
     delivered::{Delivered, add},
     established::MissingFlow,
-    run::{Offloads, Ran},
+    run::{End, Ran},
     stream::UdpFlows,
 };
 pub use self::{established::Established, listen::Listener, stream::Stream};
@@ -45,7 +45,13 @@ pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn O
             .map_err(|source| TrialError::Socket { what: "cannot set up a flow that stands".into(), source })?;
     }
     socket::try_segments(&streams, task, &mut established.granted);
-    let offloads = Offloads { gso: established.granted.gso == Some(true), gro: established.granted.gro == Some(true) };
+    let end = match task.role {
+        Role::Source => End::Source { gso: established.granted.gso == Some(true) },
+        Role::Sink => {
+            let together = established.granted.gro == Some(true);
+            End::Sink(sink::rooms(established.flows.len(), task.settings.length_bytes, together))
+        }
+    };
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
     let counters = Counters::read();
     let granted = established.granted.clone();
@@ -56,7 +62,7 @@ pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn O
     }
     let origin = Origin::now();
     let flows = UdpFlows::new(established.flows, origin);
-    let ran = run::run(&flows, task, offloads, listener.as_ref(), counters, control, outbox)?;
+    let ran = run::run(&flows, task, end, listener.as_ref(), counters, control, outbox)?;
     report(task, flows, established.missing, ran, established.rejected, origin.unix_ns, outbox)
 }
 

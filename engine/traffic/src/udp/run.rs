@@ -18,7 +18,7 @@ use super::{
     packet_format::Ours,
     sampler::Sampler,
     silence::silence_of,
-    sink::{self, Expected, NOT_YET},
+    sink::{self, Expected, NOT_YET, Room},
     source,
     stream::{UdpFlow, UdpFlows},
 };
@@ -50,13 +50,12 @@ pub struct Ran {
     pub incomplete: Option<TrialError>,
 }
 
-/// What the kernel does for this end.
-#[derive(Clone, Copy)]
-pub struct Offloads {
-    /// It cuts what is sent (`UDP_SEGMENT`).
-    pub gso: bool,
-    /// It puts together what is received (`UDP_GRO`).
-    pub gro: bool,
+/// What the threads of this end work with.
+pub enum End {
+    /// `gso`: the kernel cuts what is sent (`UDP_SEGMENT`).
+    Source { gso: bool },
+    /// What they receive into.
+    Sink(Vec<Room>),
 }
 
 /// Runs all flows to their end, at the latest until the deadlines of the settings. `counters` are the host's, read before
@@ -64,7 +63,7 @@ pub struct Offloads {
 pub fn run(
     flows: &UdpFlows,
     task: &Task<'_, UdpSettings>,
-    offloads: Offloads,
+    end: End,
     listener: Option<&Listener>,
     counters: Counters,
     control: &Control,
@@ -80,7 +79,7 @@ pub fn run(
     let rejected = OnceLock::new();
     let (counted, expecting) = (&rejected, &expected);
     let incomplete = coordinator::run(slice::from_mut(&mut side), &mut procedure, &Halt::of(control), move |scope| {
-        spawn_all(scope, flows, task, offloads, expecting)?;
+        spawn_all(scope, flows, task, end, expecting)?;
         if let Some(listener) = listener {
             let over = || flows.wait_all_ended(Duration::ZERO) || flows.aborted().is_some();
             spawn_once(scope, move || counted.set(listener.count_rejected(over)))?;
@@ -112,16 +111,17 @@ fn spawn_all<'scope>(
     scope: &'scope Scope<'scope, '_>,
     flows: &'scope UdpFlows,
     task: &'scope Task<'scope, UdpSettings>,
-    offloads: Offloads,
+    end: End,
     expected: &'scope Expected,
 ) -> Result<(), TrialError> {
     let settings = task.settings;
-    if task.role == Role::Source {
-        return source::spawn_all::<Ours>(scope, flows, settings, offloads.gso);
-    }
-    for flow in &flows.all {
+    let rooms = match end {
+        End::Source { gso } => return source::spawn_all::<Ours>(scope, flows, settings, gso),
+        End::Sink(rooms) => rooms,
+    };
+    for (flow, room) in flows.all.iter().zip(rooms) {
         spawn(scope, flow, flows, &settings.cpus, move || {
-            sink::receive(flow, flows, expected, settings, offloads.gro);
+            sink::receive(flow, flows, expected, settings, room);
         })?;
     }
     Ok(())

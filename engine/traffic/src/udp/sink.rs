@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use sys::Received;
+use sys::{ReceiveBatch, Received};
 use wire::{DatagramKind, FlowEnd, UdpSettings};
 
 use super::{
@@ -32,12 +32,22 @@ pub struct Expected {
 /// Not known yet.
 pub const NOT_YET: i64 = i64::MAX;
 
-/// Receives until the flow is over: its source has reported that, or must have stopped, or is silent for too long.
-pub fn receive(flow: &UdpFlow, flows: &UdpFlows, expected: &Expected, settings: &UdpSettings, together: bool) {
-    let (mut batch, room) = room(settings.length_bytes, together);
-    if batch.size_bytes().saturating_mul(settings.flows as usize) <= TOUCHED_MAX_BYTES {
-        batch.touch();
+/// What the thread of a flow receives into, and how many buffers that is.
+pub type Room = (ReceiveBatch, usize);
+
+/// One for each of some flows; `together`: the kernel puts datagrams together. That of many flows is found when they need it.
+pub fn rooms(flows: usize, length: u32, together: bool) -> Vec<Room> {
+    let mut rooms: Vec<_> = (0..flows).map(|_| room(length, together)).collect();
+    if rooms.iter().map(|(batch, _)| batch.size_bytes()).sum::<usize>() <= TOUCHED_MAX_BYTES {
+        for (batch, _) in &mut rooms {
+            batch.touch();
+        }
     }
+    rooms
+}
+
+/// Receives until the flow is over: its source has reported that, or must have stopped, or is silent for too long.
+pub fn receive(flow: &UdpFlow, flows: &UdpFlows, expected: &Expected, settings: &UdpSettings, (mut batch, room): Room) {
     let mut receiver = Receiver::new(flow, flows, settings);
     let mut running = None;
     let over = loop {
