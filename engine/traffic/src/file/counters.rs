@@ -61,6 +61,11 @@ pub fn add(counter: &AtomicU64, more: u64) {
 pub fn timed<T>(counter: &AtomicU64, act: impl FnOnce() -> T) -> T {
     let began = Instant::now();
     let done = act();
-    add(counter, u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
+    add_since(counter, began);
     done
+}
+
+/// Counts the time since a moment.
+pub fn add_since(counter: &AtomicU64, since: Instant) {
+    add(counter, u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX));
 }

@@ -4,7 +4,7 @@ use std::{
     io::{self, Read, Write},
     mem,
     net::{Shutdown, TcpStream},
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, OnceLock, atomic::Ordering},
     time::Instant,
 };
 
@@ -12,7 +12,7 @@ use sys::{Pages, PagesPart};
 use wire::{BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Content, CpuTime, FlowEnd, RUNNING};
 
 use super::{
-    counters::{Counters, add, timed},
+    counters::{Counters, add, add_since, timed},
     cpu::{StorageCpu, sum},
     credit::Grants,
     detached::{Detached, Left},
@@ -26,10 +26,12 @@ use crate::{
 
 /// Carries one flow to its end, which is when what it wrote is on the disk, where that is requested.
 pub fn receive(store: &Arc<Store>, flow: &TcpFlow, flows: &TcpFlows, counters: &Arc<Counters>) {
-    let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
+    let (cpu, waits) = (sys::thread_cpu().ok(), Instant::now());
     let mut storage = CpuTime::default();
-    let ended = receive_files(store, flow, flows, counters, &mut storage);
-    let cpu = sum(cpu_since(cpu, began), storage);
+    let job = Arc::new(OnceLock::new());
+    let ended = receive_files(store, flow, flows, counters, &job, &mut storage);
+    // Before the source begins with its job, which may take seconds, the threads only wait.
+    let cpu = sum(cpu_since(cpu, job.get().copied().unwrap_or(waits)), storage);
     // Fails only where the connection is gone already.
     let _ = flow.connection.shutdown(Shutdown::Write);
     flows.end_as(flow, ended.map(|()| flows.aborted().unwrap_or(FlowEnd::Drained)), cpu);
@@ -40,6 +42,7 @@ fn receive_files(
     flow: &TcpFlow,
     flows: &TcpFlows,
     counters: &Arc<Counters>,
+    job: &Arc<OnceLock<Instant>>,
     storage: &mut CpuTime,
 ) -> io::Result<()> {
     let length = store.settings.tcp.length_bytes as usize;
@@ -49,10 +52,10 @@ fn receive_files(
     }
     let (filling, emptying) = ring(pages, length);
     let (store_too, counters_too, tally, origin) = (store.clone(), counters.clone(), flow.tally(), flows.origin());
-    let writer = Writer { store: store_too, counters: counters_too, tally, origin };
+    let writer = Writer { store: store_too, counters: counters_too, tally, origin, job: job.clone() };
     let thread = Detached::begin(format!("files-{}", flow.index), move |left| writer.write_all(&emptying, left))?;
     let grants = store.grants().then(|| Grants::new(blocks(length)));
-    let received = Receiver { store, flow, flows, counters, filling, grants }.receive_all();
+    let received = Receiver { store, flow, flows, counters, job, filling, grants }.receive_all();
     // Where the trial's time is over the disk may take all the time it likes, and no longer counts.
     let written = thread.wait(|| flows.aborted().is_none())?;
     let late = || io::Error::other("what was received could not be written and synced in time");
@@ -68,6 +71,8 @@ struct Receiver<'a> {
     flow: &'a TcpFlow,
     flows: &'a TcpFlows,
     counters: &'a Counters,
+    /// When the source began with the flow's job.
+    job: &'a OnceLock<Instant>,
     /// Gone when this ends: so the writer learns of it, whatever happened.
     filling: Filling,
     /// How far the source may be ahead, where nothing else holds it back.
@@ -88,6 +93,7 @@ impl Receiver<'_> {
             match header.kind {
                 BlockKind::Job => {
                     self.store.begin(header.file, header.file_bytes)?;
+                    let _ = self.job.set(Instant::now());
                     // The source counts the duration from here. Where this fails, the next read says why.
                     let _ = (&mut &*connection).write(&[RUNNING]);
                 }
@@ -141,6 +147,7 @@ struct Writer {
     counters: Arc<Counters>,
     tally: Arc<Tally>,
     origin: Instant,
+    job: Arc<OnceLock<Instant>>,
 }
 
 impl Writer {
@@ -151,7 +158,12 @@ impl Writer {
         let mut begun = false;
         let mut write = || {
             while !left.is_left() {
-                match timed(&counters.waits_for_network_ns, || emptying.passed(|| true)) {
+                let waits = Instant::now();
+                let passed = emptying.passed(|| true);
+                // Before the job there is nothing to wait for.
+                let waits = self.job.get().map_or_else(Instant::now, |&job| job.max(waits));
+                add_since(&counters.waits_for_network_ns, waits);
+                match passed {
                     Some(Passed::Block(block)) => {
                         let length = usize::try_from(block.header.length).unwrap_or(0);
                         if !mem::replace(&mut begun, true) {

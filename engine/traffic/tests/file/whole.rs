@@ -1,6 +1,9 @@
 //! Files that arrive, in every way that settings have.
 
-use std::{fs, time::Instant};
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
 
 use wire::{Cache, Content, FileSettings, FlowEnd, Part, Sync, Verify};
 
@@ -25,6 +28,21 @@ fn every_byte_is_read_sent_written_synced_and_given_back_and_nothing_is_left() {
     assert_eq!(total(&source.1, "storage", "synced_bytes"), 0);
     assert!(sink.1.contains_key("devices"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// As beside a probe that looks at the idle path first.
+#[test]
+fn a_sink_that_waits_for_the_start_waits_for_no_network() {
+    const BEFORE: Duration = Duration::from_secs(3);
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(folder.path());
+    let (source, sink) = connected(&settings, &settings);
+    thread::sleep(BEFORE);
+    source.control.start(Instant::now());
+    let ((report, tables), _) = (sink.report(), source.report());
+    assert_eq!(bytes(&report), ALL.cast_unsigned());
+    let waited_ns = total(&tables, "storage", "waits_for_network_ns");
+    assert!(u128::try_from(waited_ns).unwrap() < BEFORE.as_nanos(), "{waited_ns} ns of two flows");
 }
 
 #[test]
@@ -129,7 +147,7 @@ fn a_stop_ends_both_ends() {
     let settings = FileSettings { file_bytes: 1 << 40, files: 1, part: Part::Network, ..settings(folder.path()) };
     let (source, sink) = connected(&settings, &settings);
     source.control.start(Instant::now());
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    thread::sleep(Duration::from_millis(100));
     source.control.stop();
     let (report, _) = source.report();
     assert_eq!(report.incomplete.unwrap().kind, "stopped");
