@@ -149,6 +149,22 @@ def test_sizes_are_drawn_with_the_quickest_and_the_median() -> None:
     assert drawn.rows[0]["rtt_probe_min_ms"] == 4.0
 
 
+def test_sizes_of_which_half_of_the_probes_were_lost_have_no_median() -> None:
+    """One such trial took the whole report along."""
+    trials = [
+        sized(repeat, length, 4.0 + repeat)
+        | {"trial_id": f"{repeat}-{length}"}
+        | ({"rtt_probe_median_ms": None} if (repeat, length) in ((1, 64), (1, 1472), (2, 1472)) else {})
+        for repeat in (1, 2)
+        for length in (64, 1472)
+    ]
+    (drawn,) = drawn_sizes(FigureData(trials=trials, cells=[]))
+    least, middle = drawn.figure.data
+    assert list(least.y) == [5.5, 5.5]
+    assert list(middle.y) == [6.1, None]
+    assert drawn.caption.endswith(" Medians are without 3 trials that lost half of the probes, or more.")
+
+
 def test_trials_that_lost_most_probes_under_load_are_counted() -> None:
     lost = [probed(repeat, 10.0, 0.0) | {"rtt_loaded_ms": None, "rtt_loaded_loss": 0.6} for repeat in (4, 5)]
     rows = [probed(1, 10.0, 87.0), probed(2, 10.0, 88.0), probed(3, 10.0, 89.0), *lost]
