@@ -6,7 +6,7 @@ import pytest
 
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.tests.rtt.findings import rtt_hypotheses
-from flowsweep.figures.drawing import FigureData
+from flowsweep.figures.drawing import FigureData, figure_of
 from flowsweep.figures.tests.rtt.message_size import drawn_sizes
 from flowsweep.figures.tests.rtt.round_trips import drawn_round_trips
 
@@ -39,6 +39,23 @@ def test_the_growth_under_load_is_told_with_its_interval() -> None:
     assert (
         found.claim == "a → b: under load the round trip grows from 10.0 to 88.0 ms, by 78.0 ms [75.5, 80.5]."
     )
+
+
+def test_load_of_both_ways_at_once_is_not_told_as_that_of_one() -> None:
+    both = [
+        probed(repeat, 10.0, 60.0 + repeat) | {"src": src, "dst": dst, "simultaneous": True}
+        for src, dst in (("a", "b"), ("b", "a"))
+        for repeat in (1, 2, 3)
+    ]
+    alone = [probed(repeat, 10.0, 20.0 + repeat) for repeat in (1, 2, 3)]
+    found = decided(rtt_hypotheses([*both, *alone]))
+    assert [one.direction for one in found] == ["a ⇄ b", "b ⇄ a", "a → b"]
+    assert [one.claim.split(":")[0] for one in found] == ["a ⇄ b", "b ⇄ a", "a → b"]
+    assert [one.effect for one in found] == pytest.approx([0.052, 0.052, 0.012])
+    (there, *_) = found
+    echoes = [{"trial_id": "trial-1", "phase": "loaded", "sent_ns": 10**9, "rtt_ns": 61_000_000}]
+    drawn = drawn_round_trips(FigureData(trials=both[:1], cells=[], echoes=echoes))
+    assert figure_of(there.figure, drawn) is drawn[0], "a finding that no figure shows"
 
 
 def test_points_that_differ_are_told_apart_and_no_mean_of_them() -> None:
