@@ -18,7 +18,7 @@ from flowsweep.wording import counted, direction, format_rate, with_interval
 _WAYS = "packet pairs, trains that nothing held up, or probes of the narrow hop"
 """What tells a capacity, the first of them that does."""
 _REPEATS_NEEDED = 3
-"""For an interval over repeats; with fewer, that of the first trial stands."""
+"""For an interval over repeats; with fewer, it is from the least to the greatest end of the trials' own."""
 
 
 def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
@@ -53,40 +53,52 @@ def _of_path(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         figure="hop_capacity",
     )
     bracketed = [
-        (row["trial_id"], low_bps, high_bps, row["path_capacity_bps"])
+        (row["trial_id"], low_bps / capacity_bps, high_bps / capacity_bps)
         for row in measured
-        if (low_bps := row["path_available_low_bps"]) is not None
+        if (capacity_bps := row["path_capacity_bps"])
+        and (low_bps := row["path_available_low_bps"]) is not None
         and (high_bps := row["path_available_high_bps"]) is not None
     ]
     if bracketed:
-        # All three alike: no trial has more free than it carries, and so have the medians.
-        free_low, free_high, carried = np.median([ends for _, *ends in bracketed], axis=0).tolist()
+        # Of the capacity that is told: no trial has more free than it carries, and so have the medians.
+        ends = np.median([ends for _, *ends in bracketed], axis=0) * middle
+        free_low, free_high = ends.tolist()
         yield Hypothesis(
             "available",
             scope,
-            partial(_said_of_available, where, (free_low, free_high), carried),
+            partial(_said_of_available, where, (free_low, free_high), middle),
             tuple(trial_id for trial_id, *_ in bracketed),
             Estimate((free_low + free_high) / 2, "bit/s", free_low, free_high),
             figure="streams",
-            method="trends of one-way delays in streams (Jain and Dovrolis 2002), medians over trials",
+            method=(
+                "trends of one-way delays in streams (Jain and Dovrolis 2002), as shares of the capacity of "
+                "each trial; medians over trials, of the capacity of all"
+            ),
         )
 
 
 def _over_repeats(rows: Sequence[TrialRow]) -> tuple[float, float | None, float | None, str]:
     """Capacity with its interval, over repeats if there are enough, and how that was done."""
     capacities = [bps for row in rows if (bps := row["path_capacity_bps"])]
-    if len(rows) < _REPEATS_NEEDED:
-        first = rows[0]
-        ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
-        method = f"{_WAYS}; interval over trains or probes"
-        return capacities[0], *ends, method
     mean = geometric_mean(capacities)
+    if len(rows) < _REPEATS_NEEDED:
+        several = f"geometric mean over {counted(len(rows), 'trial')}, each by " if len(rows) > 1 else ""
+        widest = ", the lowest and the highest end of all" if several else ""
+        return mean.value, *_widest(rows), f"{several}{_WAYS}; interval over trains or probes{widest}"
     low, high = _no_narrower(mean.low, mean.high, rows)
     method = (
         f"geometric mean over {counted(len(rows), 'trial')}, each by {_WAYS}; t interval, no "
         "narrower than the median ends of the trials' own, as repeats may share an error"
     )
     return mean.value, low, high, method
+
+
+def _widest(rows: Sequence[TrialRow]) -> tuple[float | None, float | None]:
+    """Of trials that all have an interval: from the lowest end of them to the highest."""
+    lows = [end for row in rows if (end := row["path_capacity_low_bps"]) is not None]
+    highs = [end for row in rows if (end := row["path_capacity_high_bps"]) is not None]
+    whole = len(lows) == len(highs) == len(rows)
+    return (min(lows), max(highs)) if whole else (None, None)
 
 
 def _no_narrower(
