@@ -7,12 +7,14 @@ from statistics import median
 
 import numpy as np
 
+from flowsweep.analysis.axes import setting_axes, setting_words
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path.routes import route_hypotheses
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, direction, format_rate, with_interval
 
 _WAYS = "packet pairs, trains that nothing held up, or probes of the narrow hop"
@@ -28,20 +30,24 @@ def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
         summary: Rows of `flowsweep.analysis.summary`, of all tests.
 
     Returns:
-        Two hypotheses at most for each sweep and direction, with effects in bit/s of IP packets, and those of
-        `route_hypotheses`. Nothing is tested.
+        Two hypotheses at most for each sweep, direction and setting, with effects in bit/s of IP packets, and
+        those of `route_hypotheses`. Nothing is tested.
     """
     measured = [row for row in summary if row.get("test") == "path" and row["status"] == "ok"]
-    groups = by_sweep(measured, directions=True)
-    found = [hypothesis for scope, rows in groups.items() for hypothesis in _of_path(scope, rows)]
+    groups = by_sweep([row for row in measured if row["path_capacity_bps"]], directions=True)
+    found = [hypothesis for scope, rows in groups.items() for hypothesis in _of_direction(scope, rows)]
     return [*found, *route_hypotheses(measured)]
 
 
-def _of_path(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
-    measured = [row for row in rows if row["path_capacity_bps"]]
-    if not measured:
-        return
-    where = str(scope.direction)
+def _of_direction(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
+    """Each setting by itself: packets of another IP version or DSCP may take another path."""
+    axes = setting_axes(rows)
+    for own in grouped(rows, lambda row: setting_words(row, axes)).values():
+        words = setting_words(own[0], axes)
+        yield from _of_path(scope, own, f"{scope.direction}, {words}" if words else str(scope.direction))
+
+
+def _of_path(scope: Scope, measured: Sequence[TrialRow], where: str) -> Iterator[Hypothesis]:
     middle, low, high, method = _over_repeats(measured)
     yield Hypothesis(
         "path",
@@ -117,17 +123,24 @@ def _said_of_capacity(
 ) -> str:
     middle, low, high = found
     rate = f"{with_interval(format_rate, middle, low, high)} of IP packets"
-    hops = Counter(row["path_hops"] for row in rows if row["path_hops"] is not None)
     narrow = Counter(row["path_narrow_hop"] for row in rows if row["path_narrow_hop"] is not None)
     if not narrow:
-        length = f" in {counted(hops.most_common(1)[0][0], 'hop')}" if hops else ""
+        hops = _length(rows)
+        length = f" in {counted(hops, 'hop')}" if hops else ""
         return (
             f"{where}: the path{length} carries {rate}; which of its links is the narrowest cannot be told."
         )
     hop, agreed = narrow.most_common(1)[0]
-    of_all = f" of {hops.most_common(1)[0][0]}" if hops else ""
+    hops = _length([row for row in rows if row["path_narrow_hop"] == hop])
+    of_all = f" of {hops}" if hops else ""
     doubt = "" if agreed == len(rows) else f" (in {agreed} of {counted(len(rows), 'trial')})"
     return f"{where}: the narrowest link is hop {hop}{of_all}{doubt}, {rate}."
+
+
+def _length(rows: Sequence[TrialRow]) -> int | None:
+    """In hops, as most trials counted it."""
+    hops = Counter(hops for row in rows if (hops := row["path_hops"]) is not None)
+    return hops.most_common(1)[0][0] if hops else None
 
 
 def _said_of_available(where: str, ends: tuple[float, float], capacity_bps: float, _: Decision) -> str:
