@@ -134,6 +134,24 @@ def test_a_byte_more_costs_what_the_line_says() -> None:
     assert found.claim == "a → b: each byte more takes 160 ns [160, 160] longer, there and back (udp)."
 
 
+def test_a_byte_more_on_paths_of_both_ip_versions_is_told_of_each() -> None:
+    """A line through both had a slope in between, and was "not clear"."""
+    rows = [
+        sized(repeat, length, base_ms + length * ns_per_byte * 1e-6) | {"family": family}
+        for family, base_ms, ns_per_byte in ((4, 10.0, 800), (6, 40.0, 8000))
+        for length in (64, 512, 1400)
+        for repeat in (1, 2, 3)
+    ]
+    fourth, sixth = decided(rtt_hypotheses(rows))
+    assert fourth.claim == (
+        "a → b: each byte more takes 800 ns [800, 800] longer, there and back (udp, IP version IPv4)."
+    )
+    assert sixth.claim == (
+        "a → b: each byte more takes 8000 ns [8000, 8000] longer, there and back (udp, IP version IPv6)."
+    )
+    assert (fourth.n, sixth.n) == (9, 9)
+
+
 def test_two_sizes_are_no_line() -> None:
     assert rtt_hypotheses([sized(1, 64, 4.0), sized(1, 1472, 4.3)]) == []
 
