@@ -13,7 +13,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, file_stem
 from flowsweep.figures.framed import framed
 from flowsweep.grouping import grouped
-from flowsweep.wording import direction
+from flowsweep.wording import direction_of
 
 
 class OfTrial(TypedDict):
@@ -81,7 +81,7 @@ def path_groups(trials: Sequence[TrialRow], rows: Sequence[AnyRow]) -> list[Path
     by_trial = grouped(rows, lambda row: row["trial_id"])
     groups = grouped(
         (trial for trial in trials if trial["trial_id"] in by_trial),
-        lambda trial: (trial["sweep"], trial["mode"], direction(trial["src"], trial["dst"])),
+        lambda trial: (trial["sweep"], trial["mode"], direction_of(trial)),
     )
     found = []
     for key, own in groups.items():

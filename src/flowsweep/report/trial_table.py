@@ -214,7 +214,12 @@ COLUMNS = (
     Column(
         "Available", _available, lambda row: row.get("path_available_low_bps"), "what other traffic leaves"
     ),
-    _quantity("Round trip", "rtt_probe_median_ms", format_milliseconds, "median of answered probes"),
+    _quantity(
+        "Round trip",
+        "rtt_probe_median_ms",
+        format_milliseconds,
+        "median of all probes, a lost one counted as infinitely long",
+    ),
     _quantity("Round trip, p99", "rtt_probe_p99_ms", format_milliseconds),
     _quantity("Probes lost", "rtt_probe_loss", format_share, "without a response in time"),
     _quantity("Lost", "loss", format_share, "of the datagrams that were sent"),

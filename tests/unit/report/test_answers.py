@@ -79,6 +79,11 @@ def test_round_trips_stand_apart_by_who_answers():
             round_trips("udp", 40.2)[0] | {"rtt_probe_loss": 0.1},
             "median round trip 40.2 ms, 10.0 % lost",
         ),
+        (
+            round_trips("udp", 40.2)[0]
+            | {"rtt_probe_median_ms": None, "rtt_probe_min_ms": 10.0, "rtt_probe_loss": 0.6},
+            "least round trip 10 ms, no median: 60.0 % lost",
+        ),
         (asked("rtt", status="failed", error="x"), "failed, no response"),
     ],
 )
@@ -115,6 +120,8 @@ def test_the_table_has_what_each_test_found():
         "1.20 %", "250 us", "3", "120 us",
     ]  # fmt: skip
     assert datagrams["Capacity"] == path["Lost"] == ""
+    (round_trip,) = [column for column in columns if column.title == "Round trip"]
+    assert round_trip.note == "median of all probes, a lost one counted as infinitely long"
 
 
 def test_a_report_of_paths_alone_has_their_capacity_and_says_nothing_of_goodput():

@@ -33,7 +33,7 @@ class Scope(NamedTuple):
     mode: str | None
     """How TCP's bytes got into and out of the kernel; null for other tests."""
     direction: str | None = None
-    """ "source → sink"; null: all directions of the sweep."""
+    """ "source → sink", "source ⇄ sink" where both ways ran at once; null: all directions of the sweep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def by_sweep(rows: Iterable[TrialRow], *, directions: bool = False) -> dict[Scop
     """Split rows of a summary by sweep and mode, and by direction if asked to, in the order of the rows."""
 
     def scope(row: TrialRow) -> Scope:
-        direction = wording.direction(row["src"], row["dst"]) if directions else None
+        direction = wording.direction_of(row) if directions else None
         return Scope(row["sweep"], row["mode"], direction)
 
     return grouped(rows, scope)
@@ -116,8 +116,7 @@ def all_observations(rows: Sequence[TrialRow]) -> tuple[Observations, ...]:
 
 
 def _observed(row: TrialRow) -> ObservedRow:
-    where = wording.direction(row["src"], row["dst"], simultaneous=bool(row["simultaneous"]))
-    return {**row, DIRECTION: where}
+    return {**row, DIRECTION: wording.direction_of(row)}
 
 
 def _repeated_often(observed: Observations) -> bool:

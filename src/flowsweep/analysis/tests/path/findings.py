@@ -7,18 +7,20 @@ from statistics import median
 
 import numpy as np
 
+from flowsweep.analysis.axes import setting_axes, setting_words
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path.routes import route_hypotheses
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, direction, format_rate, with_interval
 
 _WAYS = "packet pairs, trains that nothing held up, or probes of the narrow hop"
 """What tells a capacity, the first of them that does."""
 _REPEATS_NEEDED = 3
-"""For an interval over repeats; with fewer, that of the first trial stands."""
+"""For an interval over repeats; with fewer, it is from the least to the greatest end of the trials' own."""
 
 
 def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
@@ -28,20 +30,24 @@ def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
         summary: Rows of `flowsweep.analysis.summary`, of all tests.
 
     Returns:
-        Two hypotheses at most for each sweep and direction, with effects in bit/s of IP packets, and those of
-        `route_hypotheses`. Nothing is tested.
+        Two hypotheses at most for each sweep, direction and setting, with effects in bit/s of IP packets, and
+        those of `route_hypotheses`. Nothing is tested.
     """
     measured = [row for row in summary if row.get("test") == "path" and row["status"] == "ok"]
-    groups = by_sweep(measured, directions=True)
-    found = [hypothesis for scope, rows in groups.items() for hypothesis in _of_path(scope, rows)]
+    groups = by_sweep([row for row in measured if row["path_capacity_bps"]], directions=True)
+    found = [hypothesis for scope, rows in groups.items() for hypothesis in _of_direction(scope, rows)]
     return [*found, *route_hypotheses(measured)]
 
 
-def _of_path(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
-    measured = [row for row in rows if row["path_capacity_bps"]]
-    if not measured:
-        return
-    where = str(scope.direction)
+def _of_direction(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
+    """Each setting by itself: packets of another IP version or DSCP may take another path."""
+    axes = setting_axes(rows)
+    for own in grouped(rows, lambda row: setting_words(row, axes)).values():
+        words = setting_words(own[0], axes)
+        yield from _of_path(scope, own, f"{scope.direction}, {words}" if words else str(scope.direction))
+
+
+def _of_path(scope: Scope, measured: Sequence[TrialRow], where: str) -> Iterator[Hypothesis]:
     middle, low, high, method = _over_repeats(measured)
     yield Hypothesis(
         "path",
@@ -53,40 +59,52 @@ def _of_path(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         figure="hop_capacity",
     )
     bracketed = [
-        (row["trial_id"], low_bps, high_bps, row["path_capacity_bps"])
+        (row["trial_id"], low_bps / capacity_bps, high_bps / capacity_bps)
         for row in measured
-        if (low_bps := row["path_available_low_bps"]) is not None
+        if (capacity_bps := row["path_capacity_bps"])
+        and (low_bps := row["path_available_low_bps"]) is not None
         and (high_bps := row["path_available_high_bps"]) is not None
     ]
     if bracketed:
-        # All three alike: no trial has more free than it carries, and so have the medians.
-        free_low, free_high, carried = np.median([ends for _, *ends in bracketed], axis=0).tolist()
+        # Of the capacity that is told: no trial has more free than it carries, and so have the medians.
+        ends = np.median([ends for _, *ends in bracketed], axis=0) * middle
+        free_low, free_high = ends.tolist()
         yield Hypothesis(
             "available",
             scope,
-            partial(_said_of_available, where, (free_low, free_high), carried),
+            partial(_said_of_available, where, (free_low, free_high), middle),
             tuple(trial_id for trial_id, *_ in bracketed),
             Estimate((free_low + free_high) / 2, "bit/s", free_low, free_high),
             figure="streams",
-            method="trends of one-way delays in streams (Jain and Dovrolis 2002), medians over trials",
+            method=(
+                "trends of one-way delays in streams (Jain and Dovrolis 2002), as shares of the capacity of "
+                "each trial; medians over trials, of the capacity of all"
+            ),
         )
 
 
 def _over_repeats(rows: Sequence[TrialRow]) -> tuple[float, float | None, float | None, str]:
     """Capacity with its interval, over repeats if there are enough, and how that was done."""
     capacities = [bps for row in rows if (bps := row["path_capacity_bps"])]
-    if len(rows) < _REPEATS_NEEDED:
-        first = rows[0]
-        ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
-        method = f"{_WAYS}; interval over trains or probes"
-        return capacities[0], *ends, method
     mean = geometric_mean(capacities)
+    if len(rows) < _REPEATS_NEEDED:
+        several = f"geometric mean over {counted(len(rows), 'trial')}, each by " if len(rows) > 1 else ""
+        widest = ", the lowest and the highest end of all" if several else ""
+        return mean.value, *_widest(rows), f"{several}{_WAYS}; interval over trains or probes{widest}"
     low, high = _no_narrower(mean.low, mean.high, rows)
     method = (
         f"geometric mean over {counted(len(rows), 'trial')}, each by {_WAYS}; t interval, no "
         "narrower than the median ends of the trials' own, as repeats may share an error"
     )
     return mean.value, low, high, method
+
+
+def _widest(rows: Sequence[TrialRow]) -> tuple[float | None, float | None]:
+    """Of trials that all have an interval: from the lowest end of them to the highest."""
+    lows = [end for row in rows if (end := row["path_capacity_low_bps"]) is not None]
+    highs = [end for row in rows if (end := row["path_capacity_high_bps"]) is not None]
+    whole = len(lows) == len(highs) == len(rows)
+    return (min(lows), max(highs)) if whole else (None, None)
 
 
 def _no_narrower(
@@ -105,17 +123,24 @@ def _said_of_capacity(
 ) -> str:
     middle, low, high = found
     rate = f"{with_interval(format_rate, middle, low, high)} of IP packets"
-    hops = Counter(row["path_hops"] for row in rows if row["path_hops"] is not None)
     narrow = Counter(row["path_narrow_hop"] for row in rows if row["path_narrow_hop"] is not None)
     if not narrow:
-        length = f" in {counted(hops.most_common(1)[0][0], 'hop')}" if hops else ""
+        hops = _length(rows)
+        length = f" in {counted(hops, 'hop')}" if hops else ""
         return (
             f"{where}: the path{length} carries {rate}; which of its links is the narrowest cannot be told."
         )
     hop, agreed = narrow.most_common(1)[0]
-    of_all = f" of {hops.most_common(1)[0][0]}" if hops else ""
+    hops = _length([row for row in rows if row["path_narrow_hop"] == hop])
+    of_all = f" of {hops}" if hops else ""
     doubt = "" if agreed == len(rows) else f" (in {agreed} of {counted(len(rows), 'trial')})"
     return f"{where}: the narrowest link is hop {hop}{of_all}{doubt}, {rate}."
+
+
+def _length(rows: Sequence[TrialRow]) -> int | None:
+    """In hops, as most trials counted it."""
+    hops = Counter(hops for row in rows if (hops := row["path_hops"]) is not None)
+    return hops.most_common(1)[0][0] if hops else None
 
 
 def _said_of_available(where: str, ends: tuple[float, float], capacity_bps: float, _: Decision) -> str:

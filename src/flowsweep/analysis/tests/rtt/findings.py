@@ -6,6 +6,7 @@ from statistics import fmean
 
 import scipy
 
+from flowsweep.analysis.axes import axes_needed, setting_words
 from flowsweep.analysis.findings.by_point import (
     METHOD,
     PointMean,
@@ -20,6 +21,7 @@ from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, MILLISECOND_NS
+from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_milliseconds, format_number
 
 _REPEATS_NEEDED = 3
@@ -36,7 +38,7 @@ def rtt_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
 
     Returns:
         For each sweep and direction with a probe one, whose effect is in s; for each with trials of
-        test rtt of three lengths or more one for each echo, in ns/byte.
+        test rtt of three lengths or more one for each echo and setting, in ns/byte.
     """
     ok = [row for row in summary if row["status"] == "ok"]
     probed = [
@@ -156,42 +158,51 @@ def _said_of_load(
 
 def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """What a byte more takes, there and back, from the quickest answer of each trial."""
-    where = str(scope.direction)
-    for echo in sorted({echo for row in rows if (echo := row["echo"]) is not None}):
+    axes = axes_needed(rows, lambda row: (row["echo"], row["length_bytes"]))
+
+    def name(row: TrialRow) -> str:
+        """Of the line that a trial is of: paths of IPv4 and IPv6, for example, have none in common."""
+        return ", ".join(part for part in (row["echo"], setting_words(row, axes)) if part)
+
+    groups = grouped(rows, name)
+    for line in sorted(groups):
         own = [
             (row["trial_id"], length, least_ms)
-            for row in rows
-            if row["echo"] == echo
-            and (length := row["length_bytes"]) is not None
+            for row in groups[line]
+            if (length := row["length_bytes"]) is not None
             and (least_ms := row["rtt_probe_min_ms"]) is not None
         ]
-        lengths = [length for _, length, _ in own]
-        if len(set(lengths)) < _LENGTHS_NEEDED:
-            continue
-        line = scipy.stats.linregress(lengths, [least_ms * MILLISECOND_NS for _, _, least_ms in own])
-        half = half_width(float(line.stderr), len(own) - 2)
-        slope = float(line.slope)
-        yield Hypothesis(
-            "message_size",
-            scope,
-            partial(_said_of_size, where, echo, (slope, slope - half, slope + half)),
-            tuple(trial_id for trial_id, _, _ in own),
-            Estimate(slope, "ns/byte", slope - half, slope + half),
-            axis="length_bytes",
-            figure="rtt_size",
-            method="least squares of the least round-trip time of each trial over the payload; t interval",
-        )
+        if len({length for _, length, _ in own}) >= _LENGTHS_NEEDED:
+            yield _of_line(scope, line, own)
 
 
-def _said_of_size(where: str, echo: str, found: tuple[float, float, float], _: Decision) -> str:
+def _of_line(scope: Scope, name: str, trials: Sequence[tuple[str, int, float]]) -> Hypothesis:
+    """`trials`: each with its length in bytes and its least time in ms."""
+    least_ns = [least_ms * MILLISECOND_NS for *_, least_ms in trials]
+    line = scipy.stats.linregress([length for _, length, _ in trials], least_ns)
+    half = half_width(float(line.stderr), len(trials) - 2)
+    slope = float(line.slope)
+    return Hypothesis(
+        "message_size",
+        scope,
+        partial(_said_of_size, str(scope.direction), name, (slope, slope - half, slope + half)),
+        tuple(trial_id for trial_id, *_ in trials),
+        Estimate(slope, "ns/byte", slope - half, slope + half),
+        axis="length_bytes",
+        figure="rtt_size",
+        method="least squares of the least round-trip time of each trial over the payload; t interval",
+    )
+
+
+def _said_of_size(where: str, name: str, found: tuple[float, float, float], _: Decision) -> str:
     slope, low, high = found
     if low <= 0 <= high:
         lead = f"{where}: whether longer messages take longer is not clear"
-        return f"{lead}: {_with_ends(*found)} more for each byte more, there and back ({echo})."
+        return f"{lead}: {_with_ends(*found)} more for each byte more, there and back ({name})."
     if slope < 0:
         less = _with_ends(-slope, -high, -low)
-        return f"{where}: each byte more takes {less} less, there and back ({echo})."
-    return f"{where}: each byte more takes {_with_ends(*found)} longer, there and back ({echo})."
+        return f"{where}: each byte more takes {less} less, there and back ({name})."
+    return f"{where}: each byte more takes {_with_ends(*found)} longer, there and back ({name})."
 
 
 def _with_ends(slope: float, low: float, high: float) -> str:

@@ -7,7 +7,6 @@ from functools import partial
 from statistics import median
 from typing import Final
 
-from flowsweep import wording
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, by_sweep, trial_ids
@@ -15,7 +14,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
 from flowsweep.grouping import grouped
-from flowsweep.wording import counted, format_rate, format_share
+from flowsweep.wording import counted, direction_of, format_rate, format_share
 
 _RATE: Final = "rate_sum_bps"
 _REASON = re.compile(r"broke: flow \d+: (?P<reason>.*)$")
@@ -173,7 +172,7 @@ def broken_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 
 def _broken(scope: Scope, rows: Sequence[TrialRow], torn: Sequence[TrialRow]) -> Hypothesis:
     broken, flows = sum(known(row["flows_broken"]) for row in torn), sum(row["flows"] for row in rows)
-    places = Counter(wording.direction(row["src"], row["dst"]) for row in torn)
+    places = Counter(direction_of(row) for row in torn)
     reasons = Counter(match["reason"] for row in torn if (match := _REASON.search(row["error"] or "")))
     why = f", most often: {reasons.most_common(1)[0][0]}" if reasons else ""
     where = ", ".join(f"{place} {count}" for place, count in places.most_common())

@@ -6,7 +6,7 @@ import pytest
 
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.tests.rtt.findings import rtt_hypotheses
-from flowsweep.figures.drawing import FigureData
+from flowsweep.figures.drawing import FigureData, figure_of
 from flowsweep.figures.tests.rtt.message_size import drawn_sizes
 from flowsweep.figures.tests.rtt.round_trips import drawn_round_trips
 
@@ -39,6 +39,23 @@ def test_the_growth_under_load_is_told_with_its_interval() -> None:
     assert (
         found.claim == "a → b: under load the round trip grows from 10.0 to 88.0 ms, by 78.0 ms [75.5, 80.5]."
     )
+
+
+def test_load_of_both_ways_at_once_is_not_told_as_that_of_one() -> None:
+    both = [
+        probed(repeat, 10.0, 60.0 + repeat) | {"src": src, "dst": dst, "simultaneous": True}
+        for src, dst in (("a", "b"), ("b", "a"))
+        for repeat in (1, 2, 3)
+    ]
+    alone = [probed(repeat, 10.0, 20.0 + repeat) for repeat in (1, 2, 3)]
+    found = decided(rtt_hypotheses([*both, *alone]))
+    assert [one.direction for one in found] == ["a ⇄ b", "b ⇄ a", "a → b"]
+    assert [one.claim.split(":")[0] for one in found] == ["a ⇄ b", "b ⇄ a", "a → b"]
+    assert [one.effect for one in found] == pytest.approx([0.052, 0.052, 0.012])
+    (there, *_) = found
+    echoes = [{"trial_id": "trial-1", "phase": "loaded", "sent_ns": 10**9, "rtt_ns": 61_000_000}]
+    drawn = drawn_round_trips(FigureData(trials=both[:1], cells=[], echoes=echoes))
+    assert figure_of(there.figure, drawn) is drawn[0], "a finding that no figure shows"
 
 
 def test_points_that_differ_are_told_apart_and_no_mean_of_them() -> None:
@@ -117,6 +134,24 @@ def test_a_byte_more_costs_what_the_line_says() -> None:
     assert found.claim == "a → b: each byte more takes 160 ns [160, 160] longer, there and back (udp)."
 
 
+def test_a_byte_more_on_paths_of_both_ip_versions_is_told_of_each() -> None:
+    """A line through both had a slope in between, and was "not clear"."""
+    rows = [
+        sized(repeat, length, base_ms + length * ns_per_byte * 1e-6) | {"family": family}
+        for family, base_ms, ns_per_byte in ((4, 10.0, 800), (6, 40.0, 8000))
+        for length in (64, 512, 1400)
+        for repeat in (1, 2, 3)
+    ]
+    fourth, sixth = decided(rtt_hypotheses(rows))
+    assert fourth.claim == (
+        "a → b: each byte more takes 800 ns [800, 800] longer, there and back (udp, IP version IPv4)."
+    )
+    assert sixth.claim == (
+        "a → b: each byte more takes 8000 ns [8000, 8000] longer, there and back (udp, IP version IPv6)."
+    )
+    assert (fourth.n, sixth.n) == (9, 9)
+
+
 def test_two_sizes_are_no_line() -> None:
     assert rtt_hypotheses([sized(1, 64, 4.0), sized(1, 1472, 4.3)]) == []
 
@@ -147,6 +182,22 @@ def test_sizes_are_drawn_with_the_quickest_and_the_median() -> None:
     (drawn,) = drawn_sizes(FigureData(trials=trials, cells=[]))
     assert [list(trace.x) for trace in drawn.figure.data] == [[64, 1472], [64, 1472]]
     assert drawn.rows[0]["rtt_probe_min_ms"] == 4.0
+
+
+def test_sizes_of_which_half_of_the_probes_were_lost_have_no_median() -> None:
+    """One such trial took the whole report along."""
+    trials = [
+        sized(repeat, length, 4.0 + repeat)
+        | {"trial_id": f"{repeat}-{length}"}
+        | ({"rtt_probe_median_ms": None} if (repeat, length) in ((1, 64), (1, 1472), (2, 1472)) else {})
+        for repeat in (1, 2)
+        for length in (64, 1472)
+    ]
+    (drawn,) = drawn_sizes(FigureData(trials=trials, cells=[]))
+    least, middle = drawn.figure.data
+    assert list(least.y) == [5.5, 5.5]
+    assert list(middle.y) == [6.1, None]
+    assert drawn.caption.endswith(" Medians are without 3 trials that lost half of the probes, or more.")
 
 
 def test_trials_that_lost_most_probes_under_load_are_counted() -> None:

@@ -4,6 +4,7 @@ from analysis_support import Row
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.tests.udp.loss import broken_hypotheses
 from flowsweep.archive import tables_of
 from summary_support import summary_rows
 
@@ -44,3 +45,12 @@ def test_duplicates_alone_are_said_and_few_of_either_are_not() -> None:
     (found,) = reordering(rows_of(Stream(duplicates=5)))
     assert (found.claim, found.effect) == ("a → b: 0.500 % of the datagrams came again.", 0.005)
     assert not reordering(rows_of(Stream(reordered=1, extent=1, duplicates=1)))
+
+
+def test_streams_of_both_ways_at_once_are_named_as_such() -> None:
+    rows = [row | {"simultaneous": True} for row in rows_of(Stream(duplicates=5))]
+    (found,) = reordering(rows)
+    assert (found.direction, found.claim) == ("a ⇄ b", "a ⇄ b: 0.500 % of the datagrams came again.")
+    torn = [row | {"status": "failed", "flows_broken": 1, "error": "broke: flow 0: reset"} for row in rows]
+    (broken,) = broken_hypotheses(torn)
+    assert broken.say("described") == ("1 of 1 flow broke, in 1 of 1 trial (a ⇄ b 1), most often: reset.")

@@ -1,0 +1,62 @@
+"""What repeats that do not agree tell of a path: none of them stands for the others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.tests.path import path_hypotheses
+from synthetic_campaigns import EMPTY
+
+
+def found_of(*trials: dict[str, Any], kinds: Sequence[str] = ("path", "available")) -> list[Finding]:
+    place = {"test": "path", "sweep": "p", "mode": None, "src": "a", "dst": "b", "status": "ok"}
+    rows = [EMPTY | place | {"trial_id": str(number)} | one for number, one in enumerate(trials)]
+    return [one for one in decided(path_hypotheses(rows)) if one.kind in kinds]
+
+
+def carries(capacity_bps: float, **others: object) -> dict[str, Any]:
+    ends = {
+        "path_capacity_low_bps": 0.98 * capacity_bps,
+        "path_capacity_high_bps": 1.02 * capacity_bps,
+    }
+    return {"path_capacity_bps": capacity_bps} | ends | others
+
+
+def test_of_two_trials_the_first_does_not_stand_for_both() -> None:
+    """They were "94 [92, 96]", and of 517 Mbit/s 50 to 495 were free."""
+    first = carries(90e6, path_available_low_bps=0.0, path_available_high_bps=90e6)
+    second = carries(1000e6, path_available_low_bps=200e6, path_available_high_bps=900e6)
+    capacity, free = found_of(first, second)
+    assert (capacity.effect, capacity.n) == (pytest.approx(300e6), 2)
+    assert (capacity.interval_low, capacity.interval_high) == (pytest.approx(88.2e6), pytest.approx(1020e6))
+    assert "the path carries 300 Mbit/s [88.2 Mbit/s, 1.02 Gbit/s] of IP packets" in capacity.claim
+    assert "the lowest and the highest end of all" in capacity.method
+    # Free are 0 to all of the one, a fifth to nine tenths of the other.
+    assert free.claim == "a → b: between 30.0 Mbit/s and 285 Mbit/s of 300 Mbit/s are free."
+
+
+def test_two_trials_of_which_one_has_no_interval_have_none() -> None:
+    (capacity,) = found_of(carries(90e6), carries(90e6) | {"path_capacity_low_bps": None})
+    assert (capacity.interval_low, capacity.interval_high) == (None, None)
+    (single,) = found_of(carries(90e6))
+    assert (single.effect, single.interval_low) == (pytest.approx(90e6), pytest.approx(88.2e6))
+    assert single.method.endswith("; interval over trains or probes")
+
+
+def test_the_narrowest_link_is_one_of_the_hops_that_the_same_trials_counted() -> None:
+    """It was hop 7 of 5."""
+    short = [carries(100e6, path_hops=5)] * 3
+    (found,) = found_of(*short, *[carries(100e6, path_hops=8, path_narrow_hop=7)] * 2, kinds=("path",))
+    assert "the narrowest link is hop 7 of 8 (in 2 of 5 trials), 100 Mbit/s" in found.claim
+
+
+def test_paths_of_both_ip_versions_are_told_apart() -> None:
+    fourth = carries(90e6, family=4, path_hops=3, path_narrow_hop=2)
+    sixth = carries(500e6, family=6, path_hops=4, path_narrow_hop=3)
+    first, second = found_of(fourth, sixth, fourth, sixth, kinds=("path",))
+    assert first.claim.startswith("a → b, IP version IPv4: the narrowest link is hop 2 of 3, 90.0 Mbit/s")
+    assert second.claim.startswith("a → b, IP version IPv6: the narrowest link is hop 3 of 4, 500 Mbit/s")
+    assert (first.evidence, second.evidence) == (("0", "2"), ("1", "3"))
