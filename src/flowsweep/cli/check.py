@@ -14,8 +14,8 @@ from rich.text import Text
 from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.check_files import expected_time, space_rows
-from flowsweep.cli.check_packed import packed_rows
-from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refusals, times_sections
+from flowsweep.cli.check_packed import packed_rows, seed_to_count_with
+from flowsweep.cli.check_times import cannot_run, times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import CODES_OF_CHECK
 from flowsweep.cli.options import Against, PlanOverrides, load_both
