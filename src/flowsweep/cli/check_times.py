@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from flowsweep.cli.check_packed import seed_to_count_with
+from flowsweep.cli.check_packed import Row, seed_to_count_with
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan
@@ -20,7 +20,6 @@ from flowsweep.wording import format_duration, format_share, format_size
 _SHOWN = 5
 _REMEDIES_TRIED = 3
 """What runs later makes what comes after it later."""
-Row = tuple[str, str]
 
 
 def times_sections(plan: Plan, now_unix_ns: int, seed: int) -> list[tuple[str, list[Row]]]:
