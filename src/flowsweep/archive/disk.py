@@ -9,6 +9,8 @@ from pathlib import Path
 
 from flowsweep.errors import ArchiveError
 
+PAUSE_S = 0.02
+"""Until it is looked again whether another process is done: with a lock, or with a record."""
 _NO_ROOM = "Make room there, then go on with --resume: what was recorded is kept."
 _NO_RIGHT = "See to it that you may read and write there, or work on a copy of the archive."
 _REMEDIES = {

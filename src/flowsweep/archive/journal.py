@@ -23,7 +23,6 @@ PAYLOAD_BEGIN = b'{"kind":"'
 """How each payload begins: JSON without white space, `kind` first."""
 
 _WAIT_S = 0.5
-_PAUSE_S = 0.02
 _HEADER = struct.Struct(">III")
 _CHECKED = struct.Struct(">II")
 HEADER_BYTES = _HEADER.size
@@ -149,7 +148,7 @@ def _lock(descriptor: int, folder: Folder) -> None:
                 f"{folder.path}: another flowsweep is writing this archive. "
                 "Wait for its end, or choose another."
             )
-        time.sleep(_PAUSE_S)
+        time.sleep(disk.PAUSE_S)
     if not os.fstat(descriptor).st_nlink:
         raise ArchiveError(
             f"{folder.path}: nothing began in this archive, and it was just removed. Begin anew."

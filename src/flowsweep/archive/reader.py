@@ -39,7 +39,6 @@ _ONE_THREAD_BYTES_MAX = 4 << 20
 """Of data that one thread reads sooner than several agree on who does."""
 _TRIES = 25
 _TRIES_BESIDE_A_WRITER = 500
-_PAUSE_S = 0.02
 
 
 def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
@@ -91,7 +90,7 @@ def _settled(folder: Folder) -> tuple[State, int, tuple[str, ...]]:
             break
         if tries >= _TRIES and not (tries < _TRIES_BESIDE_A_WRITER and has_writer(folder)):
             break
-        time.sleep(_PAUSE_S)
+        time.sleep(disk.PAUSE_S)
     losses = recover(folder, state, content, roll_forward=False, checked_bytes_max=CHECKED_BYTES_MAX).losses
     if unnamed := not_understood(there, state):
         losses += (f"{folder.path}: no record names {unnamed[0]}{_and_others(unnamed)}; it is left out",)

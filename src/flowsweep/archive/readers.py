@@ -12,7 +12,6 @@ from flowsweep.errors import ArchiveError
 
 _WAIT_S = 2.0
 _WAIT_FOR_WRITER_S = 60.0
-_PAUSE_S = 0.02
 
 
 class ReadersLock:
@@ -34,7 +33,7 @@ class ReadersLock:
                         f"{folder.path}: old files are being removed from it for {_WAIT_FOR_WRITER_S:g} s "
                         "already: try again later"
                     )
-                time.sleep(_PAUSE_S)
+                time.sleep(disk.PAUSE_S)
 
 
 def wait_for_readers(folder: Folder) -> int | None:
@@ -54,7 +53,7 @@ def wait_for_readers(folder: Folder) -> int | None:
             if time.monotonic() >= deadline:
                 os.close(descriptor)
                 return None
-            time.sleep(_PAUSE_S)
+            time.sleep(disk.PAUSE_S)
     except OSError:
         os.close(descriptor)
         return None

@@ -35,7 +35,6 @@ KEPT_EVERY = 500
 """Trials after which it is written anew."""
 _BYTES_MAX = 256 << 20
 _TRIES = 25
-_PAUSE_S = 0.02
 
 
 class PathTotals(BaseModel):
@@ -246,7 +245,8 @@ def read_so_far(path: Path) -> CampaignSoFar:
         for waited in range(_TRIES):
             if not added.followers[-1].tail_bytes or added.is_over or (waited and not writes):
                 break
-            time.sleep(_PAUSE_S)  # a record may be being written, where there are no locks to tell by, too
+            # A record may be being written, where there are no locks to tell by, too.
+            time.sleep(disk.PAUSE_S)
             added.read_on()
             writes = has_writer(opened)
         return CampaignSoFar(

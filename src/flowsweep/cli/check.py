@@ -14,8 +14,8 @@ from rich.text import Text
 from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.check_files import expected_time, space_rows
-from flowsweep.cli.check_packed import packed_rows
-from flowsweep.cli.check_times import cannot_run, seed_to_count_with, times_refusals, times_sections
+from flowsweep.cli.check_packed import Row, packed_rows, seed_to_count_with
+from flowsweep.cli.check_times import cannot_run, times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import CODES_OF_CHECK
 from flowsweep.cli.options import Against, PlanOverrides, load_both
@@ -55,7 +55,6 @@ from flowsweep.wording import (
 _PATHS_SHOWN = 12
 OWN_OF_LIBRARY = "the library's own"
 """Of windows and congestion control that are none of a host's sockets."""
-Row = tuple[str, str]
 
 
 @app.command(epilog=CODES_OF_CHECK)

@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from flowsweep.cli.check_packed import expected_packed
+from flowsweep.cli.check_packed import Row, expected_packed
 from flowsweep.defaults import SPACE_FACTOR
 from flowsweep.plan import Plan
 from flowsweep.schedule import Slot
 from flowsweep.tests import facts_of
 from flowsweep.wording import format_duration, format_size
-
-Row = tuple[str, str]
 
 
 def expected_time(plan: Plan, slots: Sequence[Slot]) -> str:

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from flowsweep.campaigns.reach import reached_hosts
+from flowsweep.cli.check_packed import seed_to_count_with
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.terminal import Screen, say
@@ -18,7 +19,6 @@ from flowsweep.run.preflight import HostCheck
 from flowsweep.schedule import schedule
 from flowsweep.wording import counted
 
-_ANY_SEED = 0
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "not known": "dim"}
 
 
@@ -34,7 +34,7 @@ def check_hosts(plan: Plan, files: Iterable[Path | None] = ()) -> int:
     """
     if plan.links:
         enter_user_namespace_if_needed(named=files)
-    seed = _ANY_SEED if plan.campaign.seed is None else plan.campaign.seed
+    seed = seed_to_count_with(plan)
     slots = schedule(plan, seed)
     try:
         with stopped_by_signals() as stopper, reached_hosts(plan, seed) as (accesses, _):

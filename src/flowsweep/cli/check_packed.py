@@ -8,6 +8,12 @@ from flowsweep.schedule.packing import Packed, jobs_of, packed, sharing_of
 from flowsweep.wording import counted, format_duration
 
 Row = tuple[str, str]
+_ANY_SEED = 0
+
+
+def seed_to_count_with(plan: Plan) -> int:
+    """The plan's seed, or any: counts and times are the same for every seed."""
+    return _ANY_SEED if plan.campaign.seed is None else plan.campaign.seed
 
 
 def expected_packed(plan: Plan, slots: Sequence[Slot]) -> Packed:

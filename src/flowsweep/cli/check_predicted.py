@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from flowsweep.cli.check_packed import Row
 from flowsweep.cli.predicted_words import (
     BEYOND,
     EACH_TIME,
@@ -18,8 +19,6 @@ from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, pred
 from flowsweep.prediction.setting import Prediction
 from flowsweep.schedule import has_times
 from flowsweep.wording import counted, format_rate, format_size
-
-Row = tuple[str, str]
 
 
 def predicted_rows(plan: Plan) -> tuple[list[Row], Mapping[str, list[Row]]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from flowsweep.cli.check_packed import Row, seed_to_count_with
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan
@@ -16,11 +17,9 @@ from flowsweep.schedule.load import DAY_NS, Load, carried_from, load_of
 from flowsweep.units import write_age
 from flowsweep.wording import format_duration, format_share, format_size
 
-NO_SEED = 0
 _SHOWN = 5
 _REMEDIES_TRIED = 3
 """What runs later makes what comes after it later."""
-Row = tuple[str, str]
 
 
 def times_sections(plan: Plan, now_unix_ns: int, seed: int) -> list[tuple[str, list[Row]]]:
@@ -31,11 +30,6 @@ def times_sections(plan: Plan, now_unix_ns: int, seed: int) -> list[tuple[str, l
         ("load", list(_load_rows(plan, load_of(plan, now_unix_ns, seed)))),
         *kept,
     ]
-
-
-def seed_to_count_with(plan: Plan) -> int:
-    """The plan's seed, or any: counts and times are the same for every seed."""
-    return NO_SEED if plan.campaign.seed is None else plan.campaign.seed
 
 
 def refuse_misfit(plan: Plan, now_unix_ns: int) -> None:

@@ -68,15 +68,15 @@ def file(
     }
     request = OneTrialRequest(
         "file",
+        context,
         host,
         address,
         keys,
-        overrides or [],
+        overrides,
+        save,
         reverse=reverse,
         as_json=as_json,
-        save=save,
         folders=_folders(folder),
-        written=written,
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row, measured.parts))
 

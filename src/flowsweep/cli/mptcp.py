@@ -18,7 +18,6 @@ from flowsweep.cli.options import (
     Reverse,
     Save,
     Window,
-    options_written,
 )
 
 _EXAMPLES = (
@@ -63,15 +62,6 @@ def mptcp(
         "duration": duration,
     }
     request = OneTrialRequest(
-        "mptcp",
-        host,
-        address,
-        keys,
-        overrides or [],
-        reverse=reverse,
-        as_json=as_json,
-        save=save,
-        paths=path or (),
-        written=options_written(context),
+        "mptcp", context, host, address, keys, overrides, save, reverse=reverse, as_json=as_json, paths=path
     )
     measure_and_exit(request, print_summary)

@@ -15,6 +15,7 @@ from flowsweep.cli.app import print_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
+from flowsweep.cli.options import options_written
 from flowsweep.cli.progress import what_runs
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.terminal import say, say_json
@@ -47,26 +48,26 @@ class OneTrialRequest:
 
     test: str
     """Of a plan's sweep."""
+    context: typer.Context
+    """Of the command, which knows the options that were written."""
     host: str
     """As `far_host` takes it."""
     address: str | None
     """Where it is reached for the traffic; absent if it is known otherwise."""
     keys: Mapping[str, str | None]
     """Keys of the sweep and what options of the same name say; absent ones are left out."""
-    overrides: Sequence[str]
+    overrides: Sequence[str] | None
     """`sweep.KEY=VALUE`."""
+    save: Path | None
+    """Where an archive of it is made; absent: nothing is kept."""
     reverse: bool
     """The other machine sends."""
     as_json: bool
     """One JSON object is printed, and nothing else."""
-    save: Path | None
-    """Where an archive of it is made; absent: nothing is kept."""
-    paths: Sequence[str] = ()
+    paths: Sequence[str] | None = None
     """Further paths: an address here, a comma, and one there."""
     folders: Mapping[str, str] = field(default_factory=dict)
     """Of the two hosts, where files may be made."""
-    written: Mapping[str, str] = field(default_factory=dict)
-    """Of `options_written`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +116,12 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
 
 def _plan_of(request: OneTrialRequest) -> Plan:
     settings = {f"sweep.{key}": value for key, value in request.keys.items() if value is not None}
-    overrides = parse_overrides(request.overrides)
+    overrides = parse_overrides(request.overrides or [])
     if request.test in TIMED_TESTS:
         duration = overrides.get(_DURATION, settings[_DURATION])
         settings["sweep.interval"] = _interval(duration.strip(_AROUND_A_TEXT))
     there = far_host(request.host, request.address)
-    text = _plan_text(request, there, _ends_of_paths(request.paths))
+    text = _plan_text(request, there, _ends_of_paths(request.paths or ()))
     return _plan(text, settings, overrides, request)
 
 
@@ -170,7 +171,7 @@ def _plan(
     text: str, settings: Mapping[str, str], overrides: Mapping[str, str], request: OneTrialRequest
 ) -> Plan:
     """Check what was written; a problem names the option that a person wrote."""
-    _refuse_twice(settings, overrides, request.written)
+    _refuse_twice(settings, overrides, options_written(request.context))
     options = {name: f"--{_parameter(name)}" for name in settings}
     options |= {
         "sweep.interval": f"--set {_DURATION}" if _DURATION in overrides else "--duration",

@@ -6,7 +6,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import Measured, OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save, options_written
+from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep path ssh:server[/bold] measures the path from here to server, "
@@ -31,15 +31,7 @@ def path(
     """Measure a path to a host now: hops, capacity, available bandwidth. Kept only with --save."""
     keys = {"duration": duration}
     request = OneTrialRequest(
-        "path",
-        host,
-        address,
-        keys,
-        overrides or [],
-        reverse=reverse,
-        as_json=as_json,
-        save=save,
-        written=options_written(context),
+        "path", context, host, address, keys, overrides, save, reverse=reverse, as_json=as_json
     )
     measure_and_exit(request, _in_words)
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from flowsweep.axes import APART, AXES
 from flowsweep.cli.app import app
-from flowsweep.cli.check_packed import expected_packed
+from flowsweep.cli.check_packed import expected_packed, seed_to_count_with
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.options import PlanOverrides, TableCsvOrJson, TableFormat
 from flowsweep.cli.predicted_words import (
@@ -216,8 +216,7 @@ def _print(rows: Sequence[dict[str, Any]], plan: Plan, points: Sequence[Predicte
 
 def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
     """What the campaign takes, or each time of it: all of its time, and the payload of what is predicted."""
-    seed = 0 if plan.campaign.seed is None else plan.campaign.seed
-    slots = schedule(plan, seed)
+    slots = schedule(plan, seed_to_count_with(plan))
     duration_ns = expected_packed(plan, slots).lasts_ns
     trials = sum(slot.trial_count for slot in slots)
     lasts = f"{counted(trials, 'trial')}, {about_or_at_most(plan.sweeps)} {format_duration(duration_ns)}"

@@ -6,17 +6,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import (
-    DURATION,
-    Address,
-    AsJson,
-    Duration,
-    Host,
-    Overrides,
-    Reverse,
-    Save,
-    options_written,
-)
+from flowsweep.cli.options import DURATION, Address, AsJson, Duration, Host, Overrides, Reverse, Save
 from flowsweep.cli.quic_summary import print_summary
 
 _EXAMPLES = (
@@ -62,14 +52,6 @@ def quic(
         "duration": duration,
     }
     request = OneTrialRequest(
-        "quic",
-        host,
-        address,
-        keys,
-        overrides or [],
-        reverse=reverse,
-        as_json=as_json,
-        save=save,
-        written=options_written(context),
+        "quic", context, host, address, keys, overrides, save, reverse=reverse, as_json=as_json
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row))

@@ -6,17 +6,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import Measured, OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import (
-    DURATION,
-    Address,
-    AsJson,
-    Duration,
-    Host,
-    Overrides,
-    Reverse,
-    Save,
-    options_written,
-)
+from flowsweep.cli.options import DURATION, Address, AsJson, Duration, Host, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep rtt ssh:server[/bold] probes from here to server and back, "
@@ -51,15 +41,7 @@ def rtt(
     """Measure round-trip times to a host now: spread, loss, order. Kept only with --save."""
     keys = {"echo": echo, "every": every, "length": length, "duration": duration}
     request = OneTrialRequest(
-        "rtt",
-        host,
-        address,
-        keys,
-        overrides or [],
-        reverse=reverse,
-        as_json=as_json,
-        save=save,
-        written=options_written(context),
+        "rtt", context, host, address, keys, overrides, save, reverse=reverse, as_json=as_json
     )
     measure_and_exit(request, _in_words)
 

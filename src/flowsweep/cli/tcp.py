@@ -17,7 +17,6 @@ from flowsweep.cli.options import (
     Reverse,
     Save,
     Window,
-    options_written,
 )
 from flowsweep.cli.tcp_summary import print_summary
 
@@ -68,14 +67,6 @@ def tcp(
         "mode": mode,
     }
     request = OneTrialRequest(
-        "tcp",
-        host,
-        address,
-        keys,
-        overrides or [],
-        reverse=reverse,
-        as_json=as_json,
-        save=save,
-        written=options_written(context),
+        "tcp", context, host, address, keys, overrides, save, reverse=reverse, as_json=as_json
     )
     measure_and_exit(request, lambda measured: print_summary(measured.row))

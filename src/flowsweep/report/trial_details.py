@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 import ibis.expr.types as ir
 
 from flowsweep.analysis import core_loads
+from flowsweep.analysis.hosts import HostCounterRow
 from flowsweep.archive import Tables
 from flowsweep.grouping import grouped
 
@@ -45,16 +46,6 @@ class CoreRow(TypedDict):
     steal_share: float | None
 
 
-class CounterRow(TypedDict):
-    """By how much a counter of a host rose."""
-
-    trial_id: str
-    host: str
-    role: str
-    name: str
-    value: int
-
-
 @dataclass(frozen=True, slots=True)
 class TrialDetails:
     """Rows of each trial, by trial_id; a trial without any is not in there."""
@@ -63,7 +54,7 @@ class TrialDetails:
     """Of an archive's flows: one row per flow and end."""
     cores: Mapping[str, Sequence[CoreRow]] = field(default_factory=dict)
     """From `flowsweep.analysis.core_loads`."""
-    counters: Mapping[str, Sequence[CounterRow]] = field(default_factory=dict)
+    counters: Mapping[str, Sequence[HostCounterRow]] = field(default_factory=dict)
     """Of an archive's counters: what rose."""
 
 
@@ -74,7 +65,7 @@ def trial_details(tables: Tables) -> TrialDetails:
         "cpu_user_us", "cpu_system_us", "cpu_elapsed_us",
     )  # fmt: skip
     loads = core_loads(tables.cpu)
-    counters = tables.counters.select("trial_id", "host", "role", "name", "value")
+    counters = tables.counters.select(*HostCounterRow.__annotations__)
     return TrialDetails(
         flows=_by_trial(flows.order_by("trial_id", "flow", "role")),
         cores=_by_trial(loads.filter(loads.busy_share >= LEAST_BUSY_SHARE)),

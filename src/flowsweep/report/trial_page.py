@@ -10,13 +10,14 @@ from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.advice import path_payload_bps, window_advice
 from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
+from flowsweep.analysis.hosts import HostCounterRow
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.analysis.verdict_words import limit_name, limit_words
 from flowsweep.figures.trials import point_of
 from flowsweep.grouping import grouped
 from flowsweep.report.answers import result_words
-from flowsweep.report.trial_details import CoreRow, CounterRow, FlowEndRow, TrialDetails
+from flowsweep.report.trial_details import CoreRow, FlowEndRow, TrialDetails
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,
@@ -204,7 +205,7 @@ def _cores(rows: Sequence[CoreRow]) -> Page:
     }
 
 
-def _role(row: CoreRow | CounterRow) -> str:
+def _role(row: CoreRow | HostCounterRow) -> str:
     """What the host did: "source", or "background source" where it only carries such traffic."""
     return str(row["role"]).replace("_", " ")
 
@@ -213,7 +214,7 @@ def _share(share: float | None) -> str:
     return "" if share is None else f"{share * 100:.1f} %"
 
 
-def _counters(rows: Sequence[CounterRow]) -> Page:
+def _counters(rows: Sequence[HostCounterRow]) -> Page:
     return {
         "title": "Counters that rose",
         "note": "Of the host's kernel and devices, while flows ran.",

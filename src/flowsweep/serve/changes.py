@@ -20,7 +20,7 @@ from flowsweep.serve.asked import Span
 from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
 from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
 from flowsweep.serve.results import results
-from flowsweep.serve.rows import STATUSES, Rows
+from flowsweep.serve.rows import OK, Rows
 from flowsweep.serve.series import rounded
 
 _MARKS_MAX = 20
@@ -28,7 +28,6 @@ _KEPT_MAX = 256
 _WAITING_MAX = 32
 """Looks that wait for others; whoever asks for more asks again."""
 _WAIT_S = 0.05
-_OK = STATUSES.index("ok")
 _BY_COLUMN = {one.column: one for one in WATCHED}
 Mark = dict[str, Any]
 
@@ -115,7 +114,7 @@ def changes(rows: Rows, points: int, quantity: ShownQuantity, false_alarms_per_1
         false_alarms_per_100_days: Of one series.
     """
     watched = _watched(quantity)
-    good = rows[(rows["status"] == _OK) & np.isfinite(rows[quantity.key][:, 0])]
+    good = rows[(rows["status"] == OK) & np.isfinite(rows[quantity.key][:, 0])]
     found: list[Mark] = []
     for point in range(max(1, points)):
         own = good[good["point"] == point] if points > 1 else good

@@ -13,13 +13,12 @@ from flowsweep.serve.campaign import CampaignModel, PathKey, PathState
 from flowsweep.serve.points import point_names, search_of
 from flowsweep.serve.quantities import QUANTITIES, ShownQuantity
 from flowsweep.serve.results import last_results
-from flowsweep.serve.rows import STATUSES, Rows, trial_id_of
+from flowsweep.serve.rows import GONE, STATUSES, Rows, trial_id_of
 from flowsweep.serve.series import rounded
 from flowsweep.serve.upcoming import Upcoming
 
 _SPARK = 32
 """Values of the small curve beside a path."""
-_GONE = STATUSES.index("gone")
 
 
 class Overview:
@@ -176,7 +175,7 @@ def _value(row: Rows, key: str) -> list[float | None]:
 def _worst(state: PathState) -> str:
     """What came of each point's last trial, of a search of all its steps: the first that is not well."""
     recent = state.rows.recent
-    counts = recent[recent["status"] != _GONE]
+    counts = recent[recent["status"] != GONE]
     points, places = np.unique(counts["point"][::-1], return_index=True)
     is_asked = np.zeros(len(counts), bool)
     is_asked[len(counts) - 1 - places] = True

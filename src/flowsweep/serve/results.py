@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from flowsweep.serve.campaign import PathState
 from flowsweep.serve.points import OfSearch, search_of
 from flowsweep.serve.quantities import QUANTITIES
-from flowsweep.serve.rows import LOOKED_BACK, STATUSES, Rows
+from flowsweep.serve.rows import LOOKED_BACK, OK, Rows
 
-_OK = STATUSES.index("ok")
 _LAST = 2
 """Of two values one may be shown, as the higher goodput."""
 _FURTHER = 4
@@ -29,7 +28,7 @@ def results(state: PathState, rows: Rows) -> Rows:
         state: Of the path.
         rows: Some of its rows, in the order in which the trials began.
     """
-    good: Rows = rows[rows["status"] == _OK]
+    good: Rows = rows[rows["status"] == OK]
     for point, number in state.points.items():
         search = search_of(point)
         if search is not None:
@@ -65,7 +64,7 @@ def _whole(rows: Rows, point: int, steps: int) -> NDArray[Any]:
     """The times at which a search went well to its end, and is summed up."""
     own = rows[rows["point"] == point]
     repeats, of = np.unique(own["repeat"], return_inverse=True)
-    told = np.bincount(of, (own["status"] == _OK) & own["summed"])
+    told = np.bincount(of, (own["status"] == OK) & own["summed"])
     return cast("NDArray[Any]", repeats[(told == np.bincount(of)) & (told >= steps)])
 
 

@@ -12,7 +12,7 @@ from flowsweep.serve.quantities import QUANTITIES, triple
 
 STATUSES = ("ok", "failed", "incomplete", "gone")
 """What may have become of a trial; `gone`: its data have changed since and do not count."""
-_OK, _INCOMPLETE, _GONE = map(STATUSES.index, ("ok", "incomplete", "gone"))
+OK, _INCOMPLETE, GONE = map(STATUSES.index, ("ok", "incomplete", "gone"))
 _IMPORTED_IS_OK = "ok"
 
 ROW = np.dtype(
@@ -70,7 +70,7 @@ class PathRows:
         rows = self.rows
         dropped = (rows["trial"] == trial) & (rows["attempt"] == attempt)
         self.told -= _told(rows[dropped])
-        rows["status"][dropped] = _GONE
+        rows["status"][dropped] = GONE
 
     def places(self, trials: Iterable[int]) -> dict[int, int]:
         """Where some trials stand, by trial."""
@@ -87,14 +87,14 @@ class PathRows:
         rows["verdict"][place] = verdict
         # A summary alone sees that what was recorded as ok does not hold together, or does again.
         said = row.get("status")
-        if rows["status"][place] in (_OK, _INCOMPLETE) and said is not None:
-            rows["status"][place] = _OK if said == "ok" else _INCOMPLETE
+        if rows["status"][place] in (OK, _INCOMPLETE) and said is not None:
+            rows["status"][place] = OK if said == "ok" else _INCOMPLETE
         rows["summed"][place] = True
         self._count_told(place, 1)
 
     def spoil(self, place: int) -> None:
         """Let the trial that stands there be incomplete: its data cannot be summed up, as far as they go."""
-        if self._rows["status"][place] == _OK:
+        if self._rows["status"][place] == OK:
             self._rows["status"][place] = _INCOMPLETE
 
     def last(self, *, point: int | None = None, with_value_of: str | None = None) -> Rows | None:
@@ -103,11 +103,11 @@ class PathRows:
             return None
         for behind in range(self._count, 0, -LOOKED_BACK):
             rows = self._rows[max(0, behind - LOOKED_BACK) : behind]
-            counts = rows["status"] != _GONE
+            counts = rows["status"] != GONE
             if point is not None:
                 counts &= rows["point"] == point
             if with_value_of is not None:
-                counts &= (rows["status"] == _OK) & ~np.isnan(rows[with_value_of][:, 0])
+                counts &= (rows["status"] == OK) & ~np.isnan(rows[with_value_of][:, 0])
             if counts.any():
                 return cast("Rows", rows[np.flatnonzero(counts)[-1]])
         return None
@@ -116,7 +116,7 @@ class PathRows:
         """When the last trial began that went well, of those that began no later than a moment."""
         rows = self.rows
         for place in range(len(rows) - 1, -1, -1):
-            if rows["status"][place] == _OK and rows["began"][place] <= until:
+            if rows["status"][place] == OK and rows["began"][place] <= until:
                 return float(rows["began"][place])
         return None
 
@@ -125,11 +125,11 @@ class PathRows:
         rows = self.rows
         first, behind = np.searchsorted(rows["began"], [begin, end])
         found = rows[first:behind]
-        return cast("Rows", found[found["status"] != _GONE])
+        return cast("Rows", found[found["status"] != GONE])
 
     def _count_told(self, place: int, change: int) -> None:
         row = self._rows[place]
-        if row["status"] == _OK:
+        if row["status"] == OK:
             for quantity in QUANTITIES:
                 if not np.isnan(row[quantity.key][0]):
                     key = int(row["point"]), quantity.key
@@ -153,7 +153,7 @@ LOOKED_BACK = 2_000
 def _told(rows: Rows) -> Counter[tuple[int, str]]:
     """How many of some rows went well and have a value, by point and quantity."""
     found: Counter[tuple[int, str]] = Counter()
-    good = rows[rows["status"] == _OK]
+    good = rows[rows["status"] == OK]
     for quantity in QUANTITIES:
         points = good["point"][~np.isnan(good[quantity.key][:, 0])]
         for point, count in zip(*np.unique(points, return_counts=True), strict=True):

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flowsweep.serve.rows import STATUSES, Rows, trial_id_of
+from flowsweep.serve.rows import OK, STATUSES, Rows, trial_id_of
 
 DRAWN_MAX = 1_500
 """Values of all points together; more would not be told apart."""
 FAILURES_MAX = 500
-_OK = STATUSES.index("ok")
 _GAP = 4.0
 """Times as far apart as values are as a rule: nothing was measured in between, and no line is drawn there."""
 _SECONDS_DIGITS = 3
@@ -46,7 +45,7 @@ def lines(rows: Rows, quantity: str, points: int) -> list[Line]:
     Returns:
         One for each point that has a value, in their order.
     """
-    good = rows[(rows["status"] == _OK) & ~np.isnan(rows[quantity][:, 0])]
+    good = rows[(rows["status"] == OK) & ~np.isnan(rows[quantity][:, 0])]
     present = [point for point in range(points) if np.any(good["point"] == point)] if points > 1 else [0]
     found = [
         _line(point, good[good["point"] == point], quantity, max(1, DRAWN_MAX // len(present)))
@@ -57,7 +56,7 @@ def lines(rows: Rows, quantity: str, points: int) -> list[Line]:
 
 def failures(rows: Rows) -> list[dict[str, Any]]:
     """Trials that did not go well: the last ones, where there are very many."""
-    bad = rows[rows["status"] != _OK][-FAILURES_MAX:]
+    bad = rows[rows["status"] != OK][-FAILURES_MAX:]
     return [
         {
             "began": round(float(row["began"]), _SECONDS_DIGITS),
@@ -70,7 +69,7 @@ def failures(rows: Rows) -> list[dict[str, Any]]:
 
 def failed(rows: Rows) -> int:
     """How many trials did not go well."""
-    return int(np.count_nonzero(rows["status"] != _OK))
+    return int(np.count_nonzero(rows["status"] != OK))
 
 
 def as_json(found: Sequence[Line]) -> list[dict[str, Any]]:

@@ -13,13 +13,14 @@ from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.interval_goodput import IntervalRow, interval_goodputs
 from flowsweep.analysis.binning.truncated_durations import CutRow, durations_cut
 from flowsweep.analysis.grid_rows import CellRow
+from flowsweep.analysis.hosts import HostCounterRow
 from flowsweep.analysis.row_schema import schema_of
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.tcp.slow_start import SlowStartRow, slow_starts
 from flowsweep.analysis.tests.tcp.slow_start_ends import SlowStartEndRow, slow_start_ends
 from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.archive import Tables, tables_of
-from flowsweep.report.trial_details import CoreRow, CounterRow, FlowEndRow, trial_details
+from flowsweep.report.trial_details import CoreRow, FlowEndRow, trial_details
 
 SUMMARY = ibis.table(ibis.Schema.from_pyarrow(schema_of(TrialRow)), name="summary")
 
@@ -55,7 +56,7 @@ def types_of(schema: ibis.Schema) -> dict[str, str]:
         (ShareIntervalRow, lambda tables: series(traffic_bins(tables), tables.trials)),
         (SpacingRow, lambda tables: spacing_steps(tables.histograms)),
         (CoreRow, lambda tables: core_loads(tables.cpu)),
-        (CounterRow, lambda tables: tables.counters.select(*CounterRow.__annotations__)),
+        (HostCounterRow, lambda tables: tables.counters.select(*HostCounterRow.__annotations__)),
     ],
 )
 def test_a_table_has_the_columns_that_its_rows_declare(

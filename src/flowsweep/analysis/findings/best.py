@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from flowsweep import wording
 from flowsweep.analysis.axes import level_of, level_words, setting_axes, setting_words
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
-from flowsweep.analysis.findings.plateau.searched import confidence_of, method_of, trials_words
+from flowsweep.analysis.findings.plateau.searched import (
+    Searched,
+    confidence_of,
+    goodput_of_step,
+    method_of,
+    trials_words,
+)
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.grouping import grouped
@@ -27,22 +33,13 @@ _APART = ("sources", "sinks", "duration_s")
 
 
 @dataclass(frozen=True, slots=True)
-class BestSearched:
-    """One search: all settings of a sweep, in one direction."""
+class BestSearched(Searched):
+    """One search: all settings of a sweep, in one direction; named by that and how long its trials were."""
 
-    sweep: str
-    mode: str | None
-    direction: str
-    name: str
-    """Its direction, and how long its trials were."""
-    steps: tuple[TrialRow, ...]
-    """As they ran, failed ones among them."""
     settings: tuple[str, ...]
     """What tells each setting from the others, in the order in which they ran first."""
     numbers: tuple[int, ...]
     """Of the setting of each step."""
-    precision: float
-    confidence: float
     belief: BestBelief | None
     """None where fewer than two settings ran."""
     end: BestEnd
@@ -83,11 +80,6 @@ def best_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
             method=method_of(_METHOD, search.confidence),
             figure="best",
         )
-
-
-def goodput_of_step(row: TrialRow) -> float | None:
-    """In bit/s, of a trial that counts."""
-    return row["goodput_mean_bps"] or None if row["status"] == "ok" else None
 
 
 def _searched(rows: Sequence[TrialRow]) -> BestSearched:

@@ -4,8 +4,9 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.findings.best import BestSearched, best_searches, goodput_of_step
+from flowsweep.analysis.findings.best import BestSearched, best_searches
 from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.plateau.searched import goodput_of_step
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (

@@ -31,20 +31,26 @@ _METHOD = (
 
 
 @dataclass(frozen=True, slots=True)
-class PlateauSearched:
-    """One search: one point of a sweep without what is searched, in one direction."""
+class Searched:
+    """One search, whatever it is for."""
 
-    axis: str
-    """WINDOW or FLOWS: what is searched."""
     sweep: str
     mode: str | None
     direction: str
     name: str
-    """What tells it from the others of its sweep and direction: "4 flows"."""
+    """What tells it from the others of its sweep."""
     steps: tuple[TrialRow, ...]
     """As they ran, failed ones among them."""
     precision: float
     confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlateauSearched(Searched):
+    """One search: one point of a sweep without what is searched, in one direction; named as in "4 flows"."""
+
+    axis: str
+    """WINDOW or FLOWS: what is searched."""
     belief: Belief | None
     """Of windows of all flows together, or flows of a pair of hosts; None where too few trials were whole."""
     end: End
@@ -53,7 +59,7 @@ class PlateauSearched:
     @property
     def whole(self) -> tuple[TrialRow, ...]:
         """Its trials that count."""
-        return tuple(row for row in self.steps if _goodput_bps(row) is not None)
+        return tuple(row for row in self.steps if goodput_of_step(row) is not None)
 
     @property
     def levels(self) -> list[int]:
@@ -144,6 +150,11 @@ def level_of_step(row: TrialRow, axis: str) -> int:
     return (row["flows_per_pair"] if axis == FLOWS else row[WINDOW]) or 0
 
 
+def goodput_of_step(row: TrialRow) -> float | None:
+    """In bit/s, of a trial that counts."""
+    return row["goodput_mean_bps"] or None if row["status"] == "ok" else None
+
+
 def _searches(rows: Sequence[TrialRow]) -> Iterator[PlateauSearched]:
     """The searches of one sweep that look for the same."""
     axis = FLOWS if rows[0].get("searched_for") == FLOWS else WINDOW
@@ -199,18 +210,13 @@ def _tried(steps: Sequence[TrialRow], axis: str) -> list[Tried]:
     return [
         Tried(level_of_step(row, axis), row["repeat"], math.log(goodput_bps))
         for row in steps
-        if (goodput_bps := _goodput_bps(row)) is not None
+        if (goodput_bps := goodput_of_step(row)) is not None
     ]
 
 
 def _failed(steps: Sequence[TrialRow], axis: str) -> list[int]:
     """Levels of the trials that do not count."""
-    return [level_of_step(row, axis) for row in steps if _goodput_bps(row) is None]
-
-
-def _goodput_bps(row: TrialRow) -> float | None:
-    """Of a trial that counts."""
-    return row["goodput_mean_bps"] or None if row["status"] == "ok" else None
+    return [level_of_step(row, axis) for row in steps if goodput_of_step(row) is None]
 
 
 def _estimate(search: PlateauSearched) -> Estimate:
