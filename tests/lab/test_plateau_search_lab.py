@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
+from campaign_support import flowsweep_here, runs_lab, start, write_plan
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses, plateau_searches
 from flowsweep.archive import read_archive
 from flowsweep.archive.campaign import JOURNAL_FILE
@@ -15,10 +15,7 @@ from summary_support import archive_rows
 from waiting import wait_until
 from witness import judged
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = runs_lab
 
 # 50 Mbit/s × 40 ms are 250 kB in flight, for which 188 kB have to be asked for (docs/explanation/windows.md).
 LINK = 'rate = "50Mbit/s"\ndelay = "20ms"\nqueue = "300KB"'

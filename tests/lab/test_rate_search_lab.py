@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
+from campaign_support import flowsweep_here, runs_lab, start, write_plan
 from campaign_support import summary as printed_summary
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import read_archive
@@ -12,10 +12,7 @@ from flowsweep.archive.campaign import JOURNAL_FILE
 from summary_support import archive_rows
 from waiting import wait_until
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = runs_lab
 
 LINK_BPS = 19_360_000
 CARRIES_BPS = LINK_BPS * 1470 / 1498

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
+import pytest
 from typer.testing import CliRunner
 
 from flowsweep.archive import read_archive
@@ -24,6 +25,7 @@ from flowsweep.lab.rootless import may_administer_networks
 load(["summary"])
 COMMAND = (sys.executable, "-m", "flowsweep")
 LAB_MISSING = lab_possible()
+runs_lab = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 RUN_TIMEOUT_S = 300
 SHORTENED = ("sweep.duration=2s", "sweep.interval=500ms")
 """What makes an example plan's trials short."""
