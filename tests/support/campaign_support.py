@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from flowsweep.archive import read_archive
+from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.errors import FlowsweepError
@@ -169,3 +170,9 @@ def finished_trials(archive: Path) -> int:
     if not (archive / "campaign.json").exists():
         return 0
     return len(read_archive(archive).records)
+
+
+def begun_attempts(archive: Path) -> int:
+    """How many attempts the journal has as begun; cheap, since a trial must not end meanwhile."""
+    journal = archive / JOURNAL_FILE
+    return journal.read_bytes().count(b'"started"') if journal.exists() else 0

@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, chance, fill_table, table, write_result
 
 from against_support import DAY_S, Truth, against, on_two_days, rows_of, side_by_side
 from compared_campaigns import outcomes
@@ -125,9 +125,8 @@ def test_two_settings_of_synthetic_campaigns() -> None:
         "conclusions-against", "synthetic campaigns of two settings",
         {"campaigns": CAMPAIGNS, "of two days": OF_TWO_DAYS, "variants": result},
     )  # fmt: skip
-    chance = 3 * math.sqrt(ERROR_RATE * (1 - ERROR_RATE) * CAMPAIGNS)
     for variant, (different, faster, _) in zip(every, counts, strict=True):
         if variant.least is None:
-            assert different <= ERROR_RATE * CAMPAIGNS + chance, (variant, different)
+            assert different <= ERROR_RATE * CAMPAIGNS + chance(ERROR_RATE, CAMPAIGNS), (variant, different)
         else:
             assert faster >= variant.least * CAMPAIGNS, (variant, faster)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, chance, fill_table, table, write_result
 
 from compared_campaigns import Drawn, drawn, failing_slow, outcomes
 from flowsweep.analysis.comparing.comparison import compare
@@ -103,6 +103,4 @@ def test_comparisons_of_synthetic_campaigns() -> None:
         if variant.least is not None:
             assert said >= variant.least * variant.pairs, (variant, said)
         else:
-            # Three standard errors of a rate of 5 %.
-            chance = 3 * math.sqrt(ERROR_RATE * (1 - ERROR_RATE) * variant.pairs)
-            assert said <= ERROR_RATE * variant.pairs + chance, (variant, said)
+            assert said <= ERROR_RATE * variant.pairs + chance(ERROR_RATE, variant.pairs), (variant, said)

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from truth_support import NOTES, write_result
+from truth_support import NOTES, chance, write_result
 
 from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.finding import Finding
@@ -126,8 +126,8 @@ def test_conclusions_of_knees() -> None:
     assert paths["requested holds the truth"] >= COVERAGE * paths["settings"]
     assert paths["an end at or below an insufficient level"] == 0
     assert all(told["held"] >= COVERAGE * told["campaigns"] for told in shoulders.values()), shoulders
-    chance = {case: 3 * math.sqrt(FALSE * (1 - FALSE) / case.campaigns) for case in UNTRUE}
-    assert all(cases[case.name] <= FALSE + chance[case] for case in UNTRUE), cases
+    at_most = {case.name: FALSE + chance(FALSE, case.campaigns) / case.campaigns for case in UNTRUE}
+    assert all(cases[name] <= most for name, most in at_most.items()), cases
     assert all(cases[case.name] >= POWER for case in TRUE), cases
 
 

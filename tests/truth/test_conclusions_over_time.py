@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from truth_support import write_result
+from truth_support import chance, write_result
 
 from campaigns_over_time import claims, daily, five_days, red, watched
 from synthetic_campaigns import Grid, Row, campaign
@@ -146,7 +146,7 @@ def write(results: dict[str, Counter[str]]) -> None:
 
 def at_most(campaigns: int) -> float:
     """How many false claims a rate of 5 % makes at most, but for three standard deviations of chance."""
-    return SIGNIFICANCE * campaigns + 3 * math.sqrt(campaigns * SIGNIFICANCE * (1 - SIGNIFICANCE))
+    return SIGNIFICANCE * campaigns + chance(SIGNIFICANCE, campaigns)
 
 
 def count(variant: Variant) -> Counter[str]:

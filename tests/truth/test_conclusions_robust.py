@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from truth_support import write_result
+from truth_support import chance, write_result
 
 from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Finding
@@ -31,7 +31,7 @@ TWENTY = Grid(flows=(1,), window_sums=(512 * KIB, 1024 * KIB), directions=ONE_WA
 FIVE_REPEATS = replace(TWENTY, window_sums=(512 * KIB, 1024 * KIB, 2048 * KIB, 4096 * KIB), repeats=5)
 HEAVY = replace(Grid(), draw=heavy_tailed)
 SIGNIFICANCE, POWER = 0.05, 0.95
-SAMPLING = 3 * math.sqrt(0.05 * 0.95 / CAMPAIGNS)
+SAMPLING = chance(SIGNIFICANCE, CAMPAIGNS) / CAMPAIGNS
 
 
 @dataclass(frozen=True)

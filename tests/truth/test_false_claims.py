@@ -1,12 +1,11 @@
 """Thousands of campaigns of each kind, judged by all findings: what is claimed wrongly, what is found?"""
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, chance, fill_table, table, write_result
 
 from judged_campaigns import KINDS, NOTHING, SOMETHING, Kind, counted
 from shared_noise import shared_noise
@@ -39,11 +38,6 @@ def wrong_of(kind: Kind, campaigns: int, told: Counter[str]) -> Iterator[str]:
         intervals = told[f"{what}: has an interval"]
         if told[f"{what}: covered"] < COVERED * intervals - chance(COVERED, intervals):
             yield f"{kind.name}: {what} covered in {told[f'{what}: covered'] / intervals:.1%}"
-
-
-def chance(share: float, campaigns: int) -> float:
-    """Three standard deviations of how many of so many campaigns a share is of."""
-    return 3 * math.sqrt(campaigns * share * (1 - share))
 
 
 def count(name: str, campaigns: int) -> Counter[str]:

@@ -1,6 +1,7 @@
 """What tests of known truth share: campaigns side by side, and the notes they leave under docs/truth/."""
 
 import json
+import math
 import os
 import platform
 import subprocess
@@ -47,6 +48,11 @@ def write_result(name: str, what: str, result: Mapping[str, Any]) -> None:
     NOTES.mkdir(exist_ok=True)
     text = json.dumps(facts | dict(result), indent=2) + "\n"
     (NOTES / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def chance(share: float, number: int) -> float:
+    """Three standard deviations of how many of so many, each drawn with this probability."""
+    return 3 * math.sqrt(number * share * (1 - share))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
