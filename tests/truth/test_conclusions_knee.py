@@ -4,11 +4,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from truth_support import NOTES, chance, write_result
+from truth_support import NOTES, chance, in_processes, write_result
 
 from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.finding import Finding
@@ -20,7 +19,6 @@ from response_campaigns import SHAPES, flows_apart, holds, plateau_of_rows, reco
 from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
 SHOULDERS, NOTHING = 1_000, 800
-PROCESSES = 2
 CHUNK = 80
 NOISES = (0.003, 0.01, 0.03)
 COVERAGE, FALSE, POWER = 0.9, 0.05, 0.9
@@ -160,8 +158,7 @@ def of_shoulders() -> dict[str, dict[str, int]]:
     told = {}
     for shape in SHAPES:
         starts = range(0, SHOULDERS // len(SHAPES), CHUNK)
-        with ProcessPoolExecutor(PROCESSES) as pool:
-            told[shape] = dict(sum(pool.map(partial(some_shoulders, shape), starts), Counter()))
+        told[shape] = dict(sum(in_processes(partial(some_shoulders, shape), starts), Counter()))
     return told
 
 
@@ -181,8 +178,7 @@ def some_shoulders(shape: str, start: int) -> Counter[str]:
 
 def count(place: int) -> int:
     starts = range(0, CASES[place].campaigns, CHUNK)
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        return sum(pool.map(partial(count_some, place), starts))
+    return sum(in_processes(partial(count_some, place), starts))
 
 
 def count_some(place: int, start: int) -> int:

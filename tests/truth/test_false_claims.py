@@ -2,16 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from truth_support import NOTES, chance, fill_table, table, write_result
+from truth_support import NOTES, PROCESSES, chance, fill_table, in_processes, table, write_result
 
 from judged_campaigns import KINDS, NOTHING, SOMETHING, Kind, counted
 from shared_noise import shared_noise
 
 MANY, SOME = 10_000, 1_000
-PROCESSES = 2
 SIGNIFICANCE = 0.05
 COVERED = 0.93
 """Of intervals where levels are alike: the pair that an effect is of may be chosen for what it differs by."""
@@ -44,8 +42,7 @@ def count(name: str, campaigns: int) -> Counter[str]:
     """Draw the campaigns of a kind and count what is said of them; each process keeps what they share."""
     per_process = -(-campaigns // PROCESSES)
     parts = [range(begin, min(begin + per_process, campaigns)) for begin in range(0, campaigns, per_process)]
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        return sum(pool.map(partial(count_some, name), parts), Counter())
+    return sum(in_processes(partial(count_some, name), parts), Counter())
 
 
 def count_some(name: str, numbers: range) -> Counter[str]:

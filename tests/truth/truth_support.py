@@ -5,8 +5,8 @@ import math
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ PLANS = Path(__file__).parent
 NOTES = ROOT / "docs" / "truth"
 LABS = 4
 """How many labs run at the same time."""
+PROCESSES = 2
+"""Into how many what is computed is split."""
 
 
 def run_side_by_side(
@@ -32,6 +34,12 @@ def run_side_by_side(
 
     with ThreadPoolExecutor(LABS) as pool:
         list(pool.map(run, campaigns))
+
+
+def in_processes(function: Callable[..., Any], *each: Iterable[Any]) -> list[Any]:
+    """What a function comes to, like `map`, but in processes of their own."""
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        return list(pool.map(function, *each))
 
 
 def write_result(name: str, what: str, result: Mapping[str, Any]) -> None:
