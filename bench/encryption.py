@@ -14,9 +14,9 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import median, quantiles
 
 from against.machine import Machine
+from against.spread import spread
 from flowsweep.hosts.engine import engine_path
 
 RESULT = Path(__file__).parent / "results" / "encryption.json"
@@ -79,12 +79,6 @@ def ratios(rounds: list[dict[str, Run]]) -> dict[str, dict[str, dict[str, float]
         }
         for name, other in AGAINST
     }
-
-
-def spread(found: list[float]) -> dict[str, float]:
-    """Median and quartiles."""
-    low, _, high = quantiles(found, n=4)
-    return {"low": round(low, 3), "median": round(median(found), 3), "high": round(high, 3)}
 
 
 if __name__ == "__main__":

@@ -22,11 +22,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import NamedTuple
 
 from against.copiers import COPIERS, TIMEOUT_S, Copy
 from against.machine import Machine
+from against.spread import spread
 from flowsweep.hosts.engine import engine_path
 
 RESULT = Path(__file__).parent / "results" / "file-peers.json"
@@ -187,12 +188,6 @@ def of_sendfile(rounds: list[Rates]) -> dict[str, float]:
 def medians(rounds: list[Rates]) -> Rates:
     """Of each over the rounds."""
     return {name: round(median(one[name] for one in rounds)) for name in rounds[0]}
-
-
-def spread(values: list[float]) -> dict[str, float]:
-    """Median and quartiles."""
-    low, _, high = quantiles(values, n=4)
-    return {"low": round(low, 3), "median": round(median(values), 3), "high": round(high, 3)}
 
 
 if __name__ == "__main__":

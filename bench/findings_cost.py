@@ -14,14 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 from pydantic import BaseModel, ConfigDict
 
 from against.command import options_with_rounds, told
 from against.machine import Machine
+from against.spread import seconds_spread
 from report_campaign import write_campaign
 
 COMMANDS = ("summary", "findings")
@@ -106,25 +106,18 @@ def _run(command: str, archive: Path) -> Run:
 def part(result: FindingsResult) -> str:
     """The part of docs/explanation/benchmarks.md."""
     rows = [
-        f"| `flowsweep {command}` | {_spread([run.took_s for run in runs])} "
-        f"| {_spread([run.cpu_s for run in runs])} |"
+        f"| `flowsweep {command}` | {seconds_spread([run.took_s for run in runs])} "
+        f"| {seconds_spread([run.cpu_s for run in runs])} |"
         for command, runs in result.runs.items()
     ]
-    machine = result.machine
     measured = (
-        f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "
-        f"load {machine.load_average_1min} when it began; {len(result.runs['findings'])} rounds, "
+        f"{result.machine.circumstances()}; {len(result.runs['findings'])} rounds, "
         f"{result.trials} trials. Findings take {result.ratio:.1f} times as long as the summary, with "
         f"{result.cpu_ratio:.1f} times the CPU time. Target: ≤ {MOST:g} times as long; "
         f"{'met' if result.met else 'missed'}."
     )
     head = "| command | time, median (quartiles) | CPU time |\n| --- | --- | --- |"
     return "\n".join([measured, "", head, *rows])
-
-
-def _spread(seconds: Sequence[float]) -> str:
-    low, _, high = quantiles(seconds, n=4)
-    return f"{median(seconds):.2f} s ({low:.2f} to {high:.2f})"
 
 
 if __name__ == "__main__":

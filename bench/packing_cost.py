@@ -8,22 +8,20 @@ figures with facts of the machine to bench/results/packing-cost.json, and a part
 docs/explanation/benchmarks.md.
 """
 
-import argparse
 import random
 import time
-from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 from pydantic import BaseModel, ConfigDict
 
+from against.command import options_with_rounds, told
 from against.machine import Machine
-from against.page import write_into_page
+from against.spread import seconds_spread
 from flowsweep.plan import Plan, parse_plan
 from flowsweep.schedule import expand
 from flowsweep.schedule.packing import in_packed_order, jobs_of, packed, sharing_of
 from flowsweep.schedule.trial import Slot
 
-RESULT = Path(__file__).parent / "results" / "packing-cost.json"
 HOSTS = (16, 64, 256)
 MOST_S = 1.0
 """For 64 hosts."""
@@ -56,12 +54,7 @@ class PackingResult(BaseModel):
 
 def main() -> int:
     """Measure, print and write the figures; 1 if a limit was missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=5, help="at least 3")
-    parser.add_argument("--dry", action="store_true", help="writes nothing")
-    arguments = parser.parse_args()
+    arguments = options_with_rounds(__doc__, rounds=5).parse_args()
     machine = Machine.now()
     plans = {hosts: _mesh(hosts) for hosts in HOSTS}
     slots = {hosts: _slots(plan) for hosts, plan in plans.items()}
@@ -81,11 +74,7 @@ def main() -> int:
     result = PackingResult(
         machine=machine, meshes=meshes, met=quick and all(mesh.ratio <= MOST_RATIO for mesh in meshes)
     )
-    print(part(result))
-    if not arguments.dry:
-        RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        write_into_page("packing_cost", part(result))
-    return int(not result.met)
+    return told("packing_cost", result, part(result), dry=arguments.dry)
 
 
 def _mesh(hosts: int) -> Plan:
@@ -114,23 +103,16 @@ def _packed(plan: Plan, slots: list[Slot], seed: int) -> tuple[float, float]:
 def part(result: PackingResult) -> str:
     """The part of docs/explanation/benchmarks.md."""
     rows = [
-        f"| {mesh.hosts} | {mesh.trials} | {mesh.ratio:.3f} | {_spread(mesh.took_s)} |"
+        f"| {mesh.hosts} | {mesh.trials} | {mesh.ratio:.3f} | {seconds_spread(mesh.took_s)} |"
         for mesh in result.meshes
     ]
-    machine = result.machine
     measured = (
-        f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "
-        f"load {machine.load_average_1min} when it began; {len(result.meshes[0].took_s)} rounds. The ratio "
+        f"{result.machine.circumstances()}; {len(result.meshes[0].took_s)} rounds. The ratio "
         f"is the largest of all rounds. Targets: ≤ {MOST_RATIO} of the bound, ≤ {MOST_S:g} s for 64 hosts; "
         f"{'met' if result.met else 'missed'}."
     )
     head = "| hosts | trials | time of all trials ÷ lower bound | computing, median (quartiles) |\n"
     return "\n".join([measured, "", head + "| ---: | ---: | ---: | --- |", *rows])
-
-
-def _spread(seconds: tuple[float, ...]) -> str:
-    low, _, high = quantiles(seconds, n=4)
-    return f"{median(seconds):.2f} s ({low:.2f} to {high:.2f})"
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median, quantiles
 
 from against.machine import Machine
+from against.spread import spread
 from flowsweep.hosts.engine import engine_path
 
 RESULT = Path(__file__).parent / "results" / "quic-peers.json"
@@ -90,12 +90,6 @@ def costs(rounds: list[dict[str, Run]]) -> dict[str, dict[str, float]]:
         for name in ("flowsweep quic", "flowsweep tcp")
         for end in ("send_s_per_gb", "recv_s_per_gb")
     }
-
-
-def spread(values: list[float]) -> dict[str, float]:
-    """Median and quartiles."""
-    low, _, high = quantiles(values, n=4)
-    return {"low": round(low, 3), "median": round(median(values), 3), "high": round(high, 3)}
 
 
 @contextmanager

@@ -193,10 +193,8 @@ def part(result: ReportResult) -> str:
         ("time to write it, all of `flowsweep report`", f"{result.write_s:.1f} s", f"{MOST_WRITE_S:.0f} s"),
     )
     table = "\n".join(f"| {name} | {value} | {limit} |" for name, value, limit in rows)
-    machine = result.machine
     measured = (
-        f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "
-        f"load {machine.load_average_1min} when it began; Chromium without a GPU. "
+        f"{result.machine.circumstances()}; Chromium without a GPU. "
         f"{result.trials} trials, {result.findings} findings, {result.figures} figures. "
         f"The targets are {'met' if result.met else 'missed'}."
     )

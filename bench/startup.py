@@ -15,12 +15,13 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from against.command import options_with_rounds, told
 from against.machine import Machine
+from against.spread import seconds_spread
 
 ROOT = Path(__file__).parents[1]
 SEED = 20260823
@@ -164,24 +165,17 @@ def _timed(command: Command, took_s: Sequence[float], base_s: float) -> Timed:
 
 def part(result: StartupResult) -> str:
     """The part of docs/explanation/benchmarks.md."""
-    rows = [f"| {BASE} | {_spread(result.base_s)} | 1 |  |"]
+    rows = [f"| {BASE} | {seconds_spread(result.base_s)} | 1 |  |"]
     rows += [
-        f"| `{one.command.name}` | {_spread(one.took_s)} | {one.ratio:.1f} | {one.command.most:g} |"
+        f"| `{one.command.name}` | {seconds_spread(one.took_s)} | {one.ratio:.1f} | {one.command.most:g} |"
         for one in result.commands
     ]
-    machine = result.machine
     measured = (
-        f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "
-        f"load {machine.load_average_1min} when it began; {result.rounds} rounds. "
+        f"{result.machine.circumstances()}; {result.rounds} rounds. "
         f"{sum(one.met for one in result.commands)} of {len(result.commands)} targets are met."
     )
     head = "| what | median (quartiles) | times the first | target |\n| --- | --- | --- | --- |"
     return "\n".join([measured, "", head, *rows])
-
-
-def _spread(took_s: Sequence[float]) -> str:
-    low, _, high = quantiles(took_s, n=4)
-    return f"{median(took_s):.2f} s ({low:.2f} to {high:.2f})"
 
 
 if __name__ == "__main__":

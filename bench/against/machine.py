@@ -48,6 +48,14 @@ class Machine(BaseModel):
             sysctls={name: _sysctl(name) for name in _SYSCTLS},
         )
 
+    def circumstances(self, *, kernel: bool = False) -> str:
+        """How a sentence begins that says when, where and of what something was measured."""
+        linux = f"Linux {self.kernel}, " if kernel else ""
+        return (
+            f"Measured {self.date} at commit {self.commit}: {self.cpus} CPUs ({self.cpu}), "
+            f"{linux}load {self.load_average_1min} when it began"
+        )
+
 
 def _commit() -> str:
     described = subprocess.run(

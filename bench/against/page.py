@@ -50,10 +50,9 @@ def with_part(page: str, name: str, text: str) -> str:
 
 def peers_part(result: PeersResult) -> str:
     """All tables of a comparison with peers."""
-    machine, settings = result.machine, result.settings
+    settings = result.settings
     circumstances = (
-        f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "
-        f"Linux {machine.kernel}, load {machine.load_average_1min} when it began; {settings.congestion}; "
+        f"{result.machine.circumstances(kernel=True)}; {settings.congestion}; "
         f"{settings.rounds} rounds of {settings.window_s:g} s after {settings.warm_up_s:g} s of warm-up, "
         f"{result.seconds / 60:.0f} minutes in all. Our engines sample at "
         f"{1 / settings.sample_interval_s:g} Hz at both ends."

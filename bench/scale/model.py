@@ -52,10 +52,8 @@ class ScaleResult(BaseModel):
 
     def as_text(self) -> str:
         """The part of docs/explanation/benchmarks.md."""
-        machine = self.machine
         circumstances = (
-            f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "
-            f"Linux {machine.kernel}, load {machine.load_average_1min} when it began. "
+            f"{self.machine.circumstances(kernel=True)}. "
             f"{self.sample_rows / 1e6:.1f} million rows of samples, {self.trials} trials, "
             f"{self.samples_bytes / 1e9:.2f} GB of Parquet files."
         )

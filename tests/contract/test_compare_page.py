@@ -6,16 +6,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from against_support import against
 from analysis_support import Steady, make_outcome, make_trial, write_archive
 from comparison_archives import write_both
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.schedule import schedule
 from flowsweep.wording import NO_BREAK_SPACE
+from invoked import invoke
 
 pytestmark = pytest.mark.whole
 
@@ -49,12 +47,6 @@ class Page(HTMLParser):
 
 def plain(text: str) -> str:
     return " ".join(text.replace(NO_BREAK_SPACE, " ").split())
-
-
-def invoke(*arguments: str | Path) -> Result:
-    words = [str(argument) for argument in arguments]
-    load(words)
-    return CliRunner().invoke(app, words)
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,11 @@
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
-from campaign_support import LAB_MISSING, compared, run_together, summary
+from campaign_support import compared, run_together, runs_lab, summary
 from flowsweep.cli import load
 from witness import judged
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = runs_lab
 
 PLAN = """
 [campaign]

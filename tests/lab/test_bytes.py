@@ -4,16 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
+from campaign_support import flowsweep_here, runs_lab, summary, write_plan
 from flowsweep.analysis import bins
 from flowsweep.analysis.binning.byte_balance import balance
 from flowsweep.archive import read_archive
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.together,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.together]
 
 
 @pytest.mark.parametrize("link", ["", 'rate = "20Mbit/s"'], ids=["unlimited", "20Mbit/s"])

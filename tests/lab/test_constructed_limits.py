@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep
+from campaign_support import flowsweep, runs_lab
 from flowsweep.analysis import flow_states
 from flowsweep.archive import Archive, Tables, read_archive
 from quota_support import cpu_quota, quotas_missing
 from summary_support import archive_rows
 from witness import undisturbed
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = runs_lab
 
 RTT_S = 0.04
 RATE_BPS = 100e6

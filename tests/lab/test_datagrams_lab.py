@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
+from campaign_support import flowsweep, runs_lab, summary, write_plan
 from conditions_support import (
     DELAY_WITHIN_MS,
     PERCENTILES,
@@ -20,10 +20,7 @@ from flowsweep.analysis.tests.udp.datagrams import datagram_flows
 from flowsweep.archive import read_archive
 from witness import judged, undisturbed
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = runs_lab
 
 # Slow enough for a source that has half a processor.
 LOSSY = Condition(

@@ -6,15 +6,12 @@ import ibis
 import pytest
 from scipy.stats import binom
 
-from campaign_support import LAB_MISSING, flowsweep_here
+from campaign_support import flowsweep_here, runs_lab
 from flowsweep.archive import Archive, Tables, read_archive
 from summary_support import archive_rows
 from witness import judged
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = runs_lab
 
 _ = ibis._
 

@@ -6,17 +6,13 @@ from typing import Any
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep
+from campaign_support import flowsweep, runs_lab
 from flowsweep.archive import read_archive
 from plan_support import ROOT
 from summary_support import archive_rows
 from witness import judged
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.quiet,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.quiet]
 
 RTT_S = 0.175
 PAYLOAD_BPS = 100e6 * 1448 / 1500

@@ -6,16 +6,13 @@ from statistics import median
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
+from campaign_support import flowsweep_here, runs_lab, summary, write_plan
 from echo_support import Echo, answered, nearest_rank, times_ms
 from flowsweep.analysis.background.shares import OWN, shares, traffic_bins
 from flowsweep.archive import read_archive
 from witness import judged
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = runs_lab
 
 PAYLOAD_SHARE = 1448 / 1500
 """Of an IP packet of TCP with timestamps."""

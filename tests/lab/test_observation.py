@@ -2,14 +2,10 @@
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, write_plan
+from campaign_support import flowsweep_here, runs_lab, write_plan
 from flowsweep.archive import Archive, read_archive
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.quiet,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.quiet]
 
 FLOWS = 2
 TICK_US = 10_000

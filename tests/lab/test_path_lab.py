@@ -4,13 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, summary
+from campaign_support import flowsweep_here, runs_lab, summary
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.quiet,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.quiet]
 
 PLAN = """
 [campaign]

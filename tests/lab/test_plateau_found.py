@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here
+from campaign_support import flowsweep_here, runs_lab
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import read_archive
 from plateau_support import bandwidth_delay_bytes, plateau_of, write_windows_plan
 from summary_support import archive_rows
 from witness import judged
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = runs_lab
 
 BEARS_S = 0.02
 """A processor that is away for a round trip holds a flow back that waits for its window."""

@@ -5,20 +5,16 @@ from typing import Any
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
+from campaign_support import begun_attempts, flowsweep_here, runs_lab, start, write_plan
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses, plateau_searches
 from flowsweep.archive import read_archive
-from flowsweep.archive.campaign import JOURNAL_FILE
 from flowsweep.defaults import SECOND_NS
 from flowsweep.schedule.search.steps import EndedEarly
 from summary_support import archive_rows
 from waiting import wait_until
 from witness import judged
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = runs_lab
 
 # 50 Mbit/s × 40 ms are 250 kB in flight, for which 188 kB have to be asked for (docs/explanation/windows.md).
 LINK = 'rate = "50Mbit/s"\ndelay = "20ms"\nqueue = "300KB"'
@@ -70,7 +66,7 @@ def test_a_search_finds_the_window_goes_on_after_a_kill_and_is_over_then(tmp_pat
     archive = tmp_path / "archive"
     plan = write_plan(tmp_path, link=LINK, sweep=SWEEP, repeats=3)
     first = start("run", plan, "--archive", archive)
-    wait_until(lambda: _begun(archive) == 7)
+    wait_until(lambda: begun_attempts(archive) == 7)
     first.kill()
     first.communicate(timeout=180)
     before = archive_rows(read_archive(archive))
@@ -161,9 +157,3 @@ def _three_flows_and_their_window(rows: list[dict[str, Any]]) -> None:
     assert ": from 3 flows" in flows
     assert "on goodput is within 3 % of 48." in flows
     assert "left → right, 3 flows: " in window
-
-
-def _begun(archive: Path) -> int:
-    """How many attempts the journal has as begun."""
-    journal = archive / JOURNAL_FILE
-    return journal.read_bytes().count(b'"started"') if journal.exists() else 0

@@ -4,14 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
+from campaign_support import flowsweep_here, runs_lab, summary, write_plan
 from witness import cores_taken, judged
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.quiet,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.quiet]
 
 RATE_BPS = 200_000_000
 MTU_BYTES = 1500

@@ -4,18 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
+from campaign_support import begun_attempts, flowsweep_here, runs_lab, start, write_plan
 from campaign_support import summary as printed_summary
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import read_archive
-from flowsweep.archive.campaign import JOURNAL_FILE
 from summary_support import archive_rows
 from waiting import wait_until
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = runs_lab
 
 LINK_BPS = 19_360_000
 CARRIES_BPS = LINK_BPS * 1470 / 1498
@@ -78,7 +74,7 @@ def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Pat
     archive = tmp_path / "archive"
     plan = write_plan(tmp_path, link=LINK, sweep=QUICK_SWEEP, test="udp")
     first = start("run", plan, "--archive", archive)
-    wait_until(lambda: _begun(archive) == 2)
+    wait_until(lambda: begun_attempts(archive) == 2)
     first.kill()
     first.communicate(timeout=180)
     (kept,) = printed_summary(archive)
@@ -94,9 +90,3 @@ def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Pat
 
     flowsweep_here("run", plan, "--archive", archive, "--resume")
     assert printed_summary(archive) == rows
-
-
-def _begun(archive: Path) -> int:
-    """How many attempts the journal has as begun; cheap, since a trial must not end meanwhile."""
-    journal = archive / JOURNAL_FILE
-    return journal.read_bytes().count(b'"started"') if journal.exists() else 0

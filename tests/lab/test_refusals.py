@@ -4,13 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
+from campaign_support import flowsweep_here, runs_lab, summary, write_plan
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.together,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.together]
 
 SHORT = 'duration = "0.4s"\ninterval = "0.1s"\nsample_interval = "50ms"\n'
 

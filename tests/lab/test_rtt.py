@@ -7,14 +7,11 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from campaign_support import LAB_MISSING, flowsweep_here, summary
+from campaign_support import flowsweep_here, runs_lab, summary
 from echo_support import answered, asked, nearest_rank, times_ms
 from witness import cores_taken, judged
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = runs_lab
 BEARS_S = 0.1
 """Of 4 s: a tenth of the probes may be late, and a queue of 50 ms may run empty twice."""
 

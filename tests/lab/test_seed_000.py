@@ -7,14 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, SHORTENED, flowsweep_here, summary
+from campaign_support import SHORTENED, flowsweep_here, runs_lab, summary
 from flowsweep.defaults import MINIMUM_BINS
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.together,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.together]
 
 PLAN = Path(__file__).parents[2] / "plans" / "seed-000-itanium.toml"
 CORNERS = ("sweep.flows=[1, 16]", 'sweep.length=["2KB", "16KB"]', 'sweep.window_sum=["128KiB", "1MiB"]')

@@ -4,15 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, summary
+from campaign_support import flowsweep_here, runs_lab, summary
 from plan_support import ROOT
 from witness import cores_taken, judged
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.quiet,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.quiet]
 
 LOWEST_BPS, HIGHEST_BPS = 50_000_000, 950_000_000
 

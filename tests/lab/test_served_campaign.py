@@ -19,7 +19,7 @@ import pytest
 
 from flowsweep.archive import read_archive
 from flowsweep.serve.prometheus_files import FILES, write_rules
-from serve_support import free_port
+from ssh_support import free_port
 from summary_support import archive_rows
 from waiting import wait_until
 

@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
-from campaign_support import LAB_MISSING, compared, run_together
+from campaign_support import compared, run_together, runs_lab
 from witness import judged
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = runs_lab
 
 PLAN = """
 [campaign]

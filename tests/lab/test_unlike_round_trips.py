@@ -4,17 +4,13 @@ from typing import Any
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here
+from campaign_support import flowsweep_here, runs_lab
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import read_archive
 from summary_support import archive_rows
 from witness import undisturbed
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.long,
-    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
-]
+pytestmark = [*runs_lab, pytest.mark.long]
 
 Row = dict[str, Any]
 

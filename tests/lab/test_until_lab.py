@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here
+from campaign_support import flowsweep_here, runs_lab
 from flowsweep.archive import Archive, read_archive
 from flowsweep.defaults import SECOND_NS
 from summary_support import archive_rows
 from witness import undisturbed
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = runs_lab
 
 Row = dict[str, Any]
 

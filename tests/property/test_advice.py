@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from flowsweep.analysis.findings.advice import NOTHING_GAINED, WINDOW_MAX_BYTES, window_advice
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
-from flowsweep.analysis.findings.host_settings import HostSetting
-from flowsweep.analysis.findings.host_settings import recorded as recorded_numbers
+from flowsweep.analysis.findings.host_settings import HostSetting, recorded
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from recorded_limits import BYTES, recorded_limits
 from synthetic_campaigns import Grid, campaign
 
 SETTING = re.compile(
@@ -21,30 +21,9 @@ SETTING = re.compile(
 )
 WINDOW = re.compile(r'window(?:_(?P<side>send|recv))? = "(?P<kib>\d+)KiB"')
 NEED = re.compile(r"(\w) needs a (send|receive) window")
-BYTES = st.integers(1, 1 << 31)
-TRIPLES = st.tuples(BYTES, BYTES, BYTES)
 WINDOWS = ("send window", "receive window")
 VERDICTS = st.sampled_from([*WINDOWS, "congestion window: queue", "congestion window: loss", "not clear"])
 PATH_BPS = 96.5e6
-
-
-@st.composite
-def recorded(draw: st.DrawFn) -> dict[str, str]:
-    """What an engine may have told of its host's limits; some may be missing, or be no numbers."""
-    limits: dict[str, str] = {}
-    for side in "rw":
-        if draw(st.booleans()):
-            limits[f"net.core.{side}mem_max"] = str(draw(BYTES))
-        if draw(st.booleans()):
-            limits[f"net.ipv4.tcp_{side}mem"] = "\t".join(map(str, draw(TRIPLES)))
-    if draw(st.booleans()):
-        limits[draw(st.sampled_from(["net.core.rmem_max", "net.ipv4.tcp_wmem"]))] = draw(st.text(max_size=9))
-    if draw(st.booleans()):
-        limits["net.ipv4.tcp_mem"] = " ".join(map(str, draw(TRIPLES)))
-    limits["net.ipv4.tcp_adv_win_scale"] = draw(st.integers(-40, 40).map(str) | st.text(max_size=4))
-    for name in ("moderate_rcvbuf", "window_scaling"):
-        limits[f"net.ipv4.tcp_{name}"] = draw(st.sampled_from(["0", "1"]))
-    return limits
 
 
 @st.composite
@@ -87,14 +66,14 @@ def assert_granted(
     """No end that told its bound refuses the window, once what is advised is set."""
     set_there = {(one.host, one.name): one.numbers[0] for one in advised}
     for host, name in (("a", "net.core.wmem_max"), ("b", "net.core.rmem_max")):
-        told = recorded_numbers({host: {"sysctls": limits[host]}}, host, name)
+        told = recorded({host: {"sysctls": limits[host]}}, host, name)
         if told is not None and len(told) == 1 and ("send" if host == "a" else "receive") in ends:
             assert set_there.get((host, name), told[0]) >= window_bytes
 
 
 @settings(deadline=None)
 @given(
-    limits=st.fixed_dictionaries({"a": recorded(), "b": recorded()}),
+    limits=st.fixed_dictionaries({"a": recorded_limits(), "b": recorded_limits()}),
     kernel=st.sampled_from(["4.18.0-553.el8", "6.5", "6.8.0-45-generic", "", "of my own"]),
     verdict=st.sampled_from(WINDOWS),
     asked=st.none() | BYTES,
@@ -132,7 +111,7 @@ def test_no_advice_lowers_a_limit(
         before = [int(word) for word in limits[one.host][one.name].split()]
         assert all(new >= old for new, old in zip(one.numbers, before, strict=True))
         assert one.numbers[-1] > before[-1]
-        pages = recorded_numbers({"h": {"sysctls": limits[one.host]}}, "h", "net.ipv4.tcp_mem")
+        pages = recorded({"h": {"sysctls": limits[one.host]}}, "h", "net.ipv4.tcp_mem")
         if pages is not None and one.name.endswith("mem"):
             assert one.numbers[-1] * flows <= pages[-1] * 4096 / 4, "a quarter of what TCP may have"
         if pages is not None and one.name.endswith("mem_max"):
@@ -153,7 +132,8 @@ def test_no_advice_lowers_a_limit(
 
 @settings(deadline=None)
 @given(
-    sweeps=st.lists(trials(), min_size=1, max_size=3), limits=st.tuples(recorded(), recorded(), recorded())
+    sweeps=st.lists(trials(), min_size=1, max_size=3),
+    limits=st.tuples(recorded_limits(), recorded_limits(), recorded_limits()),
 )
 def test_a_host_is_advised_once_and_only_where_something_is_gained(
     sweeps: list[tuple[dict[str, Any], ...]], limits: tuple[dict[str, str], ...]

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import KINDS, read_file, reading
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
+from import_mutations import REAL, unpacked
 
-FILES = Path(__file__).parents[1] / "contract" / "imported"
-REAL = [path for path in sorted(FILES.iterdir()) if path.suffix != ".md"]
 TELLING = [
     b"-1",
     b"9" * 40,
@@ -35,13 +34,6 @@ CHANGES = st.lists(
 
 # The folder is written anew for each example; how fast examples are made is the machine's affair.
 CHECKS_LEFT_OUT = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-
-
-def unpacked(path: Path) -> bytes:
-    content = path.read_bytes()
-    return gzip.decompress(content) if path.suffix == ".gz" else content
-
-
 NUMBER = re.compile(rb"\d+(?:\.\d+)?")
 
 

@@ -13,10 +13,9 @@ from flowsweep.tuning.candidates import candidates, first_look
 from flowsweep.tuning.decide import decide
 from flowsweep.tuning.rounds import Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
+from recorded_limits import recorded_limits
 from tuned_paths import ENDS, VirtualPath, tried
 
-BYTES = st.integers(1, 1 << 31)
-TRIPLES = st.tuples(BYTES, BYTES, BYTES)
 CONGESTIONS = st.sampled_from(["cubic", "bbr", "reno", "htcp"])
 SETTINGS = st.builds(
     Setting,
@@ -30,22 +29,8 @@ SETTINGS = st.builds(
 @st.composite
 def facts(draw: st.DrawFn) -> dict[str, Any]:
     """What an engine may have told of its host; some may be missing, or be no numbers."""
-    sysctls: dict[str, str] = {}
-    for side in "rw":
-        if draw(st.booleans()):
-            sysctls[f"net.core.{side}mem_max"] = str(draw(BYTES))
-        if draw(st.booleans()):
-            sysctls[f"net.ipv4.tcp_{side}mem"] = "\t".join(map(str, draw(TRIPLES)))
-    if draw(st.booleans()):
-        sysctls[draw(st.sampled_from(["net.core.rmem_max", "net.ipv4.tcp_wmem"]))] = draw(st.text(max_size=9))
-    if draw(st.booleans()):
-        sysctls["net.ipv4.tcp_mem"] = " ".join(map(str, draw(TRIPLES)))
-    sysctls["net.ipv4.tcp_adv_win_scale"] = draw(st.integers(-40, 40).map(str) | st.text(max_size=4))
-    for name in ("moderate_rcvbuf", "window_scaling"):
-        if draw(st.booleans()):
-            sysctls[f"net.ipv4.tcp_{name}"] = draw(st.sampled_from(["0", "1"]))
     return {
-        "sysctls": sysctls,
+        "sysctls": draw(recorded_limits()),
         "kernel": draw(st.sampled_from(["4.18.0-553.el8", "6.5", "6.8.0-45-generic", "", "of my own"])),
         "congestion_default": draw(st.none() | CONGESTIONS),
         "congestion_available": draw(st.lists(CONGESTIONS)),

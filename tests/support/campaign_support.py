@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
+import pytest
 from typer.testing import CliRunner
 
 from flowsweep.archive import read_archive
+from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.errors import FlowsweepError
@@ -24,6 +26,7 @@ from flowsweep.lab.rootless import may_administer_networks
 load(["summary"])
 COMMAND = (sys.executable, "-m", "flowsweep")
 LAB_MISSING = lab_possible()
+runs_lab = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 RUN_TIMEOUT_S = 300
 SHORTENED = ("sweep.duration=2s", "sweep.interval=500ms")
 """What makes an example plan's trials short."""
@@ -167,3 +170,9 @@ def finished_trials(archive: Path) -> int:
     if not (archive / "campaign.json").exists():
         return 0
     return len(read_archive(archive).records)
+
+
+def begun_attempts(archive: Path) -> int:
+    """How many attempts the journal has as begun; cheap, since a trial must not end meanwhile."""
+    journal = archive / JOURNAL_FILE
+    return journal.read_bytes().count(b'"started"') if journal.exists() else 0

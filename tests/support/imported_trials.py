@@ -1,5 +1,6 @@
 """Trials of the real files of other tools, as the command imports them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,11 @@ FILES = Path(__file__).parents[1] / "contract" / "imported"
 Row = dict[str, Any]
 
 load(["import"])
+
+
+def document(name: str) -> Row:
+    """What a file says that is JSON."""
+    return json.loads((FILES / name).read_text("utf-8"))
 
 
 def imported(folder: Path, name: str) -> list[Row]:

@@ -1,8 +1,13 @@
-"""A campaign's recorder without an archive."""
+"""A campaign of two hosts, and its recorder without an archive."""
 
 from datetime import datetime
 
+from analysis_support import make_trial
+from fake_engine import access
 from flowsweep.run.outcome import TrialOutcome
+from flowsweep.schedule import Slot
+
+HOSTS = {name: access(name) for name in "ab"}
 
 
 class ListRecorder:
@@ -26,3 +31,9 @@ class ListRecorder:
     @property
     def statuses(self) -> list[str]:
         return [outcome.record.status for outcome in self.outcomes]
+
+
+def campaign(trials: int) -> list[Slot]:
+    """So many brief trials, one after another."""
+    brief = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
+    return [Slot(trials=(make_trial(repeat=number, **brief),)) for number in range(1, trials + 1)]

@@ -1,7 +1,6 @@
 """Archives served for tests: by the real server, on a port of its own."""
 
 import json
-import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -108,13 +107,6 @@ def forget_answers(watched: Watched) -> None:
     watched.model.version += 1
     for state in watched.model.paths.values():
         state.version += 1
-
-
-def free_port() -> int:
-    """A port that nothing listens at now."""
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])
 
 
 def with_a_change(route: Any) -> None:

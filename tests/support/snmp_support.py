@@ -1,4 +1,4 @@
-"""A router between two hosts, in network namespaces, with a real SNMP agent on it."""
+"""A router between two hosts, in network namespaces, with a real SNMP agent on it; and an agent to ask."""
 
 import os
 import shutil
@@ -9,12 +9,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from flowsweep.monitors.messages import AgentAsked
 from waiting import wait_until
 
 SNMPD = shutil.which("snmpd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 COMMUNITY, USER, AUTH, PRIVACY = "sesame-open", "monitor", "authpassword", "privpassword"
 PORT = 1161
 SRC, NEAR_SRC, NEAR_DST, DST = "10.199.1.1", "10.199.1.2", "10.199.2.2", "10.199.2.1"
+AGENT = AgentAsked(
+    name="core", address="192.0.2.1", port=161, every_ns=10**10, interfaces=("et0",), community="c"
+)
+"""There is no such agent."""
 
 
 @dataclass

@@ -1,17 +1,15 @@
 """Ten thousand searches for the best setting in virtual time: wrong answers, how many trials they take."""
 
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from math import log1p
 from typing import Any
 
 import numpy as np
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, fill_table, in_processes, table, write_result
 
 from searched_settings import LEVELS, NOISE, PRECISION, asked, searched, shortfall
 
 WHAT = "searches for the best of 2, 6, 12 and 30 settings whose goodputs are known, to 10 %, in virtual time"
-PROCESSES = 2
 SETTINGS = (2, 6, 12, 30)
 EACH = 90
 """Of each number of settings: 10 080 searches in all."""
@@ -20,8 +18,7 @@ WRONG_SHARE = 0.05
 
 def test_searches_over_known_settings() -> None:
     names = [(levels, noise) for levels in LEVELS for noise in NOISE]
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        rows = list(pool.map(_searched, names))
+    rows = in_processes(_searched, names)
     write_result("best-synthetic", WHAT, {"searches_each": EACH * len(SETTINGS), "rows": rows})
     heads = (
         "goodputs",

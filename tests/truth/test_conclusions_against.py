@@ -1,11 +1,10 @@
 """Campaigns of two settings of known truth: how often a comparison says what is not so, and what is."""
 
 import math
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, chance, fill_table, in_processes, table, write_result
 
 from against_support import DAY_S, Truth, against, on_two_days, rows_of, side_by_side
 from compared_campaigns import outcomes
@@ -14,7 +13,6 @@ from flowsweep.analysis.comparing.settings import both_settings
 from plan_support import plan_of
 from synthetic_campaigns import heavy_tailed
 
-PROCESSES = 2
 CAMPAIGNS = 1000
 OF_TWO_DAYS = 200
 ERROR_RATE = 0.05
@@ -102,8 +100,7 @@ def count(variant: Variant) -> tuple[int, int, int]:
 
 def test_two_settings_of_synthetic_campaigns() -> None:
     every = variants()
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        counts = list(pool.map(count, every))
+    counts = in_processes(count, every)
     lines = []
     for variant, (different, faster, days) in zip(every, counts, strict=True):
         alike = variant.least is None
@@ -125,9 +122,8 @@ def test_two_settings_of_synthetic_campaigns() -> None:
         "conclusions-against", "synthetic campaigns of two settings",
         {"campaigns": CAMPAIGNS, "of two days": OF_TWO_DAYS, "variants": result},
     )  # fmt: skip
-    chance = 3 * math.sqrt(ERROR_RATE * (1 - ERROR_RATE) * CAMPAIGNS)
     for variant, (different, faster, _) in zip(every, counts, strict=True):
         if variant.least is None:
-            assert different <= ERROR_RATE * CAMPAIGNS + chance, (variant, different)
+            assert different <= ERROR_RATE * CAMPAIGNS + chance(ERROR_RATE, CAMPAIGNS), (variant, different)
         else:
             assert faster >= variant.least * CAMPAIGNS, (variant, faster)

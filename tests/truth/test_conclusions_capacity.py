@@ -1,17 +1,15 @@
 """Paths with other traffic on them, simulated: what trains say of their capacity, and what pairs do."""
 
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, fill_table, in_processes, table, write_result
 
 from flowsweep.analysis.tests.path import path_facts
 from path_support import path_tables
 from queue_paths import LOADS, crossed_path, trains_through
 
-PROCESSES = 2
 PATHS = 100
 """For each load."""
 NEAR, HELD_SHARE, WRONG_SHARE = 0.1, 0.9, 0.02
@@ -43,9 +41,8 @@ def told(load: float, seed: int) -> Told:
 
 
 def test_capacities_of_crossed_paths() -> None:
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        asked = [(load, seed) for load in LOADS for seed in range(PATHS)]
-        every = list(pool.map(told, *zip(*asked, strict=True)))
+    asked = [(load, seed) for load in LOADS for seed in range(PATHS)]
+    every = in_processes(told, *zip(*asked, strict=True))
     lines = [line(f"{load:.0%}", [one for one in every if one.load == load]) for load in LOADS]
     lines += [
         line(name, [one for one in every if one.load and name in (one.crossing, f"{one.second} it")])

@@ -1,19 +1,17 @@
 """Pairs of campaigns of known truth: how often a comparison says what is not so, and what is."""
 
 import math
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, chance, fill_table, in_processes, table, write_result
 
 from compared_campaigns import Drawn, drawn, failing_slow, outcomes
 from flowsweep.analysis.comparing.comparison import compare
 from flowsweep.cli.compare import FailIf, exit_code
 from synthetic_campaigns import heavy_tailed
 
-PROCESSES = 2
 TRIALS = 100_000
 """That the pairs of one variant have together, about: pairs of large campaigns are fewer."""
 REPEATS = ((3, 3), (3, 30), (10, 10))
@@ -78,8 +76,7 @@ def count(variant: Variant) -> tuple[int, int]:
 
 def test_comparisons_of_synthetic_campaigns() -> None:
     every = variants()
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        counts = list(pool.map(count, every))
+    counts = in_processes(count, every)
     lines = [
         (
             variant.name,
@@ -103,6 +100,4 @@ def test_comparisons_of_synthetic_campaigns() -> None:
         if variant.least is not None:
             assert said >= variant.least * variant.pairs, (variant, said)
         else:
-            # Three standard errors of a rate of 5 %.
-            chance = 3 * math.sqrt(ERROR_RATE * (1 - ERROR_RATE) * variant.pairs)
-            assert said <= ERROR_RATE * variant.pairs + chance, (variant, said)
+            assert said <= ERROR_RATE * variant.pairs + chance(ERROR_RATE, variant.pairs), (variant, said)

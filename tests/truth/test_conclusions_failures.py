@@ -1,10 +1,9 @@
 """Campaigns in which trials fail or stall, and imported ones over two days: what is said of them."""
 
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, fill_table, in_processes, table, write_result
 
 from fates import Fate, an_outage, half_of_the_slow_at_the_largest_window, one_of_twenty, some_stall
 from flowsweep.analysis.findings.failures import failure_hypotheses
@@ -13,7 +12,6 @@ from flowsweep.analysis.findings.order import order_hypotheses
 from imported_campaigns import simpson
 from synthetic_campaigns import Grid, campaign
 
-PROCESSES = 2
 MANY, SOME = 1_000, 200
 FATES: dict[str, tuple[Fate, bool, int]] = {
     "one of twenty fails": (one_of_twenty, False, 3),
@@ -36,9 +34,8 @@ def claims(name: str) -> int:
 
 
 def test_failures_stalls_days_and_order() -> None:
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        counts = dict(zip(FATES, pool.map(claims, FATES), strict=True))
-        told = list(pool.map(simpson_told, range(SOME)))
+    counts = dict(zip(FATES, in_processes(claims, FATES), strict=True))
+    told = in_processes(simpson_told, range(SOME))
     named = sum(bool(list(order_hypotheses(campaign(Grid(), seed)))) for seed in range(MANY))
     by_block = Counter(told)
     lines = [

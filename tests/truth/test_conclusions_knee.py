@@ -4,11 +4,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from truth_support import NOTES, write_result
+from truth_support import NOTES, chance, in_processes, write_result
 
 from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.finding import Finding
@@ -20,7 +19,6 @@ from response_campaigns import SHAPES, flows_apart, holds, plateau_of_rows, reco
 from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
 SHOULDERS, NOTHING = 1_000, 800
-PROCESSES = 2
 CHUNK = 80
 NOISES = (0.003, 0.01, 0.03)
 COVERAGE, FALSE, POWER = 0.9, 0.05, 0.9
@@ -126,8 +124,8 @@ def test_conclusions_of_knees() -> None:
     assert paths["requested holds the truth"] >= COVERAGE * paths["settings"]
     assert paths["an end at or below an insufficient level"] == 0
     assert all(told["held"] >= COVERAGE * told["campaigns"] for told in shoulders.values()), shoulders
-    chance = {case: 3 * math.sqrt(FALSE * (1 - FALSE) / case.campaigns) for case in UNTRUE}
-    assert all(cases[case.name] <= FALSE + chance[case] for case in UNTRUE), cases
+    at_most = {case.name: FALSE + chance(FALSE, case.campaigns) / case.campaigns for case in UNTRUE}
+    assert all(cases[name] <= most for name, most in at_most.items()), cases
     assert all(cases[case.name] >= POWER for case in TRUE), cases
 
 
@@ -160,8 +158,7 @@ def of_shoulders() -> dict[str, dict[str, int]]:
     told = {}
     for shape in SHAPES:
         starts = range(0, SHOULDERS // len(SHAPES), CHUNK)
-        with ProcessPoolExecutor(PROCESSES) as pool:
-            told[shape] = dict(sum(pool.map(partial(some_shoulders, shape), starts), Counter()))
+        told[shape] = dict(sum(in_processes(partial(some_shoulders, shape), starts), Counter()))
     return told
 
 
@@ -181,8 +178,7 @@ def some_shoulders(shape: str, start: int) -> Counter[str]:
 
 def count(place: int) -> int:
     starts = range(0, CASES[place].campaigns, CHUNK)
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        return sum(pool.map(partial(count_some, place), starts))
+    return sum(in_processes(partial(count_some, place), starts))
 
 
 def count_some(place: int, start: int) -> int:

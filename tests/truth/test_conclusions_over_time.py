@@ -3,19 +3,17 @@
 import math
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from truth_support import write_result
+from truth_support import chance, in_processes, write_result
 
 from campaigns_over_time import claims, daily, five_days, red, watched
 from synthetic_campaigns import Grid, Row, campaign
 
 MANY, SOME = 60, 40
-PROCESSES = 2
 CHUNK = 20
 TEN_MINUTES_S = 600.0
 SIGNIFICANCE, POWER = 0.05, 0.90
@@ -146,14 +144,13 @@ def write(results: dict[str, Counter[str]]) -> None:
 
 def at_most(campaigns: int) -> float:
     """How many false claims a rate of 5 % makes at most, but for three standard deviations of chance."""
-    return SIGNIFICANCE * campaigns + 3 * math.sqrt(campaigns * SIGNIFICANCE * (1 - SIGNIFICANCE))
+    return SIGNIFICANCE * campaigns + chance(SIGNIFICANCE, campaigns)
 
 
 def count(variant: Variant) -> Counter[str]:
     """Draw the campaigns of a variant and count what is said of them."""
     starts = range(0, variant.campaigns, CHUNK)
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        return sum(pool.map(partial(count_some, VARIANTS.index(variant)), starts), Counter())
+    return sum(in_processes(partial(count_some, VARIANTS.index(variant)), starts), Counter())
 
 
 def count_some(place: int, start: int) -> Counter[str]:

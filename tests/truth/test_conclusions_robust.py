@@ -2,12 +2,11 @@
 
 import math
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from truth_support import write_result
+from truth_support import chance, in_processes, write_result
 
 from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Finding
@@ -22,7 +21,6 @@ from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
 CAMPAIGNS = 600
 CHUNK = 50
-PROCESSES = 2
 STALLED = 0.1
 WINDOW = "window_sum_bytes"
 MARGIN = 0.03
@@ -31,7 +29,7 @@ TWENTY = Grid(flows=(1,), window_sums=(512 * KIB, 1024 * KIB), directions=ONE_WA
 FIVE_REPEATS = replace(TWENTY, window_sums=(512 * KIB, 1024 * KIB, 2048 * KIB, 4096 * KIB), repeats=5)
 HEAVY = replace(Grid(), draw=heavy_tailed)
 SIGNIFICANCE, POWER = 0.05, 0.95
-SAMPLING = 3 * math.sqrt(0.05 * 0.95 / CAMPAIGNS)
+SAMPLING = chance(SIGNIFICANCE, CAMPAIGNS) / CAMPAIGNS
 
 
 @dataclass(frozen=True)
@@ -169,11 +167,11 @@ def promises(generator: np.random.Generator, correlation: float, campaigns: int)
 
 
 def test_conclusions_where_trials_stall() -> None:
-    results: dict[str, Counter[str]] = {}
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        for place, variant in enumerate(VARIANTS):
-            starts = range(0, CAMPAIGNS, CHUNK)
-            results[variant.name] = sum(pool.map(partial(count_some, place), starts), Counter())
+    starts = range(0, CAMPAIGNS, CHUNK)
+    results: dict[str, Counter[str]] = {
+        variant.name: sum(in_processes(partial(count_some, place), starts), Counter())
+        for place, variant in enumerate(VARIANTS)
+    }
     durations = {}
     for correlation in (0.0, 0.3, 0.7):
         made, kept, held = promises(np.random.default_rng(1), correlation, 100)

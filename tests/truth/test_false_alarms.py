@@ -2,18 +2,16 @@
 
 import math
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, fill_table, in_processes, table, write_result
 
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from synthetic_campaigns import Grid, Noise, Row, campaign, heavy_tailed, normal
 
 MANY, SOME = 10_000, 2_000
-PROCESSES = 2
 CHUNK = 250
 WINDOW = "window_sum_bytes"
 SIGNIFICANCE, POWER, COVERAGE = 0.05, 0.95, (0.94, 0.96)
@@ -81,8 +79,7 @@ def test_claims_of_synthetic_campaigns() -> None:
 def count(variant: Variant) -> Counter[str]:
     """Draw the campaigns of a variant and count what is said of them."""
     starts = range(0, variant.campaigns, CHUNK)
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        return sum(pool.map(partial(count_some, VARIANTS.index(variant)), starts), Counter())
+    return sum(in_processes(partial(count_some, VARIANTS.index(variant)), starts), Counter())
 
 
 def count_some(place: int, start: int) -> Counter[str]:

@@ -1,18 +1,15 @@
 """Thousands of campaigns of each kind, judged by all findings: what is claimed wrongly, what is found?"""
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, PROCESSES, chance, fill_table, in_processes, table, write_result
 
 from judged_campaigns import KINDS, NOTHING, SOMETHING, Kind, counted
 from shared_noise import shared_noise
 
 MANY, SOME = 10_000, 1_000
-PROCESSES = 2
 SIGNIFICANCE = 0.05
 COVERED = 0.93
 """Of intervals where levels are alike: the pair that an effect is of may be chosen for what it differs by."""
@@ -41,17 +38,11 @@ def wrong_of(kind: Kind, campaigns: int, told: Counter[str]) -> Iterator[str]:
             yield f"{kind.name}: {what} covered in {told[f'{what}: covered'] / intervals:.1%}"
 
 
-def chance(share: float, campaigns: int) -> float:
-    """Three standard deviations of how many of so many campaigns a share is of."""
-    return 3 * math.sqrt(campaigns * share * (1 - share))
-
-
 def count(name: str, campaigns: int) -> Counter[str]:
     """Draw the campaigns of a kind and count what is said of them; each process keeps what they share."""
     per_process = -(-campaigns // PROCESSES)
     parts = [range(begin, min(begin + per_process, campaigns)) for begin in range(0, campaigns, per_process)]
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        return sum(pool.map(partial(count_some, name), parts), Counter())
+    return sum(in_processes(partial(count_some, name), parts), Counter())
 
 
 def count_some(name: str, numbers: range) -> Counter[str]:

@@ -1,12 +1,11 @@
 """Searches for the fewest flows and then the smallest window with these, where each depends on the other."""
 
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
-from test_search_synthetic import COVERED_SHARE, EACH, FALSE_SHARE, MISSED_SHARE, NOISE, PROCESSES
-from truth_support import NOTES, fill_table, table, write_result
+from test_search_synthetic import COVERED_SHARE, EACH, FALSE_SHARE, MISSED_SHARE, NOISE
+from truth_support import NOTES, fill_table, in_processes, table, write_result
 
 from flowsweep.schedule.search.plateau import Belief
 from searched_both import drawn_case, searched_both
@@ -32,8 +31,7 @@ HEADINGS = (
 
 def test_searches_for_flows_and_then_a_window_where_each_depends_on_the_other() -> None:
     names = [(sharpness, noise) for sharpness in SHARPNESS for noise in NOISES]
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        rows = list(pool.map(both_searched, names))
+    rows = in_processes(both_searched, names)
     write_result("search-both", WHAT, {"searches_each": EACH, "rows": rows})
     fill_table(NOTES / "search.md", "both", table(HEADINGS, [cells(row) for row in rows]))
     assert np.mean([row["flows_wrong"] for row in rows]) <= FALSE_SHARE

@@ -3,11 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
-from truth_support import NOTES, fill_table, table, write_result
+from truth_support import NOTES, fill_table, in_processes, table, write_result
 
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.schedule.search.response import ALLOWED
@@ -30,7 +29,6 @@ from searched_responses import (
 WHAT = "searches for the plateau over responses whose truth is known, in virtual time"
 WHAT_OF_FLOWS = "searches for the fewest flows that are enough, over responses whose truth is known"
 WHAT_OF_CONFIDENCE = "the same searches at other confidences than the usual one"
-PROCESSES = 2
 EACH = 200
 FALSE_SHARE = 0.05
 COVERED_SHARE = 0.93
@@ -52,8 +50,7 @@ NOISE: Mapping[str, Noise] = {
 
 def test_searches_over_known_responses() -> None:
     names = [(case, noise) for case in CASES for noise in NOISE]
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        rows = list(pool.map(_searched, names))
+    rows = in_processes(_searched, names)
     write_result("search-synthetic", WHAT, {"searches_each": EACH, "rows": rows})
     fill_table(
         NOTES / "search.md",
@@ -109,8 +106,7 @@ CHANCE = 0.025
 
 def test_searches_are_as_sure_as_they_are_asked_to_be() -> None:
     names = [(case, noise, sure) for sure in SURE for case in SURE_CASES for noise in SURE_NOISE]
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        rows = list(pool.map(_surely_searched, names))
+    rows = in_processes(_surely_searched, names)
     write_result("search-confidence", WHAT_OF_CONFIDENCE, {"searches_each": EACH, "rows": rows})
     headings = ("confidence", "response", "noise", "trials, median", "interval holds", "ends")
     fill_table(NOTES / "search.md", "confidence", table(headings, [_sure_cells(row) for row in rows]))
@@ -142,8 +138,7 @@ MOST_ENOUGH = 20.0
 
 def test_searches_for_the_fewest_flows() -> None:
     names = [(sharpness, noise) for sharpness in FLOWS_SHARPNESS for noise in NOISE]
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        rows = list(pool.map(_flows_searched, names))
+    rows = in_processes(_flows_searched, names)
     write_result("search-flows", WHAT_OF_FLOWS, {"searches_each": EACH, "rows": rows})
     headings = ("sharpness", "noise", "trials, median", "90 %", "wrong", "the fewest named", "ends")
     fill_table(NOTES / "search.md", "flows", table(headings, [_flows_cells(row) for row in rows]))

@@ -1,11 +1,12 @@
 """What tests of known truth share: campaigns side by side, and the notes they leave under docs/truth/."""
 
 import json
+import math
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ PLANS = Path(__file__).parent
 NOTES = ROOT / "docs" / "truth"
 LABS = 4
 """How many labs run at the same time."""
+PROCESSES = 2
+"""Into how many what is computed is split."""
 
 
 def run_side_by_side(
@@ -33,6 +36,12 @@ def run_side_by_side(
         list(pool.map(run, campaigns))
 
 
+def in_processes(function: Callable[..., Any], *each: Iterable[Any]) -> list[Any]:
+    """What a function comes to, like `map`, but in processes of their own."""
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        return list(pool.map(function, *each))
+
+
 def write_result(name: str, what: str, result: Mapping[str, Any]) -> None:
     """Write figures with what they are of, when and where they were taken."""
     commit = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
@@ -47,6 +56,11 @@ def write_result(name: str, what: str, result: Mapping[str, Any]) -> None:
     NOTES.mkdir(exist_ok=True)
     text = json.dumps(facts | dict(result), indent=2) + "\n"
     (NOTES / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def chance(share: float, number: int) -> float:
+    """Three standard deviations of how many of so many, each drawn with this probability."""
+    return 3 * math.sqrt(number * share * (1 - share))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from analysis_support import make_campaign, make_outcome
 from archive_damage import data_of
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.archive.totals import read_so_far
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.plan import load_plan
 from flowsweep.schedule import schedule
+from invoked import invoke
 
 pytestmark = pytest.mark.whole
 
@@ -65,12 +63,6 @@ def archive(request: pytest.FixtureRequest, plan: Path, tmp_path: Path) -> Itera
 def merged(folder: Path) -> bool:
     """Whether all trials are in merged files that can be read."""
     return read_archive(folder).tables().samples.count().to_pyarrow().as_py() > 0
-
-
-def invoke(*arguments: str | Path) -> Result:
-    words = [str(argument) for argument in arguments]
-    load(words)
-    return CliRunner().invoke(app, words)
 
 
 def test_reading_commands_tell_what_is_lost_and_go_on(archive: Path, tmp_path: Path) -> None:

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 import flowsweep
 from analysis_support import Steady, make_failed, make_outcome
 from flowsweep.archive import create_archive, read_archive
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan import load_plan
 from flowsweep.run.outcome import Recorder, TrialOutcome
 from flowsweep.run.resume_state import ResumeState
 from flowsweep.schedule import Slot, Trial
+from invoked import invoke
 
 PLAN = """
 [campaign]
@@ -50,12 +49,6 @@ def plans(tmp_path: Path) -> dict[str, Path]:
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
     return tmp_path / "archive"
-
-
-def invoke(*arguments: str | Path) -> Result:
-    words = [str(argument) for argument in arguments]
-    load(words)
-    return CliRunner().invoke(app, words)
 
 
 def carried(trial: Trial, *, attempt: int) -> TrialOutcome:

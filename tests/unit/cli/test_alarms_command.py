@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from alarm_archives import nightly_archive, plan_of
 from flowsweep.alarms.delivery.ledger import LEDGER_FILE, read_deliveries
@@ -19,11 +18,9 @@ from flowsweep.alarms.told import is_end_untold
 from flowsweep.archive import open_archive_for_writing, read_archive
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.totals import read_so_far
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.cli.service import _left
 from flowsweep.cli.status import status_of
-from flowsweep.errors import FlowsweepError
+from invoked import code_and_text, invoke
 
 pytestmark = pytest.mark.whole
 
@@ -45,15 +42,6 @@ def archive(shifted: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(shifted, tmp_path / "archive"))
 
 
-def invoked(*words: str | Path, given: str | None = None) -> tuple[int, str]:
-    arguments = [str(word) for word in words]
-    load(arguments)
-    result = CliRunner().invoke(app, arguments, input=given)
-    if isinstance(result.exception, FlowsweepError):
-        return 2, str(result.exception)
-    return result.exit_code, result.output
-
-
 def targets(into: Path) -> str:
     command = [sys.executable, "-c", TELLS.format(into=str(into))]
     alarms = plan_of(f"[alarms]\ncommand = {json.dumps(command)}").alarms
@@ -62,11 +50,11 @@ def targets(into: Path) -> str:
 
 
 def test_a_shift_is_said_with_its_interval_and_exit_code_1(archive: Path) -> None:
-    code, said = invoked("alarms", archive)
+    code, said = code_and_text("alarms", archive)
     assert code == 1
     assert said.startswith("watched: 1 alarm on, 0 over")
     assert re.search(r"ON  shift: left → right \(goodput, 1 flow\): goodput −29\.\d % \[−30", said)
-    code, said = invoked("alarms", archive, "--json")
+    code, said = code_and_text("alarms", archive, "--json")
     [alarm] = json.loads(said)["alarms"]
     assert (alarm["kind"], alarm["on"], alarm["delivered"]) == ("shift", True, {})
     assert alarm["size"]["change_low_percent"] < -29.8 < alarm["size"]["change_high_percent"]
@@ -76,15 +64,15 @@ def test_a_shift_is_said_with_its_interval_and_exit_code_1(archive: Path) -> Non
 def test_it_is_told_once(archive: Path, tmp_path: Path) -> None:
     into = tmp_path / "told"
     for _ in range(2):
-        code, _ = invoked("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
+        code, _ = code_and_text("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
         assert code == 1
     [told] = into.read_text().splitlines()
     assert json.loads(told)["moment"] == "begin"
-    _, said = invoked("alarms", archive, "--json")
+    _, said = code_and_text("alarms", archive, "--json")
     [alarm] = json.loads(said)["alarms"]
     assert alarm["delivered"] == {"begin by command": {"delivered": True, "tries": 1, "error": None}}
     assert read_archive(archive).losses == ()
-    assert invoked("verify", archive)[0] == 0
+    assert code_and_text("verify", archive)[0] == 0
 
 
 def test_a_process_that_is_killed_while_it_tells_repeats_one_message_at_most(
@@ -108,13 +96,13 @@ def test_a_process_that_is_killed_while_it_tells_repeats_one_message_at_most(
     [delivery] = read_deliveries(Folder(archive)).of.values()
     assert (delivery.delivered, delivery.tries) == (False, 1)
     # Within the minute it is not tried again; that the ledger's file is free shows here, too.
-    invoked("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
+    code_and_text("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
     assert len(into.read_text().splitlines()) == 1
     text = (archive / LEDGER_FILE).read_text()
     at = json.loads(text.splitlines()[0])["at_unix_s"]
     (archive / LEDGER_FILE).write_text(text.replace(str(at), str(at - 100)))
     for _ in range(2):
-        invoked("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
+        code_and_text("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
     told = [json.loads(line)["key"] for line in into.read_text().splitlines()]
     assert len(told) == 2
     assert len(set(told)) == 1
@@ -123,9 +111,9 @@ def test_a_process_that_is_killed_while_it_tells_repeats_one_message_at_most(
 def test_alarms_of_an_archive_that_was_left_are_over(archive: Path, tmp_path: Path) -> None:
     """A plan that changed goes on elsewhere: who was told of the begin is told of the end, once."""
     into = tmp_path / "told"
-    invoked("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
+    code_and_text("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(into))
     for _ in range(2):
-        code, _ = invoked(
+        code, _ = code_and_text(
             "alarms", archive, "--deliver", "--targets-from-stdin", "--left", given=targets(into)
         )
         assert code == 0
@@ -140,15 +128,15 @@ def test_an_end_that_was_not_delivered_is_left_to_do(archive: Path, tmp_path: Pa
     into = tmp_path / "told"
     words = ["alarms", archive, "--deliver", "--targets-from-stdin"]
     assert not is_end_untold(archive)
-    invoked(*words, given=targets(into))
+    code_and_text(*words, given=targets(into))
     assert is_end_untold(archive)
     for _ in range(2):
-        code, _ = invoked(*words, "--left", given=targets(tmp_path / "nowhere" / "told"))
+        code, _ = code_and_text(*words, "--left", given=targets(tmp_path / "nowhere" / "told"))
         assert code == 1
     lines = map(json.loads, (archive / LEDGER_FILE).read_text().splitlines())
     earlier = (json.dumps(line | {"at_unix_s": line["at_unix_s"] - 100}) + "\n" for line in lines)
     (archive / LEDGER_FILE).write_text("".join([*earlier]))
-    code, _ = invoked(*words, "--left", given=targets(into))
+    code, _ = code_and_text(*words, "--left", given=targets(into))
     assert code == 0
     assert [json.loads(line)["moment"] for line in into.read_text().splitlines()] == ["begin", "end"]
     assert not is_end_untold(archive)
@@ -158,7 +146,7 @@ def test_all_archives_are_gone_through_of_which_somebody_waits_for_an_end(
     archive: Path, tmp_path: Path
 ) -> None:
     base, plan = tmp_path / "archives", plan_of()
-    invoked("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(tmp_path / "told"))
+    code_and_text("alarms", archive, "--deliver", "--targets-from-stdin", given=targets(tmp_path / "told"))
     for name in ("watched", "watched-3", "watched-10", "watched-12"):
         shutil.copytree(archive, base / name)
     for name in ("watched-2", "watched-9", "watched-11", "other-1", "watched-x"):
@@ -178,9 +166,9 @@ def test_what_fell_silent_after_the_last_trial_is_over_for_whom_it_was_told(
     folder, into = nightly_archive(tmp_path / "a", plan_of(), [1.0], timedelta(days=4)), tmp_path / "told"
     words = ["alarms", folder, "--deliver", "--targets-from-stdin"]
     if is_told:
-        invoked(*words, given=targets(into))
+        code_and_text(*words, given=targets(into))
     for _ in range(2):
-        assert invoked(*words, "--left", given=targets(into))[0] == 0
+        assert code_and_text(*words, "--left", given=targets(into))[0] == 0
     told = [json.loads(line) for line in into.read_text().splitlines()] if into.exists() else []
     assert [one["moment"] for one in told] == (["begin", "end"] if is_told else [])
     assert is_end_untold(folder) is False
@@ -190,7 +178,7 @@ def test_an_archive_was_left_at_no_moment_of_the_future(tmp_path: Path) -> None:
     """The clock was ahead for a while."""
     nights = [1.0, None, None, None, None, None, 1.0]  # before two in the morning, too
     folder = nightly_archive(tmp_path / "a", plan_of(), nights, timedelta(hours=-48))
-    _, said = invoked("alarms", folder, "--left", "--json")
+    _, said = code_and_text("alarms", folder, "--left", "--json")
     [alarm] = json.loads(said)["alarms"]
     assert (alarm["kind"], alarm["on"], alarm["end"]) == ("silent", False, "plan changed")
     assert datetime.fromisoformat(alarm["over"]) < datetime.now(UTC)
@@ -198,8 +186,8 @@ def test_an_archive_was_left_at_no_moment_of_the_future(tmp_path: Path) -> None:
 
 def test_without_alarms_the_exit_code_is_0(tmp_path: Path) -> None:
     quiet = nightly_archive(tmp_path / "quiet", plan_of(), [1.0, 1.01], timedelta(hours=26))
-    assert invoked("alarms", quiet)[0] == 0
-    code, said = invoked("alarms", quiet, "--deliver")
+    assert code_and_text("alarms", quiet)[0] == 0
+    code, said = code_and_text("alarms", quiet, "--deliver")
     assert (code, "its plan names nobody to tell" in said) == (2, True)
 
 
@@ -207,7 +195,7 @@ def test_silence_is_what_status_says_it_is(tmp_path: Path) -> None:
     plan = plan_of()
     for number, (nights, days) in enumerate((([1.0, None, None], 1), ([1.0, None], 1), ([1.0, 1.0], 4))):
         folder = nightly_archive(tmp_path / str(number), plan, nights, timedelta(days=days, hours=2))
-        _, said = invoked("alarms", folder, "--json")
+        _, said = code_and_text("alarms", folder, "--json")
         on = [one for one in json.loads(said)["alarms"] if one["kind"] == "silent" and one["on"]]
         [path] = status_of(read_so_far(folder), plan, time.time_ns()).paths
         assert path.silent == bool(on), number
@@ -217,7 +205,7 @@ def test_a_silence_is_over_when_the_path_is_measured_again(tmp_path: Path) -> No
     folder = nightly_archive(
         tmp_path / "a", plan_of(), [1.0, None, None, None, 1.0, 1.0], timedelta(hours=26)
     )
-    code, said = invoked("alarms", folder, "--json")
+    code, said = code_and_text("alarms", folder, "--json")
     [alarm] = json.loads(said)["alarms"]
     assert (code, alarm["kind"], alarm["on"], alarm["end"]) == (0, "silent", False, "measured")
 
@@ -227,15 +215,14 @@ def test_what_ran_once_or_was_imported_has_no_alarms(tmp_path: Path) -> None:
         update={"sweeps": tuple(one.model_copy(update={"timing": None}) for one in plan_of().sweeps)}
     )
     folder = nightly_archive(tmp_path / "a", once, [1.0], timedelta(hours=26))
-    code, said = invoked("alarms", folder)
+    code, said = code_and_text("alarms", folder)
     assert (code, "its sweeps ran once, so there is no usual level to differ from" in said) == (2, True)
 
 
 def test_a_torn_journal_is_told(archive: Path) -> None:
     journal = archive / "journal"
     journal.write_bytes(journal.read_bytes()[:-1])
-    load(["alarms"])
-    told = CliRunner().invoke(app, ["alarms", str(archive)])
+    told = invoke("alarms", archive)
     assert (told.exit_code, "warning:" in told.stderr) == (1, True)
     assert "are no whole record; what was recorded there is lost" in told.stderr
 
@@ -247,16 +234,15 @@ def test_a_damaged_journal_of_an_earlier_part_is_told(archive: Path) -> None:
     content = bytearray(journal.read_bytes())
     content[len(content) // 2] ^= 1
     journal.write_bytes(content)
-    load(["alarms"])
-    told = CliRunner().invoke(app, ["alarms", str(archive)])
+    told = invoke("alarms", archive)
     assert told.exit_code == 1
     assert all(line.startswith("warning:") for line in told.stderr.splitlines())
     assert "have changed since they were written; what was recorded there is lost" in told.stderr
-    assert CliRunner().invoke(app, ["alarms", str(archive), "--left"]).stderr == ""
+    assert invoke("alarms", archive, "--left").stderr == ""
 
 
 def test_targets_of_no_delivery_are_refused(archive: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text('[alarms]\ncommand = ["true"]\n')
-    code, said = invoked("alarms", archive, "--targets", plan)
+    code, said = code_and_text("alarms", archive, "--targets", plan)
     assert (code, "--targets" in said, "has an effect with --deliver only" in said) == (2, True, True)

@@ -8,14 +8,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from alarm_archives import TEXT, nightly_archive, plan_of
 from flowsweep.archive.campaign import CAMPAIGN_FILE
-from flowsweep.cli import load
-from flowsweep.cli.app import app
-from flowsweep.errors import FlowsweepError
 from flowsweep.plan.alarms.checks import refusal_of
+from invoked import code_and_text
 from told_alarms import settings
 
 pytestmark = pytest.mark.whole
@@ -40,12 +37,7 @@ def archive(tmp_path: Path, canary: Path) -> Path:
 
 
 def deliver(archive: Path, *further: str) -> tuple[int, str]:
-    words = ["alarms", str(archive), "--deliver", *further]
-    load(words)
-    result = CliRunner().invoke(app, words)
-    if isinstance(result.exception, FlowsweepError):
-        return 2, str(result.exception)
-    return result.exit_code, result.output
+    return code_and_text("alarms", archive, "--deliver", *further)
 
 
 def of_another(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:

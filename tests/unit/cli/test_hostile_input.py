@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from analysis_support import make_outcome, make_trial, write_archive
 from flowsweep.analysis.findings.host_settings import recorded
 from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.campaigns.folders import is_of_one_name
 from flowsweep.campaigns.supervisor import _ended
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.errors import FlowsweepError
 from flowsweep.lab.owner import Owner
+from invoked import invoke
 from mesh_support import begin_mesh, mesh_plan
 
 PLAN = """
@@ -35,12 +33,6 @@ duration = "10s"
 {sweep}
 """
 DIGITS = "9" * 5000
-
-
-def invoked(*words: object) -> Result:
-    said = [str(word) for word in words]
-    load(said)
-    return CliRunner().invoke(app, said)
 
 
 def plan_of(folder: Path, campaign: str = "", sweep: str = "") -> Path:
@@ -61,20 +53,20 @@ def plan_of(folder: Path, campaign: str = "", sweep: str = "") -> Path:
 def test_numbers_and_moments_that_no_clock_or_count_has(
     tmp_path: Path, campaign: str, sweep: str, said: str
 ) -> None:
-    result = invoked("check", plan_of(tmp_path, campaign, sweep))
+    result = invoke("check", plan_of(tmp_path, campaign, sweep))
     assert isinstance(result.exception, FlowsweepError), result.exception
     assert said in str(result.exception)
 
 
 @pytest.mark.parametrize("loss", ["1.2.3", ".", "1e"])
 def test_a_loss_that_is_no_number(tmp_path: Path, loss: str) -> None:
-    result = invoked("predict", plan_of(tmp_path), "--rate", "1Gbit/s", "--rtt", "10ms", "--loss", loss)
+    result = invoke("predict", plan_of(tmp_path), "--rate", "1Gbit/s", "--rtt", "10ms", "--loss", loss)
     assert isinstance(result.exception, FlowsweepError), result.exception
 
 
 def test_a_time_of_a_note_without_its_text_is_refused(tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive", [make_outcome(make_trial())])
-    result = invoked("note", folder, "--at", "garbage")
+    result = invoke("note", folder, "--at", "garbage")
     assert "found a time without TEXT" in str(result.exception)
 
 
@@ -92,14 +84,14 @@ def test_an_archive_that_no_clock_made_is_none(tmp_path: Path, at: str) -> None:
     campaign: dict[str, Any] = json.loads((folder / CAMPAIGN_FILE).read_text())
     (folder / CAMPAIGN_FILE).write_text(json.dumps(campaign | {"created_at": at}))
     for command in ("status", "summary"):
-        assert isinstance(invoked(command, folder).exception, FlowsweepError)
+        assert isinstance(invoke(command, folder).exception, FlowsweepError)
 
 
 def test_a_bad_archive_hides_no_other_one(tmp_path: Path) -> None:
     begin_mesh(tmp_path / "good", mesh_plan(), datetime(2026, 3, 1, tzinfo=UTC)).close()
     begin_mesh(tmp_path / "bad", mesh_plan(), datetime(2026, 3, 1, tzinfo=UTC)).close()
     (tmp_path / "bad" / CAMPAIGN_FILE).write_text("{}")
-    result = invoked("status", tmp_path)
+    result = invoke("status", tmp_path)
     assert result.exit_code == 2
     assert "alpine-mesh" in result.stdout
     assert "bad" in result.stderr

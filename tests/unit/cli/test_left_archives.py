@@ -5,20 +5,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from alarm_archives import nightly_archive, plan_of
 from flowsweep.archive.writer import open_archive_for_writing
-from flowsweep.cli import load
-from flowsweep.cli.app import app
+from invoked import invoke
 
 LEFT, NEW = [1.0, 1.0, None], [1.0, 1.0]
 
 
 def said(*words: str | Path, code: int = 0) -> str:
-    arguments = [str(word) for word in words]
-    load(arguments)
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(*words)
     assert result.exit_code == code, result.output
     return result.output
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from file_support import make_file_outcome
 from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.file_summary import print_summary as print_file
 from flowsweep.cli.path_summary import _available as available_in_words
@@ -22,16 +21,12 @@ from flowsweep.run.events import EventListener, TrialProbing
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot
 from flowsweep.schedule.tests.file import FileParameters
+from invoked import invoke
 from path_support import Way, path_outcome
 from rtt_support import make_rtt_outcome
 
 MBIT = 1e6
 Outcome = Callable[[Slot], TrialOutcome]
-
-
-def invoke(*arguments: str) -> Result:
-    load(arguments)
-    return CliRunner().invoke(app, arguments)
 
 
 def measuring(patch: pytest.MonkeyPatch, outcome: Outcome) -> None:

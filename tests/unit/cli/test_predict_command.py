@@ -7,12 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.errors import PlanError
 from flowsweep.prediction.simulation.simulate import INSTALL
+from invoked import invoke
 
 SWEEP = """
 [[sweep]]
@@ -45,9 +44,7 @@ def real(tmp_path: Path) -> Path:
 
 
 def predict(*arguments: str | Path) -> Result:
-    words = ["predict", *map(str, arguments)]
-    load(words)
-    return CliRunner().invoke(app, words)
+    return invoke("predict", *arguments)
 
 
 def test_the_help_says_how_to_install_the_simulator_as_the_error_does() -> None:
@@ -102,7 +99,7 @@ def test_what_is_predicted_of_a_plan_with_times_is_said_of_each_time_and_of_all(
     """It is due ten times within 95 minutes."""
     text = lab.read_text().replace("repeats = 3\n", times)
     lab.write_text(text, encoding="utf-8")
-    found = [predict(lab).stdout, CliRunner().invoke(app, ["check", "--predict", str(lab)]).stdout]
+    found = [predict(lab).stdout, invoke("check", "--predict", lab).stdout]
     for told in (" ".join(one.split()) for one in found):
         assert ("each time that the sweeps are due" in told) == each_time, told
         assert ("until the plan's end, if it begins now and no time is missed" in told) == until_end, told
@@ -160,7 +157,7 @@ def both_told(folder: Path, text: str) -> list[str]:
     """What `predict` says of a plan, and `check --predict`."""
     plan = folder / "plan.toml"
     plan.write_text(text, encoding="utf-8")
-    told = [predict(plan), CliRunner().invoke(app, ["check", "--predict", str(plan)])]
+    told = [predict(plan), invoke("check", "--predict", plan)]
     assert [each.exit_code for each in told] == [0, 0], told
     return [" ".join(each.stdout.split()) for each in told]
 

@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from flowsweep.api import open_campaign
 from flowsweep.archive import read_archive
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.cli.parts_over import summed_up_apart
 from flowsweep.errors import ArchiveError
+from invoked import invoke
 from mesh_support import EVERY
 from retired_archives import TIMES, mesh_in_parts, retire
 
@@ -34,8 +33,7 @@ def retired(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: str, *arguments: str | Path) -> Result:
-    load(command)
-    result = CliRunner().invoke(app, [command, *map(str, arguments)])
+    result = invoke(command, *arguments)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result
 

@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner, Result
 
 from analysis_support import make_record, make_trial
 from flowsweep.archive import create_archive
 from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.cli.demo import QUICK, free_folder, plan_text, usable_congestion
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import far_host
@@ -36,6 +34,7 @@ from flowsweep.run.events import (
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule import Slot, estimate, schedule
+from invoked import invoke
 from plan_support import plan_of
 
 SECOND_NS = 1_000_000_000
@@ -71,12 +70,6 @@ def plan(tmp_path: Path) -> Path:
     path = tmp_path / "plan.toml"
     path.write_text(LOOPBACK_PLAN)
     return path
-
-
-def invoke(*arguments: str | Path) -> Result:
-    words = [str(argument) for argument in arguments]
-    load(words)
-    return CliRunner().invoke(app, words)
 
 
 def test_nothing_is_resumed_where_nothing_is(plan: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from flowsweep.archive.folder import Folder
 from flowsweep.archive.notes import TEXT_MAX, read_notes
 from flowsweep.serve.server import watched_in
 from plan_support import command_line
-from serve_support import free_port
+from ssh_support import free_port
 
 pytestmark = pytest.mark.whole
 

@@ -20,6 +20,7 @@ from flowsweep.cli.exit_codes import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, EXIT_
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.run.outcome import Recorder
 from flowsweep.schedule import Slot
+from invoked import invoke
 
 PLAN = '[hosts.a]\n[hosts.b]\n[[sweep]]\ntest = "tcp"\npaths = [{ from = "a", to = "b" }]\nduration = "4s"\n'
 SIGNALS = [
@@ -41,9 +42,7 @@ def handlers_as_before() -> Iterator[None]:
 def run(tmp_path: Path) -> Result:
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)
-    words = ["run", str(plan), "--archive", str(tmp_path / "archive")]
-    load(words)
-    return CliRunner().invoke(app, words)
+    return invoke("run", plan, "--archive", tmp_path / "archive")
 
 
 def a_campaign(patch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) -> list[str]:

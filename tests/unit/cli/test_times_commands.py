@@ -8,13 +8,10 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from analysis_support import make_outcome
 from flowsweep.archive import create_archive, open_archive_for_writing, read_archive
 from flowsweep.archive.writer import ArchiveWriter
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.cli.progress import Lines
 from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
@@ -24,6 +21,7 @@ from flowsweep.plan.file import parse_plan
 from flowsweep.run.events import CampaignStarted, SweepMissed, TrialStarted, Waiting
 from flowsweep.run.outcome import Missed, TrialOutcome
 from flowsweep.schedule import occasions, planned_trials, schedule
+from invoked import invoke
 
 SWEEP = """
 [[sweep]]
@@ -48,9 +46,7 @@ def plan_of(*sweeps: str, campaign: str = 'for = "24h"') -> Plan:
 
 
 def invoked(*words: str | Path, code: int = 0) -> str:
-    arguments = [str(word) for word in words]
-    load(arguments)
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(*words)
     if isinstance(result.exception, FlowsweepError):
         assert code == 2, result.exception
         return f"{result.output}{result.exception}"
@@ -128,8 +124,7 @@ def test_run_refuses_what_check_refuses_before_any_traffic(tmp_path: Path) -> No
 
 def error_of(*words: str | Path) -> str:
     """The message with which a command refuses to begin."""
-    load([*map(str, words)])
-    result = CliRunner().invoke(app, [*map(str, words)])
+    result = invoke(*words)
     assert isinstance(result.exception, PlanError)
     return str(result.exception)
 

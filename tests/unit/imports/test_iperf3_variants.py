@@ -14,7 +14,7 @@ from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.imports import FlowReport, Transfer, read_file
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
-from imported_trials import FILES
+from imported_trials import FILES, document
 
 load(["import"])
 
@@ -35,10 +35,6 @@ def imported_together(tmp_path: Path, *documents: Document) -> list[Document]:
     done = CliRunner().invoke(app, ["import", str(path), "--archive", str(tmp_path / "old")])
     assert done.exit_code == 0, done.output
     return read_archive(tmp_path / "old").tables().trials.to_pyarrow().to_pylist()
-
-
-def document(name: str) -> Document:
-    return json.loads((FILES / name).read_text("utf-8"))
 
 
 def events(name: str) -> list[Document]:

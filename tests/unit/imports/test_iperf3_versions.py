@@ -8,7 +8,7 @@ import pytest
 
 from flowsweep.imports import Transfer, read_file
 from flowsweep.imports.transfer import Datagrams
-from imported_trials import FILES
+from imported_trials import document
 
 Document = dict[str, Any]
 
@@ -20,10 +20,6 @@ def read_text(tmp_path: Path, text: str) -> tuple[Transfer, ...]:
 
 def read(tmp_path: Path, told: Document) -> tuple[Transfer, ...]:
     return read_text(tmp_path, json.dumps(told))
-
-
-def document(name: str) -> Document:
-    return json.loads((FILES / name).read_text("utf-8"))
 
 
 @pytest.mark.parametrize("end", ["client", "server"])

@@ -4,7 +4,6 @@ import csv
 import gzip
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -18,7 +17,7 @@ from flowsweep.errors import ImportedFileError
 from flowsweep.imports import read_file
 from flowsweep.imports.outcome import Numbering, outcome_of
 from flowsweep.imports.transfer import NO_REPORT_OF_THE_WHOLE
-from imported_trials import FILES
+from imported_trials import FILES, document
 
 load(["import"])
 
@@ -47,10 +46,6 @@ def stream_without(*events: str) -> str:
     lines = (FILES / "iperf3-3.21-stream-client.json").read_text("utf-8").splitlines()
     kept = [line for line in lines if line.startswith('{"event"') and json.loads(line)["event"] not in events]
     return "\n".join(kept)
-
-
-def document(name: str) -> dict[str, Any]:
-    return json.loads((FILES / name).read_text("utf-8"))
 
 
 def broken_off() -> str:

@@ -4,13 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from flowsweep.cli import load
-from flowsweep.cli.app import app
 from flowsweep.errors import LabError
 from flowsweep.lab import rootless
 from flowsweep.lab.rootless import enter_user_namespace_if_needed
+from invoked import invoke
 
 
 class StartedAgainError(Exception):
@@ -67,11 +65,7 @@ def test_a_command_says_so(run: Path) -> None:
     link = '[lab.links.l]\nbetween = ["a", "b"]\nrate = "20Mbit/s"\ndelay = "20ms"\n'
     plan = run.parent / "plan.toml"
     plan.write_text(f'{link}[[sweep]]\npaths = [{{ from = "a", to = "b" }}]\nduration = "3s"\n')
-    words = ["run", str(plan), "--archive", str(run / "archive")]
-    load(words)
-    result = CliRunner().invoke(app, words)
+    result = invoke("run", plan, "--archive", run / "archive")
     assert isinstance(result.exception, LabError)
     assert not (run / "archive").exists()
-    words = ["check", "--hosts", str(plan)]
-    load(words)
-    assert isinstance(CliRunner().invoke(app, words).exception, StartedAgainError)
+    assert isinstance(invoke("check", "--hosts", plan).exception, StartedAgainError)

@@ -6,12 +6,9 @@ from typing import Any
 import pytest
 
 from flowsweep.monitors import snmp_agent
-from flowsweep.monitors.messages import AgentAsked
 from flowsweep.monitors.quantities import IF_NAME
+from snmp_support import AGENT
 
-AGENT = AgentAsked(
-    name="core", address="192.0.2.1", port=161, every_ns=10**10, interfaces=("et0",), community="c"
-)
 ENOUGH = 5000
 
 

@@ -14,11 +14,9 @@ from flowsweep.monitors import snmp_poller
 from flowsweep.monitors.askers import AgentsAsker
 from flowsweep.monitors.messages import AgentAsked, line_of, poll_of
 from flowsweep.monitors.reading import Poll
+from snmp_support import AGENT
 from virtual_time import VirtualTimeLoop
 
-AGENT = AgentAsked(
-    name="core", address="192.0.2.1", port=161, every_ns=10**10, interfaces=("et0",), community="c"
-)
 DEADLINE_S = 8.0
 
 

@@ -27,14 +27,7 @@ from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import Slot, slot_duration_ns
 from flowsweep.schedule.packing import Sharing
-from run_support import ListRecorder
-
-HOSTS = {name: access(name) for name in "ab"}
-
-
-def campaign(trials: int) -> list[Slot]:
-    brief = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
-    return [Slot(trials=(make_trial(repeat=number, **brief),)) for number in range(1, trials + 1)]
+from run_support import HOSTS, ListRecorder, campaign
 
 
 def run(

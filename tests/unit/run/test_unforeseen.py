@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analysis_support import make_trial
-from fake_engine import FakeChannel, FakeNetwork, access
+from fake_engine import FakeChannel, FakeNetwork
 from flowsweep.errors import ArchiveError
 from flowsweep.hosts.messages import Prepare, Start, Stop
 from flowsweep.run import pair, trial
@@ -17,9 +17,8 @@ from flowsweep.run.events import CampaignEvent, EventListener, TrialRunning
 from flowsweep.run.observer import PathObserver
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import Slot
-from run_support import ListRecorder
+from run_support import HOSTS, ListRecorder
 
-HOSTS = {name: access(name) for name in "ab"}
 BRIEF = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
 
 

@@ -5,7 +5,8 @@ from typing import Any
 from flowsweep.analysis.findings.advice import window_advice
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.statistics.observations import DIRECTION
+from queued_trials import observed
 
 Row = dict[str, Any]
 KIB = 1024
@@ -19,10 +20,6 @@ def trial(**changes: Any) -> Row:
         "congestion": "cubic", "rtt_min_ms": 44.24, DIRECTION: "slac → in2p3",
     }  # fmt: skip
     return usual | changes
-
-
-def observed(*rows: Row) -> Observations:
-    return Observations("s", "copy", rows, ())
 
 
 def test_more_than_a_link_can_carry_is_explained_by_the_mean_over_a_trial() -> None:

@@ -9,13 +9,10 @@ from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.verdict import verdict_hypotheses
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.analysis.statistics.regions import regions
 from limited_trials import KIB, Row, trial
-
-
-def observed(*rows: Row) -> Observations:
-    return Observations("s", "copy", rows, ())
+from queued_trials import observed
 
 
 def test_a_path_is_what_its_plan_says_or_what_it_once_carried() -> None:
