@@ -128,7 +128,7 @@ class Housekeeping:
 
     def _something_waits(self) -> bool:
         """Whether a turn would get something done."""
-        if self._retention is not None and self._retention.waits(TURN_NS, self._now()):
+        if self._retention is not None and self._retention.waits(TURN_NS, self._now(), self._running_s()):
             return True
         merges = self._writer.loose_attempts >= self._least_loose() and self._may_merge_within(TURN_NS)
         return merges or self._begins_part()
@@ -147,7 +147,8 @@ class Housekeeping:
             return nothing_waits
         if left_ns < IDLE_MIN_NS:
             return False
-        return self._retention.idle(left_ns, self._now(), in_turn=in_turn) and nothing_waits
+        times = self._now(), self._running_s()
+        return self._retention.idle(left_ns, *times, in_turn=in_turn) and nothing_waits
 
     def _waits_for_a_day(self) -> bool:
         return self._running_s() - self._waits_since_s >= WAITS_MAX_S
