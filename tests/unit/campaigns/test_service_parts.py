@@ -4,6 +4,7 @@ import os
 import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -142,6 +143,7 @@ class Writer:
         self.folder, self.loose_attempts, self.attempts_with_data, self.size = folder, loose, attempts, size
         self.merged = self.parts = 0
         self.part_begun_at = datetime(2027, 1, 30, 12, tzinfo=UTC)
+        self.monitor_files = SimpleNamespace(merge=lambda: None)
 
     def begin_part(self) -> None:
         self.parts += 1
