@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AwareDatetime, Field, ValidationError
 from pydantic_core import from_json
 
+from flowsweep.archive import disk
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_FILE
@@ -124,14 +125,31 @@ def refuse_what_is_there(
             f"{folder.path}: holds an archive already. Add --resume to go on with it, or choose another "
             "folder."
         )
-    unfinished = {CAMPAIGN_FILE + UNFINISHED}
-    if folder.has_file(JOURNAL_FILE) and not folder.file_bytes(JOURNAL_FILE):
-        unfinished |= {JOURNAL_FILE}
-    if found := sorted(set(folder.all_names()) - unfinished):
+    if found := _beside_leftovers(folder):
         raise ArchiveError(
             f"{folder.path}: holds {', '.join(found[:5])}{', …' if len(found) > 5 else ''}, but no archive. "
             f"Choose a folder that is empty or not there yet{advice}."
         )
+
+
+def is_unbegun(path: Path) -> bool:
+    """Whether no archive is there yet: nothing at all, or what a creation that was killed leaves.
+
+    Raises:
+        ArchiveError: It may not be read.
+    """
+    if not path.is_dir():
+        return not path.exists()
+    with disk.reported(path, "cannot be gone on with"):
+        return not _beside_leftovers(Folder(path))
+
+
+def _beside_leftovers(folder: Folder) -> list[str]:
+    """The names in a folder, in order, but for what a creation that was killed leaves."""
+    unfinished = {CAMPAIGN_FILE + UNFINISHED}
+    if folder.has_file(JOURNAL_FILE) and not folder.file_bytes(JOURNAL_FILE):
+        unfinished |= {JOURNAL_FILE}
+    return sorted(set(folder.all_names()) - unfinished)
 
 
 def _what_is_there(folder: Path) -> str:

@@ -79,16 +79,34 @@ class MonitorFiles:
         """Put small files together, then remove them unless somebody reads them.
 
         Raises:
-            ArchiveError: A file has changed since it was written, or the disk does not take another.
+            ArchiveError: A file has changed since it was written: it stays, and those before and behind it
+                are put together. Or the disk does not take another.
         """
         with self._lock, disk.reported(self._folder.path / MONITORS_FOLDER, "cannot be written"):
             if not self._folder.names(MONITORS_FOLDER):
                 return
             self._make_ready()
-            for run in self._small_runs():
-                tables = [_read(self._folder, file, None) for file in run]
-                _written(self._folder, run[0].first, run[-1].last, pa.concat_tables(tables))
+            problems = [problem for run in self._small_runs() for problem in self._put_together(run)]
             self._remove_covered()
+        if problems:
+            raise problems[0]
+
+    def _put_together(self, run: Sequence[MonitorFile]) -> list[ArchiveError]:
+        """Returns why some files of a run stay as they are."""
+        problems: list[ArchiveError] = []
+        pieces: list[list[tuple[MonitorFile, pa.Table]]] = [[]]
+        for file in run:
+            try:
+                pieces[-1].append((file, _read(self._folder, file, None)))
+            except ArchiveError as error:
+                problems.append(error)
+                pieces.append([])
+        for piece in pieces:
+            if len(piece) > 1:
+                (first, _), (last, _) = piece[0], piece[-1]
+                table = pa.concat_tables([table for _, table in piece])
+                _written(self._folder, first.first, last.last, table)
+        return problems
 
     def _make_ready(self) -> None:
         """Remove what a killed process left half written."""

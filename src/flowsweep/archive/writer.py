@@ -338,7 +338,7 @@ class ArchiveWriter:
         )
 
     def compact(self, *, rows_per_file: int = ROWS_PER_FILE) -> None:
-        """Merge the files of all attempts into few, then remove the small ones.
+        """Merge the files of all attempts into few, then remove the small ones; not those of monitors.
 
         Readable at any moment: new files are written beside the old, the journal switches, the old go. Where
         somebody still reads the old ones after 2 s, they go when the archive is next merged.
@@ -353,7 +353,6 @@ class ArchiveWriter:
                 entry = merge(self._opened, self._state, rows_per_file=rows_per_file)
             self._keep(entry)
         remove_stale(self._opened, self._state, whole=self._whole)
-        self.monitor_files.merge()
 
     def take_back(self) -> None:
         """Remove the archive if this process made it and nothing began in it; no record may follow."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
+from flowsweep.archive.campaign import is_unbegun
 from flowsweep.campaigns.succession import folder_called, number_of
 from flowsweep.errors import FlowsweepError
 from flowsweep.plan import Plan, plan_difference
@@ -43,11 +44,13 @@ def last_folder(base: Path, plan: Plan) -> tuple[Path, int]:
 def open_or_begin(base: Path, plan: Plan) -> ArchiveWriter:
     """Open the archive in which a plan goes on, made anew if there is none or it has another plan.
 
+    One that a power cut left without its first file is none yet: it is made where it was to be.
+
     Raises:
         ArchiveError: It cannot be read or written, or another process is writing it.
     """
     folder, number = last_folder(base, plan)
-    if not folder.exists():
+    if is_unbegun(folder):
         return _begun(folder, plan)
     writer = open_archive_for_writing(folder)
     try:

@@ -30,6 +30,8 @@ MERGED_BYTES_PER_S = 10 << 20
 """Merging is expected to be faster than that, on any disk."""
 WAITS_MAX_S = 24 * 3600
 """What found no time for so long gets some: what is due meanwhile waits, or is missed."""
+GIVEN_UP_FOR_S = 6 * 3600.0
+"""So long files are not merged that could not be."""
 TURN_NS = 10 * 60 * SECOND_NS
 """So much; and what is due waits for so long, at most, for what still runs to end."""
 
@@ -68,7 +70,7 @@ class Housekeeping:
     Args:
         writer: Of the archive.
         free_bytes_min: With less free on its disk, nothing runs.
-        told: Is told why files could not be merged; called in a thread.
+        told: Is told why files could not be merged, once of each reason; called in a thread.
         now: Tells what time it is, aware.
         retention: Of parts that are over; None: they stay as they are.
         running_s: Tells seconds in which the machine ran, since any moment: no clock that is set.
@@ -90,7 +92,9 @@ class Housekeeping:
         self._now = now
         self._retention = retention
         self._running_s = running_s
-        self._given_up = False
+        self._given_up_at_s: float | None = None
+        """When files could not be merged."""
+        self._said: set[str] = set()
         self._waits_since_s = running_s()
         """No later than when something began to wait for time."""
         self._held_since_s: float | None = None
@@ -128,7 +132,7 @@ class Housekeeping:
 
     def _something_waits(self) -> bool:
         """Whether a turn would get something done."""
-        if self._retention is not None and self._retention.waits(TURN_NS, self._now()):
+        if self._retention is not None and self._retention.waits(TURN_NS, self._now(), self._running_s()):
             return True
         merges = self._writer.loose_attempts >= self._least_loose() and self._may_merge_within(TURN_NS)
         return merges or self._begins_part()
@@ -147,7 +151,8 @@ class Housekeeping:
             return nothing_waits
         if left_ns < IDLE_MIN_NS:
             return False
-        return self._retention.idle(left_ns, self._now(), in_turn=in_turn) and nothing_waits
+        times = self._now(), self._running_s()
+        return self._retention.idle(left_ns, *times, in_turn=in_turn) and nothing_waits
 
     def _waits_for_a_day(self) -> bool:
         return self._running_s() - self._waits_since_s >= WAITS_MAX_S
@@ -157,7 +162,7 @@ class Housekeeping:
         return attempts >= PART_TRIALS or (attempts >= PART_TRIALS_OF_A_DAY and self._is_of_another_day())
 
     def _begins_part(self) -> bool:
-        merged = self._writer.loose_attempts == 0 or self._given_up
+        merged = self._writer.loose_attempts == 0 or self._given_up()
         return (merged and self._is_full()) or self._writer.attempts_with_data >= 2 * PART_TRIALS
 
     def _least_loose(self) -> float:
@@ -166,7 +171,7 @@ class Housekeeping:
 
     def _may_merge_within(self, left_ns: int) -> bool:
         """Whether merging would come to its end in that time, and the disk has room for it."""
-        if self._given_up:
+        if self._given_up():
             return False
         size = self._writer.data_bytes()
         return self._has_room(size) and size / MERGED_BYTES_PER_S <= left_ns / SECOND_NS
@@ -179,20 +184,33 @@ class Housekeeping:
 
     def _merge(self, left_ns: int) -> bool:
         """Merge files if there are many; returns whether that waits for no more time."""
-        if self._given_up or self._writer.loose_attempts < self._least_loose():
+        if self._given_up() or self._writer.loose_attempts < self._least_loose():
             return True
         if left_ns < IDLE_MIN_NS:
             return False
         if not self._may_merge_within(left_ns):
             return not self._has_room(self._writer.data_bytes())
-        try:
-            self._writer.compact()
-        except ArchiveError as error:
-            # Nothing is lost: the small files stay, and are merged when the campaign is next gone on with.
-            self._given_up = True
-            self._told(f"its files are not merged: {error}")
+        if not self._tried(self._writer.compact, "its files are not merged"):
+            # Nothing is lost: the small files stay, and are merged when it is next tried.
+            self._given_up_at_s = self._running_s()
+        self._tried(self._writer.monitor_files.merge, "not all files of its monitors are merged")
         _trim()
         return True
+
+    def _tried(self, merge: Callable[[], None], failed: str) -> bool:
+        try:
+            merge()
+        except ArchiveError as error:
+            if (why := f"{failed}: {error}") not in self._said:
+                self._said.add(why)
+                self._told(why)
+            return False
+        return True
+
+    def _given_up(self) -> bool:
+        """Whether files could not be merged a while ago."""
+        at_s = self._given_up_at_s
+        return at_s is not None and self._running_s() - at_s < GIVEN_UP_FOR_S
 
     def refuses(self) -> str | None:
         """Say why nothing may run, if so: a trial that does not fit loses what it measured."""

@@ -49,6 +49,8 @@ class Settings:
     retention: RetentionOf | None = None
     """Makes what keeps summaries of parts that are over, of an archive and its plan, given whom to tell."""
     first_pause_s: float = FIRST_PAUSE_S
+    ran_well_s: float = LONGEST_PAUSE_S
+    """After a campaign ran for so long, pauses between tries begin with the first one again."""
 
 
 class Supervisor:
@@ -134,6 +136,8 @@ class Supervisor:
             try:
                 await self._go_on(file, plan, tries)
             except (FlowsweepError, OSError) as error:
+                if tries.ran_s() >= self._settings.ran_well_s:
+                    pause_s = self._settings.first_pause_s
                 self._told(name, f"{error}\nit is tried again in {pause_s:g} s")
                 tries.failed(error)
                 self._settle(file)
@@ -218,12 +222,18 @@ class _Tries:
         self._since_unix_ns = time.time_ns()
         self._runs = False
         self._ran_since_unix_ns: int | None = None
+        self._began_s = 0.0
         self.failing: Failing | None = None
 
     def began(self) -> None:
         """It runs."""
         self._runs, self.failing = True, None
         self._ran_since_unix_ns = time.time_ns()
+        self._began_s = time.monotonic()
+
+    def ran_s(self) -> float:
+        """For how long it has been running; 0 if it could not begin."""
+        return time.monotonic() - self._began_s if self._runs else 0.0
 
     def failed(self, error: FlowsweepError | OSError) -> None:
         """It could not begin, or did not go on to its end."""

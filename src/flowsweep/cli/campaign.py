@@ -99,9 +99,9 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
             except Stopped:
                 # One without an end ends only so.
                 if due is not None:
-                    writer.compact()
+                    _merge_files(writer)
                 raise
-    writer.compact()
+    _merge_files(writer)
 
 
 def print_campaign_end(folder: Path) -> int:
@@ -117,6 +117,11 @@ def print_settings_of(folder: Path) -> None:
     from flowsweep.cli.settings import print_settings_of
 
     print_settings_of(folder)
+
+
+def _merge_files(writer: ArchiveWriter) -> None:
+    writer.compact()
+    writer.monitor_files.merge()
 
 
 def _print_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:

@@ -4,6 +4,7 @@ import os
 import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -53,6 +54,30 @@ def test_a_plan_goes_on_where_it_was_and_another_one_begins_anew(tmp_path: Path)
     (tmp_path / "mesh-10").mkdir()
     (tmp_path / "mesh-x").mkdir()
     assert last_folder(tmp_path, plan()) == (tmp_path / "mesh-10", 10)
+
+
+@pytest.mark.parametrize("left", [[], ["journal"], ["journal", "campaign.json.tmp"]])
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_archive_of_which_a_power_cut_left_the_beginning_is_begun(
+    tmp_path: Path, number: int, left: list[str]
+) -> None:
+    if number == 2:
+        open_or_begin(tmp_path, plan(every="10min")).close()
+    folder = tmp_path / ("mesh" if number == 1 else "mesh-2")
+    folder.mkdir()
+    for name in left:
+        (folder / name).write_text('{"format":' if name.endswith(".tmp") else "", encoding="utf-8")
+    with open_or_begin(tmp_path, plan()) as writer:
+        assert (writer.folder, writer.finished_count) == (folder, 0)
+    with open_or_begin(tmp_path, plan()) as writer:
+        assert writer.folder == folder
+
+
+def test_an_archive_whose_first_file_is_gone_is_none_that_is_begun(tmp_path: Path) -> None:
+    (tmp_path / "mesh").mkdir()
+    (tmp_path / "mesh" / "journal").write_text("records", encoding="utf-8")
+    with pytest.raises(ArchiveError, match=r"mesh: not an archive: the folder holds journal, expected"):
+        open_or_begin(tmp_path, plan())
 
 
 def written(folder: Path, **texts: str) -> list[Path]:
@@ -118,6 +143,7 @@ class Writer:
         self.folder, self.loose_attempts, self.attempts_with_data, self.size = folder, loose, attempts, size
         self.merged = self.parts = 0
         self.part_begun_at = datetime(2027, 1, 30, 12, tzinfo=UTC)
+        self.monitor_files = SimpleNamespace(merge=lambda: None)
 
     def begin_part(self) -> None:
         self.parts += 1

@@ -104,6 +104,7 @@ def serve(
     monkeypatch: pytest.MonkeyPatch,
     meanwhile: Callable[[Campaigns, Supervisor], Any],
     mishaps: dict[str, list[BaseException | None]] | None = None,
+    ran_well_s: float = 60.0,
 ) -> tuple[Campaigns, list[str]]:
     """Run a service of two plans until `meanwhile` is over; what its campaigns did, and what was told."""
     plans = tmp_path / "plans"
@@ -115,14 +116,14 @@ def serve(
         campaigns = Campaigns()
         campaigns.mishaps = mishaps or {}
         monkeypatch.setattr(supervisor, "run_campaign", campaigns.run)
-        settings = Settings([plans], tmp_path / "archives", 0, first_pause_s=0.01)
+        what = Settings([plans], tmp_path / "archives", 0, first_pause_s=0.01, ran_well_s=ran_well_s)
 
         def tell(name: str, words: str) -> None:
             campaigns.told.append(f"{name}: {words}")
             campaigns.said.set()
 
         deaf = nullcontext[EventListener](lambda _: None)
-        service = Supervisor(settings, tell, lambda _plan, _folder: deaf, FakeNotifier(campaigns))
+        service = Supervisor(what, tell, lambda _plan, _folder: deaf, FakeNotifier(campaigns))
         running = asyncio.create_task(service.run(load_plans([plans])), name="service")
         await meanwhile(campaigns, service)
         running.cancel()
@@ -147,6 +148,30 @@ def test_a_campaign_that_fails_is_tried_again_and_the_other_goes_on(
     assert [words for words in told if "tried again" in words] == [
         "one: host one1: away\nit is tried again in 0.01 s",
         "one: the disk is gone\nit is tried again in 0.02 s",
+    ]
+
+
+def test_pauses_between_tries_begin_anew_after_a_campaign_ran_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def meanwhile(campaigns: Campaigns, _: Supervisor) -> None:
+        begin, ends = campaigns.run, iter(["cannot begin", "cannot begin", "runs", "cannot begin"])
+
+        async def run(*words: Any, events: Any, **more: Any) -> None:
+            end = next(ends, None) if words[2].folder.name == "one" else None
+            if end is None:
+                return await begin(*words, events=events, **more)
+            if end == "runs":
+                events(CampaignStarted(None, 0, None))
+                await asyncio.sleep(0.2)
+            raise OSError(end)
+
+        monkeypatch.setattr(supervisor, "run_campaign", run)
+        await campaigns.until(lambda: "one" in campaigns.begun)
+
+    _, told = serve(tmp_path, monkeypatch, meanwhile, ran_well_s=0.2)
+    assert [words.split("\n")[1] for words in told if "tried again" in words] == [
+        f"it is tried again in {pause_s} s" for pause_s in (0.01, 0.02, 0.01, 0.02)
     ]
 
 

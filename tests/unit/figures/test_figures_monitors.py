@@ -34,7 +34,10 @@ def told(*values: int | str) -> MonitorFacts:
             Poll("core", BEGAN_US + 10_000_000 * at, 0, silent=one)
             if isinstance(one, str)
             else Poll(
-                "core", BEGAN_US + 10_000_000 * at, 0, (("", "uptime_cs", at), ("et0", "out_bytes", one))
+                "core",
+                BEGAN_US + 10_000_000 * at,
+                0,
+                (("", "uptime_cs", 1000 * at), ("et0", "out_bytes", one)),
             )
             for at, one in enumerate(values)
         ]
@@ -77,7 +80,7 @@ def test_load_is_a_share_of_all_processors() -> None:
     rows = trials([80e6, 70e6])
     polls = [
         Poll("core", BEGAN_US + 10_000_000 * at, 0,
-             (("", "uptime_cs", at), ("cpu", "cpu_busy", 25 * at), ("cpu", "cpu_total", 100 * at)))
+             (("", "uptime_cs", 1000 * at), ("cpu", "cpu_busy", 25 * at), ("cpu", "cpu_total", 100 * at)))
         for at in range(4)
     ]  # fmt: skip
     known = MonitorFacts(facts([]).monitors, monitors_table(polls))

@@ -1,5 +1,6 @@
 """From polls to courses over time: what a counter rose between two polls, gaps where nobody can know."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,8 +21,10 @@ Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 _CS_US = 10_000
 _CLOCKS_DIFFER = 0.01
 """The share by which the clock of whoever counts may be slow or fast."""
-_ANSWERED_LATE_CS = 1_000
-"""The seconds that an answer may take, and by which the controller's clock may be set."""
+_JITTER_CS = 10.0
+"""By which times differ beside the time that answers took, however near to each other polls are."""
+_TICK_MAX_CS = 100
+"""Agents may count their uptime in whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,16 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
+class _UpTimes:
+    """How long whoever counts had been running at each poll."""
+
+    at: Mapping[int, tuple[int, int]]
+    """Its uptime in cs, and how long the answer took in µs, by the time of the poll."""
+    tick_cs: int
+    """In what steps the uptime is counted, as far as it tells."""
+
+
+@dataclass(frozen=True, slots=True)
 class Silence:
     """Polls in a row that gave nothing."""
 
@@ -69,12 +82,12 @@ def courses(table: pa.Table) -> dict[Key, Course]:
     Returns:
         No stretch goes over a poll that gave nothing, a restart of whoever counts (its uptime went back, or
         grew by less than the time between the polls), a discontinuity of an interface or a step of the
-        controller's clock (the uptime grew by more: polls of before and after lie between each other): then
-        nobody knows what was counted, and there is a gap, no spike.
+        controller's clock (the uptime grew by more or by less; polls of before and after may lie between each
+        other): then nobody knows what was counted in which time, and there is a gap, no spike.
     """
     found: dict[Key, Course] = {}
     for monitor, rows in _by(table, "monitor").items():
-        up_times = _series(rows, "", UP_TIME)
+        up_times = _up_times(rows)
         silent_us = np.sort(rows.filter(pc.equal(rows["counter"], SILENT))["at_us"].to_numpy())
         for name, of_object in _by(rows, "object").items():
             anew = _series(of_object, name, DISCONTINUITY)
@@ -126,7 +139,7 @@ def _close(found: dict[str, list[Silence]], monitor: str, silence: Silence | Non
 def _course(
     series: Mapping[int, int],
     bits: int,
-    up_times: Mapping[int, int],
+    up_times: _UpTimes,
     anew: Mapping[int, int],
     silent_us: Integers,
 ) -> Course:
@@ -145,13 +158,24 @@ def _course(
     return Course(begins, ends, np.array(columns[2], dtype=np.float64))
 
 
-def _is_torn(before_us: int, after_us: int, up_times: Mapping[int, int]) -> bool:
-    """Whether whoever counts began anew between two polls, or our clock was set, as its uptime (cs) says."""
-    before_cs, after_cs = up_times.get(before_us), up_times.get(after_us)
-    if before_cs is None or after_cs is None:
-        return before_cs is not None
+def _is_torn(before_us: int, after_us: int, up_times: _UpTimes) -> bool:
+    """Whether whoever counts began anew between two polls, or our clock was set, as its uptime says."""
+    before, after = up_times.at.get(before_us), up_times.at.get(after_us)
+    if before is None or after is None:
+        return before is not None
+    (before_cs, before_took_us), (after_cs, after_took_us) = before, after
     apart_cs = (after_us - before_us) / _CS_US
-    return abs(after_cs - before_cs - apart_cs) > apart_cs * _CLOCKS_DIFFER + _ANSWERED_LATE_CS
+    # The values are of any moment of an answer, whose middle is the time of the poll.
+    answering_cs = (before_took_us + after_took_us) / 2 / _CS_US
+    allowed_cs = apart_cs * _CLOCKS_DIFFER + answering_cs + _JITTER_CS + up_times.tick_cs
+    return abs(after_cs - before_cs - apart_cs) > allowed_cs
+
+
+def _up_times(rows: pa.Table) -> _UpTimes:
+    own = rows.filter(pc.and_(pc.equal(rows["object"], ""), pc.equal(rows["counter"], UP_TIME)))
+    columns = zip(*(own[name].to_pylist() for name in ("at_us", "value", "took_us")), strict=True)
+    known = {at_us: (value, took_us) for at_us, value, took_us in columns if value is not None}
+    return _UpTimes(known, min(_TICK_MAX_CS, math.gcd(*(up_cs for up_cs, _ in known.values()))))
 
 
 def _series(rows: pa.Table, name: str, counter: str) -> dict[int, int]:

@@ -88,8 +88,8 @@ def test_background_traffic_of_the_plan_is_not_taken_for_others() -> None:
 @pytest.mark.parametrize(
     ("up_cs", "rises"),
     [
-        (600_000, [45e9]), (596_000, [45e9]), (604_000, [45e9]), (300_000, []), (100, []), (605_000, []),
-        (None, [45e9]),
+        (600_001, [45e9]), (596_501, [45e9]), (603_501, [45e9]), (300_001, []), (101, []), (603_701, []),
+        (596_301, []), (None, [45e9]),
     ],
 )  # fmt: skip
 def test_a_restart_between_rare_polls_leaves_a_gap(up_cs: int | None, rises: list[float]) -> None:
@@ -103,20 +103,40 @@ def test_a_restart_between_rare_polls_leaves_a_gap(up_cs: int | None, rises: lis
     assert list(course.rises) == rises
 
 
-@pytest.mark.parametrize("back_s", [300.0, 303.0, 3600.0])
-def test_polls_of_before_and_after_a_clock_was_set_back_give_gaps_and_no_spikes(back_s: float) -> None:
-    """A router that counts 1 MB each second is asked each 10 s; the controller's clock is set back."""
+@pytest.mark.parametrize("tick_cs", [1, 100])
+@pytest.mark.parametrize("back_s", [-9.0, -3.0, 0.0, 3.0, 5.0, 9.0, 11.0, 300.0, 303.0, 3600.0])
+def test_polls_of_before_and_after_a_clock_was_set_give_gaps_and_no_spikes(
+    back_s: float, tick_cs: int
+) -> None:
+    """A router that counts 1 MB each second is asked each 10 s; the controller's clock is set."""
     begun_s = STARTED_AT.timestamp()
     polls = []
     for at_s in range(0, 2000, 10):
         shown_s = begun_s + at_s - back_s * (at_s >= 1000)
-        values = (("", "uptime_cs", 100 * at_s + 50_000), ("et0", "in_bytes", at_s * 10**6))
+        up_cs = (100 * at_s + 50_001) // tick_cs * tick_cs
+        values = (("", "uptime_cs", up_cs), ("et0", "in_bytes", at_s * 10**6))
         polls.append(Poll("core", round(shown_s * 1e6), 2000, values))
     course = courses(facts(polls).table)["core", "et0", "in_bytes"]
     lengths_s = (course.ends_us - course.begins_us) / 1e6
     assert len(course.rises) > 100
-    assert np.all(np.abs(course.rises / 1e6 - lengths_s) <= 11)
+    assert len(course.rises) == 199 or back_s
+    assert np.all(np.abs(course.rises / 1e6 / lengths_s - 1) <= 0.05)
     assert np.all(np.diff(course.begins_us) > 0)
+
+
+@pytest.mark.parametrize(("took_s", "tick_cs"), [(1.0, 1), (0.0, 100), (4.0, 100)])
+def test_late_answers_and_uptimes_in_whole_seconds_leave_no_gaps(took_s: float, tick_cs: int) -> None:
+    """Values are of any moment of an answer, and polls begin when they can."""
+    generator = np.random.default_rng(17)
+    polls = []
+    for at_s in range(0, 2000, 10):
+        begun_s, moment_s, own_s = at_s + generator.uniform(0, 0.05), *generator.uniform(0, took_s, 2)
+        took_us = round(max(moment_s, own_s) * 1e6)
+        up_cs = int(100 * (begun_s + moment_s) + 50_001) // tick_cs * tick_cs
+        values = (("", "uptime_cs", up_cs), ("et0", "in_bytes", at_s * 10**6))
+        at_us = round((STARTED_AT.timestamp() + begun_s) * 1e6) + took_us // 2
+        polls.append(Poll("core", at_us, took_us, values))
+    assert len(courses(facts(polls).table)["core", "et0", "in_bytes"].rises) == 199
 
 
 @pytest.mark.parametrize("stale_s", [0.0, 5.0])
