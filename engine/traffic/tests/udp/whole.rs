@@ -53,6 +53,16 @@ fn what_one_thread_costs_is_told_once() {
     assert!(source.report.flows[1..].iter().all(|flow| flow.cpu == wire::CpuTime::default()));
 }
 
+/// 16 000 datagrams a second: the pacer spins until nearly each of them is due.
+#[test]
+fn what_a_pacer_spins_away_is_no_cost_of_sending() {
+    let settings = UdpSettings { duration_us: 1_000_000, rate_bps: Some(128_000_000), ..settings(1) };
+    let (source, _) = run("127.0.0.1", Role::Sink, &settings);
+    let flow = &source.report.flows[0];
+    let each_us = flow.cpu.user_us / flow.udp.unwrap().datagrams.max(1);
+    assert!(each_us < 15, "{each_us} us of user time for each, {:?}", flow.cpu);
+}
+
 #[test]
 fn what_was_asked_for_is_granted_or_said() {
     let (source, sink) = meet("127.0.0.1", Role::Sink, &UdpSettings { length_bytes: 60_000, ..settings(1) });
