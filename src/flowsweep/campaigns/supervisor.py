@@ -59,6 +59,7 @@ class Supervisor:
         told: Is told what a person should know.
         listening: Has somebody listen to a campaign's events while a block runs: given its plan and archive.
         notifier: The service manager.
+        in_vain: Hears of the plan of a campaign that could not begin, or failed, and is tried again.
     """
 
     def __init__(
@@ -67,11 +68,14 @@ class Supervisor:
         told: Told,
         listening: Listening,
         notifier: Notifier,
+        *,
+        in_vain: Callable[[Plan], None] = lambda _plan: None,
     ) -> None:
         self._settings = settings
         self._told = told
         self._listening = listening
         self._notifier = notifier
+        self._in_vain = in_vain
         self._plans: dict[Path, Plan] = {}
         self._tasks: dict[Path, asyncio.Task[None]] = {}
         self._settled: set[Path] = set()
@@ -141,6 +145,7 @@ class Supervisor:
                 if task is not None and task.cancelling():
                     # What it failed at was the last thing to be written.
                     raise asyncio.CancelledError from error
+                self._in_vain(plan)
             else:
                 self._told(name, "the campaign is over")
                 return

@@ -37,9 +37,6 @@ def alarms_watched(
     plan: Plan,
     archive: Path,
     shown: EventListener,
-    *,
-    before: Sequence[Path] = (),
-    to_the_end: bool = True,
 ) -> Iterator[EventListener]:
     """Listen to a campaign's events for its alarms while the block runs, and show them as before.
 
@@ -50,41 +47,45 @@ def alarms_watched(
         plan: Of the campaign.
         archive: Its folder.
         shown: Hears of all events.
-        before: Archives of this plan before it changed: their alarms are told as over, until that is known.
-        to_the_end: Whether a last look is waited for when the block is over; else the next run takes it.
     """
-    if plan.alarms is None or not plan.alarms.targets:
+    if (watch := watch_of(plan, archive)) is None:
         yield shown
         return
-    command = [sys.executable, "-P", "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin"]
-    of_before = [[*command, "--left", str(each)] for each in before]
-    watch = AlarmsWatch([*of_before, [*command, str(archive)]], plan.alarms.model_dump_json().encode())
-
-    told: str | None = None
     has_begun = False
-
-    def tell() -> None:
-        nonlocal told
-        before, told = told, None
-        if (trouble := watch.trouble) is not None:
-            told = f"alarms: {trouble}; flowsweep alarms {quote(watch.troubled[-1])} says more"
-            if told != before:
-                say(told, err=True)
 
     def both(event: CampaignEvent) -> None:
         nonlocal has_begun
         has_begun = has_begun or isinstance(event, TrialFinished | SweepMissed | Waiting)
         shown(event)
         watch(event)
-        tell()
+        watch.tell()
 
     try:
         yield both
         has_begun = True
     finally:
-        if to_the_end and has_begun:
+        if has_begun:
             watch.end()
-            tell()
+            watch.tell()
+
+
+def watch_of(
+    plan: Plan, archive: Path, before: Sequence[Path] = (), clock: Callable[[], float] = time.monotonic
+) -> "AlarmsWatch | None":
+    """What has a campaign's alarms looked at; None where its plan tells nobody.
+
+    Args:
+        plan: Of the campaign.
+        archive: Its folder.
+        before: Archives of this plan before it changed: their alarms are told as over, until that is known.
+        clock: In seconds.
+    """
+    if plan.alarms is None or not plan.alarms.targets:
+        return None
+    command = [sys.executable, "-P", "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin"]
+    of_before = [[*command, "--left", str(each)] for each in before]
+    commands = [*of_before, [*command, str(archive)]]
+    return AlarmsWatch(commands, plan.alarms.model_dump_json().encode(), clock)
 
 
 class AlarmsWatch:
@@ -116,6 +117,8 @@ class AlarmsWatch:
         """By command."""
         self._in_vain: Counter[tuple[str, ...]] = Counter()
         """Looks of a command that came to nothing since one did not."""
+        self._told: str | None = None
+        """What a person was told last, if there is trouble still."""
 
     @property
     def trouble(self) -> str | None:
@@ -126,6 +129,23 @@ class AlarmsWatch:
     def troubled(self) -> tuple[str, ...]:
         """The command that `trouble` is of; empty where there is none."""
         return next(iter(self._troubles), ())
+
+    def tell(self) -> None:
+        """Tell a person of trouble, once as long as it stays the same."""
+        before, self._told = self._told, None
+        if (trouble := self.trouble) is not None:
+            self._told = f"alarms: {trouble}; flowsweep alarms {quote(self.troubled[-1])} says more"
+            if self._told != before:
+                say(self._told, err=True)
+
+    def in_vain(self) -> None:
+        """Take into account that the campaign could not begin, or failed, and is tried again later.
+
+        Then there are no events, and a path may fall silent all the same.
+        """
+        self._settle()
+        if self._clock() - self._looked_s >= _LOOK_EVERY_S:
+            self._begin()
 
     def __call__(self, event: CampaignEvent) -> None:
         """Take an event into account."""
