@@ -28,6 +28,7 @@ _NICE = ("nice", "-n", "10")
 _DEADLINE_S = 900.0
 _LOOKS_IN_VAIN = 6
 """One after the other, at an archive that was left: then it is not looked at any more."""
+_LOOK = (sys.executable, "-P", "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin")
 _AT_END_S = 120.0
 """For the last look, when the campaign is over."""
 
@@ -82,10 +83,18 @@ def watch_of(
     """
     if plan.alarms is None or not plan.alarms.targets:
         return None
-    command = [sys.executable, "-P", "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin"]
-    of_before = [[*command, "--left", str(each)] for each in before]
-    commands = [*of_before, [*command, str(archive)]]
-    return AlarmsWatch(commands, plan.alarms.model_dump_json().encode(), clock)
+    of_before = [[*_LOOK, "--left", str(each)] for each in before]
+    return AlarmsWatch([*of_before, [*_LOOK, str(archive)]], plan.alarms.model_dump_json().encode(), clock)
+
+
+def watch_of_left(
+    plan: Plan, left: Sequence[Path], clock: Callable[[], float] = time.monotonic
+) -> "AlarmsWatch | None":
+    """What has alarms of archives of a plan told as over that is measured no more; None as above."""
+    if plan.alarms is None or not plan.alarms.targets:
+        return None
+    commands = [[*_LOOK, "--left", str(each)] for each in left]
+    return AlarmsWatch(commands, plan.alarms.model_dump_json().encode(), clock, all_left=True)
 
 
 class AlarmsWatch:
@@ -96,12 +105,20 @@ class AlarmsWatch:
             came to nothing `_LOOKS_IN_VAIN` times. What each looks at is its last argument.
         given: On its standard input.
         clock: In seconds.
+        all_left: Whether the last command is as the others.
     """
 
     def __init__(
-        self, commands: Sequence[list[str]], given: bytes, clock: Callable[[], float] = time.monotonic
+        self,
+        commands: Sequence[list[str]],
+        given: bytes,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        all_left: bool = False,
     ) -> None:
         self._commands = list(commands)
+        self._lasting = None if all_left else self._commands[-1]
+        """What is looked at as long as there is somebody who looks."""
         self._round: list[list[str]] = []
         """What still has its turn before all have theirs again."""
         self._looking: list[str] = []
@@ -119,6 +136,11 @@ class AlarmsWatch:
         """Looks of a command that came to nothing since one did not."""
         self._told: str | None = None
         """What a person was told last, if there is trouble still."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing to look at any more."""
+        return not self._commands and self._running is None
 
     @property
     def trouble(self) -> str | None:
@@ -181,7 +203,7 @@ class AlarmsWatch:
 
     def _begin(self, *, hurried: bool = False) -> None:
         """Take a look; `hurried`: nothing is measured any more."""
-        if self._running is not None:
+        if self._running is not None or not self._commands:
             return
         before = () if hurried or shutil.which(_NICE[0]) is None else _NICE
         self._begun_s = self._looked_s = self._clock()
@@ -225,7 +247,7 @@ class AlarmsWatch:
         else:
             self._troubles.pop((*self._looking,), None)
             self._in_vain.pop((*self._looking,), None)
-            if running.returncode == 0 and self._looking is not self._commands[-1]:
+            if running.returncode == 0 and self._looking is not self._lasting:
                 self._commands.remove(self._looking)
         self._running, self._took_s = None, took_s
 
@@ -234,6 +256,6 @@ class AlarmsWatch:
         command = (*self._looking,)
         self._in_vain[command] += 1
         self._troubles[command] = why
-        if self._in_vain[command] >= _LOOKS_IN_VAIN and self._looking is not self._commands[-1]:
+        if self._in_vain[command] >= _LOOKS_IN_VAIN and self._looking is not self._lasting:
             self._commands.remove(self._looking)
             self._troubles[command] = f"{why}, {_LOOKS_IN_VAIN} times: no further one is taken"

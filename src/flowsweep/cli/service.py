@@ -59,7 +59,7 @@ def service(
     def listening(plan: Plan, folder: Path) -> AbstractContextManager[EventListener]:
         return live_told(folder, alarms.watched(plan, folder, partial(_show, plan.campaign.name)))
 
-    supervisor = Supervisor(settings, _tell, listening, Notifier(), in_vain=alarms.in_vain)
+    supervisor = Supervisor(settings, _tell, listening, Notifier(), in_vain=alarms.in_vain, left=alarms.left)
     asyncio.run(_until_ended(supervisor, known))
 
 

@@ -5,6 +5,7 @@ import json
 from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,6 +24,9 @@ from flowsweep.run.events import EventListener, Waiting
 from flowsweep.schedule import Occasion
 
 pytestmark = pytest.mark.whole
+
+
+WAITS = Waiting(Occasion("s", 1, 0, 0), 1000 * SECOND_NS)
 
 
 def telling(into: Path) -> Plan:
@@ -94,7 +98,7 @@ def test_a_campaign_is_watched_from_try_to_try_until_its_plan_or_archive_is_anot
     first = nightly_archive(tmp_path / "watched", plan, [1.0], timedelta(days=9))
     heard: list[object] = []
     for _ in range(2):
-        alarms.watched(plan, first, heard.append)(Waiting(Occasion("s", 1, 0, 0), SECOND_NS))
+        alarms.watched(plan, first, heard.append)(WAITS)
         alarms.in_vain(plan)
     assert (made, len(heard)) == ([("watched", [])], 2)
     nightly_archive(tmp_path / "watched-2", plan, [1.0], timedelta(days=9))
@@ -107,8 +111,47 @@ def test_a_campaign_is_watched_from_try_to_try_until_its_plan_or_archive_is_anot
 def test_what_tells_nobody_is_not_watched(tmp_path: Path) -> None:
     nightly_archive(tmp_path / "watched", plan_of(), [1.0], timedelta(days=9))
     alarms = AlarmsOfService(tmp_path)
-
-    def shown(_event: object) -> None: ...
-
     alarms.in_vain(plan_of())
-    assert alarms.watched(plan_of(), tmp_path / "watched", shown) is shown
+    alarms.left(plan_of())
+    heard: list[object] = []
+    alarms.watched(plan_of(), tmp_path / "watched", heard.append)(WAITS)
+    assert heard == [WAITS]
+
+
+def test_alarms_of_a_plan_that_is_gone_are_told_as_over_while_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[list[str]] = []
+    codes = iter([1, 0])
+
+    def look(watch: AlarmsWatch) -> None:
+        """In place of a process: the first delivers nothing yet."""
+        if watch._commands:
+            watch._looking = watch._commands[0]
+            looked.append(watch._looking[-2:])
+            watch._running = SimpleNamespace(poll=lambda: 0, returncode=next(codes))  # type: ignore[assignment]
+
+    monkeypatch.setattr(AlarmsWatch, "_begin", look)
+    now_s = [0.0]
+    plan, silent = telling(tmp_path / "told"), plan_of()
+    other = silent.model_copy(update={"campaign": silent.campaign.model_copy(update={"name": "other"})})
+    archive = nightly_archive(tmp_path / "watched", plan, [1.0, 1.0], timedelta(days=9))
+    alarms = AlarmsOfService(tmp_path, lambda: now_s[0])
+    hear = alarms.watched(other, tmp_path / "other", lambda _: None)
+    alarms.left(plan)
+    for _ in range(4):
+        now_s[0] += 1000.0
+        hear(WAITS)
+    assert looked == [["--left", str(archive)]] * 2
+    assert alarms._left == {}
+
+
+def test_a_plan_that_is_back_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AlarmsWatch, "_begin", lambda _: None)
+    plan = telling(tmp_path / "told")
+    archive = nightly_archive(tmp_path / "watched", plan, [1.0], timedelta(days=9))
+    alarms = AlarmsOfService(tmp_path)
+    alarms.left(plan)
+    assert list(alarms._left) == ["watched"]
+    alarms.watched(plan, archive, lambda _: None)
+    assert alarms._left == {}
