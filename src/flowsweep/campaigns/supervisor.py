@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from flowsweep.archive import ArchiveWriter
-from flowsweep.campaigns.folders import open_or_begin
+from flowsweep.campaigns.folders import folder_name, open_or_begin
 from flowsweep.campaigns.housekeeping import Housekeeping, return_freed_memory
 from flowsweep.campaigns.monitored import with_monitors
 from flowsweep.campaigns.notify import Notifier
@@ -61,6 +61,8 @@ class Supervisor:
         told: Is told what a person should know.
         listening: Has somebody listen to a campaign's events while a block runs: given its plan and archive.
         notifier: The service manager.
+        in_vain: Hears of the plan of a campaign that could not begin, or failed, and is tried again.
+        left: Hears of a plan that is gone, or was until its campaign had another name.
     """
 
     def __init__(
@@ -69,11 +71,16 @@ class Supervisor:
         told: Told,
         listening: Listening,
         notifier: Notifier,
+        *,
+        in_vain: Callable[[Plan], None] = lambda _plan: None,
+        left: Callable[[Plan], None] = lambda _plan: None,
     ) -> None:
         self._settings = settings
         self._told = told
         self._listening = listening
         self._notifier = notifier
+        self._in_vain = in_vain
+        self._left = left
         self._plans: dict[Path, Plan] = {}
         self._tasks: dict[Path, asyncio.Task[None]] = {}
         self._settled: set[Path] = set()
@@ -115,11 +122,14 @@ class Supervisor:
         except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, what runs goes on
             self._told("plans", f"{in_words(error)}\nall of them go on as they were")
         else:
+            folders = {folder_name(plan) for plan in plans.values()}
             for file in [file for file, plan in self._plans.items() if has_changed(plan, plans.get(file))]:
                 await _ended(self._tasks.pop(file))
                 gone = self._plans.pop(file)
                 if file not in plans:
                     self._told(gone.campaign.name, f"{file} is gone: ended")
+                if folder_name(gone) not in folders:
+                    self._left(gone)
             for file in [file for file in plans if file not in self._plans]:
                 self._plans[file] = plans[file]
                 self._begin(file)
@@ -145,6 +155,7 @@ class Supervisor:
                 if task is not None and task.cancelling():
                     # What it failed at was the last thing to be written.
                     raise asyncio.CancelledError from error
+                self._in_vain(plan)
             else:
                 self._told(name, "the campaign is over")
                 return

@@ -14,7 +14,9 @@ from flowsweep.run.timetable import Timetable
 def recorded(writer: ArchiveWriter) -> ResumeState:
     """What ran when it was due, whatever came of it: its time is over."""
     learned = {name: trial.learned for name, trial in writer.done.items() if trial.learned is not None}
-    return ResumeState(done=frozenset(writer.done), attempts=writer.attempts, learned=learned)
+    return ResumeState(
+        done=frozenset(writer.done), attempts=writer.attempts, learned=learned, ran_before=writer.part > 1
+    )
 
 
 def timetable(

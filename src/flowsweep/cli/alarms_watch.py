@@ -28,6 +28,7 @@ _NICE = ("nice", "-n", "10")
 _DEADLINE_S = 900.0
 _LOOKS_IN_VAIN = 6
 """One after the other, at an archive that was left: then it is not looked at any more."""
+_LOOK = (sys.executable, "-P", "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin")
 _AT_END_S = 120.0
 """For the last look, when the campaign is over."""
 
@@ -37,9 +38,6 @@ def alarms_watched(
     plan: Plan,
     archive: Path,
     shown: EventListener,
-    *,
-    before: Sequence[Path] = (),
-    to_the_end: bool = True,
 ) -> Iterator[EventListener]:
     """Listen to a campaign's events for its alarms while the block runs, and show them as before.
 
@@ -50,41 +48,53 @@ def alarms_watched(
         plan: Of the campaign.
         archive: Its folder.
         shown: Hears of all events.
-        before: Archives of this plan before it changed: their alarms are told as over, until that is known.
-        to_the_end: Whether a last look is waited for when the block is over; else the next run takes it.
     """
-    if plan.alarms is None or not plan.alarms.targets:
+    if (watch := watch_of(plan, archive)) is None:
         yield shown
         return
-    command = [sys.executable, "-P", "-m", "flowsweep", "alarms", "--deliver", "--targets-from-stdin"]
-    of_before = [[*command, "--left", str(each)] for each in before]
-    watch = AlarmsWatch([*of_before, [*command, str(archive)]], plan.alarms.model_dump_json().encode())
-
-    told: str | None = None
     has_begun = False
-
-    def tell() -> None:
-        nonlocal told
-        before, told = told, None
-        if (trouble := watch.trouble) is not None:
-            told = f"alarms: {trouble}; flowsweep alarms {quote(watch.troubled[-1])} says more"
-            if told != before:
-                say(told, err=True)
 
     def both(event: CampaignEvent) -> None:
         nonlocal has_begun
         has_begun = has_begun or isinstance(event, TrialFinished | SweepMissed | Waiting)
         shown(event)
         watch(event)
-        tell()
+        watch.tell()
 
     try:
         yield both
         has_begun = True
     finally:
-        if to_the_end and has_begun:
+        if has_begun:
             watch.end()
-            tell()
+            watch.tell()
+
+
+def watch_of(
+    plan: Plan, archive: Path, before: Sequence[Path] = (), clock: Callable[[], float] = time.monotonic
+) -> "AlarmsWatch | None":
+    """What has a campaign's alarms looked at; None where its plan tells nobody.
+
+    Args:
+        plan: Of the campaign.
+        archive: Its folder.
+        before: Archives of this plan before it changed: their alarms are told as over, until that is known.
+        clock: In seconds.
+    """
+    if plan.alarms is None or not plan.alarms.targets:
+        return None
+    of_before = [[*_LOOK, "--left", str(each)] for each in before]
+    return AlarmsWatch([*of_before, [*_LOOK, str(archive)]], plan.alarms.model_dump_json().encode(), clock)
+
+
+def watch_of_left(
+    plan: Plan, left: Sequence[Path], clock: Callable[[], float] = time.monotonic
+) -> "AlarmsWatch | None":
+    """What has alarms of archives of a plan told as over that is measured no more; None as above."""
+    if plan.alarms is None or not plan.alarms.targets:
+        return None
+    commands = [[*_LOOK, "--left", str(each)] for each in left]
+    return AlarmsWatch(commands, plan.alarms.model_dump_json().encode(), clock, all_left=True)
 
 
 class AlarmsWatch:
@@ -95,12 +105,20 @@ class AlarmsWatch:
             came to nothing `_LOOKS_IN_VAIN` times. What each looks at is its last argument.
         given: On its standard input.
         clock: In seconds.
+        all_left: Whether the last command is as the others.
     """
 
     def __init__(
-        self, commands: Sequence[list[str]], given: bytes, clock: Callable[[], float] = time.monotonic
+        self,
+        commands: Sequence[list[str]],
+        given: bytes,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        all_left: bool = False,
     ) -> None:
         self._commands = list(commands)
+        self._lasting = None if all_left else self._commands[-1]
+        """What is looked at as long as there is somebody who looks."""
         self._round: list[list[str]] = []
         """What still has its turn before all have theirs again."""
         self._looking: list[str] = []
@@ -116,6 +134,13 @@ class AlarmsWatch:
         """By command."""
         self._in_vain: Counter[tuple[str, ...]] = Counter()
         """Looks of a command that came to nothing since one did not."""
+        self._told: str | None = None
+        """What a person was told last, if there is trouble still."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing to look at any more."""
+        return not self._commands and self._running is None
 
     @property
     def trouble(self) -> str | None:
@@ -126,6 +151,23 @@ class AlarmsWatch:
     def troubled(self) -> tuple[str, ...]:
         """The command that `trouble` is of; empty where there is none."""
         return next(iter(self._troubles), ())
+
+    def tell(self) -> None:
+        """Tell a person of trouble, once as long as it stays the same."""
+        before, self._told = self._told, None
+        if (trouble := self.trouble) is not None:
+            self._told = f"alarms: {trouble}; flowsweep alarms {quote(self.troubled[-1])} says more"
+            if self._told != before:
+                say(self._told, err=True)
+
+    def in_vain(self) -> None:
+        """Take into account that the campaign could not begin, or failed, and is tried again later.
+
+        Then there are no events, and a path may fall silent all the same.
+        """
+        self._settle()
+        if self._clock() - self._looked_s >= _LOOK_EVERY_S:
+            self._begin()
 
     def __call__(self, event: CampaignEvent) -> None:
         """Take an event into account."""
@@ -161,7 +203,7 @@ class AlarmsWatch:
 
     def _begin(self, *, hurried: bool = False) -> None:
         """Take a look; `hurried`: nothing is measured any more."""
-        if self._running is not None:
+        if self._running is not None or not self._commands:
             return
         before = () if hurried or shutil.which(_NICE[0]) is None else _NICE
         self._begun_s = self._looked_s = self._clock()
@@ -205,7 +247,7 @@ class AlarmsWatch:
         else:
             self._troubles.pop((*self._looking,), None)
             self._in_vain.pop((*self._looking,), None)
-            if running.returncode == 0 and self._looking is not self._commands[-1]:
+            if running.returncode == 0 and self._looking is not self._lasting:
                 self._commands.remove(self._looking)
         self._running, self._took_s = None, took_s
 
@@ -214,6 +256,6 @@ class AlarmsWatch:
         command = (*self._looking,)
         self._in_vain[command] += 1
         self._troubles[command] = why
-        if self._in_vain[command] >= _LOOKS_IN_VAIN and self._looking is not self._commands[-1]:
+        if self._in_vain[command] >= _LOOKS_IN_VAIN and self._looking is not self._lasting:
             self._commands.remove(self._looking)
             self._troubles[command] = f"{why}, {_LOOKS_IN_VAIN} times: no further one is taken"

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.archive.campaign import open_folder, read_campaign
+from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
 from flowsweep.archive.notes import TEXT_MAX, Note, add_note, read_notes, shown_by_clocks
+from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.app import app
 from flowsweep.cli.terminal import say
 from flowsweep.errors import PlanError
@@ -35,7 +36,7 @@ def note(
 ) -> None:
     """Note what happened beside a campaign, such as a new kernel, at its time; or show all notes."""
     folder = open_folder(archive)
-    read_campaign(folder)
+    campaign = read_campaign(folder)
     if text is None and at is not None:
         raise PlanError("--at", ("found a time without TEXT, expected what happened then",))
     if text is None:
@@ -53,6 +54,15 @@ def note(
     made = Note(at=_moment(at), text=words)
     add_note(folder, made)
     say(f"{made.at:%Y-%m-%d %H:%M:%S} UTC  {made.text}")
+    _tell_if_left(archive, campaign, made)
+
+
+def _tell_if_left(archive: Path, campaign: Campaign, made: Note) -> None:
+    """Say where a campaign goes on whose archive was left before the moment of a note."""
+    there = goes_on_in(archive, campaign)
+    if there is not None and made.at >= read_campaign(open_folder(there)).created_at:
+        name = archive.resolve().name
+        say(f"{name}: goes on in {there.name}; this note is shown with {name} only", err=True)
 
 
 def _moment(text: str | None) -> datetime:

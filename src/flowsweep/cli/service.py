@@ -2,20 +2,18 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from flowsweep.alarms.told import is_end_untold
-from flowsweep.campaigns.folders import folders_before
 from flowsweep.campaigns.live import live_told
 from flowsweep.campaigns.notify import Notifier, hand_on_the_socket
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.campaigns.supervisor import Settings, Supervisor
-from flowsweep.cli.alarms_watch import alarms_watched
+from flowsweep.cli.alarms_of_service import AlarmsOfService
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import CODES_OF_SERVICE
 from flowsweep.cli.parts_over import retention_of
@@ -56,7 +54,13 @@ def service(
         hand_on_the_socket()
         enter_user_namespace_if_needed(named=[*plans, archive])
     settings = Settings(plans, archive, free_bytes_min, retention_of)
-    asyncio.run(_until_ended(Supervisor(settings, _tell, _listening, Notifier()), known))
+    alarms = AlarmsOfService(archive)
+
+    def listening(plan: Plan, folder: Path) -> AbstractContextManager[EventListener]:
+        return live_told(folder, alarms.watched(plan, folder, partial(_show, plan.campaign.name)))
+
+    supervisor = Supervisor(settings, _tell, listening, Notifier(), in_vain=alarms.in_vain, left=alarms.left)
+    asyncio.run(_until_ended(supervisor, known))
 
 
 async def _until_ended(supervisor: Supervisor, plans: dict[Path, Plan]) -> None:
@@ -89,22 +93,7 @@ def _tell(name: str, words: str) -> None:
         say(f"{name}: {line}", err=True)
 
 
-@contextmanager
-def _listening(plan: Plan, archive: Path) -> Iterator[EventListener]:
+def _show(name: str, event: CampaignEvent) -> None:
     """Say what goes wrong, and no more: a service runs for years, and its trials are in its archives."""
-
-    def show(event: CampaignEvent) -> None:
-        if (message := trouble(event)) is not None:
-            _tell(plan.campaign.name, message)
-
-    with (
-        alarms_watched(plan, archive, show, before=_left(plan, archive), to_the_end=False) as watched,
-        live_told(archive, watched) as listener,
-    ):
-        yield listener
-
-
-def _left(plan: Plan, archive: Path) -> list[Path]:
-    """Archives of which alarms may have to be told as over, since the plan changed: once or several times."""
-    before = folders_before(archive, plan)
-    return [folder for folder in before if folder == before[0] or is_end_untold(folder)]
+    if (message := trouble(event)) is not None:
+        _tell(name, message)

@@ -59,7 +59,7 @@ class Status:
     next_sweep: str | None
     next_due_at: str | None
     missed: int
-    """How often a sweep did not run when it was due, as far as that is recorded."""
+    """How often a sweep did not run when it was due, or not all of it, as far as that is recorded."""
     paths: list[PathStatus]
     goes_on_in: str | None = None
     """The archive beside it in which the campaign goes on, since the plan changed: nothing is due here."""
@@ -202,8 +202,10 @@ def _lines(found: Status, so_far: CampaignSoFar, now_ns: int) -> Iterator[str]:
             said += f"; the last trial was {path.last_status}"
         yield f"{way}: {said}{'; SILENT for longer than it should be' if path.silent else ''}"
     if found.missed:
-        yield f"missed: {counted(found.missed, 'time')}"
         recorded = so_far.totals.missed
+        in_part = sum(one.count for one in recorded if one.trials_run)
+        also = f", {in_part} of them in part" if in_part else ""
+        yield f"missed: {counted(found.missed, 'time')}{also}"
         for one in recorded[-_MISSED_SHOWN:]:
             yield f"  {missed_words(one)}"
         if len(recorded) > _MISSED_SHOWN:

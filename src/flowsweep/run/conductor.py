@@ -113,7 +113,7 @@ async def run_campaign(
         def enough(there: Collection[str]) -> bool:
             """Where something ran before: after a power cut a controller may be back before its hosts are."""
             some = any(set(trial.hosts) <= set(there) for slot in slots for trial in slot.trials)
-            return timetable is not None and (some or bool(resume.attempts))
+            return timetable is not None and (some or resume.has_run)
 
         for away in await sessions.open_all(enough=enough):
             events(SessionLost(away.host, away.reason))

@@ -13,9 +13,16 @@ class ResumeState:
     done: Collection[str] = frozenset()
     """Ids of the trials that need not run again."""
     attempts: Mapping[str, int] = field(default_factory=dict)
-    """How many attempts were begun, by trial id."""
+    """How many attempts were begun, by trial id; of a campaign with times only those of its newest part."""
     learned: Mapping[str, Learned] = field(default_factory=dict)
     """Of those that are done and steps of a search: what they gave, by trial id."""
+    ran_before: bool = False
+    """Whether attempts were begun that are not among these, in parts of the archive that are over."""
+
+    @property
+    def has_run(self) -> bool:
+        """Whether any attempt was begun."""
+        return self.ran_before or bool(self.attempts)
 
     def next_step(self, slot: Slot) -> tuple[int, Slot | None]:
         """How many steps of a slot are done, and what is to run in its place next; None if nothing is.

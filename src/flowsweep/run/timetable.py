@@ -39,7 +39,7 @@ class Timetable:
     idle: Callable[[int], None] = lambda _left_ns: None
     """Uses the time until something is due, so many nanoseconds; called in a thread, again and again."""
     refuses: Callable[[], str | None] = lambda: None
-    """Says why nothing may run now, if so."""
+    """Says why nothing may run now, if so; asked before each slot."""
     holds: Callable[[int], bool] = lambda _running: False
     """Says, while so many sweeps run, whether what is due waits, up to its latest moment, until `idle` had
     its time; called in a thread."""
@@ -234,11 +234,17 @@ class Timekeeper:
             await self._campaign.record(_missed([occasion], reason, self._run_before(occasion)))
             return
         trials = before = self._run_before(occasion)
+        refused: str | None = None
 
         def in_time(after_ns: int) -> bool:
+            nonlocal refused
             # Once some of it ran, the rest is wanted even if the clock is set back.
             late = self._hold_ups.last.unix_ns > occasion.latest_unix_ns + after_ns
-            return not late and (trials > before or self._hold_ups.last.unix_ns >= occasion.due_unix_ns)
+            if late or not (trials > before or self._hold_ups.last.unix_ns >= occasion.due_unix_ns):
+                return False
+            # What there was room for at the begin may have filled the disk.
+            refused = self._timetable.refuses()
+            return refused is None
 
         def begins(slot: Slot) -> None:
             nonlocal trials
@@ -247,10 +253,11 @@ class Timekeeper:
         watch = SlotWatch(in_time, begins, lambda: self._look(busy=True))
         if await self._campaign.run_slots(self._timetable.slots_of(occasion), watch):
             return
-        if trials == before:
+        if trials == before and refused is None:
             self._put_back(occasion)
         else:
-            await self._campaign.record(_missed([occasion], self._hold_ups.reason(occasion), trials))
+            reason = refused or self._hold_ups.reason(occasion)
+            await self._campaign.record(_missed([occasion], reason, trials))
 
     def _run_before(self, occasion: Occasion) -> int:
         """How many of its trials an earlier run of the program ran."""

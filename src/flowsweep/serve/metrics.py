@@ -97,7 +97,7 @@ class _Campaigns(Collector):
             labels=("campaign", "status"),
         )  # fmt: skip
         missed = CounterMetricFamily(
-            "flowsweep_slots_missed", "Times at which a sweep was due and did not run.",
+            "flowsweep_slots_missed", "Times at which a sweep was due and did not run, or not all of it.",
             labels=("campaign", "sweep"),
         )  # fmt: skip
         for one in self._measured:

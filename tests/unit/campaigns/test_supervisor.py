@@ -14,6 +14,7 @@ from flowsweep.campaigns.notify import Notifier
 from flowsweep.campaigns.plans import load_plans
 from flowsweep.campaigns.supervisor import Settings, Supervisor
 from flowsweep.errors import LaunchError
+from flowsweep.plan import Plan
 from flowsweep.run.events import CampaignStarted, EventListener
 
 PLAN = """
@@ -40,6 +41,8 @@ class Campaigns:
         self.changed = asyncio.Condition()
         self.told: list[str] = []
         self.notified: list[str] = []
+        self.left: list[str] = []
+        """Campaigns whose plans are gone, or have another name."""
         self.said = asyncio.Event()
         """Anything, to anybody."""
 
@@ -123,7 +126,11 @@ def serve(
             campaigns.said.set()
 
         deaf = nullcontext[EventListener](lambda _: None)
-        service = Supervisor(what, tell, lambda _plan, _folder: deaf, FakeNotifier(campaigns))
+
+        def leave(plan: Plan) -> None:
+            campaigns.left.append(plan.campaign.name)
+
+        service = Supervisor(what, tell, lambda _plan, _folder: deaf, FakeNotifier(campaigns), left=leave)
         running = asyncio.create_task(service.run(load_plans([plans])), name="service")
         await meanwhile(campaigns, service)
         running.cancel()
@@ -265,6 +272,29 @@ def test_only_the_plan_that_changed_begins_anew_and_one_that_is_gone_ends(
     assert sorted(campaigns.ended) == ["one", "one-2", "three", "two"]
     assert any("two.toml is gone: ended" in words for words in told)
     assert any("all of them go on as they were" in words for words in told)
+
+
+def test_a_campaign_is_left_if_its_plan_is_gone_or_its_name_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def meanwhile(campaigns: Campaigns, service: Supervisor) -> None:
+        plans = tmp_path / "plans"
+        await campaigns.until(lambda: len(campaigns.begun) == 2)
+        write(plans, "one", 1, "6s")
+        (plans / "two.toml").rename(plans / "moved.toml")
+        service.reload()
+        await campaigns.until(lambda: campaigns.begun.count("two") == 2 and "one-2" in campaigns.begun)
+        assert campaigns.left == [], "the names are the same"
+        renamed = (plans / "one.toml").read_text().replace('name = "one"', 'name = "uno"')
+        (plans / "one.toml").write_text(renamed)
+        service.reload()
+        await campaigns.until(lambda: "uno" in campaigns.begun)
+        assert campaigns.left == ["one"]
+        (plans / "moved.toml").unlink()
+        await campaigns.until_read_again(service)
+
+    campaigns, _ = serve(tmp_path, monkeypatch, meanwhile)
+    assert campaigns.left == ["one", "two"]
 
 
 def test_an_error_that_nobody_expected_ends_the_service(

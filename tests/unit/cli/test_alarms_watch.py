@@ -119,7 +119,7 @@ def test_the_archive_that_cannot_be_looked_at_is_named(
     monkeypatch.setattr(AlarmsWatch, "end", lambda _: None)
     monkeypatch.setattr(AlarmsWatch, "__call__", lambda *_: None)
     plan = plan_of('[alarms]\ncommand = ["true"]')
-    with alarms_watched(plan, now, lambda _: None, before=[left]) as events:
+    with alarms_watched(plan, now, lambda _: None) as events:
         events(finished())
         events(finished())
     said = f"alarms: a look at them ended with 2; flowsweep alarms {left} says more\n"

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from alarm_archives import nightly_archive, plan_of
+from flowsweep.archive.campaign import open_folder
+from flowsweep.archive.notes import read_notes
 from flowsweep.archive.writer import open_archive_for_writing
 from invoked import invoke
 
@@ -69,3 +71,17 @@ def test_what_is_measured_beside_it_is_not_its_campaign(base: Path) -> None:
     with open_archive_for_writing(base / "watched"):
         assert "SILENT" in said("status", base / "watched")
         assert "ON  silent" in said("alarms", base / "watched", code=1)
+
+
+def test_a_note_says_where_the_campaign_goes_on(base: Path) -> None:
+    def told(*more: str) -> str:
+        return CliRunner().invoke(app, ["note", str(base / "watched"), "new kernel", *more]).stderr
+
+    load(["note"])
+    assert told() == ""
+    nightly_archive(base / "watched-2", plan_of(), NEW, timedelta(hours=2))
+    assert told() == "watched: goes on in watched-2; this note is shown with watched only\n"
+    assert told("--at", "8d") == "", "it was not begun then"
+    with open_archive_for_writing(base / "watched"):
+        assert told() == ""
+    assert len(read_notes(open_folder(base / "watched"))) == 4

@@ -221,6 +221,17 @@ def test_status_says_what_is_silent_since_when_and_what_was_missed(tmp_path: Pat
     assert found["paths"][0]["silent"] is True
 
 
+def test_status_says_which_of_the_missed_times_are_missed_in_part(tmp_path: Path) -> None:
+    plan = plan_of(HOURLY)
+    begun = datetime.now(UTC) - timedelta(hours=5.9)
+    with archive_of(tmp_path / "a", plan, begun) as writer:
+        writer.missed(missed(plan, 2, 4, begun))
+        writer.missed(missed(plan, 5, 5, begun).model_copy(update={"trials_run": 2015}))
+    said = invoked("status", tmp_path / "a")
+    assert "missed: 4 times, 1 of them in part\n" in said
+    assert "UTC, after 2015 trials: asleep" in said
+
+
 def test_status_of_a_path_that_was_just_measured_is_not_silent(tmp_path: Path) -> None:
     plan, now = plan_of(HOURLY), datetime.now(UTC)
     with archive_of(tmp_path / "a", plan, now - timedelta(hours=2.01)) as writer:

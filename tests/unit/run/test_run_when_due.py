@@ -2,11 +2,15 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
+from flowsweep.archive import create_archive, open_archive_for_writing
+from flowsweep.campaigns.timed import recorded
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import LaunchError
 from flowsweep.run.clock import Reading
@@ -108,8 +112,22 @@ def test_what_was_missed_while_it_could_not_begin_says_so() -> None:
     assert [one.reason for one in missed] == ["the campaign could not begin (host b: no route to host)"]
 
 
-def test_a_campaign_that_is_gone_on_with_begins_without_hosts_that_are_away() -> None:
-    gone_on_with = ResumeState(attempts={"before": 1})
+def of_a_new_part(folder: Path) -> ResumeState:
+    """What is recorded where a new part of an archive was begun, and nothing ran since."""
+    with create_archive(folder, plan_json="{}", seed=1) as writer:
+        assert not recorded(writer).has_run
+        writer.started(make_trial().trial_id, 1, datetime(2026, 9, 21, tzinfo=UTC))
+        writer.begin_part()
+    with open_archive_for_writing(folder) as writer:
+        assert writer.attempts == {}
+        return recorded(writer)
+
+
+@pytest.mark.parametrize("in_new_part", [False, True])
+def test_a_campaign_that_is_gone_on_with_begins_without_hosts_that_are_away(
+    tmp_path: Path, *, in_new_part: bool
+) -> None:
+    gone_on_with = of_a_new_part(tmp_path / "a") if in_new_part else ResumeState(attempts={"before": 1})
     recorder, events = run_when_due(FakeNetwork(unreachable={"b": 100}), campaign(2), gone_on_with)
     assert [outcome.record.failure.kind for outcome in recorder.outcomes] == ["host_unreachable"] * 2
     assert next(event for event in events if isinstance(event, SessionLost)).host == "b"

@@ -31,6 +31,10 @@ class Machine:
     """When the clock is set, in seconds that passed, and by how many."""
     holds: Callable[[float], bool] = lambda _: False
     """Whether what is due waits, so many seconds after the begin."""
+    refuses: Callable[[], str | None] = lambda: None
+    """Says why nothing may run now."""
+    slots: int = 1
+    """Of each occasion."""
     idle_s: float = 0.0
     """What putting files in order takes where what is due waits."""
     ran: list[tuple[Key, float]] = field(default_factory=list)
@@ -50,13 +54,13 @@ class Machine:
         await asyncio.sleep(duration_ns / SECOND_NS)
 
     async def run_slots(self, slots: Sequence[Any], watch: SlotWatch) -> bool:
-        [occasion] = slots
-        if not watch.in_time(0):
-            return False
-        watch.begins(SimpleNamespace(trial_count=1))  # type: ignore[arg-type]
-        self.ran.append((occasion.key, self.passed_s()))
-        await asyncio.sleep(self.lasts_s.get(occasion.key, 1.0))
-        watch.over()
+        for occasion in slots:
+            if not watch.in_time(0):
+                return False
+            watch.begins(SimpleNamespace(trial_count=1))  # type: ignore[arg-type]
+            self.ran.append((occasion.key, self.passed_s()))
+            await asyncio.sleep(self.lasts_s.get(occasion.key, 1.0))
+            watch.over()
         return True
 
     async def record(self, missed: Missed) -> None:
@@ -70,9 +74,10 @@ class Machine:
     def live(self, occasions: Sequence[Occasion], *, side_by_side: bool) -> None:
         timetable = Timetable(
             iter(sorted(occasions, key=lambda one: one.due_unix_ns)),
-            slots_of=lambda occasion: [occasion],  # type: ignore[list-item]
+            slots_of=lambda occasion: [occasion] * self.slots,  # type: ignore[list-item]
             keep=lambda _: None,
             clock=self,
+            refuses=self.refuses,
         )
 
         async def holds(_running: int) -> bool:
@@ -155,3 +160,23 @@ def test_where_what_runs_ends_in_time_files_are_put_in_order_and_what_waited_run
     assert machine.idled == [pytest.approx(30, abs=1)]
     assert machine.ran[-1] == (("short", 1), pytest.approx(30, abs=2))
     assert machine.missed == []
+
+
+@pytest.mark.parametrize("side_by_side", [False, True])
+@pytest.mark.parametrize("fits", [0, 3])
+def test_what_a_disk_that_fills_up_has_no_room_for_does_not_run(*, side_by_side: bool, fits: int) -> None:
+    """Also where there was room when the first of them was to begin."""
+    asked = 0
+
+    def refuses() -> str | None:
+        nonlocal asked
+        asked += 1
+        return "the disk is nearly full" if asked > 1 + fits else None
+
+    machine = Machine(refuses=refuses, slots=10)
+    machine.live([due("a", 1, 0, 60), due("a", 2, 100, 60)], side_by_side=side_by_side)
+    assert [key for key, _ in machine.ran] == [("a", 1)] * fits
+    assert [(one.first, one.trials_run, one.reason) for one in machine.missed] == [
+        (1, fits, "the disk is nearly full"),
+        (2, 0, "the disk is nearly full"),
+    ]

@@ -153,3 +153,9 @@ def values_of(text: str) -> dict[tuple[str, str], float]:
         for name, labels, value in found
         if "age" not in name and "read" not in name
     }
+
+
+def test_what_ran_in_part_counts_as_missed_and_the_help_says_so() -> None:
+    made = generate_latest(registry([], is_alive=lambda: True, listeners=lambda: 0)).decode()
+    meaning = "Times at which a sweep was due and did not run, or not all of it."
+    assert f"# HELP flowsweep_slots_missed_total {meaning}" in made.splitlines()
