@@ -29,12 +29,12 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     """Settle `verdict` of trials of datagrams; others keep theirs.
 
     Args:
-        rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, rate_sum_bps, loss,
-            loss_at_hosts, loss_at_sender, offered_share, send_errors, gro_granted, gso_granted,
-            thread_busy_send, cores_busy_send, datagrams_sent, loss_bursts, length_bytes, link_queue_drops,
-            link_random_drops, link_policer_drops; socket_dropped and datagrams_refused, as of
-            `flowsweep.analysis.tests.udp.datagrams.datagram_facts`; background and background_datagrams, as
-            of trials.
+        rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, goodput_mean_bps,
+            rate_sum_bps, loss, loss_at_hosts, loss_at_sender, offered_share, send_errors, gro_granted,
+            gso_granted, thread_busy_send, cores_busy_send, datagrams_sent, loss_bursts, length_bytes,
+            link_queue_drops, link_random_drops, link_policer_drops; socket_dropped and datagrams_refused, as
+            of `flowsweep.analysis.tests.udp.datagrams.datagram_facts`; background, background_datagrams and
+            omit_ns, as of trials.
 
     Method:
         The first rule that holds: hosts dropped most of what was lost, the sinks' and the sources' own
@@ -45,9 +45,10 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         time it counts one drop for all of them. Then hosts dropped what was lost if their drops can account
         for all of it (`_in_pieces`); else any drop leaves unclear what the path lost. Beside background
         traffic, what hosts dropped before any socket, and errors of a source that was refused nothing, may be
-        of that traffic alone.
+        of that traffic alone. What was lost while it did not count, in the omitted time, limits no goodput:
+        loss has no say where goodput without that time is all that was sent.
     """
-    lossy = (rows.loss >= LOSS_MATTERS).coalesce(False)
+    lossy = (rows.loss >= LOSS_MATTERS).coalesce(False) & ~_lost_while_omitted(rows)
     at_sender = rows.loss_at_sender.coalesce(0.0)
     at_hosts = (rows.loss_at_hosts.coalesce(0.0) + at_sender >= rows.loss * MOST).coalesce(False)
     at_hosts &= _are_its_own(rows, at_sender)
@@ -74,6 +75,16 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         else_=NOT_CLEAR,
     )
     return rows.mutate(verdict=(rows.test == "udp").ifelse(found, rows.verdict))
+
+
+def _lost_while_omitted(rows: ir.Table) -> ir.BooleanValue:
+    """Whether what was lost was lost before time counts: `loss` is of all datagrams, goodput is not.
+
+    After that too little is missing of what the source sent to matter.
+    """
+    sent_bps = rows.rate_sum_bps * rows.offered_share.coalesce(1.0)
+    came = (rows.goodput_mean_bps > sent_bps * (1 - LOSS_MATTERS)).coalesce(False)
+    return (rows.omit_ns > 0).coalesce(False) & came
 
 
 def _in_pieces(rows: ir.Table) -> ir.BooleanValue:
