@@ -1,8 +1,9 @@
 """The first thing a reader sees: how much was measured, and the highest goodput in each direction."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
 from flowsweep.analysis.grid_rows import POINT_COLUMNS, CellRow, cells_of_rows
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
+from flowsweep.analysis.tests.udp.rate_search import RATE, searched
 from flowsweep.axes import is_part
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import MODE, OTHERS
@@ -184,9 +186,33 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
 
 
 def without_uncarried(trials: Sequence[TrialRow]) -> list[TrialRow]:
-    """Leave out what a search for the highest rate tried and was not carried, where another rate was."""
-    found = {_searched(row) for row in trials if row.get("rate_carried")}
-    return [row for row in trials if row.get("rate_carried") is not False or _searched(row) not in found]
+    """Leave out what a search for the highest rate tried and was not carried, where another rate was.
+
+    So is what single repeats carried beyond the highest rate that the search found, as its finding has it.
+    """
+    highest = _highest_rates(trials)
+    found = {_searched(row) for row in trials if row["trial_id"] in highest}
+    carried = {_searched(row) for row in trials if row.get("rate_carried")}
+
+    def counts(row: TrialRow) -> bool:
+        if row.get("rate_carried") is None or _searched(row) not in carried:
+            return True
+        most_bps = highest.get(row["trial_id"], 0.0) if _searched(row) in found else math.inf
+        return row["rate_carried"] is True and (row.get(RATE) or 0.0) <= most_bps
+
+    return [row for row in trials if counts(row)]
+
+
+def _highest_rates(trials: Sequence[TrialRow]) -> dict[str, float]:
+    """Of each step of a search that found a rate, the highest one that was carried (bit/s), by trial_id."""
+    found: dict[str, float] = {}
+    for point in searched([row for row in trials if row.get(RATE) is not None]):
+        whole = tuple(one for one in point.repeats if one.complete) or point.repeats
+        highest_bps = replace(point, repeats=whole).highest_bps
+        if highest_bps is not None:
+            steps = (row for one in point.repeats for row in one.steps)
+            found.update((row["trial_id"], highest_bps) for row in steps)
+    return found
 
 
 def _searched(row: TrialRow) -> tuple[str, str]:

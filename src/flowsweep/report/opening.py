@@ -1,6 +1,5 @@
 """What stands first: the highest goodput, what limits it, what to do about it, and whether to trust it."""
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ from flowsweep.analysis.verdicts import (
 )
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
-from flowsweep.report.goodput_words import first_bps
 from flowsweep.report.headline import (
     Highest,
     emulation_marks,
@@ -40,6 +38,7 @@ from flowsweep.report.headline import (
     trials_of,
     without_uncarried,
 )
+from flowsweep.report.higher_rate import nothing_more, share_of_link
 from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
@@ -186,18 +185,11 @@ def _said_of_path(own: Sequence[TrialRow]) -> str:
     """What part of an emulated link that is, and what background traffic there was."""
     background = background_words(own)
     beside = f", {background}" if background else ""
-    share, link_bps = _share_of_link(own), own[0].get("link_payload_bps")
+    share, link_bps = share_of_link(own), own[0].get("link_payload_bps")
     if share is None or link_bps is None:
         return beside
     carried = format_rate(link_bps)
     return f", at {format_share(share)} of the {carried} that the link carries in the long run{beside}"
-
-
-def _share_of_link(own: Sequence[TrialRow]) -> float | None:
-    """Goodput over whole trials as a share of what the plan's link carries; bins may hold a little more."""
-    link_bps = own[0].get("link_payload_bps")
-    reached = [found for row in own if (found := first_bps(row)) is not None]
-    return min(1.0, median(reached) / link_bps) if link_bps else None
 
 
 def _things_to_do(
@@ -216,12 +208,12 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding], trials: Sequenc
         return _window_advised(own[0], verdict, findings, trials)
     if verdict in STAGES and (any(map(_stages_together, findings)) or any(map(unseen_files, own))):
         return ""
-    share = _share_of_link(own)
+    share = share_of_link(own)
     if verdict == QUEUE and (share is None or share < PATH_NOT_FULL):
         return ""
     if verdict == LOSS and share is not None and share >= PATH_NOT_FULL:
         return ""
-    if verdict == APPLICATION_RATE and _nothing_more(own, trials):
+    if verdict == APPLICATION_RATE and nothing_more(own, trials):
         return ""
     if core := _one_core(own, verdict):
         return core
@@ -243,25 +235,6 @@ def _window_advised(
     limited = {row["trial_id"] for row in trials if _as_limited(row, first, verdict)}
     advice = (one for one in findings if one.kind == "advice" and not limited.isdisjoint(one.evidence))
     return next((one.claim for one in advice), "")
-
-
-def _nothing_more(own: Sequence[TrialRow], trials: Sequence[TrialRow]) -> bool:
-    """Whether it is known that a higher rate brings no more: the link is full, or more was asked for."""
-    share, asked_bps = _share_of_link(own), _asked_bps(own[0])
-    if share is not None and share >= PATH_NOT_FULL:
-        return True
-    reached_bps = max(first_bps(row) or 0.0 for row in own)
-    return any(
-        (_asked_bps(row) or 0.0) > (asked_bps or math.inf) and (first_bps(row) or 0.0) <= reached_bps
-        for row in trials
-        if all(row.get(name) == own[0].get(name) for name in ("sweep", "src", "dst"))
-    )
-
-
-def _asked_bps(row: TrialRow) -> float | None:
-    """What all flows of a trial were to send at most."""
-    rates = [rate for rate in (row.get("rate_bps"), row.get("pacing_rate_bps")) if rate]
-    return min(rates) * (row["flows"] or 1) if rates else None
 
 
 def _one_core(own: Sequence[TrialRow], verdict: str | None) -> str:

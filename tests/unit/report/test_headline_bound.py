@@ -1,7 +1,10 @@
 """The highest goodput of a direction is no more than its emulated link carries."""
 
+from typing import Any
+
+from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.report.headline import highest_goodputs
-from report_support import make_row
+from report_support import Row, make_row
 
 
 def test_a_highest_median_above_the_link_is_told_as_what_the_link_carries() -> None:
@@ -72,3 +75,47 @@ def test_of_windows_of_the_receiver_alone_the_smallest_stands_for_all() -> None:
     ]  # fmt: skip
     (found,) = highest_goodputs(rows)
     assert found.point["window_recv_bytes"] == 1 << 20
+
+
+def step(repeat: int, rate: int, *, carried: bool, **more: Any) -> Row:
+    """A step of a search for the highest rate, which took 3 steps."""
+    bps = 0.97e6 * rate
+    return make_row(
+        test="udp", repeat=repeat, rate_sum_bps=1e6 * rate, rate_carried=carried, rate_search_trials=3,
+        rate_search_loss_max=0.01, goodput_bps=bps, trial_id=f"{repeat}-{rate}", loss=0.0,
+        delay_variation_ms=None, order_index=rate, **more,
+    )  # fmt: skip
+
+
+def searched(*highest: int) -> list[Row]:
+    """Repeats that tried 512, 640 or 768, and 896 Mbit/s; what each of them carried at most."""
+    return [
+        step(repeat, rate, carried=rate <= most)
+        for repeat, most in enumerate(highest, start=1)
+        for rate in (512, 896 if most > 640 else 768, 640)
+    ]
+
+
+def test_of_a_search_the_highest_rate_is_that_of_its_finding() -> None:
+    """One of five repeats carried 896 Mbit/s, which was 869 Mbit/s of goodput."""
+    rows = searched(896, 640, 640, 640, 640)
+    (found,) = highest_goodputs(rows)
+    assert (found.point["rate_sum_bps"], found.number) == (640e6, "621")
+    assert found.spread.startswith("median of 5 repeats")
+    (hypothesis,) = rate_search_hypotheses(rows)
+    assert hypothesis.estimate.effect == 640e6
+
+
+def test_a_search_that_is_incomplete_does_not_raise_the_highest_rate() -> None:
+    rows = [*searched(640, 640, 640), step(4, 896, carried=True), step(5, 896, carried=True)]
+    assert [one.point["rate_sum_bps"] for one in highest_goodputs(rows)] == [640e6]
+    begun = [row for row in rows if row["repeat"] > 3]
+    assert [one.point["rate_sum_bps"] for one in highest_goodputs(begun)] == [896e6]
+
+
+def test_where_most_repeats_carried_no_rate_what_others_did_stands() -> None:
+    rows = searched(640, 0, 0)
+    assert [one.point["rate_sum_bps"] for one in highest_goodputs(rows)] == [640e6]
+    of_other_points = [row | {"length_bytes": 64, "trial_id": f"{row['trial_id']}-64"} for row in rows]
+    both = [*searched(512, 512, 512), *of_other_points]
+    assert [one.point["rate_sum_bps"] for one in highest_goodputs(both)] == [512e6]

@@ -332,6 +332,40 @@ def test_nobody_is_told_to_ask_for_more_of_a_full_link_or_where_more_was_asked_f
     assert "To do" not in lines_of([*one_point(**asked), *more])
 
 
+@pytest.mark.parametrize(
+    ("of_test", "full_bps", "free_bps"),
+    [
+        ({"test": "udp", "length_bytes": 1470, "rate_sum_bps": 48e6}, 54.3e6, 54.5e6),
+        ({"test": "udp", "length_bytes": 64, "rate_sum_bps": 48e6, "family": 6}, 93e6, 94e6),
+        ({"test": "quic", "rate_bps": 24e6, "quic_overhead_percent": 4.0}, 55.4e6, 55.5e6),
+    ],
+)
+def test_a_link_is_full_of_datagrams_with_their_headers(
+    of_test: Row, full_bps: float, free_bps: float
+) -> None:
+    """48 Mbit/s of payload; 0.9 of what the link carries is full."""
+    asked = of_test | {"verdict": "application rate"}
+    assert "To do" not in lines_of(one_point(**asked, path_rate_bps=full_bps))
+    assert lines_of(one_point(**asked, path_rate_bps=free_bps))["To do"].startswith("Ask for a higher rate")
+    assert lines_of(one_point(**asked, path_rate_bps=None))["To do"].startswith("Ask for a higher rate")
+
+
+def test_a_higher_rate_of_datagrams_that_a_spacing_asked_for_is_seen() -> None:
+    asked = {
+        "verdict": "application rate", "test": "udp", "rate_bps": None, "rate_sum_bps": 48e6,
+        "path_rate_bps": None,
+    }  # fmt: skip
+    more = [
+        row
+        | {"rate_sum_bps": 96e6, "goodput_mean_bps": 45e6, "goodput_bps": 45e6, "verdict": "path loss"}
+        | {"trial_id": f"{row['trial_id']}m"}
+        for row in one_point(**asked)
+    ]
+    assert "To do" not in lines_of([*one_point(**asked), *more])
+    smaller = [row | {"length_bytes": 64} for row in more]
+    assert lines_of([*one_point(**asked), *smaller])["To do"].startswith("Ask for a higher rate")
+
+
 def test_more_flows_use_the_cores_that_one_thread_leaves_idle() -> None:
     full = {"verdict": "receiver CPU", "thread_busy_recv": 0.97}
     one_way = [row for row in one_point(**full, cores_busy_recv=0.04) if row["dst"] == "sara"]

@@ -6,9 +6,10 @@ from flowsweep.wording import format_share
 
 
 def goodput_words(row: TrialRow) -> str:
-    """Goodput, and the share of datagrams that were lost."""
+    """Goodput, and the share of datagrams that were lost, of all that were sent."""
     lost = row.get("loss")
-    return goodput_and(row, None if lost is None else f"{format_share(lost)} lost")
+    of_all = ", omitted time included" if lost and row.get("omit_s") else ""
+    return goodput_and(row, None if lost is None else f"{format_share(lost)} lost{of_all}")
 
 
 def goodput_and(row: TrialRow, more: str | None) -> str:

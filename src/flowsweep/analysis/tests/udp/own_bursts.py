@@ -45,7 +45,7 @@ def _is_offered_too_much(row: TrialRow) -> bool:
     )
     if not rate_bps or not length_bytes or not path_bps:
         return False
-    packet_bytes = length_bytes + udp_header_bytes(_IPV4)
+    packet_bytes = length_bytes + udp_header_bytes(row.get("family") or _IPV4)
     return rate_bps * packet_bytes / length_bytes > path_bps
 
 
