@@ -16,7 +16,6 @@ from flowsweep.plan.searching.model import RateSearch, Search, SearchInRounds
 from flowsweep.run.outcome import Status, TrialRecord
 from flowsweep.schedule import Trial, path_mtu_bytes, trial_rate_bps
 from flowsweep.schedule.background import PROBE
-from flowsweep.schedule.trial import BackgroundTraffic
 from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.tests import facts_of
 
@@ -106,8 +105,6 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("background_bursts", pa.list_(pa.int64()), nullable=False),
         # What all of it is asked to send; pauses included; null where any of it has no rate of its own
         pa.field("background_asked_bps", pa.int64()),
-        # Whether any of it, but for a probe, hands datagrams to the kernels of the trial's own sources
-        pa.field("background_datagrams", pa.bool_(), nullable=False),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
         pa.field("far_side", pa.string()),  # iperf3, quic-perf: one end has no engine
@@ -249,17 +246,7 @@ def _background(trial: Trial) -> dict[str, Any]:
         "background_flows": tuple(flows.values()),
         "background_bursts": tuple(bursts.values()),
         "background_asked_bps": _asked_bps(trial),
-        "background_datagrams": any(
-            host in trial.sources for one in trial.background for host in _hands_datagrams(one)
-        ),
     }
-
-
-def _hands_datagrams(one: BackgroundTraffic) -> tuple[str, ...]:
-    """The hosts whose kernels it hands datagrams to, more than a probe does: of QUIC either end sends."""
-    if one.name == PROBE:
-        return ()
-    return {"udp": (one.src,), "quic": (one.src, one.dst)}.get(one.test, ())
 
 
 def _asked_bps(trial: Trial) -> int | None:
@@ -313,7 +300,6 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "background": (),
         "background_flows": (),
         "background_bursts": (),
-        "background_datagrams": False,
         "mode": "copy" if record.test in MODE.tests else None,  # as other tools write and read, too
         "status": _imported_status(record),
         "error": record.failure or record.unfinished,

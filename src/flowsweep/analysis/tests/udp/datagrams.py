@@ -82,10 +82,9 @@ def datagram_facts(tables: Tables) -> ir.Table:
 
     Returns:
         One row per trial with datagrams: trial_id, COUNTED_COLUMNS, datagrams_refused (int64: which the
-        sources' kernels had no room for at first; null where a source does not say), datagrams_handed
-        (int64: that the sources sent, those that no server counted included) and socket_dropped (int64: what
-        the sinks' own sockets had no room for; null where no sink says). Of flows that are whole; those that
-        broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
+        sources' kernels had no room for at first; null where a source does not say) and datagrams_handed
+        (int64: that the sources sent, those that no server counted included). Of flows that are whole;
+        those that broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
     """
     flows = datagram_flows(tables.flows)
     broken = flows.filter(flows.broken).select("trial_id", "flow")
@@ -101,7 +100,7 @@ def datagram_facts(tables: Tables) -> ir.Table:
         loss=joined.lost.cast("float64") / sent,
         loss_at_hosts=lost_at_hosts.cast("float64") / sent,
         loss_on_path=(joined.lost - lost_at_hosts).cast("float64") / sent,
-    ).select("trial_id", *COUNTED_COLUMNS, "datagrams_refused", "datagrams_handed", "socket_dropped")
+    ).select("trial_id", *COUNTED_COLUMNS, "datagrams_refused", "datagrams_handed")
 
 
 def _counts(flows: ir.Table) -> ir.Table:

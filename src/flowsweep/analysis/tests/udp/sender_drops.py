@@ -32,8 +32,8 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
     Args:
         rows: One row per trial, with columns as in a summary: test, send_errors, datagrams_sent, lost,
             cores_busy_send, length_bytes, duration_ns, pad_ns, rate_sum_bps, flows_broken, loss,
-            loss_at_hosts, loss_on_path; datagrams_refused and datagrams_handed, as of
-            `flowsweep.analysis.tests.udp.datagrams.datagram_facts`; background_datagrams, as of trials.
+            loss_at_hosts, loss_on_path; and datagrams_refused and datagrams_handed, as of
+            `flowsweep.analysis.tests.udp.datagrams.datagram_facts`.
 
     Returns:
         The rows with send_errors (int64; 0 where no counter rose, null for other tests and where nobody
@@ -45,8 +45,7 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
         The errors of a source that sent what it was asked to, and was never refused a datagram, are drops of
         its own device. One that was refused some tries again until its kernel takes them, and each try counts
         as an error: nobody knows how many errors were drops. Nor does anybody where the source did not count
-        what it was refused, or where background traffic hands datagrams to the same kernel: the counter is of
-        all of them.
+        what it was refused.
     """
     of_datagrams = rows.test == "udp"
     if_none_rose = rows.cores_busy_send.notnull().ifelse(0, ibis.null("int64"))
@@ -60,10 +59,7 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
     at_sender = ibis.cases(
         (errors.notnull() & ((errors == 0) | (rows.lost == 0)), ibis.literal(0.0)),
         (
-            (offered >= OFFERED_SHARE_MIN)
-            & errors.notnull()
-            & (rows.datagrams_refused == 0)
-            & ~rows.background_datagrams,
+            (offered >= OFFERED_SHARE_MIN) & errors.notnull() & (rows.datagrams_refused == 0),
             ibis.least(errors.cast("float64"), beyond_hosts),
         ),
         else_=ibis.null("float64"),

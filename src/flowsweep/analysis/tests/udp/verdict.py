@@ -17,7 +17,6 @@ from flowsweep.analysis.verdicts import (
     SENDER_CPU,
 )
 from flowsweep.defaults import LOSS_MATTERS, OFFERED_SHARE_MIN
-from flowsweep.schedule.background import PROBE
 
 PIECE_DATAGRAMS = 128
 """The kernel joins no more datagrams to a piece (UDP_MAX_SEGMENTS; 64 of older ones)."""
@@ -32,9 +31,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, goodput_mean_bps,
             rate_sum_bps, loss, loss_at_hosts, loss_at_sender, offered_share, send_errors, gro_granted,
             gso_granted, thread_busy_send, cores_busy_send, datagrams_sent, loss_bursts, length_bytes,
-            link_queue_drops, link_random_drops, link_policer_drops; socket_dropped and datagrams_refused, as
-            of `flowsweep.analysis.tests.udp.datagrams.datagram_facts`; background, background_datagrams and
-            omit_ns, as of trials.
+            link_queue_drops, link_random_drops, link_policer_drops; omit_ns, as of trials.
 
     Method:
         The first rule that holds: hosts dropped most of what was lost, the sinks' and the sources' own
@@ -43,15 +40,13 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         socket's buffer was full of what its device had not sent ("send window"); its threads or all its cores
         were always busy ("sender CPU"); else "not clear". Where the kernel hands datagrams over several at a
         time it counts one drop for all of them. Then hosts dropped what was lost if their drops can account
-        for all of it (`_in_pieces`); else any drop leaves unclear what the path lost. Beside background
-        traffic, what hosts dropped before any socket, and errors of a source that was refused nothing, may be
-        of that traffic alone. What was lost while it did not count, in the omitted time, limits no goodput:
-        loss has no say where goodput without that time is all that was sent.
+        for all of it (`_in_pieces`); else any drop leaves unclear what the path lost. What was lost while it
+        did not count, in the omitted time, limits no goodput: loss has no say where goodput without that time
+        is all that was sent.
     """
     lossy = (rows.loss >= LOSS_MATTERS).coalesce(False) & ~_lost_while_omitted(rows)
     at_sender = rows.loss_at_sender.coalesce(0.0)
     at_hosts = (rows.loss_at_hosts.coalesce(0.0) + at_sender >= rows.loss * MOST).coalesce(False)
-    at_hosts &= _are_its_own(rows, at_sender)
     few_at_hosts = rows.loss_at_hosts + at_sender < rows.loss * (1 - MOST)
     exact = (rows.loss_at_hosts == 0) | ~rows.gro_granted.coalesce(False)
     refused = (rows.send_errors > 0).coalesce(False)
@@ -59,7 +54,6 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     not_there = ~refused | (few_at_sender & ~rows.gso_granted.coalesce(False))
     on_path = (few_at_hosts & exact).coalesce(False) & not_there
     reached = (rows.goodput_bps >= rows.rate_sum_bps * RATE_REACHED).coalesce(False)
-    held_back = refused & ~(rows.background_datagrams & (rows.datagrams_refused == 0).coalesce(False))
     # A source without a rate is refused datagrams all the time, which is how it is held back.
     offered = (rows.offered_share >= OFFERED_SHARE_MIN).coalesce(False)
     crowded = (rows.cores_busy_send >= CORES_BUSY).coalesce(False) & rows.offered_share.notnull()
@@ -70,7 +64,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         (lossy & on_path, PATH_LOSS),
         (lossy, NOT_CLEAR),
         (reached, APPLICATION_RATE),
-        (held_back & ~offered, SEND_WINDOW),
+        (refused & ~offered, SEND_WINDOW),
         (busy, SENDER_CPU),
         else_=NOT_CLEAR,
     )
@@ -100,22 +94,6 @@ def _in_pieces(rows: ir.Table) -> ir.BooleanValue:
     largest = ibis.least(ibis.literal(PIECE_DATAGRAMS, "int64"), fitting)
     each_run = (rows.loss_bursts > 0) & (drops >= rows.loss_bursts)
     enough = drops * largest >= rows.loss * rows.datagrams_sent
-    return (joined & each_run & enough & ~_links_dropped(rows)).coalesce(False)
-
-
-def _are_its_own(rows: ir.Table, at_sender: ir.FloatingValue) -> ir.BooleanValue:
-    """Whether the drops at hosts may be taken for the trial's own, and not for those of what ran beside it.
-
-    Those at its own sockets are its own. Those before any socket are of all that came to the host: links that
-    dropped some as well leave open whose were dropped where.
-    """
-    alone = rows.background.length() == rows.background.contains(PROBE).cast("int64")
-    at_sockets = rows.socket_dropped.coalesce(0).cast("float64") / rows.datagrams_sent.nullif(0)
-    enough = (at_sockets + at_sender >= rows.loss * MOST).coalesce(False)
-    return alone.coalesce(True) | enough | ~_links_dropped(rows)
-
-
-def _links_dropped(rows: ir.Table) -> ir.BooleanValue:
-    """Whether emulated links that count dropped anything the way of the data."""
     names = ("link_queue_drops", "link_random_drops", "link_policer_drops")
-    return sum((rows[name].coalesce(0) for name in names), start=ibis.literal(0, "int64")) > 0
+    at_links = sum((rows[name].coalesce(0) for name in names), start=ibis.literal(0, "int64"))
+    return (joined & each_run & enough & (at_links == 0)).coalesce(False)
