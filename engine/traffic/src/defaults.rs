@@ -200,6 +200,11 @@ pub const DUPLICATES_AWAITED: Duration = Duration::from_millis(100);
 pub const LATE_AWAITED: Duration = Duration::from_millis(200);
 /// How far below the smallest delay so far the histogram of delays begins, in nanoseconds.
 pub const DELAY_MARGIN_NS: i64 = 20_000;
+/// Delays counted before that, each with how often it came, are put together where there are more than this, or than twice
+/// what was left last time.
+pub const EARLIER_DELAYS_LEAST: usize = 4096;
+/// How far above the least delay they then lie, in their distances from each other, at least.
+pub const EARLIER_DELAYS_SHARE: u64 = 256;
 /// Receive buffer that a sink of datagrams asks for where the plan says nothing.
 pub const DATAGRAM_WINDOW_BYTES: u64 = 4 << 20;
 /// How long a thread that counts rejected datagrams rests after it has counted some.

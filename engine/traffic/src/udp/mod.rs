@@ -4,6 +4,7 @@ pub mod arrivals;
 pub mod check;
 mod connect;
 pub mod counted;
+mod delay_histogram;
 pub mod delivered;
 mod established;
 pub mod histograms;
