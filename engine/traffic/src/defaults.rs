@@ -45,6 +45,8 @@ pub const CPU_ROWS_MAX_BYTES: u64 = 1 << 30;
 pub const MONITOR_INTERVAL_MIN: Duration = Duration::from_millis(100);
 /// How often it is looked at of what takes little of it: of measurements of round-trip times and of paths.
 pub const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
+/// How long such a look waits, at most, for a moment at which no response is awaited.
+pub const MONITOR_DELAY_MOST: Duration = Duration::from_secs(1);
 /// Looking at CPU time takes at most one part in so many of the coordinator's time: a host of many cores is looked at
 /// less often.
 pub const MONITOR_SHARE: i64 = 100;
