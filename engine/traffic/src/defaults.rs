@@ -179,10 +179,10 @@ pub const PACER_SPIN: Duration = Duration::from_micros(60);
 pub const REFUSED_PAUSE: Duration = Duration::from_micros(50);
 /// Datagrams that whoever receives takes before it looks at its deadlines again, however many more wait.
 pub const DATAGRAMS_AT_ONCE: usize = 256;
-/// How often, and how long, a sink repeats that it has received a flow's first datagram.
-pub const RUNNING_INTERVAL: Duration = Duration::from_millis(50);
-/// See [`RUNNING_INTERVAL`].
-pub const RUNNING_REPEATED: Duration = Duration::from_secs(3);
+/// How long after a flow's first datagram a sink repeats that it has received it; each pause after that is twice as long.
+pub const RUNNING_PAUSE_SHORTEST: Duration = Duration::from_millis(50);
+/// The longest of these pauses: where half of all datagrams are lost, a source must hear one before it gives up.
+pub const RUNNING_PAUSE_MOST: Duration = Duration::from_millis(800);
 /// How long a host may be away, or its source of datagrams be late, before its flows count as broken off at the sink: when
 /// the source should have stopped, and nothing comes any more.
 pub const PAUSE_BORNE: Duration = Duration::from_secs(4);

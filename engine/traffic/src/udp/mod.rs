@@ -12,6 +12,7 @@ mod listen;
 pub mod outgoing;
 pub mod pace;
 pub mod packet_format;
+mod repeats;
 pub mod rows;
 mod run;
 pub mod sampler;
