@@ -202,10 +202,9 @@ pub const DUPLICATES_AWAITED: Duration = Duration::from_millis(100);
 pub const LATE_AWAITED: Duration = Duration::from_millis(200);
 /// How far below the smallest delay so far the histogram of delays begins, in nanoseconds.
 pub const DELAY_MARGIN_NS: i64 = 20_000;
-/// Delays counted before that, each with how often it came, are put together where there are more than this, or than twice
-/// what was left last time.
+/// How many delays counted above former bases are kept apart, at least, before those close to each other are put together.
 pub const EARLIER_DELAYS_LEAST: usize = 4096;
-/// How far above the least delay they then lie, in their distances from each other, at least.
+/// They are put together within cells no wider than this part of how far they lie above the base.
 pub const EARLIER_DELAYS_SHARE: u64 = 256;
 /// Receive buffer that a sink of datagrams asks for where the plan says nothing.
 pub const DATAGRAM_WINDOW_BYTES: u64 = 4 << 20;
