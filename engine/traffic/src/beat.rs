@@ -22,6 +22,11 @@ impl Beat {
         from_nanoseconds(self.next_ns - now_ns)
     }
 
+    /// How long it has been due.
+    pub fn overdue(&self, now_ns: i64) -> Duration {
+        from_nanoseconds(now_ns - self.next_ns)
+    }
+
     /// Whether it is due.
     pub fn is_due(&self, now_ns: i64) -> bool {
         now_ns >= self.next_ns
@@ -43,6 +48,7 @@ mod tests {
         let mut beat = Beat::new(Duration::from_nanos(10));
         assert_eq!((beat.is_due(9), beat.due_in(4)), (false, Duration::from_nanos(6)));
         assert!(beat.is_due(10));
+        assert_eq!([9, 10, 13].map(|now_ns| beat.overdue(now_ns).as_nanos()), [0, 0, 3]);
         beat.done(37);
         assert_eq!((beat.is_due(39), beat.is_due(40), beat.due_in(50)), (false, true, Duration::ZERO));
     }

@@ -45,6 +45,8 @@ pub const CPU_ROWS_MAX_BYTES: u64 = 1 << 30;
 pub const MONITOR_INTERVAL_MIN: Duration = Duration::from_millis(100);
 /// How often it is looked at of what takes little of it: of measurements of round-trip times and of paths.
 pub const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
+/// How long such a look waits, at most, for a moment at which no response is awaited.
+pub const MONITOR_DELAY_MOST: Duration = Duration::from_secs(1);
 /// Looking at CPU time takes at most one part in so many of the coordinator's time: a host of many cores is looked at
 /// less often.
 pub const MONITOR_SHARE: i64 = 100;
@@ -177,10 +179,10 @@ pub const PACER_SPIN: Duration = Duration::from_micros(60);
 pub const REFUSED_PAUSE: Duration = Duration::from_micros(50);
 /// Datagrams that whoever receives takes before it looks at its deadlines again, however many more wait.
 pub const DATAGRAMS_AT_ONCE: usize = 256;
-/// How often, and how long, a sink repeats that it has received a flow's first datagram.
-pub const RUNNING_INTERVAL: Duration = Duration::from_millis(50);
-/// See [`RUNNING_INTERVAL`].
-pub const RUNNING_REPEATED: Duration = Duration::from_secs(3);
+/// How long after a flow's first datagram a sink repeats that it has received it; each pause after that is twice as long.
+pub const RUNNING_PAUSE_SHORTEST: Duration = Duration::from_millis(50);
+/// The longest of these pauses: where half of all datagrams are lost, a source must hear one before it gives up.
+pub const RUNNING_PAUSE_MOST: Duration = Duration::from_millis(800);
 /// How long a host may be away, or its source of datagrams be late, before its flows count as broken off at the sink: when
 /// the source should have stopped, and nothing comes any more.
 pub const PAUSE_BORNE: Duration = Duration::from_secs(4);
@@ -200,6 +202,10 @@ pub const DUPLICATES_AWAITED: Duration = Duration::from_millis(100);
 pub const LATE_AWAITED: Duration = Duration::from_millis(200);
 /// How far below the smallest delay so far the histogram of delays begins, in nanoseconds.
 pub const DELAY_MARGIN_NS: i64 = 20_000;
+/// How many delays counted above former bases are kept apart, at least, before those close to each other are put together.
+pub const EARLIER_DELAYS_LEAST: usize = 4096;
+/// They are put together within cells no wider than this part of how far they lie above the base.
+pub const EARLIER_DELAYS_SHARE: u64 = 256;
 /// Receive buffer that a sink of datagrams asks for where the plan says nothing.
 pub const DATAGRAM_WINDOW_BYTES: u64 = 4 << 20;
 /// How long a thread that counts rejected datagrams rests after it has counted some.

@@ -76,6 +76,11 @@ impl Monitor {
         self.beat.due_in(now_ns)
     }
 
+    /// How long the next look has been due.
+    pub fn overdue(&self, now_ns: i64) -> Duration {
+        self.beat.overdue(now_ns)
+    }
+
     /// Looks, if it is time. A look that takes long makes the next one wait: of its thread's time it takes no more than
     /// one part in [`MONITOR_SHARE`].
     pub fn look_if_due<'a>(&mut self, now_ns: i64, threads: impl Iterator<Item = (u32, &'a ThreadMeter)>) {

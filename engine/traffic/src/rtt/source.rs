@@ -18,6 +18,7 @@ use super::{
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{END_ATTEMPTS, END_INTERVAL, STOP_CHECK},
+    origin::Origin,
     progress::ProgressReporter,
     rendezvous::{Rendezvous, wait_readable},
 };
@@ -43,8 +44,10 @@ pub fn probe(
     };
     let mut reporter = ProgressReporter::new(task.trial, task.role, outbox);
     let mut incomplete = None;
-    while let Some(pause) = probing.step(seen) {
-        reporter.report_if_due(seen.origin.elapsed_ns(), || probing.bytes);
+    while let Some(pause) = probing.step(seen.origin, |now_ns, quiet, bytes| {
+        seen.look_if_due(now_ns, quiet);
+        reporter.report_if_due(now_ns, || bytes);
+    }) {
         if control.stopped() {
             incomplete = Some(TrialError::Stopped);
             break;
@@ -83,17 +86,22 @@ struct Probing<'a> {
 
 impl Probing<'_> {
     /// Does what is due; returns how long nothing else is due, or `None` once all is over.
-    fn step(&mut self, seen: &mut Watch) -> Option<Duration> {
-        let origin = seen.origin;
+    ///
+    /// # Arguments
+    /// `aside`: does what is no part of probing, before a probe is sent: right after that, it would keep this thread
+    /// from the response, which has the time at which it is seen where the kernel stamps none. It is told the time,
+    /// whether no response is awaited, and how many bytes were sent.
+    fn step(&mut self, origin: Origin, aside: impl FnOnce(i64, bool, u64)) -> Option<Duration> {
         let outstanding = &mut self.outstanding;
         self.prober.receive(outstanding.first_outstanding(), &mut |response| {
             outstanding.answered(response.sequence, origin.ns_at(response.arrived), origin.ns_at(response.seen));
         });
+        let now_ns = origin.elapsed_ns();
+        aside(now_ns, self.outstanding.settle(now_ns) == 0, self.bytes);
         if let Some(size_bytes) = self.schedule.take_if_due(origin.elapsed_ns()) {
-            self.send_probe(if self.sized { size_bytes } else { 0 }, seen);
+            self.send_probe(if self.sized { size_bytes } else { 0 }, origin);
         }
-        let now_ns = seen.origin.elapsed_ns();
-        seen.monitor.look_if_due(now_ns, std::iter::empty());
+        let now_ns = origin.elapsed_ns();
         let open = self.outstanding.settle(now_ns);
         let due = self.schedule.due_in(now_ns);
         if open == 0 && due.is_none() {
@@ -103,9 +111,9 @@ impl Probing<'_> {
         due.into_iter().chain(given_up).min().map(|pause| pause.min(STOP_CHECK))
     }
 
-    fn send_probe(&mut self, size_bytes: u32, seen: &Watch) {
+    fn send_probe(&mut self, size_bytes: u32, origin: Origin) {
         let sequence = self.outstanding.next_sequence();
-        self.outstanding.sent(size_bytes, seen.origin.elapsed_ns());
+        self.outstanding.sent(size_bytes, origin.elapsed_ns());
         // A probe that was not sent is not answered, and counts as lost.
         match self.prober.send(sequence, size_bytes) {
             Ok(()) => self.bytes += u64::from(size_bytes),
@@ -145,5 +153,74 @@ fn say_end(task: &Task<'_, RttSettings>, rendezvous: &Rendezvous) {
                 Err(_) => break,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::probe::prober::Response, *};
+
+    /// Answers at once; when that is seen is up to whoever receives.
+    struct AtOnce(Vec<u64>);
+
+    impl Prober for AtOnce {
+        fn send(&mut self, sequence: u64, _: u32) -> io::Result<()> {
+            self.0.push(sequence);
+            Ok(())
+        }
+
+        fn receive(&mut self, _: u64, received: &mut dyn FnMut(Response)) {
+            for sequence in self.0.drain(..) {
+                let seen = Instant::now();
+                received(Response { sequence, arrived: seen, seen });
+            }
+        }
+
+        fn watch<'a>(&'a self, _: &mut Vec<PollFd<'a>>) {}
+    }
+
+    #[test]
+    fn what_takes_long_aside_of_probing_is_in_no_round_trip() {
+        let settings = RttSettings {
+            echo: Echo::TcpConnect,
+            sizes_bytes: vec![64],
+            every_us: 10_000,
+            poisson: false,
+            seed: 1,
+            duration_us: 300_000,
+            timeout_us: 1_000_000,
+            connect_timeout_us: 1_000_000,
+            dscp: None,
+            family: None,
+        };
+        let mut probing = Probing {
+            prober: Box::new(AtOnce(Vec::new())),
+            sized: false,
+            schedule: ProbeSchedule::new(&settings),
+            outstanding: OutstandingProbes::new(Echo::TcpConnect, Duration::from_secs(1)),
+            bytes: 0,
+            refused: 0,
+            refusal: None,
+        };
+        let origin = Origin::now();
+        let mut looks = 0;
+        // A look that costs 5 ms, whenever a probe is due: all of them wait for one.
+        let mut look = |_: i64, quiet: bool, _: u64| {
+            if quiet {
+                std::thread::sleep(Duration::from_millis(5));
+                looks += 1;
+            }
+        };
+        while let Some(pause) = probing.step(origin, &mut look) {
+            // As with a response that ends the wait.
+            if probing.outstanding.due_in(origin.elapsed_ns()).is_none() {
+                std::thread::sleep(pause);
+            }
+        }
+        let rows = probing.outstanding.into_log().into_rows().unwrap().1;
+        let mut rtts: Vec<i64> = rows.map(|row| row.unwrap().rtt_ns.unwrap()).collect();
+        rtts.sort_unstable();
+        assert!(looks >= rtts.len() && rtts.len() > 5, "{looks} looks, {} probes", rtts.len());
+        assert!(rtts[rtts.len() / 2] < 1_000_000, "{rtts:?} ns");
     }
 }

@@ -2,8 +2,8 @@
 
 use hdrhistogram::Histogram;
 
-use super::histograms;
-use crate::{defaults::DELAY_MARGIN_NS, jitter::Jitter};
+use super::{delay_histogram::DelayHistogram, histograms};
+use crate::jitter::Jitter;
 
 /// The times of one flow at its sink.
 pub struct Arrivals {
@@ -102,55 +102,6 @@ impl Delays {
     /// Their mean.
     pub fn mean_ns(&self) -> i64 {
         i64::try_from(self.sum_ns / i128::from(self.count)).unwrap_or(i64::MAX)
-    }
-}
-
-/// Delays as they lie above the smallest, which nobody knows before the end: they are kept above a base somewhat below
-/// it, which moves when a smaller one comes.
-pub struct DelayHistogram {
-    histogram: Histogram<u64>,
-    base_ns: i64,
-    /// The smallest, by the wall clocks of both ends.
-    pub min_ns: Option<i64>,
-}
-
-impl DelayHistogram {
-    fn new() -> Self {
-        Self { histogram: histograms::of_times(), base_ns: 0, min_ns: None }
-    }
-
-    fn record(&mut self, delay_ns: i64) {
-        let Some(min_ns) = self.min_ns else {
-            self.base_ns = delay_ns.saturating_sub(DELAY_MARGIN_NS);
-            self.min_ns = Some(delay_ns);
-            return self.add(delay_ns);
-        };
-        self.min_ns = Some(min_ns.min(delay_ns));
-        if delay_ns < self.base_ns {
-            self.move_base(delay_ns.saturating_sub(DELAY_MARGIN_NS));
-        }
-        self.add(delay_ns);
-    }
-
-    fn add(&mut self, delay_ns: i64) {
-        let above_ns = u64::try_from(delay_ns.saturating_sub(self.base_ns)).unwrap_or(0);
-        histograms::record(&mut self.histogram, above_ns, 1);
-    }
-
-    fn move_base(&mut self, base_ns: i64) {
-        let by = self.base_ns.saturating_sub(base_ns).unsigned_abs();
-        let mut moved = histograms::of_times();
-        for one in self.histogram.iter_recorded() {
-            let middle = self.histogram.median_equivalent(one.value_iterated_to());
-            histograms::record(&mut moved, middle.saturating_add(by), one.count_at_value());
-        }
-        (self.histogram, self.base_ns) = (moved, base_ns);
-    }
-
-    /// The histogram, and how much its values lie above those over the smallest.
-    pub fn above_min(&self) -> (&Histogram<u64>, u64) {
-        let min_ns = self.min_ns.unwrap_or(self.base_ns);
-        (&self.histogram, u64::try_from(min_ns.saturating_sub(self.base_ns)).unwrap_or(0))
     }
 }
 

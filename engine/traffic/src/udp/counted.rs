@@ -5,6 +5,7 @@ use wire::{RejectedConnections, UdpCounts};
 
 use super::{
     arrivals::{Arrivals, Moment},
+    delay_histogram::DelayHistogram,
     histograms,
     rows::{HistogramRow, Quantity},
     sequence::{Arrival, Sequence},
@@ -126,10 +127,9 @@ impl<'a> Counted<'a> {
         let flow = self.flow.index;
         let (sequence, arrivals) = (&self.sequence, &self.arrivals);
         let delay = delays.then_some(&arrivals.delay);
-        let rows_of_delay = delay.into_iter().flat_map(|delay| {
-            let (above_min, below) = delay.above_min();
-            histograms::rows(flow, Quantity::Delay, above_min, below)
-        });
+        let above_min = delay.map(DelayHistogram::above_min);
+        let rows_of_delay =
+            above_min.iter().flat_map(|(above_min, below)| histograms::rows(flow, Quantity::Delay, above_min, *below));
         let rows: Vec<HistogramRow> = histograms::rows(flow, Quantity::Spacing, &arrivals.spacing, 0)
             .chain(rows_of_delay)
             .chain(histograms::rows(flow, Quantity::LossBurst, &sequence.loss_bursts, 0))

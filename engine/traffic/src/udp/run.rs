@@ -16,6 +16,7 @@ use wire::{DatagramKind, RejectedConnections, Role, UdpSettings, defaults::START
 use super::{
     listen::Listener,
     packet_format::Ours,
+    repeats::Repeats,
     sampler::Sampler,
     silence::silence_of,
     sink::{self, Expected, NOT_YET, Room},
@@ -27,7 +28,7 @@ use crate::{
     coordinator::{self, Coordinator, Procedure, Running, Side, Sides},
     defaults::{
         DUPLICATES_AWAITED, END_MARK_INTERVAL, END_MARK_INTERVAL_LATER, END_MARKS, END_MARKS_QUICK, LATE_AWAITED,
-        PAUSE_BORNE, RUNNING_INTERVAL, RUNNING_REPEATED, SINK_SLACK,
+        PAUSE_BORNE, SINK_SLACK,
     },
     halt::Halt,
     host::{Counters, Observed},
@@ -75,7 +76,8 @@ pub fn run(
     let sampler = Sampler::new(task.role, flows.all.len(), settings.length_bytes);
     let mut side = Side::begin(task, flows, sampler, interval, counters, outbox);
     let running = Running::none(flows.all.len());
-    let mut procedure = Engines { role: task.role, settings, expected: &expected, running, repeat_ns: 0 };
+    let repeats = Repeats::new(flows.all.len(), silence_of(settings));
+    let mut procedure = Engines { role: task.role, settings, expected: &expected, running, repeats };
     let rejected = OnceLock::new();
     let (counted, expecting) = (&rejected, &expected);
     let incomplete = coordinator::run(slice::from_mut(&mut side), &mut procedure, &Halt::of(control), move |scope| {
@@ -134,7 +136,7 @@ struct Engines<'a> {
     expected: &'a Expected,
     running: Running,
     /// When a sink reports again which flows run.
-    repeat_ns: i64,
+    repeats: Repeats,
 }
 
 impl Procedure for Engines<'_> {
@@ -189,16 +191,13 @@ impl Procedure for Engines<'_> {
     fn look(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), TrialError> {
         for side in sides.iter().filter(|side| side.role == Role::Sink) {
             let now_ns = side.flows.now_ns();
-            if now_ns < self.repeat_ns {
-                continue;
+            for (place, flow) in side.flows.all.iter().enumerate() {
+                let due = |first_ns| self.repeats.take_if_due(place, first_ns, now_ns);
+                let goes_on = || flow.ending().is_none() && flow.connection.tally().ended_ns.is_none();
+                if flow.first_byte_ns().is_some_and(due) && goes_on() {
+                    flow.connection.say(DatagramKind::Running, 0);
+                }
             }
-            self.repeat_ns = now_ns + nanoseconds(RUNNING_INTERVAL);
-            let fresh = |flow: &&UdpFlow| {
-                flow.first_byte_ns().is_some_and(|first_ns| now_ns - first_ns < nanoseconds(RUNNING_REPEATED))
-            };
-            let goes_on = |flow: &&UdpFlow| flow.ending().is_none() && flow.connection.tally().ended_ns.is_none();
-            let standing = side.flows.all.iter().filter(goes_on);
-            standing.filter(fresh).for_each(|flow| flow.connection.say(DatagramKind::Running, 0));
         }
         Ok(())
     }

@@ -179,3 +179,35 @@ fn a_sink_does_not_wait_forever_for_a_source_that_fell_silent() {
     let incomplete = reported.report.incomplete.unwrap();
     assert!(incomplete.message.contains("1 of 1 flows broke; flow 0: silent for"), "{}", incomplete.message);
 }
+
+#[test]
+fn a_sink_says_a_few_times_only_that_a_flow_runs() {
+    let sink = End::begin(listen(Role::Sink, UdpSettings { duration_us: 10_000_000, ..settings(1) }));
+    let source = UdpSocket::bind("127.0.0.1:0").unwrap();
+    source.connect(("127.0.0.1", sink.listening_port())).unwrap();
+    source.send(&Opening { token: TOKEN, flow: 0 }.encode()).unwrap();
+    source.recv(&mut [0; ANSWER_BYTES]).unwrap();
+    sink.connected();
+    source.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
+    let mut header = wire::DatagramHeader {
+        kind: wire::DatagramKind::Data,
+        flow: 0,
+        tag: wire::datagram_tag(TOKEN, ANSWER),
+        sequence: 0,
+        sent_unix_ns: 0,
+    };
+    let (begun, mut said) = (Instant::now(), 0);
+    while begun.elapsed() < Duration::from_secs(1) {
+        let mut datagram = [0; 1000];
+        let encoded = header.encode();
+        datagram[..encoded.len()].copy_from_slice(&encoded);
+        source.send(&datagram).unwrap();
+        header.sequence += 1;
+        if let Ok(length) = source.recv(&mut datagram) {
+            let heard = wire::DatagramHeader::decode(&datagram[..length]);
+            said += u32::from(heard.is_some_and(|heard| heard.kind == wire::DatagramKind::Running));
+        }
+    }
+    assert!((2..=8).contains(&said), "{said} times within a second");
+    drop(sink);
+}

@@ -1,7 +1,7 @@
 //! The kinds of probes of the round-trip time.
 
 mod icmp;
-mod prober;
+pub mod prober;
 mod tcp_connect;
 mod udp;
 
