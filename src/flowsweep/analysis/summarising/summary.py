@@ -6,6 +6,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.background.shares import jain
+from flowsweep.analysis.background.ways import background_ways
 from flowsweep.analysis.binning.byte_balance import balanced
 from flowsweep.analysis.binning.interval_goodput import Keep, as_it_is
 from flowsweep.analysis.expressions import columns_added
@@ -73,6 +74,7 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         keep("host_load", host_load(tables.cpu, tables.counters, tables.flows)),
         keep("path_emulation", path_emulation(tables.links)),
         keep("link_drops", link_drops(tables.links, tables.trials, tables.flows, tables.background_flows)),
+        keep("background_ways", background_ways(tables.flows, tables.background_flows, tables.links)),
         paths,
         found.datagrams,
         keep("send_errors", send_errors(tables.counters)),

@@ -6,6 +6,7 @@ The rules, their reasons and how often they are right: docs/explanation/statisti
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.background.ways import load_at_least, load_at_most
 from flowsweep.analysis.verdict_rules import always_busy, rate_reached
 from flowsweep.analysis.verdicts import (
     APPLICATION_RATE,
@@ -55,7 +56,8 @@ def with_verdict(rows: ir.Table) -> ir.Table:
             rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, rwnd_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
             host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops,
-            link_policer_drops, link_queued_share, link_shared, simultaneous.
+            link_policer_drops, link_queued_share, link_shared, simultaneous; and those of
+            `flowsweep.analysis.background.ways.background_ways`.
 
     Method:
         The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
@@ -214,21 +216,24 @@ def _varies_at_most(rows: ir.Table, rtt_ms: ir.FloatingValue, share: float) -> i
 
 
 def _filling(rows: ir.Table) -> ir.NumericValue:
-    """The higher one of median and mean: how much of a link a trial and its background traffic filled."""
-    own = ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
-    return own / rows.share.coalesce(1.0).nullif(0.0)
+    """The higher one of median and mean: how much of a link a trial filled by itself."""
+    return ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
 
 
 def _path_is_full(rows: ir.Table) -> ir.BooleanValue:
-    """Whether the plan's link was full, and not for a part of the time only."""
-    mean_bps = rows.goodput_mean_bps.coalesce(rows.goodput_bps) / rows.share.coalesce(1.0).nullif(0.0)
+    """Whether the plan's link was full, and not for a part of the time only.
+
+    Of background traffic that goes another way nothing is in it.
+    """
+    mean_bps = load_at_least(rows, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
     always = mean_bps >= rows.link_payload_bps * PATH_NOT_FULL
-    return ((_filling(rows) >= rows.link_payload_bps * PATH_FULL) & always).coalesce(False)
+    filling = load_at_least(rows, _filling(rows))
+    return ((filling >= rows.link_payload_bps * PATH_FULL) & always).coalesce(False)
 
 
 def _far_from_full(rows: ir.Table) -> ir.BooleanValue:
     """Whether the plan's link had room left, as far as it is known."""
-    return (_filling(rows) < rows.link_payload_bps * PATH_NOT_FULL).coalesce(False)
+    return (load_at_most(rows, _filling(rows)) < rows.link_payload_bps * PATH_NOT_FULL).coalesce(False)
 
 
 def _windows_fill(rows: ir.Table) -> ir.BooleanValue:
