@@ -54,6 +54,7 @@ NEEDED = {
     "datagram_facts": (DATAGRAM_TRIALS,),
     "fairness": ("background_flows",),
     "background_ways": ("background_flows",),
+    "senders_beside": ("background_flows",),
     "path_emulation": ("links",),
     "link_drops": ("links",),
     "rtt": ("echoes",),
