@@ -1,10 +1,33 @@
 """Which way background traffic goes: along that of a trial's own data, or the other way."""
 
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
 import ibis.expr.types as ir
 
+from flowsweep.archive import Tables
 from flowsweep.schedule.background import PROBE
 
 _PAIR = ("trial_id", "src", "dst")
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWays:
+    """Trials, by trial_id, whose background traffic does not all share what their own data pass."""
+
+    not_along: AbstractSet[str] = frozenset()
+    """Some of it goes another way, or nobody knows that it does not: shares are not of one path."""
+    back: AbstractSet[str] = frozenset()
+    """Some of it goes from a sink of the trial to its source, so that acknowledgements wait in its queue."""
+
+
+def other_ways(tables: Tables) -> OtherWays:
+    """Name the trials of a campaign with background traffic of other ways."""
+    found = background_ways(tables.flows, tables.background_flows, tables.links).to_pyarrow().to_pylist()
+    return OtherWays(
+        frozenset(row["trial_id"] for row in found if not row["beside_along"]),
+        frozenset(row["trial_id"] for row in found if row["beside_back"]),
+    )
 
 
 def background_ways(flows: ir.Table, others: ir.Table, links: ir.Table) -> ir.Table:
