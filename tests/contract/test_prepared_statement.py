@@ -154,3 +154,9 @@ def test_all_that_the_statement_is_made_of_is_in_its_digest() -> None:
                 found.add(module)
                 left += [module] * module.startswith("flowsweep.analysis.")
     assert found <= known
+
+
+def test_no_literal_stands_for_a_row_that_may_not_be_joined() -> None:
+    """`COALESCE(TRUE, FALSE)` is true of every trial: merged SQL has a left-joined literal in place."""
+    written = Path(statement.__file__).with_name(statement.FILE).read_text(encoding="utf-8")
+    assert "COALESCE(TRUE" not in written

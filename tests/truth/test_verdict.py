@@ -106,7 +106,10 @@ def _written(folder: Path, name: str, text: str) -> Path:
 def _read(archive: Path, limits: Mapping[str, Limit]) -> list[Found]:
     """`limits`: by sweep."""
     rows = summary(read_archive(archive).tables()).cache()
-    unknown = with_verdict(rows.mutate(link_payload_bps=ibis.null("float64")))
+    # Of columns that no summary has; nothing runs beside these trials.
+    beside = {name: ibis.null("boolean") for name in ("beside_along", "beside_apart", "beside_back")}
+    alone = rows.mutate(link_payload_bps=ibis.null("float64"), link_shared=False, **beside)
+    unknown = with_verdict(alone)
     unaided = {row["trial_id"]: row["verdict"] for row in unknown.to_pyarrow().to_pylist()}
     return [
         Found(

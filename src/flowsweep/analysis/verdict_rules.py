@@ -5,6 +5,7 @@ import ibis.expr.types as ir
 from flowsweep.analysis.verdicts import (
     APPLICATION_RATE,
     BUSY,
+    MOST,
     NOT_CLEAR,
     RATE_REACHED,
     RECEIVER_CPU,
@@ -41,3 +42,15 @@ def rate_reached(rows: ir.Table, flow_bps: ir.NumericValue) -> ir.BooleanValue:
 def always_busy(share: ir.FloatingValue) -> ir.BooleanValue:
     """Whether a thread ran all of the time; not where nobody knows."""
     return (share >= BUSY).coalesce(False)
+
+
+def most_drops(rows: ir.Table, drops: ir.IntegerValue) -> ir.BooleanValue:
+    """Whether links dropped, and most of all that they dropped for this reason; beside others, all of it.
+
+    Args:
+        rows: One row per trial, with link_queue_drops, link_random_drops, link_policer_drops and link_shared.
+        drops: Those for this reason.
+    """
+    total = rows.link_queue_drops + rows.link_random_drops + rows.link_policer_drops.coalesce(0)
+    least = rows.link_shared.coalesce(False).ifelse(1.0, MOST)
+    return (drops > 0).coalesce(False) & (drops >= total * least).coalesce(False)

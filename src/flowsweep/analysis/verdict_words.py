@@ -114,7 +114,8 @@ def _in_pieces(row: TrialRow) -> bool:
 def _ground(row: TrialRow) -> str:
     link_bps, least_ms, usual_ms = row["link_payload_bps"], row["rtt_min_ms"], row["rtt_median_ms"]
     own_bps = max(goodput_of(row), row.get("goodput_mean_bps") or 0.0)
-    if link_bps and own_bps / (row.get("share") or 1.0) >= PATH_FULL * link_bps:
+    # What runs beside a trial may go another way: then this share is of no link.
+    if link_bps and own_bps >= PATH_FULL * link_bps:
         return f"it was full, at the {format_rate(link_bps)} that its link carries"
     if least_ms and usual_ms and usual_ms - least_ms >= max(QUEUE_MS, QUEUE_SHARE * least_ms):
         return f"a queue made round trips {format_milliseconds(usual_ms - least_ms)} longer than the least"

@@ -22,6 +22,7 @@ SOURCES = (
     "analysis/verdict_rules.py",
     "analysis/verdicts.py",
     "analysis/background/shares.py",
+    "analysis/background/ways.py",
     "analysis/binning/*.py",
     "analysis/statistics/intervals.py",
     "analysis/summarising/*.py",

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -81,6 +82,7 @@ def fairness_hypotheses(
     comparable: Sequence[Observations],
     *,
     asked_bps: Mapping[str, int] | None = None,
+    not_along: AbstractSet[str] = frozenset(),
     margin: float = EQUIVALENCE_MARGIN,
 ) -> list[Hypothesis]:
     """Ask of trials with background traffic who gets more, flow by flow.
@@ -89,6 +91,8 @@ def fairness_hypotheses(
         comparable: Trials of every sweep and mode of a campaign.
         asked_bps: What the traffic beside each trial is asked to send (`background_asked_bps`); without it
             background traffic counts as traffic that takes what it can get.
+        not_along: Trials beside which some traffic goes another way (`OtherWays`): they share nothing with it
+            that could be equal, and take no part.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -104,7 +108,7 @@ def fairness_hypotheses(
         With share s of m flows beside k, y = ln(s / (1 − s)) − ln(m / k) is the log ratio of the goodput of
         a flow on each side: 0 where all flows get the same. Fewer than three trials of a point test nothing.
     """
-    found = _places(comparable)
+    found = _places(comparable, not_along)
     paced = [place for place in found if is_paced(place.rows, asked_bps or {})]
     places = [place for place in found if place not in paced]
     return [
@@ -129,7 +133,7 @@ def equal_share(row: ObservedRow) -> float:
     return row["flows"] / (row["flows"] + known(row["flows_beside"]))
 
 
-def _places(comparable: Sequence[Observations]) -> list[_Place]:
+def _places(comparable: Sequence[Observations], not_along: AbstractSet[str]) -> list[_Place]:
     rows: dict[tuple[int, str, _Levels], list[ObservedRow]] = {}
     starved: Counter[tuple[int, str, _Levels]] = Counter()
     for number, observed in enumerate(comparable):
@@ -137,6 +141,8 @@ def _places(comparable: Sequence[Observations]) -> list[_Place]:
         left_out = {DIRECTION} if pairs else {DIRECTION, _PER_PAIR}
         factors = [factor for factor in observed.factors if factor not in left_out]
         for row in observed.rows:
+            if row["trial_id"] in not_along:
+                continue
             levels = tuple((factor, _hashable(row.get(factor))) for factor in factors)
             if flow_log_ratio(row) is not None:
                 rows.setdefault((number, row[DIRECTION], levels), []).append(row)

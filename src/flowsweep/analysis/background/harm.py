@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 
@@ -88,6 +89,7 @@ def harm_hypotheses(
     comparable: Sequence[Observations],
     *,
     asked_bps: Mapping[str, int] | None = None,
+    not_along: AbstractSet[str] = frozenset(),
     margin: float = EQUIVALENCE_MARGIN,
 ) -> list[Hypothesis]:
     """Ask what background traffic does to the goodput, the round trip and the loss of trials.
@@ -96,6 +98,7 @@ def harm_hypotheses(
         comparable: Trials of every sweep and mode of a campaign.
         asked_bps: What the traffic beside each trial is asked to send (`background_asked_bps`): what equal
             shares would do is said only where neither side sends at a rate of its own (`is_paced`).
+        not_along: Trials beside which some traffic goes another way (`OtherWays`): nor is it said of these.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -122,7 +125,7 @@ def harm_hypotheses(
             for known_pairs, column in [_with_column(pairs, measure)]
             if known_pairs
         ]
-        found += _of_measure(measure, places, asked_bps or {}, margin=margin)
+        found += _of_measure(measure, places, asked_bps or {}, not_along, margin=margin)
     return found
 
 
@@ -170,7 +173,12 @@ _PlaceOf = tuple[Observations, str, list[_Pair], str]
 
 
 def _of_measure(
-    measure: _Measure, places: Sequence[_PlaceOf], asked_bps: Mapping[str, int], *, margin: float
+    measure: _Measure,
+    places: Sequence[_PlaceOf],
+    asked_bps: Mapping[str, int],
+    not_along: AbstractSet[str],
+    *,
+    margin: float,
 ) -> Iterator[Hypothesis]:
     values: dict[tuple[str, str], list[float]] = {}
     for _, _, pairs, column in places:
@@ -182,7 +190,7 @@ def _of_measure(
     }
     means = log_means(logs)
     for place in places:
-        equal = _of_equal_shares(place[2], asked_bps) if measure.more_is_better else ""
+        equal = _of_equal_shares(place[2], asked_bps, not_along) if measure.more_is_better else ""
         yield _hypothesis(measure, place, means, equal, margin=margin)
 
 
@@ -286,11 +294,17 @@ def _points(measure: _Measure, pairs: Sequence[_Pair], each: Sequence[tuple[floa
     return ", ".join(words)
 
 
-def _of_equal_shares(pairs: Sequence[_Pair], asked_bps: Mapping[str, int]) -> str:
-    """What harm to goodput equal shares by flow would do; nothing where a side sends at a rate of its own."""
+def _of_equal_shares(
+    pairs: Sequence[_Pair], asked_bps: Mapping[str, int], not_along: AbstractSet[str]
+) -> str:
+    """What harm to goodput equal shares by flow would do.
+
+    Nothing where a side sends at a rate of its own, or where the two share no path.
+    """
     beside = [pair.beside for pair in pairs if pair.beside[0].get("flows_beside")]
     lost = [1 - equal_share(rows[0]) for rows in beside]
-    if not lost or any(is_paced(rows, asked_bps) for rows in beside):
+    apart = any(row["trial_id"] in not_along for rows in beside for row in rows)
+    if not lost or apart or any(is_paced(rows, asked_bps) for rows in beside):
         return ""
     least, most = min(lost), max(lost)
     between = format_number(most) if least == most else f"{format_number(least)} to {format_number(most)}"

@@ -1,6 +1,7 @@
 """What the queue of a full path adds to round trips, by TCP's own measurement, as time and as bytes."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, median
@@ -54,13 +55,16 @@ class _Queued:
 
 
 def bufferbloat_hypotheses(
-    observed: Observations, round_trips: Mapping[str, Sequence[LeastRoundTripRow]] = MappingProxyType({})
+    observed: Observations,
+    round_trips: Mapping[str, Sequence[LeastRoundTripRow]] = MappingProxyType({}),
+    back: AbstractSet[str] = frozenset(),
 ) -> list[Hypothesis]:
     """Describe what waits in each direction's queue when the path is full.
 
     Args:
         observed: Trials of one sweep and mode.
         round_trips: Rows of `least_round_trips`, by trial_id, of trials with several flows.
+        back: Trials beside which background traffic goes the other way (`OtherWays`): its queue adds, too.
 
     Returns:
         One description for each direction in which the queue adds at least BLOAT_MS and as much as the least
@@ -82,7 +86,7 @@ def bufferbloat_hypotheses(
             if row["trial_id"] not in unlike
         ]
         waits = [one for one in queued if (one.row.get("rtt_median_ms") or 0.0) > one.least_ms]
-        if waits and (hypothesis := _hypothesis(observed, waits, len(full), len(unlike))) is not None:
+        if waits and (hypothesis := _hypothesis(observed, waits, len(full), len(unlike), back)) is not None:
             found.append(hypothesis)
     return found
 
@@ -156,7 +160,7 @@ def _least_ms(row: ObservedRow) -> float:
 
 
 def _hypothesis(
-    observed: Observations, waits: Sequence[_Queued], full: int, unlike: int
+    observed: Observations, waits: Sequence[_Queued], full: int, unlike: int, back: AbstractSet[str]
 ) -> Hypothesis | None:
     rows = [one.row for one in waits]
     direction, repeats = rows[0][DIRECTION], whole_repeats(rows)
@@ -182,7 +186,7 @@ def _hypothesis(
     shared = any(background_names(row) for row in rows)
     whose = " of these trials waiting, beside what others have in it" if shared else " waiting"
     # Packets wait in the one and their acknowledgements in the other.
-    both_ways = any(row.get("simultaneous") for row in rows)
+    both_ways = any(row.get("simultaneous") or row["trial_id"] in back for row in rows)
     whose_queue = "the queues of both directions together add" if both_ways else "its queue adds"
     longer_for_all = (
         "Round trips of all that shares the path are as much longer"

@@ -8,6 +8,8 @@ from flowsweep.analysis.background.asked import background_asked_bps
 from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.background.harm import harm_hypotheses
+from flowsweep.analysis.background.ways import OtherWays, other_ways
+from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.binning.timed_trials import TimedTrials
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.best import best_search_hypotheses
@@ -104,18 +106,16 @@ def findings(
     lasting = [row for row in summary if not facts_of(row["test"]).job]
     within = within_trials(tables, lasting, timed) if tables is not None and lasting else None
     windows = path_windows(summary)
+    beside = tables if any(map(background_names, summary)) else None
+    others = OtherWays() if beside is None else other_ways(beside)
     hypotheses = [
         hypothesis
         for observed in comparable
         for hypothesis in _hypotheses(
-            observed, within=within, windows=windows, explained=explained, hosts=hosts, margin=margin
+            observed, others, within=within, windows=windows, explained=explained, hosts=hosts, margin=margin
         )
     ]
-    beside = any(row.get("flows_beside") for row in summary)
-    asked_bps = background_asked_bps(tables.trials) if tables is not None and beside else None
-    hypotheses += fairness_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
-    hypotheses += harm_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
-    hypotheses += both_ways_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
+    hypotheses += _beside_others(comparable, others, beside, margin=margin)
     hypotheses += _of_the_campaign(summary)
     hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
@@ -179,8 +179,19 @@ def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     yield from rtt_hypotheses(summary)
 
 
+def _beside_others(
+    comparable: Sequence[Observations], others: OtherWays, tables: Tables | None, *, margin: float
+) -> Iterator[Hypothesis]:
+    """Ask what trials get beside others, of whose traffic `tables`, if any, tell what it asks for."""
+    asked_bps = None if tables is None else background_asked_bps(tables.trials)
+    for asked in (fairness_hypotheses, harm_hypotheses):
+        yield from asked(comparable, asked_bps=asked_bps, not_along=others.not_along, margin=margin)
+    yield from both_ways_hypotheses(comparable, asked_bps=asked_bps, margin=margin)
+
+
 def _hypotheses(
     observed: Observations,
+    others: OtherWays,
     *,
     within: WithinTrials | None,
     windows: Mapping[str, float],
@@ -205,12 +216,13 @@ def _hypotheses(
     yield from apart_from_time(over_levels, design(observed), drift, margin=margin)
     yield from repeats
     yield from verdict_hypotheses(observed)
-    yield from bufferbloat_hypotheses(observed, {} if within is None else within.round_trips)
+    round_trips = {} if within is None else within.round_trips
+    yield from bufferbloat_hypotheses(observed, round_trips, others.back)
     yield from shorter_queue_hypotheses(observed, margin=margin)
     yield from encryption_hypotheses(observed)
     yield from model_hypotheses(observed)
     yield from theory_hypotheses(observed)
-    yield from share_hypotheses(observed)
+    yield from share_hypotheses(observed, others.not_along)
     if within is not None and not facts_of(observed.rows[0]["test"]).job:
         yield from within_trial_hypotheses(observed, within, hosts=hosts, margin=margin)
 

@@ -135,14 +135,16 @@ def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
 def drops_early(row: TrialRow) -> bool:
     """Tell whether an emulated link's queue dropped packets of a trial that left the link room.
 
-    Background traffic fills a link, too; where nobody knows how much, nothing is concluded. So do
-    acknowledgements of the other direction: then the queue holds packets most of the time.
+    Background traffic fills a link, too, if it goes the same way: where with all of it the link is full, or
+    nobody knows how much it is, nothing is concluded. So do acknowledgements of data that go the other way,
+    as those of background traffic may: then the queue holds packets most of the time.
     """
     link_bps = row.get("link_payload_bps")
     dropped = (row.get("link_queue_drops") or 0) > 0
     of_all = goodput_of(row) / (row.get("share") or 1.0)
     alone = row.get("share") is not None or not background_names(row)
-    full = bool(row.get("simultaneous")) and (row.get("link_queued_share") or 0.0) >= MOST
+    other_way = bool(row.get("simultaneous")) or bool(background_names(row))
+    full = other_way and (row.get("link_queued_share") or 0.0) >= MOST
     return dropped and alone and not full and link_bps is not None and of_all < PATH_NOT_FULL * link_bps
 
 

@@ -6,6 +6,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.background.shares import jain
+from flowsweep.analysis.background.ways import background_ways
 from flowsweep.analysis.binning.byte_balance import balanced
 from flowsweep.analysis.binning.interval_goodput import Keep, as_it_is
 from flowsweep.analysis.expressions import columns_added
@@ -28,7 +29,7 @@ from flowsweep.analysis.tests.tcp.predictions import flow_predictions, with_pred
 from flowsweep.analysis.tests.tcp.source import sender_facts
 from flowsweep.analysis.tests.tcp.verdict import with_verdict
 from flowsweep.analysis.tests.udp.datagrams import with_rate_sum
-from flowsweep.analysis.tests.udp.sender_drops import send_errors, with_sender_drops
+from flowsweep.analysis.tests.udp.sender_drops import send_errors, senders_beside, with_sender_drops
 from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
 from flowsweep.archive import Tables
 from flowsweep.defaults import MINIMUM_BINS
@@ -73,9 +74,11 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         keep("host_load", host_load(tables.cpu, tables.counters, tables.flows)),
         keep("path_emulation", path_emulation(tables.links)),
         keep("link_drops", link_drops(tables.links, tables.trials, tables.flows, tables.background_flows)),
+        keep("background_ways", background_ways(tables.flows, tables.background_flows, tables.links)),
         paths,
         found.datagrams,
         keep("send_errors", send_errors(tables.counters)),
+        keep("senders_beside", _senders_beside(tables)),
         found.fairness,
         keep("rtt", rtt_facts(tables)),
         keep("quic_facts", quic_facts(tables.quic, tables.trials)),
@@ -90,6 +93,10 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
     judged = with_quic_verdict(with_subflow_verdict(with_datagram_verdict(with_verdict(judged))))
     judged = with_file_verdict(judged)
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
+
+
+def _senders_beside(tables: Tables) -> ir.Table:
+    return senders_beside(tables.flows, tables.background_flows, tables.background_samples)
 
 
 def _side_by_side(trials: ir.Table, parts: Sequence[ir.Table]) -> ir.Table:

@@ -150,3 +150,13 @@ def test_trials_in_which_one_side_starved_decide_nothing_and_are_counted() -> No
     (finding,) = told(summary)
     assert (finding.decision, finding.p_value) == ("undecided", None)
     assert finding.claim.endswith(" 2 further trials left out: one side got nothing.")
+
+
+def test_traffic_that_shares_nothing_is_not_compared() -> None:
+    """It went the other way, or between other hosts: a flow of either takes nothing from the other."""
+    summary = rows((0.5, 0.502, 0.499)) + rows((0.7, 0.71, 0.69), sweep="other")
+    back = frozenset(row["trial_id"] for row in summary if row["sweep"] != "other")
+    (finding,) = decided(fairness_hypotheses(observations(summary), not_along=back))
+    assert finding.sweep == "other"
+    everything = frozenset(row["trial_id"] for row in summary)
+    assert fairness_hypotheses(observations(summary), not_along=everything) == []

@@ -121,3 +121,11 @@ def test_points_count_alike_and_those_of_too_few_trials_do_not() -> None:
     (finding,) = told(alone + beside[:4])
     assert finding.effect == pytest.approx(0.5)
     assert (finding.decision, finding.n) == ("effect", 6)
+
+
+def test_beside_traffic_of_another_way_equal_shares_are_no_measure() -> None:
+    summary = rows(20e6) + rows(12e6, beside="quic")
+    trials = frozenset(row["trial_id"] for row in summary if row["background"])
+    (finding,) = decided(harm_hypotheses(observations(summary), not_along=trials))
+    assert finding.effect == pytest.approx(0.4)
+    assert "equal shares" not in finding.claim

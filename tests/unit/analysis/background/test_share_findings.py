@@ -118,3 +118,19 @@ def test_a_place_has_names_and_units_of_its_levels() -> None:
     )
     assert place_of((("flows", 8), ("flows_per_pair", 4))) == " (8 flows, flows per pair of hosts 4)"
     assert place_of(()) == ""
+
+
+@pytest.mark.parametrize(
+    ("flows", "claim"),
+    [
+        ((1,), "71.3 % [67.4, 75.0] on average of {}; 3 trials."),
+        (tuple(range(1, 8)), "70.0 % to 73.0 % of {}, over 7 points."),
+    ],
+)
+def test_nothing_is_said_to_be_shared_with_traffic_of_another_way(flows: tuple[int, ...], claim: str) -> None:
+    summary = rows(flows=flows)
+    trials = frozenset(row["trial_id"] for row in summary)
+    (observed,) = observations(summary)
+    (finding,) = decided(share_hypotheses(observed, trials))
+    whole = "the goodput of all traffic, cubic of another path included"
+    assert finding.claim == f"starlight → sara: bbr takes {claim.format(whole)}"

@@ -11,8 +11,11 @@ SHORT_MS, LONG_MS, QUEUE_MS = 10.0, 30.0, 50.0
 """Of two paths without a queue, and what that of either adds."""
 
 
-def of_trials(leasts_ms: tuple[float, ...]) -> Hypothesis:
-    """What is said of trials with these least round trips, those over 20 ms of the longer path."""
+def of_trials(leasts_ms: tuple[float, ...], back: frozenset[str] = frozenset()) -> Hypothesis:
+    """What is said of trials with these least round trips, those over 20 ms of the longer path.
+
+    `back`: those beside which others send the other way.
+    """
     rows = [
         {
             "trial_id": str(number), "repeat": number, "src": "a", "dst": "b", DIRECTION: "a → b",
@@ -22,7 +25,7 @@ def of_trials(leasts_ms: tuple[float, ...]) -> Hypothesis:
         }
         for number, least_ms in enumerate(leasts_ms)
     ]  # fmt: skip
-    [hypothesis] = bufferbloat_hypotheses(Observations("s", "copy", tuple(rows), ()))
+    [hypothesis] = bufferbloat_hypotheses(Observations("s", "copy", tuple(rows), ()), {}, back)
     return hypothesis
 
 
@@ -68,3 +71,11 @@ def test_settings_that_leave_a_queue_full_are_no_other_path() -> None:
     [found] = bufferbloat_hypotheses(Observations("s", "copy", tuple(rows), ("flows",)))
     assert found.estimate.effect == pytest.approx(0.045)
     assert "unlike length" not in found.say("described")
+
+
+def test_beside_traffic_the_other_way_it_is_the_queues_of_both_directions() -> None:
+    own, both = (
+        of_trials((10.0, 12.0, 14.0), back).say("described") for back in (frozenset(), frozenset("2"))
+    )
+    assert ": where the path is full its queue adds " in own
+    assert ": where the path is full the queues of both directions together add " in both

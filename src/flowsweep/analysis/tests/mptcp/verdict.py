@@ -4,6 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis import theory
+from flowsweep.analysis.background.ways import load_at_least
 from flowsweep.analysis.verdict_rules import first_rules
 from flowsweep.analysis.verdicts import PATH_FULL, QUEUE
 from flowsweep.packets import MPTCP_OPTION_BYTES, header_bytes
@@ -14,14 +15,15 @@ def with_subflow_verdict(rows: ir.Table) -> ir.Table:
 
     Args:
         rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, goodput_mean_bps,
-            flows, rate_bps, thread_busy_send, thread_busy_recv, path_rate_bps, path_mtu_bytes, family, share.
+            flows, rate_bps, thread_busy_send, thread_busy_recv, path_rate_bps, path_mtu_bytes, family, share,
+            and those of `flowsweep.analysis.background.ways.background_ways`.
 
     Method:
         The first rule that holds: the rate that was asked for came ("application rate"); the sources' or the
         sinks' threads were always busy ("sender CPU", "receiver CPU"; both: "not clear"); the higher of
-        median and mean goodput, with what ran beside it, is what all emulated links that its subflows may use
-        carry together: each of them is full ("congestion window: queue"). Else null: each subflow has windows
-        and losses of its own, and none of them speaks for the connection.
+        median and mean goodput, with what ran beside it the same way, is what all emulated links that its
+        subflows may use carry together: each of them is full ("congestion window: queue"). Else null: each
+        subflow has windows and losses of its own, and none of them speaks for the connection.
     """
     found = ibis.cases(
         (rows.goodput_bps.isnull(), ibis.null("string")),
@@ -38,4 +40,4 @@ def _links_are_full(rows: ir.Table) -> ir.BooleanValue:
         rows.path_rate_bps.cast("float64"), rows.path_mtu_bytes.cast("float64"), headers.cast("float64")
     )
     own_bps = ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
-    return (own_bps / rows.share.coalesce(1.0).nullif(0.0) >= payload_bps * PATH_FULL).coalesce(False)
+    return (load_at_least(rows, own_bps) >= payload_bps * PATH_FULL).coalesce(False)

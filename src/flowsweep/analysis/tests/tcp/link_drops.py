@@ -61,8 +61,9 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table, others: ir.Ta
         link_queued_share=of_ways.queued_share.max(),
     )
     shared = _shared(links, ways, others)
-    found = counts.left_join(shared.select("trial_id", link_shared=True), "trial_id")
-    return found.select(*counts.columns, link_shared=found.link_shared.coalesce(False))
+    # A literal in place of the key would be true of every trial in SQL that the prepared statement merged.
+    found = counts.left_join(shared.select("trial_id", shared_id="trial_id"), "trial_id")
+    return found.select(*counts.columns, link_shared=found.shared_id.notnull())
 
 
 def _began(ways: ir.Table) -> ir.Table:

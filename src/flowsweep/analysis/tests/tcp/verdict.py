@@ -6,7 +6,8 @@ The rules, their reasons and how often they are right: docs/explanation/statisti
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.verdict_rules import always_busy, rate_reached
+from flowsweep.analysis.background.ways import load_at_least, load_at_most
+from flowsweep.analysis.verdict_rules import always_busy, most_drops, rate_reached
 from flowsweep.analysis.verdicts import (
     APPLICATION_RATE,
     BUSY,
@@ -55,7 +56,8 @@ def with_verdict(rows: ir.Table) -> ir.Table:
             rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, rwnd_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
             host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops,
-            link_policer_drops, link_queued_share, link_shared, simultaneous.
+            link_policer_drops, link_queued_share, link_shared, simultaneous; and those of
+            `flowsweep.analysis.background.ways.background_ways`.
 
     Method:
         The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
@@ -95,6 +97,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         (cwnd_or_pace & _queue_at_loss(rows), queue),
         # A congestion control that paces itself paces at what it finds the path to carry.
         (_pace(rows) >= MOST, queue),
+        (lossy & _queue_of_either(rows), NOT_CLEAR),
         (lossy, loss),
         else_=NOT_CLEAR,
     )
@@ -150,24 +153,17 @@ def _dropped_at_hosts(rows: ir.Table) -> ir.BooleanValue:
 
 def _dropped_at_queue(rows: ir.Table) -> ir.BooleanValue:
     """Whether emulated links dropped at a full queue, by their own counters."""
-    return _most_drops(rows, rows.link_queue_drops)
+    return most_drops(rows, rows.link_queue_drops)
 
 
 def _dropped_at_random(rows: ir.Table) -> ir.BooleanValue:
     """Whether emulated links lost packets at random, by their own counters, and hardly any at a queue."""
-    return _most_drops(rows, rows.link_random_drops)
+    return most_drops(rows, rows.link_random_drops)
 
 
 def _dropped_by_policer(rows: ir.Table) -> ir.BooleanValue:
     """Whether policers of emulated links dropped, by their own counters."""
-    return _most_drops(rows, rows.link_policer_drops)
-
-
-def _most_drops(rows: ir.Table, drops: ir.IntegerValue) -> ir.BooleanValue:
-    """Whether links dropped, and most of all that they dropped for this reason; beside others, all of it."""
-    total = rows.link_queue_drops + rows.link_random_drops + rows.link_policer_drops.coalesce(0)
-    least = rows.link_shared.coalesce(False).ifelse(1.0, MOST)
-    return (drops > 0).coalesce(False) & (drops >= total * least).coalesce(False)
+    return most_drops(rows, rows.link_policer_drops)
 
 
 def _queue_stands(rows: ir.Table) -> ir.BooleanValue:
@@ -183,20 +179,34 @@ def _acknowledgements_wait(rows: ir.Table) -> ir.BooleanValue:
     slow link, so that it looks emptier than it is: the queue of an emulated one tells.
     """
     empty = (rows.link_queued_share < MOST).coalesce(True)
-    return rows.simultaneous & _far_from_full(rows) & _longer(rows, rows.rtt_median_ms) & empty
+    return _other_way_in_use(rows) & _far_from_full(rows) & _longer(rows, rows.rtt_median_ms) & empty
 
 
 def _queue_is_its_own(rows: ir.Table) -> ir.BooleanValue:
     """Whether a queue that round trips show can only be that of the data, or what links carry tells."""
-    return ~rows.simultaneous | rows.link_payload_bps.notnull()
+    return ~_other_way_in_use(rows) | rows.link_payload_bps.notnull()
+
+
+def _other_way_in_use(rows: ir.Table) -> ir.BooleanValue:
+    """Whether something is known to send the other way: the second trial of a pair, or background traffic."""
+    return rows.simultaneous | rows.beside_back.coalesce(False)
+
+
+def _queue_of_either(rows: ir.Table) -> ir.BooleanValue:
+    """Whether a queue adds to round trips, of this direction or of the other: losses may be of it, or not."""
+    return _longer(rows, rows.rtt_median_ms) & ~_queue_is_its_own(rows) & ~_dropped_at_random(rows)
 
 
 def _queue_at_loss(rows: ir.Table) -> ir.BooleanValue:
-    """Whether queues drop: they are full when they do, if only then."""
+    """Whether queues drop: they are full when they do, if only then.
+
+    A calm queue that may be the other direction's says nothing of losses that find it as it always is.
+    """
     usual = rows.rtt_median_ms + rows.rtt_variation_ms * BEYOND_USUAL
-    beyond = (rows.rtt_at_loss_ms >= usual).coalesce(True)
+    beyond = rows.rtt_at_loss_ms >= usual
     calm = _varies_at_most(rows, rows.rtt_at_loss_ms, CALM)
-    return _longer(rows, rows.rtt_at_loss_ms) & (beyond | calm)
+    own = _queue_is_its_own(rows)
+    return _longer(rows, rows.rtt_at_loss_ms) & (beyond.coalesce(own) | (own & calm))
 
 
 def _longer(rows: ir.Table, rtt_ms: ir.FloatingValue) -> ir.BooleanValue:
@@ -214,21 +224,24 @@ def _varies_at_most(rows: ir.Table, rtt_ms: ir.FloatingValue, share: float) -> i
 
 
 def _filling(rows: ir.Table) -> ir.NumericValue:
-    """The higher one of median and mean: how much of a link a trial and its background traffic filled."""
-    own = ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
-    return own / rows.share.coalesce(1.0).nullif(0.0)
+    """The higher one of median and mean: how much of a link a trial filled by itself."""
+    return ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
 
 
 def _path_is_full(rows: ir.Table) -> ir.BooleanValue:
-    """Whether the plan's link was full, and not for a part of the time only."""
-    mean_bps = rows.goodput_mean_bps.coalesce(rows.goodput_bps) / rows.share.coalesce(1.0).nullif(0.0)
+    """Whether the plan's link was full, and not for a part of the time only.
+
+    Of background traffic that goes another way nothing is in it.
+    """
+    mean_bps = load_at_least(rows, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
     always = mean_bps >= rows.link_payload_bps * PATH_NOT_FULL
-    return ((_filling(rows) >= rows.link_payload_bps * PATH_FULL) & always).coalesce(False)
+    filling = load_at_least(rows, _filling(rows))
+    return ((filling >= rows.link_payload_bps * PATH_FULL) & always).coalesce(False)
 
 
 def _far_from_full(rows: ir.Table) -> ir.BooleanValue:
     """Whether the plan's link had room left, as far as it is known."""
-    return (_filling(rows) < rows.link_payload_bps * PATH_NOT_FULL).coalesce(False)
+    return (load_at_most(rows, _filling(rows)) < rows.link_payload_bps * PATH_NOT_FULL).coalesce(False)
 
 
 def _windows_fill(rows: ir.Table) -> ir.BooleanValue:

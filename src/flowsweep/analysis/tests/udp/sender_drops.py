@@ -3,7 +3,9 @@
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.expressions import column_or_null
 from flowsweep.defaults import OFFERED_SHARE_MIN, SECOND_NS
+from flowsweep.schedule.background import PROBE
 
 _SEND_ERRORS = ("Udp.SndbufErrors", "Udp6SndbufErrors")
 
@@ -26,6 +28,26 @@ def send_errors(counters: ir.Table) -> ir.Table:
     return rows.group_by("trial_id").aggregate(send_errors=rows.value.sum().cast("int64"))
 
 
+def senders_beside(flows: ir.Table, others: ir.Table, other_samples: ir.Table) -> ir.Table:
+    """Count background traffic that may raise the same counters: datagrams from a trial's own sources.
+
+    Args:
+        flows: As in an archive.
+        others: Of background traffic, as in an archive.
+        other_samples: Likewise.
+
+    Returns:
+        One row per trial with such traffic: trial_id, senders_beside (int64: its flows). Those of QUIC count,
+        those of TCP, which sends no datagrams, do not; nor does a probe, which sends next to nothing.
+    """
+    state = column_or_null(other_samples, "state")
+    of_tcp = other_samples.filter((other_samples.role == "source") & state.notnull())
+    sources = others.filter((others.role == "source") & (others.background != PROBE).coalesce(True))
+    own = flows.filter(flows.role == "source").select("trial_id", "host").distinct()
+    found = sources.semi_join(own, ["trial_id", "host"]).anti_join(of_tcp, ["trial_id", "flow"])
+    return found.group_by("trial_id").aggregate(senders_beside=found.count().cast("int64"))
+
+
 def with_sender_drops(rows: ir.Table) -> ir.Table:
     """Tell what was lost before it left the source from what was lost later.
 
@@ -33,7 +55,7 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
         rows: One row per trial, with columns as in a summary: test, send_errors, datagrams_sent, lost,
             cores_busy_send, length_bytes, duration_ns, pad_ns, rate_sum_bps, flows_broken, loss,
             loss_at_hosts, loss_on_path; and datagrams_refused and datagrams_handed, as of
-            `flowsweep.analysis.tests.udp.datagrams.datagram_facts`.
+            `flowsweep.analysis.tests.udp.datagrams.datagram_facts`, and senders_beside.
 
     Returns:
         The rows with send_errors (int64; 0 where no counter rose, null for other tests and where nobody
@@ -45,7 +67,7 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
         The errors of a source that sent what it was asked to, and was never refused a datagram, are drops of
         its own device. One that was refused some tries again until its kernel takes them, and each try counts
         as an error: nobody knows how many errors were drops. Nor does anybody where the source did not count
-        what it was refused.
+        what it was refused, or whose errors they were where background traffic sends datagrams from it, too.
     """
     of_datagrams = rows.test == "udp"
     if_none_rose = rows.cores_busy_send.notnull().ifelse(0, ibis.null("int64"))
@@ -59,7 +81,10 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
     at_sender = ibis.cases(
         (errors.notnull() & ((errors == 0) | (rows.lost == 0)), ibis.literal(0.0)),
         (
-            (offered >= OFFERED_SHARE_MIN) & errors.notnull() & (rows.datagrams_refused == 0),
+            (offered >= OFFERED_SHARE_MIN)
+            & errors.notnull()
+            & (rows.datagrams_refused == 0)
+            & rows.senders_beside.isnull(),
             ibis.least(errors.cast("float64"), beyond_hosts),
         ),
         else_=ibis.null("float64"),

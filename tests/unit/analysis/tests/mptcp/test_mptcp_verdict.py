@@ -11,18 +11,19 @@ from flowsweep.analysis.tests.mptcp.verdict import with_subflow_verdict
 FULL: dict[str, Any] = {
     "test": "mptcp", "verdict": None, "goodput_bps": 39.81e6, "goodput_mean_bps": 39.7e6, "flows": 1,
     "rate_bps": None, "thread_busy_send": 0.1, "thread_busy_recv": 0.1, "path_rate_bps": 42_000_000,
-    "path_mtu_bytes": 1500, "family": 4, "share": None,
+    "path_mtu_bytes": 1500, "family": 4, "share": None, "beside_along": None,
 }  # fmt: skip
 """Links of 30 and 12 Mbit/s carry 1420 of 1500 bytes: 39.76 Mbit/s."""
 ONE = {"goodput_bps": 28.4e6, "goodput_mean_bps": 28.4e6}
 """All that the first link carries."""
+HALF = {"goodput_bps": 20e6, "goodput_mean_bps": 20e6, "share": 0.5}
 SCHEMA = pa.schema(
     [
         ("test", pa.string()), ("verdict", pa.string()), ("goodput_bps", pa.float64()),
         ("goodput_mean_bps", pa.float64()), ("flows", pa.int64()), ("rate_bps", pa.int64()),
         ("thread_busy_send", pa.float64()), ("thread_busy_recv", pa.float64()),
         ("path_rate_bps", pa.int64()), ("path_mtu_bytes", pa.int64()), ("family", pa.int64()),
-        ("share", pa.float64()),
+        ("share", pa.float64()), ("beside_along", pa.bool_()),
     ]
 )  # fmt: skip
 
@@ -33,7 +34,8 @@ SCHEMA = pa.schema(
         ({}, "congestion window: queue"),
         (ONE | {"path_rate_bps": 30_000_000}, "congestion window: queue"),
         (ONE, None),
-        ({"goodput_bps": 20e6, "goodput_mean_bps": 20e6, "share": 0.5}, "congestion window: queue"),
+        (HALF | {"beside_along": True}, "congestion window: queue"),
+        (HALF | {"beside_along": False}, None),
         ({"path_rate_bps": None}, None),
         ({"thread_busy_send": 0.95}, "sender CPU"),
     ],
@@ -42,6 +44,7 @@ SCHEMA = pa.schema(
         "the only link",
         "one of two links",
         "beside others",
+        "beside others that go another way",
         "links that nobody knows",
         "CPU",
     ],

@@ -29,6 +29,7 @@ QUIET: Row = {
     "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None, "share": None,
     "goodput_mean_bps": 50e6, "link_queue_drops": None, "link_random_drops": None,
     "link_policer_drops": None, "link_queued_share": None, "simultaneous": False, "link_shared": False,
+    "beside_along": None, "beside_apart": None, "beside_back": None,
 }  # fmt: skip
 """A trial on idle hosts over an idle path of 40 ms."""
 PEER = {"limit_rwnd_share": 1.0}
@@ -43,7 +44,10 @@ COUNTS = {
     "flows", "window_send_bytes", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets",
     "link_queue_drops", "link_random_drops", "link_policer_drops",
 }  # fmt: skip
-FLAGS = ("simultaneous", "link_shared")
+FLAGS = ("simultaneous", "link_shared", "beside_along", "beside_apart", "beside_back")
+ALONG = {"beside_along": True, "beside_apart": False, "beside_back": False}
+BACK = {"beside_along": False, "beside_apart": True, "beside_back": True}
+MIXED = {"beside_along": False, "beside_apart": False, "beside_back": True}
 SCHEMA = pa.schema(
     [(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET if name not in FLAGS]
     + [(name, pa.bool_()) for name in FLAGS]
@@ -85,7 +89,22 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("a receive window on a link that is far from full", "receive window",
      PEER | {"rtt_median_ms": 88.0, "rtt_variation_ms": 0.4, "link_payload_bps": 96.5e6}),
     ("a receive window on a link that background traffic fills", "congestion window: queue",
-     PEER | {"rtt_median_ms": 88.0, "rtt_variation_ms": 0.4, "link_payload_bps": 96.5e6, "share": 0.52}),
+     PEER | {"rtt_median_ms": 88.0, "rtt_variation_ms": 0.4, "link_payload_bps": 96.5e6, "share": 0.52}
+     | ALONG),
+    ("a receive window beside as much traffic the other way", "receive window",
+     PEER | {"goodput_bps": 48e6, "goodput_mean_bps": 48e6, "rtt_median_ms": 40.3, "link_payload_bps": 95e6,
+             "share": 0.5} | BACK),
+    ("a queue stands at the window of a link that only traffic the other way would fill", "receive window",
+     PEER | {"rtt_median_ms": 88.0, "rtt_variation_ms": 0.4, "link_payload_bps": 96.5e6, "share": 0.52}
+     | BACK),
+    ("a receive window and a queue, where only some of the traffic beside goes the same way",
+     "congestion window: queue",
+     PEER | {"goodput_bps": 48e6, "goodput_mean_bps": 48e6, "rtt_median_ms": 88.0, "rtt_variation_ms": 0.4,
+             "link_payload_bps": 96.5e6, "share": 0.4} | MIXED),
+    ("a receive window and no queue, where only some of the traffic beside goes the same way",
+     "receive window",
+     PEER | {"goodput_bps": 48e6, "goodput_mean_bps": 48e6, "link_payload_bps": 96.5e6, "share": 0.4}
+     | MIXED),
     ("a queue of 6 KB drops, as the link counted", "congestion window: queue",
      LOSSY | {"goodput_bps": 6e6, "goodput_mean_bps": 6e6, "rtt_median_ms": 42.0, "rtt_variation_ms": 2.5,
               "rtt_at_loss_ms": 42.3, "link_payload_bps": 48.27e6, "link_queue_drops": 9,
@@ -115,6 +134,23 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
              "rtt_median_ms": 118.6, "rtt_variation_ms": 2.6}),
     ("a window that is full in both directions over empty queues", "receive window",
      PEER | {"simultaneous": True}),
+    ("losses at random under a calm queue that may be of either direction", "not clear",
+     LOSSY | {"simultaneous": True, "rtt_min_ms": 20.0, "rtt_median_ms": 80.0, "rtt_variation_ms": 1.0,
+              "rtt_at_loss_ms": 80.0, "recoveries": 10}),
+    ("the same with round trips that vary as nobody knows", "not clear",
+     LOSSY | {"simultaneous": True, "rtt_min_ms": 20.0, "rtt_median_ms": 80.0, "rtt_variation_ms": None,
+              "rtt_at_loss_ms": 80.0, "recoveries": 10}),
+    ("the same beside background traffic the other way", "not clear",
+     LOSSY | {"rtt_min_ms": 20.0, "rtt_median_ms": 80.0, "rtt_variation_ms": 1.0, "rtt_at_loss_ms": 80.0,
+              "recoveries": 10, "share": 0.5} | BACK),
+    ("the same beside background traffic the same way", "congestion window: queue",
+     LOSSY | {"rtt_min_ms": 20.0, "rtt_median_ms": 80.0, "rtt_variation_ms": 1.0, "rtt_at_loss_ms": 80.0,
+              "recoveries": 10, "share": 0.5} | ALONG),
+    ("a queue that may be of background traffic the other way", "not clear",
+     CWND | {"rtt_min_ms": 20.0, "rtt_median_ms": 80.0, "rtt_variation_ms": 1.0, "share": 0.4} | BACK),
+    ("acknowledgements in the queue of background traffic the other way", "congestion window: reverse queue",
+     CWND | {"goodput_bps": 40e6, "goodput_mean_bps": 40e6, "rtt_min_ms": 20.0, "rtt_median_ms": 80.0,
+             "rtt_variation_ms": 1.0, "link_payload_bps": 95e6, "share": 0.42} | BACK),
     ("a queue that drops in both directions", "congestion window: queue",
      LOSSY | {"simultaneous": True, "rtt_median_ms": 60.0, "rtt_at_loss_ms": 75.0, "rtt_variation_ms": 3.0}),
     ("the same of a link that is full", "congestion window: queue",

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from analysis_support import make_flows, make_parameters, make_samples
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.tests.udp.loss import loss_hypotheses
@@ -14,6 +15,7 @@ from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.outcome import TrialOutcome
+from flowsweep.schedule.trial import BackgroundTraffic
 from summary_support import summed
 
 Row = dict[str, Any]
@@ -35,6 +37,32 @@ def watched(*, at_source: bool, repeat: int) -> TrialOutcome:
         for host, role in ends
     ]  # fmt: skip
     return replace(whole, cpu=pa.Table.from_pylist(cores, schema=pa.schema(NEEDED_FIELDS["cpu"])))
+
+
+def beside(test: str, src: str, *, errors: int, repeat: int) -> TrialOutcome:
+    """A trial that loses 600 datagrams a second, beside a flow of background traffic from this host."""
+    whole = outcome(Stream(lost=600), errors=errors, gso=False, repeat=repeat)
+    dst = "b" if src == "a" else "a"
+    traffic = BackgroundTraffic(
+        name="cross", src=src, dst=dst, test="tcp", parameters=make_parameters(flows=1), start_ns=0
+    )
+    trial = whole.record.trial.model_copy(update={"background": (traffic,)})
+    flow = {"flow": 1, "background": "cross", "bytes": 1000}
+    ends = make_flows(
+        [
+            flow | {"role": "source", "host": src, "peer": dst},
+            flow | {"role": "sink", "host": dst, "peer": src},
+        ]
+    )
+    sample = {"role": "source", "flow": 1, "start_ns": 0, "end_ns": SECOND_NS, "bytes": 1000}
+    told = make_samples([sample])
+    told = told.append_column("state", pa.array([1 if test == "tcp" else None], pa.int64()))
+    return replace(
+        whole,
+        record=whole.record.model_copy(update={"trial": trial}),
+        flows=pa.concat_tables([whole.flows, ends]),
+        samples=pa.concat_tables([whole.samples, told], promote_options="default"),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +89,10 @@ def rows() -> dict[str, Row]:
         "late without a reason": outcome(Stream(), rate_bps=40_000_000, repeat=7),
         "only the sink is watched": watched(at_source=False, repeat=16),
         "both are watched": watched(at_source=True, repeat=17),
+        "datagrams beside from its source": beside("udp", "a", errors=2_700, repeat=18),
+        "datagrams beside from its source, no errors": beside("udp", "a", errors=0, repeat=19),
+        "datagrams beside from its sink": beside("udp", "b", errors=2_700, repeat=20),
+        "TCP beside from its source": beside("tcp", "a", errors=2_700, repeat=21),
     }
     return dict(zip(outcomes, summed(*outcomes.values()), strict=True))
 
@@ -83,6 +115,10 @@ def rows() -> dict[str, Row]:
         ("refused", "send window"),
         ("refused and lost", "not clear"),
         ("late without a reason", "not clear"),
+        ("datagrams beside from its source", "not clear"),
+        ("datagrams beside from its source, no errors", "path loss"),
+        ("datagrams beside from its sink", "host drops"),
+        ("TCP beside from its source", "host drops"),
     ],
 )
 def test_the_place_of_loss_decides(rows: dict[str, Row], name: str, verdict: str) -> None:
@@ -98,6 +134,11 @@ def test_what_never_left_the_source_is_no_loss_of_the_path(rows: dict[str, Row])
     assert (rows["the path drops"]["loss_at_sender"], rows["the path drops"]["loss_on_path"]) == (0.0, 0.6)
     unknown = rows["refused and lost"]
     assert (unknown["loss_at_sender"], unknown["loss_on_path"]) == (None, None)
+
+
+def test_of_errors_that_may_be_of_others_no_drops_are_known(rows: dict[str, Row]) -> None:
+    row = rows["datagrams beside from its source"]
+    assert (row["loss_at_sender"], row["loss_on_path"]) == (None, None)
 
 
 def test_of_a_source_that_nobody_watched_no_drops_are_known(rows: dict[str, Row]) -> None:
