@@ -75,9 +75,8 @@ def test_what_is_measured_beside_it_is_not_its_campaign(base: Path) -> None:
 
 def test_a_note_says_where_the_campaign_goes_on(base: Path) -> None:
     def told(*more: str) -> str:
-        return CliRunner().invoke(app, ["note", str(base / "watched"), "new kernel", *more]).stderr
+        return invoke("note", base / "watched", "new kernel", *more).stderr
 
-    load(["note"])
     assert told() == ""
     nightly_archive(base / "watched-2", plan_of(), NEW, timedelta(hours=2))
     assert told() == "watched: goes on in watched-2; this note is shown with watched only\n"
