@@ -18,7 +18,7 @@ from flowsweep.alarms.told import is_end_untold
 from flowsweep.archive import open_archive_for_writing, read_archive
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.totals import read_so_far
-from flowsweep.cli.service import _left
+from flowsweep.cli.alarms_of_service import _left
 from flowsweep.cli.status import status_of
 from invoked import code_and_text, invoke
 
