@@ -262,7 +262,8 @@ pub const QUIC_AHEAD_BYTES: u64 = 64 << 10;
 pub const QUIC_SEND_WINDOW_BYTES: u64 = 10_000_000;
 /// Subflows of one connection of Multipath TCP, as plans may ask for.
 pub const SUBFLOWS_MAX: u32 = 8;
-/// Room for each packet of QUIC, as payload of UDP, where the plan says no length: more than the library ever finds on a path.
+/// Room for each packet of QUIC, as payload of UDP, where the plan says no length: more than the library ever finds on a path,
+/// and the most that the other end is allowed to send.
 /// The library has memory for 32 times as much as the kernel puts together of such packets.
 pub const QUIC_DATAGRAM_ROOM_BYTES: u16 = 1472;
 /// Files of one trial: each is open for as long as the trial lasts.

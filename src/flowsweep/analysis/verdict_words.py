@@ -119,7 +119,9 @@ def _ground(row: TrialRow) -> str:
         return f"it was full, at the {format_rate(link_bps)} that its link carries"
     if least_ms and usual_ms and usual_ms - least_ms >= max(QUEUE_MS, QUEUE_SHARE * least_ms):
         return f"a queue made round trips {format_milliseconds(usual_ms - least_ms)} longer than the least"
-    if (row.get("limit_none_share") or 0.0) - (row.get("sender_idle_share") or 0.0) >= MOST:
+    filled_together = bool(link_bps) and own_bps >= PATH_FULL * (link_bps or 0.0) * (row.get("share") or 1.0)
+    paced = (row.get("limit_none_share") or 0.0) - (row.get("sender_idle_share") or 0.0) >= MOST
+    if paced and not filled_together:
         return "congestion control kept to the rate that it found"
     return "it was full, or a queue stood in it or dropped packets"
 

@@ -162,7 +162,7 @@ class Housekeeping:
         return attempts >= PART_TRIALS or (attempts >= PART_TRIALS_OF_A_DAY and self._is_of_another_day())
 
     def _begins_part(self) -> bool:
-        merged = self._writer.loose_attempts == 0 or self._given_up()
+        merged = self._writer.loose_attempts == 0
         return (merged and self._is_full()) or self._writer.attempts_with_data >= 2 * PART_TRIALS
 
     def _least_loose(self) -> float:

@@ -45,13 +45,14 @@ class Retention:
         sum_up: SumUp,
         samples_ns: int | None,
         told: Callable[[str], None],
+        agreed: AgreedTime | None = None,
     ) -> None:
         self._parts = parts
         self._analysis = analysis
         self._sum_up = sum_up
         self._samples_ns = samples_ns
         self._told = told
-        self._agreed = AgreedTime()
+        self._agreed = AgreedTime() if agreed is None else agreed
         self._not_before_s: float | None = None
         """On the clock that is never set, as the next."""
         self._left_at_s: float | None = None

@@ -3,12 +3,14 @@
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 
 from flowsweep.archive import ArchiveWriter
+from flowsweep.campaigns.agreed_time import AgreedTime
 from flowsweep.campaigns.retention import Retention
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan
@@ -19,15 +21,25 @@ _NICE = ("nice", "-n", "10")
 _SAID_MAX = 400
 
 
-def retention_of(writer: ArchiveWriter, plan: Plan, told: Callable[[str], None]) -> Retention:
-    """What keeps the summaries of an archive's parts that are over, and lets samples go as the plan says."""
-    return Retention(
-        writer.parts_over,
-        analysis=analysis_id(),
-        sum_up=summed_up_apart,
-        samples_ns=None if plan.retain is None else plan.retain.samples_ns,
-        told=told,
-    )
+class Retentions:
+    """What keeps the summaries of archives' parts that are over, and lets samples go as their plans say.
+
+    What looks at the clock agree on outlives the tries of a campaign.
+    """
+
+    def __init__(self) -> None:
+        self._agreed: defaultdict[Path, AgreedTime] = defaultdict(AgreedTime)
+
+    def __call__(self, writer: ArchiveWriter, plan: Plan, told: Callable[[str], None]) -> Retention:
+        """Make what does that for a campaign."""
+        return Retention(
+            writer.parts_over,
+            analysis=analysis_id(),
+            sum_up=summed_up_apart,
+            samples_ns=None if plan.retain is None else plan.retain.samples_ns,
+            told=told,
+            agreed=self._agreed[writer.folder],
+        )
 
 
 def summed_up_apart(archive: Path, part: int, timeout_s: float) -> pa.Table:

@@ -16,7 +16,7 @@ from flowsweep.campaigns.supervisor import Settings, Supervisor
 from flowsweep.cli.alarms_of_service import AlarmsOfService
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import CODES_OF_SERVICE
-from flowsweep.cli.parts_over import retention_of
+from flowsweep.cli.parts_over import Retentions
 from flowsweep.cli.progress import trouble
 from flowsweep.cli.terminal import say
 from flowsweep.errors import PlanError
@@ -53,7 +53,7 @@ def service(
     if any(plan.links for plan in known.values()):
         hand_on_the_socket()
         enter_user_namespace_if_needed(named=[*plans, archive])
-    settings = Settings(plans, archive, free_bytes_min, retention_of)
+    settings = Settings(plans, archive, free_bytes_min, Retentions())
     alarms = AlarmsOfService(archive)
 
     def listening(plan: Plan, folder: Path) -> AbstractContextManager[EventListener]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from flowsweep.campaigns.agreed_time import AGREED_FOR_S
+from flowsweep.campaigns.agreed_time import AGREED_FOR_S, AgreedTime
 from flowsweep.campaigns.housekeeping import Housekeeping
 from flowsweep.campaigns.plans import has_changed
 from flowsweep.campaigns.retention import LEFT_FOR_S, SUMMED_BYTES_PER_S, SUMMED_LEAST_S, Retention
@@ -316,3 +316,21 @@ def test_parts_wait_for_a_turn_only_if_it_may_suffice_and_for_samples_to_go() ->
     assert not retention(small, None).waits(turn_ns, *at(NOW + 9 * DAY))
     assert retention(small, 5).waits(turn_ns, *at(NOW + 9 * DAY))
     assert not retention(small, 5).waits(turn_ns, *at(NOW))
+
+
+def test_what_looks_agree_on_outlives_the_tries_of_a_campaign() -> None:
+    """One that fails every few hours, as where the disk takes nothing, lets samples go as others do."""
+    agreed, parts = AgreedTime(), Parts(1)
+    parts.summed.append(1)
+    for hours in range(0, 12, 3):
+        one = Retention(
+            parts,  # type: ignore[arg-type]
+            analysis="today's",
+            sum_up=fails,
+            samples_ns=DAY_NS // 2,
+            told=print,
+            agreed=agreed,
+        )
+        assert (parts.retired == [1]) is (hours > 6)
+        one.idle(60 * SECOND_NS, *at(NOW + timedelta(hours=hours)))
+    assert parts.retired == [1]

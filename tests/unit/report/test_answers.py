@@ -80,6 +80,10 @@ def test_round_trips_stand_apart_by_who_answers():
                 "time included"
             ),
         ),
+        (
+            make_row(test="udp", goodput_bps=1e9, loss=0.012, omit_s=2.0, imported_from="iperf3 3.16"),
+            "1.00 Gbit/s on average after the first 2 s and in the median interval, 1.20 % lost",
+        ),
         (paths(1e7)[0], "capacity 10.0 Mbit/s, narrowest at hop 2 of 3"),
         (paths(None, hops=(None,))[0], "capacity not known"),
         (

@@ -24,6 +24,9 @@ use crate::{
     tcp::{TcpFlow, TcpFlows},
 };
 
+/// When the source began with a flow's job, and the CPU time of the network's thread until then.
+type Began = (Option<sys::ThreadCpu>, Instant);
+
 /// Carries one flow to its end, which is when what it wrote is on the disk, where that is requested.
 pub fn receive(store: &Arc<Store>, flow: &TcpFlow, flows: &TcpFlows, counters: &Arc<Counters>) {
     let (cpu, waits) = (sys::thread_cpu().ok(), Instant::now());
@@ -31,7 +34,8 @@ pub fn receive(store: &Arc<Store>, flow: &TcpFlow, flows: &TcpFlows, counters: &
     let job = Arc::new(OnceLock::new());
     let ended = receive_files(store, flow, flows, counters, &job, &mut storage);
     // Before the source begins with its job, which may take seconds, the threads only wait.
-    let cpu = sum(cpu_since(cpu, job.get().copied().unwrap_or(waits)), storage);
+    let (cpu, began) = job.get().copied().unwrap_or((cpu, waits));
+    let cpu = sum(cpu_since(cpu, began), storage);
     // Fails only where the connection is gone already.
     let _ = flow.connection.shutdown(Shutdown::Write);
     flows.end_as(flow, ended.map(|()| flows.aborted().unwrap_or(FlowEnd::Drained)), cpu);
@@ -42,7 +46,7 @@ fn receive_files(
     flow: &TcpFlow,
     flows: &TcpFlows,
     counters: &Arc<Counters>,
-    job: &Arc<OnceLock<Instant>>,
+    job: &Arc<OnceLock<Began>>,
     storage: &mut CpuTime,
 ) -> io::Result<()> {
     let length = store.settings.tcp.length_bytes as usize;
@@ -71,8 +75,7 @@ struct Receiver<'a> {
     flow: &'a TcpFlow,
     flows: &'a TcpFlows,
     counters: &'a Counters,
-    /// When the source began with the flow's job.
-    job: &'a OnceLock<Instant>,
+    job: &'a OnceLock<Began>,
     /// Gone when this ends: so the writer learns of it, whatever happened.
     filling: Filling,
     /// How far the source may be ahead, where nothing else holds it back.
@@ -93,7 +96,7 @@ impl Receiver<'_> {
             match header.kind {
                 BlockKind::Job => {
                     self.store.begin(header.file, header.file_bytes)?;
-                    let _ = self.job.set(Instant::now());
+                    let _ = self.job.set((sys::thread_cpu().ok(), Instant::now()));
                     // The source counts the duration from here. Where this fails, the next read says why.
                     let _ = (&mut &*connection).write(&[RUNNING]);
                 }
@@ -147,7 +150,7 @@ struct Writer {
     counters: Arc<Counters>,
     tally: Arc<Tally>,
     origin: Instant,
-    job: Arc<OnceLock<Instant>>,
+    job: Arc<OnceLock<Began>>,
 }
 
 impl Writer {
@@ -161,7 +164,7 @@ impl Writer {
                 let waits = Instant::now();
                 let passed = emptying.passed(|| true);
                 // Before the job there is nothing to wait for.
-                let waits = self.job.get().map_or_else(Instant::now, |&job| job.max(waits));
+                let waits = self.job.get().map_or_else(Instant::now, |&(_, job)| job.max(waits));
                 add_since(&counters.waits_for_network_ns, waits);
                 match passed {
                     Some(Passed::Block(block)) => {

@@ -259,7 +259,7 @@ fn begin(
     config.max_udp_payload_size(room_bytes).map_err(|error| refused(error.to_string()))?;
     // The kernel puts no more together in one buffer, for however much the library has room.
     let read_bytes = if task.settings.gro { GRO_BUFFER_BYTES } else { room_bytes.into() };
-    let socket = for_library(socket, task.settings.flows, read_bytes).map_err(unusable)?;
+    let socket = for_library(socket, task.settings, read_bytes).map_err(unusable)?;
     let endpoint =
         |server| Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable);
     let (endpoint, shaking) = match tls {

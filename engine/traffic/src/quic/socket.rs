@@ -16,20 +16,27 @@ use quinn::{
     udp::{RecvMeta, Transmit},
 };
 
+use wire::QuicSettings;
+
 use crate::defaults::TOUCHED_MAX_BYTES;
 
 /// Buffers of the library.
 const READS_AT_ONCE: usize = 32;
 
-/// What the library reads and writes of one of `flows` connections, for a runtime that was entered. `read_bytes` is the most that
+/// What the library reads and writes of one of a trial's connections, for a runtime that was entered. `read_bytes` is the most that
 /// the kernel hands over at once.
 ///
 /// # Errors
 /// The runtime or the library cannot use the socket.
-pub fn for_library(socket: UdpSocket, flows: u32, read_bytes: usize) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+pub fn for_library(
+    socket: UdpSocket,
+    settings: &QuicSettings,
+    read_bytes: usize,
+) -> io::Result<Arc<dyn AsyncUdpSocket>> {
     let inner = TokioRuntime.wrap_udp_socket(socket)?;
-    let together = flows as usize * READS_AT_ONCE * read_bytes;
-    if together > TOUCHED_MAX_BYTES {
+    let together = settings.flows as usize * READS_AT_ONCE * read_bytes;
+    // A thread that is bound to CPUs has memory that is near to these: where it writes first.
+    if together > TOUCHED_MAX_BYTES || !settings.cpus.is_empty() {
         return Ok(inner);
     }
     Ok(Arc::new(Touching { inner, read_bytes, touched: AtomicBool::new(false) }))

@@ -49,11 +49,16 @@ impl Intakes {
             // memory is never taken.
             Mode::Discard => RecvFlags::TRUNC,
         };
-        let mut pages = Pages::new(flows.saturating_mul(length))?;
-        if flags.is_empty() && pages.len() <= TOUCHED_MAX_BYTES {
-            sys::touch(&mut pages);
+        Ok(Self { pages: Pages::new(flows.saturating_mul(length))?, length, flags })
+    }
+
+    /// Has the kernel find their memory now, where data is copied into them and they are few.
+    #[must_use]
+    pub fn touched(mut self) -> Self {
+        if self.flags.is_empty() && self.pages.len() <= TOUCHED_MAX_BYTES {
+            sys::touch(&mut self.pages);
         }
-        Ok(Self { pages, length, flags })
+        self
     }
 
     /// One for each flow.

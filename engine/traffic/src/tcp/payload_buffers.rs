@@ -43,7 +43,9 @@ impl Buffers {
         let room = if encryption == Encryption::None { 0 } else { RECORD_MAX_BYTES };
         let bytes = match task.role {
             Role::Source => Payload::new(flows, length, mode).map(Bytes::Source),
-            Role::Sink => Intakes::new(flows, length + room, mode).map(Bytes::Sink),
+            // Threads that are bound to CPUs have memory that is near to these: where they write first.
+            Role::Sink if !task.settings.cpus.is_empty() => Intakes::new(flows, length + room, mode).map(Bytes::Sink),
+            Role::Sink => Intakes::new(flows, length + room, mode).map(|intakes| Bytes::Sink(intakes.touched())),
         };
         Ok(Self { bytes: bytes.map_err(TrialError::Buffers)?, sessions: Vec::new() })
     }

@@ -51,7 +51,7 @@ pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn O
         Role::Source => End::Source { gso: established.granted.gso == Some(true) },
         Role::Sink => {
             let together = established.granted.gro == Some(true);
-            End::Sink(sink::rooms(established.flows.len(), task.settings.length_bytes, together))
+            End::Sink(sink::rooms(established.flows.len(), task.settings, together))
         }
     };
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.

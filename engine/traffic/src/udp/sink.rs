@@ -35,10 +35,12 @@ pub const NOT_YET: i64 = i64::MAX;
 /// What the thread of a flow receives into, and how many buffers that is.
 pub type Room = (ReceiveBatch, usize);
 
-/// One for each of some flows; `together`: the kernel puts datagrams together. That of many flows is found when they need it.
-pub fn rooms(flows: usize, length: u32, together: bool) -> Vec<Room> {
-    let mut rooms: Vec<_> = (0..flows).map(|_| room(length, together)).collect();
-    if rooms.iter().map(|(batch, _)| batch.size_bytes()).sum::<usize>() <= TOUCHED_MAX_BYTES {
+/// One for each of some flows; `together`: the kernel puts datagrams together. That of many flows is found when they need it,
+/// and that of threads that are bound to CPUs by these: memory is where it is first written from.
+pub fn rooms(flows: usize, settings: &UdpSettings, together: bool) -> Vec<Room> {
+    let mut rooms: Vec<_> = (0..flows).map(|_| room(settings.length_bytes, together)).collect();
+    if settings.cpus.is_empty() && rooms.iter().map(|(batch, _)| batch.size_bytes()).sum::<usize>() <= TOUCHED_MAX_BYTES
+    {
         for (batch, _) in &mut rooms {
             batch.touch();
         }

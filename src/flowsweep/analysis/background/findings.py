@@ -93,7 +93,7 @@ def _whole(row: ObservedRow, *, together: bool) -> str:
     """What a share is of; of traffic that may go another way it is nothing that both take part in."""
     if together:
         return f"the goodput that it shares with {background_names(row)}"
-    return f"the goodput of all traffic, {background_names(row)} of another path included"
+    return f"the goodput of all traffic, that of {background_names(row)} included"
 
 
 def _percent(share: float) -> str:

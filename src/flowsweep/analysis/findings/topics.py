@@ -215,7 +215,7 @@ def _hypotheses(
     drift = next((one for one in repeats if one.kind == "drift" and one.scope.direction is None), None)
     yield from apart_from_time(over_levels, design(observed), drift, margin=margin)
     yield from repeats
-    yield from verdict_hypotheses(observed)
+    yield from verdict_hypotheses(observed, others.back)
     round_trips = {} if within is None else within.round_trips
     yield from bufferbloat_hypotheses(observed, round_trips, others.back)
     yield from shorter_queue_hypotheses(observed, margin=margin)

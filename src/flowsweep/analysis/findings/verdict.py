@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from statistics import median
 
@@ -48,11 +49,12 @@ _METHOD = (
 _described = partial(Hypothesis, "verdict", method=_METHOD, figure="limits")
 
 
-def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
+def verdict_hypotheses(observed: Observations, back: AbstractSet[str] = frozenset()) -> list[Hypothesis]:
     """Ask of each direction what limited its trials.
 
     Args:
         observed: Trials of one sweep and mode.
+        back: Trials beside which traffic goes the other way (`OtherWays`).
 
     Returns:
         One hypothesis for each direction with verdicts; it only describes. The effect is the share of the
@@ -64,23 +66,27 @@ def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
         clear, hosts whose cores were all in use are named.
     """
     having = observed.by_direction(lambda row: row.get("verdict") is not None)
-    return [_hypothesis(observed, direction, rows) for direction, rows in having]
+    return [_hypothesis(observed, direction, rows, back) for direction, rows in having]
 
 
-def _hypothesis(observed: Observations, direction: str, rows: Sequence[TrialRow]) -> Hypothesis:
+def _hypothesis(
+    observed: Observations, direction: str, rows: Sequence[TrialRow], back: AbstractSet[str]
+) -> Hypothesis:
     counts = Counter(known(row["verdict"]) for row in rows)
     trials = len(dict(observed.by_direction())[direction])
-    claim, share = _claim(direction, rows, counts, trials), counts.most_common(1)[0][1] / trials
+    claim, share = _claim(direction, rows, counts, trials, back), counts.most_common(1)[0][1] / trials
     return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"), trials=trials)
 
 
-def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str], trials: int) -> str:
+def _claim(
+    direction: str, rows: Sequence[TrialRow], counts: Counter[str], trials: int, back: AbstractSet[str]
+) -> str:
     where = regions(rows, "verdict")
     parts = []
     for verdict, _ in counts.most_common():
         alike = _alike_in_words(verdict, [row for row in rows if row["verdict"] == verdict])
         told = where if len(alike) == 1 else None
-        parts += [_part(verdict, told, own, trials) for own in alike]
+        parts += [_part(verdict, told, own, trials, back) for own in alike]
     unjudged = trials - len(rows)
     parts += [f"{unjudged} of {counted(trials, 'trial')} cannot be judged"] if unjudged else []
     return f"{direction}: {'; '.join(parts)}."
@@ -94,7 +100,9 @@ def _alike_in_words(verdict: str, own: Sequence[TrialRow]) -> list[Sequence[Tria
     return [parted[early] for early in (False, True) if early in parted]
 
 
-def _part(verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: int) -> str:
+def _part(
+    verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: int, back: AbstractSet[str]
+) -> str:
     count = len(own)
     many = all_of(count, "trial") if count == trials else f"{count} of {counted(trials, 'trial')}"
     unclear = verdict == NOT_CLEAR
@@ -108,7 +116,7 @@ def _part(verdict: str, where: Regions | None, own: Sequence[TrialRow], trials: 
         part = f"{limiting_words(verdict, own)} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
-    part += f"{_crowded(own)}{_congestion_held(own)}{_either_queue(own)}" if unclear else ""
+    part += f"{_crowded(own)}{_congestion_held(own)}{_either_queue(own, back)}" if unclear else ""
     part += _reached(own) if verdict in (NETWORK, QUEUE, REVERSE_QUEUE) else ""
     part += _sent_again(own) if verdict == LOSS else ""
     others = background_words(own) if VERDICTS[verdict].of_path else ""
@@ -188,9 +196,10 @@ def _congestion_held(own: Sequence[TrialRow]) -> str:
     return f"{held}; {unknown}, and {without} of them lost no packet: there {GROWING_OR_PACED}"
 
 
-def _either_queue(own: Sequence[TrialRow]) -> str:
-    """Say that packets or their acknowledgements waited, of trials both ways over links that nobody knows."""
-    if not all(row.get("simultaneous") and row.get("link_payload_bps") is None for row in own):
+def _either_queue(own: Sequence[TrialRow], back: AbstractSet[str]) -> str:
+    """Say that packets or their acknowledgements waited, where both ways of an unknown link were in use."""
+    both = (row.get("simultaneous") or row["trial_id"] in back for row in own)
+    if not all(both) or any(row.get("link_payload_bps") is not None for row in own):
         return ""
     waits = [
         wait

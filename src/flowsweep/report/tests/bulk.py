@@ -6,9 +6,12 @@ from flowsweep.wording import format_share
 
 
 def goodput_words(row: TrialRow) -> str:
-    """Goodput, and the share of datagrams that were lost, of all that were sent."""
+    """Goodput, and the share of datagrams that were lost, of all that were sent.
+
+    Other tools leave what was omitted out of both.
+    """
     lost = row.get("loss")
-    of_all = ", omitted time included" if lost and row.get("omit_s") else ""
+    of_all = ", omitted time included" if lost and row.get("omit_s") and not row.get("imported_from") else ""
     return goodput_and(row, None if lost is None else f"{format_share(lost)} lost{of_all}")
 
 

@@ -132,5 +132,5 @@ def test_nothing_is_said_to_be_shared_with_traffic_of_another_way(flows: tuple[i
     trials = frozenset(row["trial_id"] for row in summary)
     (observed,) = observations(summary)
     (finding,) = decided(share_hypotheses(observed, trials))
-    whole = "the goodput of all traffic, cubic of another path included"
+    whole = "the goodput of all traffic, that of cubic included"
     assert finding.claim == f"starlight → sara: bbr takes {claim.format(whole)}"

@@ -99,7 +99,7 @@ def test_findings_compare_with_equal_shares_only_what_goes_the_same_way() -> Non
 
     along, back = claims("a", "b"), claims("b", "a")
     assert "of the goodput that it shares with x" in along["share"]
-    assert "of the goodput of all traffic, x of another path included" in back["share"]
+    assert "of the goodput of all traffic, that of x included" in back["share"]
     assert ("fairness" in along, "fairness" in back) == (True, False)
 
 

@@ -31,7 +31,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, goodput_mean_bps,
             rate_sum_bps, loss, loss_at_hosts, loss_at_sender, offered_share, send_errors, gro_granted,
             gso_granted, thread_busy_send, cores_busy_send, datagrams_sent, loss_bursts, length_bytes,
-            link_queue_drops, link_random_drops, link_policer_drops; omit_ns, as of trials.
+            link_queue_drops, link_random_drops, link_policer_drops; omit_ns and imported_from, as of trials.
 
     Method:
         The first rule that holds: hosts dropped most of what was lost, the sinks' and the sources' own
@@ -42,7 +42,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         time it counts one drop for all of them. Then hosts dropped what was lost if their drops can account
         for all of it (`_in_pieces`); else any drop leaves unclear what the path lost. What was lost while it
         did not count, in the omitted time, limits no goodput: loss has no say where goodput without that time
-        is all that was sent.
+        is the rate that was asked for.
     """
     lossy = (rows.loss >= LOSS_MATTERS).coalesce(False) & ~_lost_while_omitted(rows)
     at_sender = rows.loss_at_sender.coalesce(0.0)
@@ -74,11 +74,11 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
 def _lost_while_omitted(rows: ir.Table) -> ir.BooleanValue:
     """Whether what was lost was lost before time counts: `loss` is of all datagrams, goodput is not.
 
-    After that too little is missing of what the source sent to matter.
+    After that too little is missing of the rate that the source was asked for to matter. Other tools count
+    neither of what was omitted.
     """
-    sent_bps = rows.rate_sum_bps * rows.offered_share.coalesce(1.0)
-    came = (rows.goodput_mean_bps > sent_bps * (1 - LOSS_MATTERS)).coalesce(False)
-    return (rows.omit_ns > 0).coalesce(False) & came
+    came = (rows.goodput_mean_bps > rows.rate_sum_bps * (1 - LOSS_MATTERS)).coalesce(False)
+    return (rows.omit_ns > 0).coalesce(False) & rows.imported_from.isnull() & came
 
 
 def _in_pieces(rows: ir.Table) -> ir.BooleanValue:
