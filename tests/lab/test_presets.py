@@ -25,12 +25,19 @@ def test_amsterdam_starlight_is_filled_by_autotuning(tmp_path: Path) -> None:
 
 
 def test_amsterdam_starlight_below_its_knee_follows_the_windows(tmp_path: Path) -> None:
-    (row,) = run(
-        "amsterdam-starlight-1g", "windows", tmp_path,
-        flows="4", window_sum="512KiB", duration="3s", omit="1500ms", interval="500ms",
-    )  # fmt: skip
-    every_round_trip_bits = int(row["window_usable_bytes"]) * int(row["flows"]) * 8
-    assert goodput(row) == pytest.approx(every_round_trip_bits / 0.1, rel=0.05)
+    def measure(attempt: int) -> list[dict[str, str]]:
+        return run(
+            "amsterdam-starlight-1g", "windows", tmp_path / str(attempt),
+            flows="4", window_sum="512KiB", duration="3s", omit="1500ms", interval="500ms",
+        )  # fmt: skip
+
+    def check(rows: list[dict[str, str]]) -> None:
+        (row,) = rows
+        every_round_trip_bits = int(row["window_usable_bytes"]) * int(row["flows"]) * 8
+        assert goodput(row) == pytest.approx(every_round_trip_bits / 0.1, rel=0.05)
+
+    # 5 % of 1.5 s, or 5 ms of each round trip.
+    judged(measure, check, bears_s=0.05, busy=cores_taken)
 
 
 def test_back_to_back_has_a_slope_and_a_plateau(tmp_path: Path) -> None:
