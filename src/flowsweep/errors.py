@@ -90,7 +90,7 @@ class LaunchError(FlowsweepError):
 
     def __init__(self, host: str, message: str) -> None:
         self.host = host
-        self.reason = message
+        self.reason = self.in_full = message
         super().__init__(f"host {host}: {message}")
 
 
@@ -101,4 +101,5 @@ class SessionError(FlowsweepError):
         self.host = host
         self.reason = message
         self.advice = advice
-        super().__init__(f"host {host}: {message}" + (f"; {advice}" if advice else ""))
+        self.in_full = f"{message}; {advice}" if advice else message
+        super().__init__(f"host {host}: {self.in_full}")

@@ -116,7 +116,7 @@ async def run_campaign(
             return timetable is not None and (some or resume.has_run)
 
         for away in await sessions.open_all(enough=enough):
-            events(SessionLost(away.host, away.reason))
+            events(SessionLost(away.host, away.in_full))
         left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for reason in conditions.vet(left, known):
             events(TrialsWillFail(reason))
@@ -251,7 +251,7 @@ class _Conductor:
         attempts = [await self._begin(trial, left_ns) for trial in slot.trials]
         outcomes: Sequence[TrialOutcome]
         if isinstance(sessions, LaunchError | SessionError):
-            outcomes = [unreachable(attempt, sessions.host, sessions.reason) for attempt in attempts]
+            outcomes = [unreachable(attempt, sessions.host, sessions.in_full) for attempt in attempts]
         else:
             outcomes = await self._run_when_free(attempts, sessions)
         settled = simultaneous(outcomes)
