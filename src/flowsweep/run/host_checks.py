@@ -13,7 +13,6 @@ from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.hosts.namespaces import where_written
 from flowsweep.hosts.opening import open_session
-from flowsweep.hosts.ssh import how_to_try
 from flowsweep.plan.model import Iperf3Peer, ServerPeer
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
@@ -89,7 +88,7 @@ class _Look:
         try:
             session = self.sessions[host] = await sessions.session_with(host)
         except (LaunchError, SessionError) as error:
-            return [HostCheck(host, "reached", "problem", error.reason, _ANSWERS, _try(access))]
+            return [HostCheck(host, "reached", "problem", error.reason, _ANSWERS, _to_do(error, access))]
         took_ns = (asyncio.get_running_loop().time() - begun) * 1e9
         found = f"the engine answered after {format_duration(took_ns)}"
         return [HostCheck(host, "reached", "ok", found, _ANSWERS), _clock(session)]
@@ -186,12 +185,11 @@ def _server(host: str, server: ServerPeer) -> HostCheck:
     return HostCheck(host, "reached", "not known", "only a test would tell, and none is begun", expected)
 
 
-def _try(access: HostAccess) -> str:
+def _to_do(error: LaunchError | SessionError, access: HostAccess) -> str:
+    """What the error advises; a launcher that got there is not to be tried."""
+    advised = error.advice if isinstance(error, SessionError) else ""
     own = "" if access.engine is None else with_this_engine(access)
-    if not access.launch:
-        return own
-    launched = how_to_try(access.launch)
-    return f"{launched}; {own}" if own else launched
+    return "; ".join(filter(None, (advised, own)))
 
 
 def _open_ports(access: HostAccess, connector: str, protocol: str) -> str:
