@@ -253,7 +253,7 @@ def _as_written(written: Mapping[str, str]) -> Iterator[None]:
     """Name hosts in errors by what a person wrote, not as plans call them."""
     try:
         yield
-    except SessionError as error:
-        raise SessionError(written.get(error.host, error.host), error.reason, error.advice) from error
-    except LaunchError as error:
-        raise LaunchError(written.get(error.host, error.host), error.reason) from error
+    except (LaunchError, SessionError) as error:
+        if error.host not in written:
+            raise
+        raise type(error)(written[error.host], error.reason, error.advice) from error

@@ -64,7 +64,12 @@ def _advised(error: SessionError, access: HostAccess, session: Session) -> Sessi
 
 
 async def _started(access: HostAccess) -> Session:
-    process = await PipedProcess.start(access.name, engine_command(access))
+    command = engine_command(access)
+    try:
+        process = await PipedProcess.start(access.name, command)
+    except LaunchError as error:
+        advice = how_to_try(access.launch) if access.launch else ""
+        raise LaunchError(access.name, error.reason, advice) from error
     try:
         return Session(access.name, process)
     except OSError as error:

@@ -23,6 +23,7 @@ AWAY = SessionError("b", "the session ended (exit status 255)", ADVICE)
     [
         (AWAY, None, ADVICE),
         (SessionError("b", "it speaks another protocol"), None, ""),
+        (LaunchError("b", "cannot start `ssh`", ADVICE), None, ADVICE),
         (LaunchError("b", "it is Linux riscv64"), None, ""),
         (LaunchError("b", "it is Linux riscv64"), "/opt/engine", "install an engine of version"),
     ],
@@ -37,7 +38,8 @@ def test_ssh_is_to_be_tried_only_where_it_may_have_failed(
     far = replace(access("b", launch=("ssh", "b")), engine=engine)
     (check,) = asyncio.run(look_at_hosts([], {"b": far}, connect))
     assert (check.status, check.found) == ("problem", error.reason)
-    assert check.advice.startswith(to_do) and bool(check.advice) == bool(to_do)
+    assert check.advice.startswith(to_do)
+    assert bool(check.advice) == bool(to_do)
     assert ("ssh" in check.advice) == (to_do == ADVICE)
 
 
@@ -52,7 +54,8 @@ def test_a_trial_whose_host_is_away_keeps_what_to_do() -> None:
     conditions = Conditions(connect, Patience(0.001, 0.0))
     asyncio.run(run_campaign(campaign(2), HOSTS, recorder, conditions=conditions))
     failure = recorder.outcomes[-1].record.failure
-    assert failure is not None and failure.kind == "host_unreachable"
+    assert failure is not None
+    assert failure.kind == "host_unreachable"
     assert failure.message == f"the session ended (exit status 255); {ADVICE}"
 
 
@@ -60,5 +63,5 @@ def test_tune_calls_a_host_what_a_person_wrote_and_keeps_what_to_do() -> None:
     with pytest.raises(SessionError) as told, _as_written({"b": "ssh:b"}):
         raise AWAY
     assert str(told.value) == f"host ssh:b: the session ended (exit status 255); {ADVICE}"
-    with pytest.raises(LaunchError, match="^host ssh:b: no engine$"), _as_written({"b": "ssh:b"}):
+    with pytest.raises(LaunchError, match=r"^host ssh:b: no engine$"), _as_written({"b": "ssh:b"}):
         raise LaunchError("b", "no engine")
