@@ -9,7 +9,10 @@ from flowsweep.hosts.process import PipedProcess, allow_many_files, why_not
 from flowsweep.hosts.session import Session
 from flowsweep.hosts.ssh import SSH_FAILED, how_to_try, launched, ssh_call
 
-_ENDED = "what was started there may have been ended by a signal, or the connection broke: see that host's kernel log"
+_ENDED = (
+    "what was started there may have been ended by a signal, or the connection broke: see that host's "
+    "kernel log"
+)
 """Where ssh failed without a word."""
 
 
