@@ -147,6 +147,13 @@ def test_shares_of_less_than_half_of_the_time_are_not_told() -> None:
     assert row["verdict"] is None
 
 
+@pytest.mark.parametrize(("options", "scaled"), [(7, True), (3, False), (12, True), (8, False), (None, None)])
+def test_whether_windows_are_scaled_is_one_of_a_connection_s_options(
+    options: int | None, *, scaled: bool | None
+) -> None:
+    assert limits({"options": options})["windows_scaled"] is scaled
+
+
 def test_counts_are_differences_and_time_is_a_share() -> None:
     rows = states(
         {"bytes_retrans": 3_000, "total_retrans": 3, "busy_time_us": 100_000},

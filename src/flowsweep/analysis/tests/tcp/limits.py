@@ -87,7 +87,8 @@ def trial_limits(totals: ir.Table) -> ir.Table:
         sender_idle_share (of the same time, part of the last; all null where the kernel said too little
         for half of the time); kernel_rwnd_share and kernel_send_buffer_share (float64, of the time: what the
         kernel itself counted as limited by either);
-        retransmitted_bytes, recoveries (int64, Σ over flows).
+        retransmitted_bytes, recoveries (int64, Σ over flows); windows_scaled (boolean: on every flow both
+        ends agreed to scale windows).
     """
     counted = totals.filter(totals.counted_ns.notnull())
     known = sum((counted[f"{limit}_ns"] for limit in LIMITS), start=ibis.literal(0, "int64"))
@@ -106,6 +107,7 @@ def trial_limits(totals: ir.Table) -> ir.Table:
         kernel_send_buffer_share=share("send_buffer_limited_us", counted_ns) * MICROSECOND_NS,
         retransmitted_bytes=counted.retransmitted_bytes.sum().cast("int64"),
         recoveries=counted.recoveries.sum().cast("int64"),
+        windows_scaled=counted.scales.min() > 0,
     )
 
 
