@@ -72,7 +72,8 @@ def finals_of(settings: Sequence[Setting], fails: Setting | None = None) -> Answ
         for way in Way:
             for block in range(blocks):
                 for setting in of_stage:
-                    goodput_bps = (1e9 if setting == fails else 1e8) * (1 + 0.001 * (block * setting.flows % 3))
+                    varied = 1 + 0.001 * (block * setting.flows % 3)
+                    goodput_bps = (1e9 if setting == fails else 1e8) * varied
                     if stage == "screening" or setting != fails:
                         made.append(trial(way, setting, goodput_bps, stage=stage, block=block))
     return answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), rounds=rounds)
