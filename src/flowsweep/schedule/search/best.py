@@ -47,6 +47,21 @@ class BestBelief:
     and an interval that holds for all of them together. The nearest come first."""
     open: tuple[int, ...]
     """Those that may be better by more than the precision."""
+    trials: int = 0
+    """Of the best."""
+    odd: int = 0
+    """Of these, those left out, since the others contradict them."""
+    odd_of_all: int = 0
+    """Trials of all settings that were left out."""
+
+    @property
+    def enough(self) -> bool:
+        """Whether the best was tried often enough to be said to be it.
+
+        One odd trial of four may be a stall of the host, or a bad state of the setting, which it has again
+        and again; one of eight is no longer likely to be that.
+        """
+        return self.trials >= max(FEWEST_FOR_INTERVAL, _TRIALS_FOR_ODD_ONE * self.odd)
 
     @property
     def better_at_most(self) -> float | None:
@@ -86,7 +101,7 @@ def best_of(
     if len({one.level for one in compared}) < _FEWEST_SETTINGS:
         return None, "failures"
     found = _believed(compared, precision, confidence)
-    return found, "budget" if found.open or not _enough(compared, found) else "precise"
+    return found, "budget" if found.open or not found.enough else "precise"
 
 
 @lru_cache(maxsize=256)
@@ -128,7 +143,7 @@ def decide_best(
     if len({one.level for one in compared}) < _FEWEST_SETTINGS:
         return BestDecision((), "failures", None, left)
     belief = _believed(compared, search.precision, search.confidence)
-    if not belief.open and _enough(compared, belief):
+    if not belief.open and belief.enough:
         return BestDecision((), "precise", belief, left)
     next_ones = _next(belief)
     if left.bytes == 0 or not left.holds(len(next_ones), trial_bytes):
@@ -137,6 +152,8 @@ def decide_best(
 
 
 _FEWEST_SETTINGS = 2
+_TRIALS_FOR_ODD_ONE = 8
+"""Of the best, for each that is left out."""
 
 
 def _given_up(failed: Sequence[int]) -> set[int]:
@@ -163,7 +180,17 @@ def _believed(tried: Sequence[Tried], precision: float, confidence: float) -> Be
         (levels.values[one], float(below[one]), float(low[one]), float(high[one])) for one in others
     )
     open_ = tuple(setting for setting, _, least, _ in behind if least < -math.log1p(precision))
-    return BestBelief(levels.values[best], math.exp(float(levels.means[best])), behind, open_)
+    setting = levels.values[best]
+    trials = sum(one.level == setting for one in tried)
+    return BestBelief(
+        setting,
+        math.exp(float(levels.means[best])),
+        behind,
+        open_,
+        trials=trials,
+        odd=trials - round(float(levels.counts[best])),
+        odd_of_all=len(tried) - len(kept),
+    )
 
 
 def _ends(tried: Sequence[Tried], levels: Levels, best: int, confidence: float) -> tuple[Floats, Floats]:
@@ -221,11 +248,6 @@ def _residuals(tried: Sequence[Tried], levels: Levels, column: NDArray[np.intp])
     rounds = Blocks.of([one.round for one in tried])
     over = np.array([one.log_goodput for one in tried]) - levels.means[column]
     return np.asarray(over - rounds.means(over)[rounds.number])
-
-
-def _enough(tried: Sequence[Tried], belief: BestBelief) -> bool:
-    """Whether the best was tried often enough to be said to be it."""
-    return sum(one.level == belief.best for one in tried) >= FEWEST_FOR_INTERVAL
 
 
 def _next(belief: BestBelief) -> tuple[int, ...]:

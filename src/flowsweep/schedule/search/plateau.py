@@ -116,7 +116,10 @@ def belief_of(
     seen = Seen.of(tried, low, bounds_of(tried, failed, low, high)[1], confidence)
     if too_many_failed(tried, failed):
         return seen.belief, "failures"
-    return seen.belief, seen.end(precision) or "budget"
+    end = seen.end(precision) or "budget"
+    # No search ends as precise sooner (`decide`).
+    early = end == "precise" and max(one.round for one in tried) < FEWEST_FOR_INTERVAL
+    return seen.belief, "budget" if early else end
 
 
 @lru_cache(maxsize=256)

@@ -112,6 +112,16 @@ def test_a_search_that_ended_early_says_so() -> None:
     assert " trials, 1 of them whole, are too few to say what is enough." in nothing.say("described")
 
 
+def test_a_search_that_was_broken_off_after_two_rounds_is_not_said_to_be_done() -> None:
+    rows = [row for row in steps(corner) if row["repeat"] <= 2]
+    [search] = plateau_searches(rows)
+    assert search.interval is not None
+    assert search.end == "budget"
+    assert only(rows).claim.endswith(", of fewer than 3 rounds.")
+    [drawn] = drawn_searches(FigureData(trials=rows, cells=()))
+    assert "its budget was used up, or it was broken off" in drawn.caption
+
+
 def test_no_plateau_is_claimed_that_was_not_seen() -> None:
     """With one noisy trial of each window or number of flows goodput may still rise at the last."""
     noisy = np.random.default_rng(3)

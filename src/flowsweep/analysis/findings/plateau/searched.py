@@ -310,6 +310,8 @@ def _within(plateau: str) -> str:
 
 def _missed(search: PlateauSearched) -> str:
     missed = "" if search.end in ("precise", "failures") else ", less precise than was asked for"
+    if missed and max(one.round for one in search.tried) < FEWEST_FOR_INTERVAL:
+        missed = f", of fewer than {FEWEST_FOR_INTERVAL} rounds"
     return missed + _failures(search)
 
 
