@@ -134,9 +134,10 @@ def _of_one(
     # It needs NumPy, which only campaigns that search load.
     from flowsweep.schedule.search.plateau import decide
 
+    beside = Slot(trials=(first,)).beside
     return _in_rounds(
         first,
-        lambda tried, failed: decide(within, first.parameters.duration_ns, tried, failed),
+        lambda tried, failed: decide(within, first.parameters.duration_ns, tried, failed, beside),
         lambda decision: decision.levels,
         at_level,
         learned,
@@ -152,7 +153,7 @@ def _settings(
     trial_ns = first.parameters.duration_ns
     return _in_rounds(
         first,
-        lambda tried, failed: decide_best(search, trial_ns, len(settings), tried, failed),
+        lambda tried, failed: decide_best(search, trial_ns, len(settings), tried, failed, slot.beside),
         lambda decision: decision.settings,
         lambda setting, round_: settings[setting].model_copy(update={"repeat": round_}),
         learned,

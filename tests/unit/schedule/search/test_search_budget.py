@@ -1,0 +1,81 @@
+"""What a search may take holds all that its trials take."""
+
+import math
+import random
+import re
+
+import pytest
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import PlanError
+from flowsweep.plan.file import parse_plan
+from flowsweep.plan.model import Plan
+from flowsweep.schedule import Learned, Slot, followed, schedule, slot_duration_ns
+
+HOSTS = """
+[hosts.a1]
+[hosts.a2]
+[hosts.b1]
+[hosts.b2]
+[groups]
+a = ["a1", "a2"]
+b = ["b1", "b2"]
+"""
+SWEEP = """
+[[sweep]]
+find = "plateau"
+window_sum = { from = "64KiB", to = "64MiB" }
+duration = "1s"
+interval = "100ms"
+at_most = { trials = 60, duration = "1min" }
+"""
+PAIR = 'paths = [{ from = "a1", to = "b1" }]\n'
+GROUPS = 'paths = [{ from = "a", to = "b" }]\n'
+BEST = SWEEP.replace('"plateau"', '"best"').replace(
+    'window_sum = { from = "64KiB", to = "64MiB" }', "flows = [1, 4]"
+)
+
+
+def plan_with(sweep: str) -> Plan:
+    return parse_plan(HOSTS + sweep, "test.toml")
+
+
+def noisy(slot: Slot) -> int:
+    """How many trials a search takes that never knows enough."""
+    learned: dict[str, Learned] = {}
+    generator = random.Random(7)
+    while len(learned) < slot.steps and (step := followed(slot, learned)[1]) is not None:
+        (trial,) = step.trials
+        window = trial.window_sum_bytes or 0
+        learned[trial.trial_id] = 1e9 * min(1.0, window / 1e6 or 1.0) * math.exp(generator.gauss(0, 0.8))
+    return len(learned)
+
+
+@pytest.mark.parametrize(
+    ("sweep", "trials"),
+    [
+        (SWEEP + PAIR, 47),
+        (SWEEP + GROUPS, 27),
+        (SWEEP + PAIR + 'probe = "rtt"\n', 11),
+        (BEST + PAIR, 47),
+        (BEST + PAIR + 'probe = "rtt"\n', 11),
+    ],
+    ids=["a pair", "groups", "a probe", "best", "best with a probe"],
+)
+def test_the_time_of_a_search_holds_all_that_its_trials_take(sweep: str, trials: int) -> None:
+    (slot,) = schedule(plan_with(sweep), 1)
+    assert slot.whole_steps == slot.steps == trials
+    assert slot_duration_ns(slot) * slot.whole_steps <= 60 * SECOND_NS
+    # As many as begin: in whole rounds.
+    assert trials - 6 <= noisy(slot) <= trials
+
+
+def test_a_time_that_holds_too_few_trials_to_tell_anything_is_refused() -> None:
+    """Of twelve trials without a probe it is enough; with probes two seconds before and after it holds two."""
+    short = SWEEP.replace("1min", "13800ms") + PAIR
+    assert plan_with(short)
+    expected = "found 13.8s, expected at least 15.45s: 3 trials, each with 4s of probes around it"
+    with pytest.raises(PlanError, match=re.escape(expected)):
+        plan_with(short + 'probe = "rtt"\n')
+    (slot,) = schedule(plan_with(short.replace("13800ms", "16s") + 'probe = "rtt"\n'), 1)
+    assert slot.steps == 3
