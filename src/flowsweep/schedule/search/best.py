@@ -116,7 +116,7 @@ def decide_best(
     """
     trials = len(tried) + len(failed)
     left = left_of(search, trial_ns, tried, failed, beside)
-    trial_bytes = most_bytes(tried, trial_ns)
+    trial_bytes = most_bytes(tried, trial_ns, beside)
     given_up = _given_up(failed)
     taking_part = [setting for setting in range(settings) if setting not in given_up]
     tries = Counter([*(one.level for one in tried), *failed])

@@ -158,7 +158,7 @@ def decide(
     # What would tell most is below, but fails: whether the least that works is enough can be told.
     clip = lowest == bounds[0] > search.low
     levels = _next(seen, search.precision, (lowest, bounds[1]), clip=clip)
-    if not left.holds(len(levels), most_bytes(tried, trial_ns)):
+    if not left.holds(len(levels), most_bytes(tried, trial_ns, beside)):
         return Decision((), "budget", seen.belief, left, bounds)
     return Decision(levels, None, seen.belief, left, bounds)
 

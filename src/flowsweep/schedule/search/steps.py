@@ -113,7 +113,8 @@ def _levels(
     next_first = at_flows(first, search, flows, first.repeat).model_copy(update={"search": then})
     _, duration_ns, size = left = decision.left
     within = {"trials_max": search.trials_max - steps, "duration_max_ns": duration_ns, "bytes_max": size}
-    carried_bytes = decision.belief.plateau_bps * first.parameters.duration_ns / (8 * SECOND_NS)
+    sends_ns = first.parameters.duration_ns + first.pad_ns
+    carried_bytes = decision.belief.plateau_bps * sends_ns / (8 * SECOND_NS)
     more, following, decision = _of_one(next_first, then, then.model_copy(update=within), learned)
     if more == 0 and not left.holds(len(decision.levels), carried_bytes):
         # Nothing is left for a round over its range.

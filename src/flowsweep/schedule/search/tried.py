@@ -91,14 +91,16 @@ def left_of(
     lasted = [_lasted_ns(one, trial_ns) for one in tried]
     spent_ns = sum(lasted) + len(failed) * trial_ns + trials * beside.overhead_ns
     sent = sum(
-        math.exp(one.log_goodput) * _bytes_per_bps(took) for one, took in zip(tried, lasted, strict=True)
+        math.exp(one.log_goodput) * _bytes_per_bps(took + beside.pad_ns)
+        for one, took in zip(tried, lasted, strict=True)
     )
     return search.left(trials, trial_ns + beside.overhead_ns, spent_ns, sent)
 
 
-def most_bytes(tried: Sequence[Tried], trial_ns: int) -> float:
-    """What a whole trial sends with the highest goodput so far; 0 before the first."""
-    return max((math.exp(one.log_goodput) for one in tried), default=0.0) * _bytes_per_bps(trial_ns)
+def most_bytes(tried: Sequence[Tried], trial_ns: int, beside: Beside = NOTHING_BESIDE) -> float:
+    """What a whole trial sends with the highest goodput so far, its pad included; 0 before the first."""
+    highest_bps = max((math.exp(one.log_goodput) for one in tried), default=0.0)
+    return highest_bps * _bytes_per_bps(trial_ns + beside.pad_ns)
 
 
 def _lasted_ns(one: Tried, trial_ns: int) -> int:
