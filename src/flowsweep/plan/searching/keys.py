@@ -106,8 +106,8 @@ class AtMostTable(Table):
     )
     bytes: _Most | None = key(
         "Application bytes of its own flows, without background traffic. No round begins that would send "
-        "more than is left of them with the highest goodput so far. The first round is not bounded by them, since nothing is known before it; what "
-        "failed trials sent does not count.",
+        "more than is left of them with the highest goodput so far. The first round is not bounded by them, "
+        "since nothing is known before it; what failed trials sent does not count.",
         None,
         examples=["50GB"],
     )
