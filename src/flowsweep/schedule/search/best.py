@@ -17,7 +17,7 @@ from flowsweep.defaults import (
     FEWEST_FOR_INTERVAL,
 )
 from flowsweep.moderated_variances import moderated
-from flowsweep.plan.searching.model import BestSearch, Left
+from flowsweep.plan.searching.model import Beside, BestSearch, Left
 from flowsweep.scatter import LEAST_SPREAD
 from flowsweep.schedule.search.levels import (
     Blocks,
@@ -27,7 +27,7 @@ from flowsweep.schedule.search.levels import (
     in_agreement,
     levels_of,
 )
-from flowsweep.schedule.search.tried import Tried, left_of, most_bytes
+from flowsweep.schedule.search.tried import NOTHING_BESIDE, Tried, left_of, most_bytes
 
 BestEnd = Literal["precise", "budget", "failures"]
 """precise: no other setting can be better by more than was asked. budget: no trial is left. failures: fewer
@@ -111,6 +111,7 @@ def decide_best(
     settings: int,
     tried: tuple[Tried, ...],
     failed: tuple[int, ...] = (),
+    beside: Beside = NOTHING_BESIDE,
 ) -> BestDecision:
     """Decide what comes after some rounds.
 
@@ -120,6 +121,7 @@ def decide_best(
         settings: How many there are; their numbers begin at 0.
         tried: All trials so far that were whole.
         failed: Numbers of the settings of those that were not.
+        beside: What each takes beside.
 
     Returns:
         All settings in each of the first two rounds; then, in each round,
@@ -128,8 +130,8 @@ def decide_best(
         trials failed is out, whatever its others gave.
     """
     trials = len(tried) + len(failed)
-    left = left_of(search, trial_ns, tried, failed)
-    trial_bytes = most_bytes(tried, trial_ns)
+    left = left_of(search, trial_ns, tried, failed, beside)
+    trial_bytes = most_bytes(tried, trial_ns, beside)
     given_up = _given_up(failed)
     taking_part = [setting for setting in range(settings) if setting not in given_up]
     tries = Counter([*(one.level for one in tried), *failed])
