@@ -175,11 +175,15 @@ class _Way:
     def _far(self, near: tuple[FlowReport, ...], server: Transfer | None) -> FarEnd | None:
         """What the client learned of the server's counts."""
         if server is not None:
-            return FarEnd(server.total.rate_bps, server.total.size_bytes, _in_order(server.flows, near))
+            total = server.total
+            in_order = _in_order(server.flows, near)
+            return FarEnd(total.rate_bps, total.size_bytes, in_order, total.end_ns)
         found = self._sum(sent=not self._sends)
         flows = self._flows().far(found)
         if found is not None:
-            return FarEnd(found.bits_per_second, found.size_bytes, flows)
+            return FarEnd(
+                found.bits_per_second, found.size_bytes, flows, round(found.end * SECOND_NS) or None
+            )
         return far_end(flows)
 
     def _as_before(
