@@ -213,6 +213,14 @@ def _steady_rows(parameters: TcpParameters, steady: Steady, flow: int) -> list[R
     return rows
 
 
+def later(outcomes: Iterable[TrialOutcome], by: timedelta) -> list[TrialOutcome]:
+    """The same, measured at another time: trials of another campaign."""
+    return [
+        replace(one, record=one.record.model_copy(update={"started_at": one.record.started_at + by}))
+        for one in outcomes
+    ]
+
+
 def make_failed(trial: Trial, *, attempt: int = 1, started_at: datetime = STARTED_AT) -> TrialOutcome:
     """Make an outcome without traffic: the window was clipped at the source."""
     failure = Failure(
