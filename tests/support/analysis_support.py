@@ -23,7 +23,7 @@ TCP_INFO_COLUMNS = (
     "sacked", "lost", "retrans", "total_retrans", "bytes_sent", "bytes_retrans", "bytes_acked",
     "snd_wnd_bytes", "rcv_space_bytes", "delivery_rate_bytes_per_s", "notsent_bytes", "busy_time_us",
     "rwnd_limited_us", "sndbuf_limited_us", "ca_state", "total_rto_recoveries", "reord_seen", "rcv_ooopack",
-    "pmtu_bytes", "advmss_bytes",
+    "pmtu_bytes", "advmss_bytes", "options",
 )  # fmt: skip
 
 SAMPLES_SCHEMA = pa.schema(

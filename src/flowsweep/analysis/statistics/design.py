@@ -22,7 +22,7 @@ _PER_FLOW = frozenset({"window_bytes", "window_send_bytes", "window_recv_bytes"}
 
 FOLLOWING = frozenset({*_PER_FLOW, "flows_per_pair"})
 """Axes that follow from others as a rule: a point is named without them."""
-_RATES = frozenset({"rate_bps", "rate_sum_bps"})
+_RATES = frozenset({"rate_bps", "rate_sum_bps", "spacing_ns"})
 
 _ENOUGH_REPEATED = 0.5
 
@@ -146,7 +146,7 @@ def changed_with(axis: str, grid: Design, observed: Observations) -> tuple[str, 
     """Name the axes that are none of the grid's since each of their levels goes with one of this axis.
 
     Nobody can tell from such trials which of them changed goodput. What a plan's arithmetic ties together,
-    such as windows per flow and their sum, or a rate and that of all flows, is left out.
+    such as windows per flow and their sum, or rates and the spacing of datagrams, is left out.
     """
     tied = {*grid.axes, *FOLLOWING, *(_RATES if axis in _RATES else ())}
     apart = [name for name in AXES if name in observed.factors and name not in tied]
