@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flowsweep.analysis.axes import setting_axes, setting_words
-from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.searching.model import (
+    Beside,
     BestSearch,
     FlowsSearch,
     Left,
@@ -139,15 +140,21 @@ def flows_words(sweep: Sweep) -> str:
     )
 
 
-def search_rows(sweep: Sweep, points: int) -> list[tuple[str, str]]:
-    """What `check` says of a sweep's search, if it has one; the sweep has so many points on all its paths."""
+def search_rows(sweep: Sweep, points: int, beside: Beside) -> list[tuple[str, str]]:
+    """What `check` says of a sweep's search, if it has one.
+
+    Args:
+        sweep: Of a plan.
+        points: How many it has on all its paths.
+        beside: What the shortest of its trials takes beside how long it measures.
+    """
     if sweep.rate_search is not None:
         return [("rate search", _rate_search_words(sweep.rate_search))]
     if sweep.plateau_search is not None:
-        return [("search", _plateau_search_words(sweep.plateau_search, _shortest_ns(sweep)))]
+        return [("search", _plateau_search_words(sweep.plateau_search, _shortest_ns(sweep), beside))]
     if sweep.best_search is not None:
         settings = points // (len(sweep.paths) * len(sweep.pairs) * len(sweep.duration_ns))
-        return [("search", _best_search_words(sweep.best_search, settings, _shortest_ns(sweep)))]
+        return [("search", _best_search_words(sweep.best_search, settings, _shortest_ns(sweep), beside))]
     return []
 
 
@@ -167,12 +174,12 @@ def _rate_search_words(search: RateSearch) -> str:
     return f"{bounds}, to {resolution}, {limits}: {steps} each"
 
 
-def _plateau_search_words(search: OfPlateau, trial_ns: int) -> str:
+def _plateau_search_words(search: OfPlateau, trial_ns: int, beside: Beside) -> str:
     """Say what is searched, how precisely, what that may take, and what it probably will."""
     # It needs NumPy and SciPy, which no other plan needs.
     from flowsweep.schedule.search.rehearsal import SCATTER, Rehearsed, rehearsed
 
-    most, whose = _most_trials(search, trial_ns), "each"
+    most, whose = search.trials_within(trial_ns + beside.overhead_ns), "each"
     searches: list[OfPlateau] = [search]
     if isinstance(search, FlowsSearch):
         axis, bounds = "number of flows", f"the fewest flows that are enough, {search.low} to {search.high}"
@@ -184,17 +191,12 @@ def _plateau_search_words(search: OfPlateau, trial_ns: int) -> str:
     else:
         axis, bounds = "window", _window_bounds(search)
     wanted = f"{bounds}, {_wanted(search)}"
-    both = zip(*(rehearsed(one, trial_ns) for one in searches), strict=True)
+    both = zip(*(rehearsed(one, trial_ns, beside) for one in searches), strict=True)
     took = Rehearsed(*(min(sum(counts), most) for counts in both))
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     if_so = f"if goodput rises with the {axis} up to a corner and repeats scatter by {format_margin(SCATTER)}"
     at_most = counted(most, "trial")
     return f"{wanted}: at most {at_most} {whose}, probably about {took.median}{spread}, {if_so}"
-
-
-def _most_trials(search: SearchInRounds, trial_ns: int) -> int:
-    """How many trials one takes at most, if each sends so long."""
-    return search.trials_within(trial_ns + TRIAL_OVERHEAD_NS)
 
 
 def _window_bounds(search: WindowSearch) -> str:
@@ -207,12 +209,12 @@ def _wanted(search: SearchInRounds) -> str:
     return f"to {format_share(search.precision)} with {format_margin(search.confidence)} confidence"
 
 
-def _best_search_words(search: BestSearch, settings: int, trial_ns: int) -> str:
+def _best_search_words(search: BestSearch, settings: int, trial_ns: int, beside: Beside) -> str:
     """Say among how many settings, how precisely, what that may take, and what it probably will."""
     from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed_best
 
-    most = counted(_most_trials(search, trial_ns), "trial")
-    took = rehearsed_best(search, settings, trial_ns)
+    most = counted(search.trials_within(trial_ns + beside.overhead_ns), "trial")
+    took = rehearsed_best(search, settings, trial_ns, beside)
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     return (
         f"the one of {settings} settings with the most goodput, {_wanted(search)}: "

@@ -11,7 +11,7 @@ from flowsweep.cli.progress import progress_view
 from flowsweep.cli.search_words import belief_words, flows_words, search_rows
 from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
-from flowsweep.plan.searching.model import Left
+from flowsweep.plan.searching.model import Beside, Left
 from flowsweep.run import beliefs
 from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
 from flowsweep.schedule import Slot
@@ -148,7 +148,7 @@ def test_what_a_search_for_the_best_believes_is_said_after_each_round(
 def test_check_says_what_follows_what_and_that_both_have_one_budget() -> None:
     keys = 'find = "plateau"\nflows = { from = 1, to = 8 }\nwindow_sum = { from = "64KiB", to = "2MiB" }\n'
     [sweep] = plan_of(keys + "at_most = { trials = 40 }").sweeps
-    [(name, words)] = search_rows(sweep, 1)
+    [(name, words)] = search_rows(sweep, 1, Beside())
     assert name == "search"
     assert words.startswith(
         "the fewest flows that are enough, 1 to 8, with the largest window; then, with so many, the smallest "
@@ -170,7 +170,7 @@ def test_check_says_how_many_trials_fit_into_the_time_of_a_search(keys: str, mos
     window = 'find = "plateau"\nwindow_sum = { from = "64KiB", to = "64MiB" }\n'
     window += 'duration = "1s"\ninterval = "100ms"\n'
     [sweep] = plan_of(window + keys).sweeps
-    [(_, words)] = search_rows(sweep, 1)
+    [(_, words)] = search_rows(sweep, 1, Beside())
     assert f": at most {most} trials " in words
     *_, took = words.split("probably about ")
     assert all(int(number) <= most for number in re.findall(r"\d+", took.partition(", if ")[0]))

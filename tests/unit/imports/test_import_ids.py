@@ -82,10 +82,10 @@ def test_a_server_of_iperf3_up_to_3_3_has_no_duration_where_bytes_were_asked_for
     with monkeypatch.context() as before:
         before.setattr("flowsweep.imports.importing.content_ids", former_ids)
         assert CliRunner().invoke(app, words).exit_code == 0
-    (record,) = read_archive(tmp_path / "archive").imported.values()
+    (record,) = read_archive(tmp_path / "archive").state.imported.values()
     assert (record.duration_ns, record.unfinished) == (None, None)
     assert CliRunner().invoke(app, words).exit_code == 0
-    assert len(read_archive(tmp_path / "archive").imported) == 1
+    assert len(read_archive(tmp_path / "archive").state.imported) == 1
 
 
 def test_what_an_earlier_version_imported_is_not_imported_again(

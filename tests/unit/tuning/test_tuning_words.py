@@ -220,7 +220,9 @@ def test_settings_whose_trials_all_failed_were_tried() -> None:
     made = [trial(way, TODAY, 1e8, block=block) for way in Way for block in range(3)]
     asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2), Setting(4))), 3, timing(10**9, 20.0))
     found = answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), rounds=[asked])
-    assert list(sentences(found.directions[0]))[-1].endswith("to know of a gain (2 other settings tried).")
+    assert list(sentences(found.directions[0]))[-1].endswith(
+        "what it gains is not known (2 other settings tried)."
+    )
 
 
 @pytest.mark.parametrize(
