@@ -42,10 +42,13 @@ REFUSALS = {"prepare": "window_clipped"} | {
     kind: kind for kind in ("window_clipped", "connect", "connect_timeout", "congestion_unavailable")
 }
 """Mishaps of which an engine tells before there is traffic, and their kinds as it has them."""
+NOT_CAME = "its sink reported no datagram within 10 s"
 KILLED = "the session ended (SIGKILL)"
 CLOCK_SET = "this host's clock was set"
 LATE_S = 9.0
 """As long as an engine may wait for the first bytes of all flows, all but a second."""
+BREAKS_S = 10.0
+"""As long as a source of datagrams waits for the word that they come (`silence_timeout_us`)."""
 MAKES_S = 60.0
 """As long as making a large file takes."""
 
@@ -167,7 +170,8 @@ class FakeNetwork:
     stops when told to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`, `no_samples`,
     `loses_rows` (it has no room for all of them), `cuts_no_more` (the source's kernel ceases to cut datagrams
     apart), `other_columns` (its samples have one more), `clock_set` (its host's clock is set meanwhile),
-    `late` (the first bytes flow only after `LATE_S`), `makes` (it listens only after `MAKES_S`).
+    `late` (the first bytes flow only after `LATE_S`), `makes` (it listens only after `MAKES_S`), `breaks`
+    (flow 0, of datagrams, is found broken after `BREAKS_S`), `gets_nothing` (its sink says so later).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -282,6 +286,10 @@ class FakeChannel:
         elif self.mishap == "late":
             duration_s = 0 if self.request is None else self.request.test.duration_us / 1_000_000
             asyncio.get_running_loop().call_later(LATE_S + duration_s, self.finish)
+        elif self.mishap == "breaks":
+            asyncio.get_running_loop().call_later(BREAKS_S, self.finish)
+        elif self.mishap == "gets_nothing":
+            asyncio.get_running_loop().call_later(BREAKS_S + 1, self.finish)
         else:
             self.inbox.put(Progress(trial=self._trial, role=self.role, elapsed_us=1_000_000, bytes=125_000))
             self.finish()
@@ -295,6 +303,12 @@ class FakeChannel:
             )
         elif self.mishap == "broken":
             incomplete = Failed(trial=self._trial, phase="run", kind="broken", message="connection reset")
+        elif self.mishap == "breaks":
+            # As an engine words it.
+            message = f"1 of 1 flows broke; flow 0: {NOT_CAME}"
+            incomplete = Failed(trial=self._trial, phase="run", kind="flows_broken", message=message)
+        elif self.mishap == "gets_nothing":
+            incomplete = Failed(trial=self._trial, phase="run", kind="not_running", message="no data came")
         flows = 1 if self.request is None else getattr(self.request.test, "flows", 0)
         if flows == 0:
             self._finish_asking()
@@ -316,6 +330,8 @@ class FakeChannel:
         if self.request is not None and isinstance(self.request.test, UdpTest):
             counts = self._counts(self.request.test)
             facts["flows"] = [flow.model_copy(update={"udp": counts}) for flow in said.flows]
+            if self.mishap == "breaks":
+                facts["flows"][0] = facts["flows"][0].model_copy(update={"end": "broken", "error": NOT_CAME})
         self.inbox.put_report(said.model_copy(update=facts))
 
     def _counts(self, test: UdpTest) -> UdpCounts:

@@ -335,7 +335,9 @@ impl TrialError {
             Self::Subflow { .. } | Self::Subflows { .. } => (Phase::Connect, "subflows_missing"),
             Self::StartTimeout(_) => (Phase::Run, "start_timeout"),
             Self::NotRunning { .. } => (Phase::Run, "not_running"),
-            Self::Broken { .. } | Self::SomeBroken { .. } => (Phase::Run, "broken"),
+            Self::Broken { .. } => (Phase::Run, "broken"),
+            // Unlike a connection that broke, it ends no other: a controller tells them apart.
+            Self::SomeBroken { .. } => (Phase::Run, "flows_broken"),
             Self::EndedEarly { .. } => (Phase::Run, "ended_early"),
             Self::NoAnswer { .. } => (Phase::Run, "no_answer"),
             Self::NoTeardown(_) => (Phase::Run, "no_farewell"),

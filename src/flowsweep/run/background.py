@@ -8,9 +8,10 @@ from flowsweep.run.attempt import Attempt
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.failure_cause import shortfall
-from flowsweep.run.first_failure import all_of
+from flowsweep.run.first_failure import until_over
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
+from flowsweep.run.patience import patience_s
 from flowsweep.run.starting import CommonStart
 from flowsweep.run.traffic import background_traffic
 from flowsweep.run.trial_end import TrialError
@@ -58,7 +59,8 @@ class BackgroundPair:
         timeout_s = traffic.longest_run_ns / SECOND_NS
         try:
             await pair.sender.start(moment)
-            await all_of([end.finished(timeout_s, _unheard) for end in pair.ends])
+            ends = [end.finished(timeout_s, _unheard) for end in pair.ends]
+            await until_over(ends, lambda: patience_s([pair], together=False))
         except TrialError as error:
             self._trouble = error.failure
 

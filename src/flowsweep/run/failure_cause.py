@@ -8,13 +8,14 @@ from flowsweep.hosts.messages import Report
 from flowsweep.run.early_end import undecided
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
+from flowsweep.run.patience import FLOWS_BROKEN
 from flowsweep.run.trial_end import TrialEnd
 from flowsweep.wording import counted
 
 _PHASES = ("prepare", "listen", "connect", "run", "drain", "report")
 _ECHOES = (
     ("connect", "handshake", "connect_timeout", "accept_timeout", "not_running"),
-    ("broken", "ended_early"),
+    ("broken", FLOWS_BROKEN, "ended_early"),
     ("not_simultaneous",),
     ("stopped",),
 )
@@ -90,7 +91,7 @@ def _streams_broken(pairs: Sequence[Pair]) -> Failure | None:
     first = next(number for number, (_, words) in sorted(broken.items()) if words == reason)
     others = "" if count == len(broken) else "; others for other reasons"
     message = f"{len(broken)} of {counted(len(streams), 'flow')} broke: flow {first}: {reason}{others}"
-    return broken[first][0].error("run", "flows_broken", message).failure
+    return broken[first][0].error("run", FLOWS_BROKEN, message).failure
 
 
 def _rows_lost(pair: Pair) -> Failure | None:

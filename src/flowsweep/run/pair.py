@@ -18,7 +18,7 @@ from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd, NearEnd
 from flowsweep.run.first_failure import all_of
 from flowsweep.run.outcome import EndRole
-from flowsweep.run.requests import address_for, connect, listen
+from flowsweep.run.requests import address_for, connect, family_for, listen
 from flowsweep.run.tests.bulk import window_of
 from flowsweep.run.tests.registry import settings_of
 from flowsweep.run.traffic import Traffic
@@ -72,8 +72,11 @@ class Pair:
         token, answer = secrets.token_hex(_TOKEN_BYTES), secrets.token_hex(_TOKEN_BYTES)
 
         def request(end: TrialEnd, rendezvous: Listen | Connect) -> Prepare:
-            test = settings_of(self.traffic.parameters, end.role, self.traffic.pad_ns, end.access)
-            name = self.traffic.name
+            parameters, name = self.traffic.parameters, self.traffic.name
+            if end is connector:
+                family = family_for(listener.access, parameters.family)
+                parameters = parameters.model_copy(update={"family": family})
+            test = settings_of(parameters, end.role, self.traffic.pad_ns, end.access)
             return Prepare(
                 trial=name, role=end.role, token=token, answer=answer, rendezvous=rendezvous, test=test
             )
@@ -136,7 +139,7 @@ class Pair:
         await near.connected(longest_ns / SECOND_NS)
 
     def _address(self, listener: TrialEnd, connector: TrialEnd) -> str:
-        family = self.traffic.parameters.family
+        family = family_for(listener.access, self.traffic.parameters.family)
         address = address_for(listener.access, connector.access.name, family)
         if address is None:
             wanted = "" if family is None else f"IPv{family} "

@@ -1,9 +1,11 @@
 """How the two ends of a pair of hosts meet."""
 
+import ipaddress
 from itertools import zip_longest
 
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import AddressPair, Connect, Listen, PortRange
+from flowsweep.schedule.parameters import Family
 
 
 def listen(access: HostAccess) -> Listen:
@@ -37,6 +39,19 @@ def _further_paths(access: HostAccess, listener: HostAccess) -> list[AddressPair
                 )
             )
     return paths
+
+
+def family_for(listener: HostAccess, family: Family | None) -> Family | None:
+    """The IP version to reach a listening host with: what was asked for, or else that of the address it has.
+
+    A name may have both, and the host listens on an address of one. On all addresses of IPv6 it listens on
+    those of IPv4, too.
+    """
+    if family is not None or listener.bind is None:
+        return family
+    address = ipaddress.ip_address(listener.bind)
+    takes_ipv4 = address.version == 6 and (address.is_unspecified or address.ipv4_mapped is not None)
+    return None if takes_ipv4 else address.version
 
 
 def address_for(listener: HostAccess, peer: str, family: int | None) -> str | None:

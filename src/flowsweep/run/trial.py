@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-from flowsweep.defaults import LAST_WORDS_S, PAIRS_CONNECTING_MAX, SECOND_NS
+from flowsweep.defaults import PAIRS_CONNECTING_MAX, SECOND_NS
 from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair, background_of
@@ -14,6 +14,7 @@ from flowsweep.run.first_failure import all_of, until_over
 from flowsweep.run.observer import PathWatch, unless_broken
 from flowsweep.run.outcome import EndRole, Failure, TrialOutcome
 from flowsweep.run.pair import Pair
+from flowsweep.run.patience import patience_s
 from flowsweep.run.results import outcome_of
 from flowsweep.run.starting import CommonStart, common_start
 from flowsweep.run.traffic import own_traffic
@@ -92,7 +93,7 @@ async def _carry_out(
     start = common_start([*pairs, *(one.pair for one in background)])
     own = _start_run_and_drain(pairs, start, progress)
     # Nothing goes on beside a trial that is not whole.
-    await until_over([own, *(one.run(start) for one in background)], lambda: _patience_s(pairs))
+    await until_over([own, *(one.run(start) for one in background)], lambda: patience_s(pairs, together=True))
 
 
 async def _meet(pairs: Sequence[Pair], background: Sequence[BackgroundPair]) -> None:
@@ -133,16 +134,7 @@ async def _run_and_drain(pairs: Sequence[Pair], progress: ProgressListener) -> N
 
     senders = [finished(index, pair.sender) for index, pair in enumerate(pairs)]
     receivers = [finished(index, pair.receiver) for index, pair in enumerate(pairs)]
-    await until_over([*senders, *receivers], lambda: _patience_s(pairs) if len(pairs) > 1 else None)
-
-
-def _patience_s(pairs: Sequence[Pair]) -> float | None:
-    """How long others have to end by themselves: for ever, while all that has ended is whole.
-
-    A stream of datagrams that broke off ends no other.
-    """
-    failures = (end.incomplete for pair in pairs for end in pair.ends)
-    return LAST_WORDS_S if any(one is not None and one.kind != "flows_broken" for one in failures) else None
+    await until_over([*senders, *receivers], lambda: patience_s(pairs, together=len(pairs) > 1))
 
 
 async def _stop(start_line: asyncio.Barrier | None, ends: Sequence[TrialEnd]) -> None:

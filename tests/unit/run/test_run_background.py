@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 from analysis_support import make_parameters, make_trial
+from datagram_support import make_udp_trial
 from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
 from flowsweep.defaults import BACKGROUND_MEETS_AHEAD_NS, SECOND_NS
 from flowsweep.hosts.clock import ClockOffset
@@ -174,6 +175,17 @@ def test_a_trial_that_breaks_off_does_not_wait_for_its_background_traffic() -> N
     outcome = run(network, trial)
     assert (outcome.record.status, outcome.record.failure.kind) == ("incomplete", "broken")
     assert f"{trial.trial_id}-1.1" not in network.starts
+
+
+def test_background_datagrams_that_never_come_are_told_by_their_source() -> None:
+    network = FakeNetwork(mishaps={("c", 1): "breaks", ("b", 2): "silent"})
+    datagrams = BackgroundTraffic(
+        name="calls", src="c", dst="b", test="udp", parameters=make_udp_trial().parameters, start_ns=0
+    )
+    outcome = run(network, trial_with(datagrams))
+    failure = outcome.record.failure
+    assert (outcome.record.status, failure.host, failure.kind) == ("incomplete", "c", "flows_broken")
+    assert failure.message.startswith("background traffic calls: 1 of 1 flow broke")
 
 
 def test_the_trials_own_trouble_comes_before_that_of_background_traffic() -> None:

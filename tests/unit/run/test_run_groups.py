@@ -7,13 +7,15 @@ import pyarrow.compute as pc
 import pytest
 
 from analysis_support import make_trial
-from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
+from datagram_support import make_udp_trial
+from fake_engine import BREAKS_S, BYTES_PER_FLOW, LATE_S, FakeNetwork, access
 from flowsweep.defaults import LAST_WORDS_S, START_AHEAD_NS
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.trial import run_trial
+from flowsweep.schedule import Trial
 from virtual_time import VirtualTimeLoop
 
 SOURCES, SINKS = tuple(f"s{number}" for number in range(1, 5)), tuple(f"t{number}" for number in range(1, 5))
@@ -30,10 +32,13 @@ def run_timed(
 ) -> tuple[TrialOutcome, float]:
     """The outcome, and the seconds it took."""
     trial = make_trial(src="sources", dst="sinks", sources=sources, sinks=sinks, **parameters)
+    return carried_out(network, trial)
 
+
+def carried_out(network: FakeNetwork, trial: Trial) -> tuple[TrialOutcome, float]:
     async def carry_out() -> tuple[TrialOutcome, float]:
         sessions = {}
-        for name in (*sources, *sinks):
+        for name in (*trial.sources, *trial.sinks):
             clock = ClockOffset(network.clocks.get(name, 0), 1000, 0)
             sessions[name] = HostSession(access(name), await network.connect(access(name)), clock)
         clock = asyncio.get_running_loop().time
@@ -136,6 +141,56 @@ def test_an_end_that_is_not_whole_ends_the_others_soon() -> None:
     failure = outcome.record.failure
     assert (outcome.record.status, failure.host, failure.kind) == ("incomplete", "t4", "broken")
     assert elapsed_s == pytest.approx(LAST_WORDS_S)
+
+
+def test_streams_of_one_pair_that_break_end_no_other() -> None:
+    mishaps = {(name, number): "late" for name in (*SOURCES, *SINKS) for number in range(1, 5)}
+    outcome, elapsed_s, stopped = with_datagrams(mishaps | {("s1", 1): "breaks"})
+    failure = outcome.record.failure
+    assert (outcome.record.status, failure.host, failure.kind) == ("incomplete", "s1", "flows_broken")
+    assert failure.message == "1 of 16 flows broke: flow 0: its sink reported no datagram within 10 s"
+    assert (elapsed_s, stopped) == (pytest.approx(LATE_S + 20), [])
+
+
+@pytest.mark.parametrize("said", ["silent", "gets_nothing"])
+def test_a_sink_that_gets_nothing_any_more_keeps_the_others_neither_waiting_nor_from_their_end(
+    said: str,
+) -> None:
+    mishaps = {(name, number): "late" for name in (*SOURCES, *SINKS) for number in range(1, 5)}
+    outcome, elapsed_s, stopped = with_datagrams(mishaps | {("s1", 1): "breaks", ("t1", 1): said})
+    failure = outcome.record.failure
+    assert (outcome.record.status, failure.host, failure.kind) == ("incomplete", "s1", "flows_broken")
+    silent = said == "silent"
+    assert elapsed_s == pytest.approx(LATE_S + 20 + (LAST_WORDS_S if silent else 0))
+    assert stopped == (["stop t1"] if silent else [])
+
+
+def test_a_path_that_carries_no_datagram_of_the_size_is_told_by_its_source() -> None:
+    """Its sink's engine waits for a start for longer than the controller waits for its report."""
+    network = FakeNetwork(mishaps={("a", 1): "breaks", ("b", 1): "silent"})
+    outcome, elapsed_s = carried_out(network, make_udp_trial())
+    failure = outcome.record.failure
+    assert (outcome.record.status, failure.host, failure.kind) == ("incomplete", "a", "flows_broken")
+    assert failure.message == "1 of 1 flow broke: flow 0: its sink reported no datagram within 10 s"
+    assert elapsed_s == pytest.approx(BREAKS_S + LAST_WORDS_S)
+    assert network.log[-1] == "stop b"
+
+
+def test_a_sink_with_other_streams_is_waited_for() -> None:
+    network = FakeNetwork(mishaps={("a", 1): "breaks", ("b", 1): "late"})
+    outcome, elapsed_s = carried_out(network, make_udp_trial(flows=2, duration_ns=20 * 10**9))
+    assert (outcome.record.status, outcome.record.failure.kind) == ("incomplete", "flows_broken")
+    assert elapsed_s == pytest.approx(LATE_S + 20)
+    assert not any(entry.startswith("stop") for entry in network.log)
+
+
+def with_datagrams(mishaps: dict[tuple[str, int], str]) -> tuple[TrialOutcome, float, list[str]]:
+    """What a trial of 20 s comes to between all pairs of hosts, how long it takes, and what is stopped."""
+    network = FakeNetwork(mishaps=mishaps)
+    update = {"src": "sources", "dst": "sinks", "sources": SOURCES, "sinks": SINKS}
+    trial = make_udp_trial(flows=1, duration_ns=20 * 10**9).model_copy(update=update)
+    outcome, elapsed_s = carried_out(network, trial)
+    return outcome, elapsed_s, [entry for entry in network.log if entry.startswith("stop")]
 
 
 def test_a_host_that_refuses_is_named_and_nothing_starts() -> None:

@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -6,6 +7,7 @@ from analysis_support import make_trial
 from datagram_support import make_udp_trial
 from fake_engine import BYTES_PER_FLOW, CLOCK_SET, FakeNetwork, access
 from file_support import make_file_trial
+from flowsweep.hosts.access import DataAddress
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import HostSession
@@ -19,9 +21,17 @@ CLOCK = ClockOffset(offset_ns=0, bound_ns=0, measured_ns=0)
 
 
 async def one_trial(
-    network: FakeNetwork, *, listens: bool = True, trial: Trial | None = None, **parameters
+    network: FakeNetwork,
+    *,
+    listens: bool = True,
+    bind: str | None = None,
+    trial: Trial | None = None,
+    **parameters,
 ) -> TrialOutcome:
-    hosts = {"a": access("a"), "b": access("b", listens=listens)}
+    hosts = {"a": access("a"), "b": replace(access("b", listens=listens), bind=bind)}
+    if bind is not None:
+        name = {"a": (DataAddress("b.example", None),)}
+        hosts["b"] = replace(hosts["b"], addresses=name)
     sessions = {name: HostSession(host, await network.connect(host), CLOCK) for name, host in hosts.items()}
     attempt = Attempt.now(trial or make_trial(**parameters), 1)
     return await run_trial(attempt, sessions)
@@ -71,6 +81,26 @@ def test_the_address_is_of_the_family_asked_for() -> None:
     run(network, family=6)
     (source,) = (end.request for (_, role), end in network.ends.items() if role == "source")
     assert source.rendezvous.address == "::1"
+
+
+@pytest.mark.parametrize(
+    ("bind", "asked", "looked_for"),
+    [
+        ("192.0.2.7", None, 4),
+        ("2001:db8::7", None, 6),
+        ("0.0.0.0", None, 4),
+        ("::", None, None),
+        ("::", 4, 4),
+        (None, None, None),
+    ],
+)
+def test_a_name_is_looked_up_for_the_ip_version_that_its_host_listens_on(
+    bind: str | None, asked: int | None, looked_for: int | None
+) -> None:
+    network = FakeNetwork()
+    assert run(network, bind=bind, family=asked).record.status == "ok"
+    families = {role: end.request.test.family for (_, role), end in network.ends.items()}
+    assert families == {"source": looked_for, "sink": asked}
 
 
 @pytest.mark.parametrize("host", ["a", "b"])

@@ -1,4 +1,4 @@
-//! How the two ends of a trial come to connections: sockets first, as those of datagrams, then a handshake on each.
+//! How the two ends of a trial come to connections, on the sockets of [`super::openings`]: a handshake on each.
 
 use std::{
     io,
@@ -21,7 +21,7 @@ use tokio::{
     runtime,
     time::{sleep, timeout},
 };
-use wire::{DATAGRAM_MAX_BYTES, OPENING_BYTES, QuicSettings, RendezvousRole, Role, UdpSettings};
+use wire::{DATAGRAM_MAX_BYTES, OPENING_BYTES, QuicSettings, RendezvousRole, Role};
 
 use super::{
     connection::{Driver, QuicConnection},
@@ -29,60 +29,18 @@ use super::{
     watched::{self, Held, Watched},
 };
 use crate::{
-    Control, Outbox, Task, TrialError,
+    Control, Task, TrialError,
     defaults::{
-        DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, GRO_BUFFER_BYTES, QUIC_DATAGRAM_MIN_BYTES, QUIC_DATAGRAM_ROOM_BYTES,
-        STOP_CHECK, SUBFLOW_CHECK,
+        DATAGRAMS_AT_ONCE, GRO_BUFFER_BYTES, QUIC_DATAGRAM_MIN_BYTES, QUIC_DATAGRAM_ROOM_BYTES, STOP_CHECK,
+        SUBFLOW_CHECK,
     },
     threads::spawn_once,
-    tls::{NAME, Secrets, opening_token},
-    udp::{self, Established, Stream},
+    tls::{NAME, Secrets},
+    udp::Stream,
 };
 
 /// Datagrams that the library hands to the kernel at once.
 const SEGMENTS_AT_ONCE: u32 = 10;
-
-/// Sockets of all flows, each between the two ends alone.
-pub fn sockets(
-    task: &Task<'_, QuicSettings>,
-    control: &Control,
-    outbox: &dyn Outbox,
-) -> Result<(Established, Option<udp::Listener>), TrialError> {
-    let settings = datagrams(task.settings);
-    let datagrams = Task {
-        trial: task.trial,
-        role: task.role,
-        // These are shown in clear: nobody may learn the secrets from them.
-        token: opening_token(task.token),
-        answer: opening_token(task.answer),
-        rendezvous: task.rendezvous,
-        settings: &settings,
-    };
-    let (established, listener) = udp::meet(&datagrams, control, outbox)?;
-    if let Some(missing) = established.missing.into_iter().next() {
-        let reason = format!("flow {}: {}", missing.flow, missing.reason);
-        return Err(TrialError::Socket { what: "not all flows stand".into(), source: io::Error::other(reason) });
-    }
-    Ok((Established { missing: Vec::new(), ..established }, listener))
-}
-
-/// What the rendezvous of datagrams has to know.
-fn datagrams(settings: &QuicSettings) -> UdpSettings {
-    UdpSettings {
-        flows: settings.flows,
-        length_bytes: u32::try_from(OPENING_BYTES).unwrap_or(u32::MAX),
-        window_bytes: Some(DATAGRAM_WINDOW_BYTES),
-        clip_allowed: true,
-        duration_us: settings.duration_us,
-        pad_us: settings.pad_us,
-        sample_interval_us: settings.sample_interval_us,
-        connect_timeout_us: settings.connect_timeout_us,
-        drain_us: settings.drain_timeout_us,
-        silence_timeout_us: settings.silence_timeout_us,
-        family: settings.family,
-        ..UdpSettings::default()
-    }
-}
 
 /// Shakes hands on all sockets, all at once.
 pub fn connections(

@@ -7,6 +7,7 @@
 mod check;
 mod connection;
 mod meet;
+mod openings;
 mod perf;
 mod rows;
 mod sampler;
@@ -68,7 +69,7 @@ fn met(task: &Task<'_, QuicSettings>, control: &Control, outbox: &dyn Outbox) ->
         let connections = perf::connections(task, control)?;
         return Ok(Met { connections, rejected: RejectedConnections::default(), _listener: None });
     }
-    let (established, listener) = meet::sockets(task, control, outbox)?;
+    let (established, listener) = openings::sockets(task, control, outbox)?;
     let connections = meet::connections(task, established.flows, control)?;
     Ok(Met { connections, rejected: established.rejected, _listener: listener })
 }

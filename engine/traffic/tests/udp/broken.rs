@@ -29,7 +29,7 @@ fn a_flow_that_never_came_up_is_counted_and_the_others_go_on() {
     source.control.start(Instant::now());
     let source = Reported::by(source).report;
     let incomplete = source.incomplete.unwrap();
-    assert_eq!(incomplete.kind, "broken");
+    assert_eq!(incomplete.kind, "flows_broken");
     assert!(
         incomplete.message.contains("1 of 2 flows broke; flow 1: it was not established"),
         "{}",
@@ -78,7 +78,7 @@ fn a_peer_that_is_gone_breaks_the_flow_with_the_kernels_word() {
     source.control.start(begun);
     let report = Reported::by(source).report;
     assert!(begun.elapsed() < Duration::from_secs(5));
-    assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("broken"));
+    assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("flows_broken"));
     assert!(report.flows[0].error.as_ref().is_some_and(|error| error.contains("refused")), "{:?}", report.flows[0]);
 }
 
