@@ -57,21 +57,27 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise
     except ValueError as error:
         raise tomllib.TOMLDecodeError(f"a number with thousands of digits ({error})") from error
-    if any(not -_INTEGER_BEYOND < number < _INTEGER_BEYOND for number in _integers(document)):
-        raise tomllib.TOMLDecodeError("a whole number of more than 64 bits, expected a smaller one")
     if any(depth > NESTED_MAX for depth in _depths(document)):
         raise TooDeepError(_TOO_DEEP)
+    for key, number in _integers(document):
+        if not -_INTEGER_BEYOND < number < _INTEGER_BEYOND:
+            raise tomllib.TOMLDecodeError(
+                f"{key}: a whole number of more than 64 bits, expected a smaller one"
+            )
     return document
 
 
-def _integers(document: object) -> Iterator[int]:
-    left = [document]
+def _integers(document: object) -> Iterator[tuple[str, int]]:
+    """Each whole number, and the key that has it: "sweep[0].flows"."""
+    left = [("", document)]
     while left:
-        value = left.pop()
+        key, value = left.pop()
         if isinstance(value, int):
-            yield value
-        elif isinstance(value, dict | list):
-            left += value.values() if isinstance(value, dict) else value
+            yield key, value
+        elif isinstance(value, dict):
+            left += ((f"{key}.{name}" if key else name, item) for name, item in value.items())
+        elif isinstance(value, list):
+            left += ((f"{key}[{index}]", item) for index, item in enumerate(value))
 
 
 def _has_long_name(line: str) -> bool:

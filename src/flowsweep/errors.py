@@ -85,20 +85,20 @@ class PreflightError(FlowsweepError):
         super().__init__("\n".join(["no trial of the plan can run:", *(f"  {one}" for one in problems)]))
 
 
-class LaunchError(FlowsweepError):
-    """An engine could not be started on a host."""
-
-    def __init__(self, host: str, message: str) -> None:
-        self.host = host
-        self.reason = message
-        super().__init__(f"host {host}: {message}")
-
-
-class SessionError(FlowsweepError):
-    """A session with an engine broke, or the engine answered nonsense."""
+class _HostError(FlowsweepError):
+    """A host has no engine to talk to."""
 
     def __init__(self, host: str, message: str, advice: str = "") -> None:
         self.host = host
         self.reason = message
         self.advice = advice
-        super().__init__(f"host {host}: {message}" + (f"; {advice}" if advice else ""))
+        self.in_full = f"{message}; {advice}" if advice else message
+        super().__init__(f"host {host}: {self.in_full}")
+
+
+class LaunchError(_HostError):
+    """An engine could not be started on a host."""
+
+
+class SessionError(_HostError):
+    """A session with an engine broke, or the engine answered nonsense."""

@@ -2,13 +2,14 @@
 
 import json
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from against_support import against
-from analysis_support import Steady, make_outcome, make_trial, write_archive
+from analysis_support import Steady, later, make_outcome, make_trial, write_archive
 from comparison_archives import write_both
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.schedule import schedule
@@ -158,22 +159,24 @@ def what_differs(page: Path, *archives: Path) -> list[str]:
     return after_the_table
 
 
-def plain_campaign(folder: Path, plan_json: str, **facts: dict[str, object]) -> Path:
+def plain_campaign(folder: Path, plan_json: str, later_s: int = 0, **facts: dict[str, object]) -> Path:
     made = [
         make_outcome(make_trial(repeat=repeat), Steady(bytes_per_second=1_000_000 + repeat))
         for repeat in range(1, 4)
     ]
+    made = later(made, timedelta(seconds=later_s))
     return write_archive(folder, made, plan_json=plan_json, facts=facts or None)
 
 
 def test_what_is_alike_is_told_from_what_is_not_known_of_both(tmp_path: Path, page: Path) -> None:
     plan = against('congestion = "cubic"', 'congestion = "reno"').model_dump_json()
     kernel: dict[str, object] = {"kernel": "6.18.0"}
-    whole, again, of_a, of_files = (
+    whole, again, of_a, of_files, of_others = (
         plain_campaign(tmp_path / "whole", plan),
-        plain_campaign(tmp_path / "again", plan),
-        plain_campaign(tmp_path / "of-a", plan, a=kernel | {"kernel": "6.19.0"}, c=kernel),
-        plain_campaign(tmp_path / "of-files", "{}", a={}),
+        plain_campaign(tmp_path / "again", plan, 1),
+        plain_campaign(tmp_path / "of-a", plan, 2, a=kernel | {"kernel": "6.19.0"}, c=kernel),
+        plain_campaign(tmp_path / "of-files", "{}", 3, a={}),
+        plain_campaign(tmp_path / "of-others", "{}", 4, a={}),
     )
     assert what_differs(page, whole, again) == ["Nothing that is known of hosts and plans differs."]
     assert what_differs(page, whole, of_a) == [
@@ -184,7 +187,7 @@ def test_what_is_alike_is_told_from_what_is_not_known_of_both(tmp_path: Path, pa
         "Hosts are not compared: nothing is known of those of B.",
         "Plans are not compared: B has none that can be read.",
     ]
-    said = json.loads(invoke("compare", of_files, of_files, "--format", "json").stdout)
+    said = json.loads(invoke("compare", of_files, of_others, "--format", "json").stdout)
     assert (said["hosts_differ"], said["plans_differ"]) == ([], [])
     assert said["not_compared"] == [
         "Hosts are not compared: nothing is known of those of A and B.",

@@ -50,3 +50,9 @@ def test_a_file_that_is_not_text(tmp_path):
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(PlanError, match=r"is not UTF-8 text: .* at byte 0"):
         load_plan(file)
+    file.write_bytes(b'[campaign]\nname = "\xff"\n')
+    with pytest.raises(PlanError, match=r"line 2: is not UTF-8 text"):
+        load_plan(file)
+    file.write_text("[campaign]\n", encoding="utf-16")
+    with pytest.raises(PlanError, match=r"is UTF-16 text, expected UTF-8: save it as UTF-8"):
+        load_plan(file)

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.defaults import SECOND_NS
 from flowsweep.schedule import Learned, Slot, followed, schedule
 from flowsweep.schedule.search.plateau import decide
 from flowsweep.schedule.search.steps import EndedEarly
@@ -52,7 +52,7 @@ def test_a_search_goes_the_same_way_from_wherever_it_was_broken_off(
     assert len(way) <= TRIALS
     assert len(set(way)) == len(way)
     took_ns = [_took_ns(slot, learned[one]) for one in way]
-    assert sum(took_ns) + TRIAL_OVERHEAD_NS * len(way) <= 50 * SECOND_NS
+    assert sum(took_ns) + slot.beside.overhead_ns * len(way) <= 50 * SECOND_NS
     for at in sorted(at for at in broken_off if at < len(way)):
         decide.cache_clear()  # of a controller that is started again nothing is left but the journal
         done, step = followed(slot, {name: learned[name] for name in way[:at]})

@@ -23,7 +23,7 @@ TCP_INFO_COLUMNS = (
     "sacked", "lost", "retrans", "total_retrans", "bytes_sent", "bytes_retrans", "bytes_acked",
     "snd_wnd_bytes", "rcv_space_bytes", "delivery_rate_bytes_per_s", "notsent_bytes", "busy_time_us",
     "rwnd_limited_us", "sndbuf_limited_us", "ca_state", "total_rto_recoveries", "reord_seen", "rcv_ooopack",
-    "pmtu_bytes", "advmss_bytes",
+    "pmtu_bytes", "advmss_bytes", "options",
 )  # fmt: skip
 
 SAMPLES_SCHEMA = pa.schema(
@@ -211,6 +211,14 @@ def _steady_rows(parameters: TcpParameters, steady: Steady, flow: int) -> list[R
             }
         )  # fmt: skip
     return rows
+
+
+def later(outcomes: Iterable[TrialOutcome], by: timedelta) -> list[TrialOutcome]:
+    """The same, measured at another time: trials of another campaign."""
+    return [
+        replace(one, record=one.record.model_copy(update={"started_at": one.record.started_at + by}))
+        for one in outcomes
+    ]
 
 
 def make_failed(trial: Trial, *, attempt: int = 1, started_at: datetime = STARTED_AT) -> TrialOutcome:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import product
 from pathlib import Path
 
-from analysis_support import STARTED_AT, Steady, make_failed, make_outcome, make_trial, write_archive
+from analysis_support import STARTED_AT, Steady, later, make_failed, make_outcome, make_trial, write_archive
 from flowsweep.run.outcome import TrialOutcome
 
 FLOWS = (1, 4)
@@ -55,7 +55,7 @@ def outcomes(
 def write_both(folder: Path) -> tuple[Path, Path]:
     """Write both campaigns, "before" and "after", into a folder; A has points with 2 flows that B has not."""
     a = outcomes(200_000_000, 1, flows=(*FLOWS, 2))
-    b = outcomes(160_000_000, 2, failing=1)
+    b = later(outcomes(160_000_000, 2, failing=1), timedelta(seconds=3))
     return _written(folder / "before", a), _written(folder / "after", b)
 
 

@@ -37,6 +37,18 @@ def stalling(share: float, stalled: float = 0.05) -> Noise:
     return made
 
 
+def with_bad_state(share: float, bad: float, slow: float = 0.4) -> Noise:
+    """Independent, and so large a share of trials carries 40 % of what the others do; the mean stays."""
+    lost = math.log(slow)
+
+    def made(generator: np.random.Generator, trials: int) -> np.ndarray:
+        states = np.where(generator.random(trials) < bad, lost, 0.0) - bad * lost
+        return generator.normal(0, share, trials) + states
+
+    return made
+
+
+BAD_STATE = with_bad_state(0.01, 0.4)
 UNLIKE = independent(0.01)
 """Of each setting once, four or sixteen times as much."""
 NOISE: Mapping[str, Noise] = {
@@ -47,6 +59,7 @@ NOISE: Mapping[str, Noise] = {
     "1 %, drift −20 %": drifting(0.01, -0.2),
     "1 %, one of 20 stalls": stalling(0.01),
     "1, 4 or 16 % by setting": UNLIKE,
+    "1 %, two of 5 at 40 %": BAD_STATE,
 }
 
 

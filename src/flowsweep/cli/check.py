@@ -217,7 +217,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("duration", _durations(sweep)),
         *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
         *space_rows(plan, own_slots),
-        *search_rows(sweep, len(own_points)),
+        *search_rows(sweep, len(own_points), min(slot.beside for slot in own_slots)),
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]

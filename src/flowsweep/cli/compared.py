@@ -9,8 +9,10 @@ from pydantic import ValidationError
 
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.comparing.comparison import Comparison, compare
+from flowsweep.analysis.comparing.shared_trials import apart, one_in_the_other
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.comparing.words import HOSTS, PLANS, SETTINGS, Difference, Differing
+from flowsweep.analysis.summarising.trial_row import is_searched
 from flowsweep.archive import Archive
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.reading import told_if_long
@@ -56,13 +58,15 @@ def campaigns_compared(before: Path, after: Path, margin: float) -> Compared:
         margin: Share of goodput that counts as the same.
 
     Raises:
-        PlanError: They have no point in common.
+        PlanError: They have no point in common, or all trials of one are in the other, too.
         ArchiveError: One of them cannot be read.
     """
     archives = read_with_warnings(before), read_with_warnings(after)
     with told_if_long("comparing"):
         tables = summary_table(archives[0]), summary_table(archives[1])
         a, b = (cast("list[TrialRow]", table.to_pylist()) for table in tables)
+        if same := one_in_the_other(*([row for row in rows if not is_searched(row)] for rows in (a, b))):
+            raise PlanError("compare", (f"{before} and {after}: {same}",))
         comparison = compare(a, b, margin=margin)
     if comparison.overall is None:
         raise PlanError("compare", (_nothing_in_common(before, after, comparison, (a, b)),))
@@ -97,7 +101,7 @@ def settings_compared_in(folder: Path, margin: float) -> Compared:
 
 
 def _nothing_in_common(
-    before: Path, after: Path, comparison: Comparison, rows: Sequence[Sequence[Mapping[str, object]]]
+    before: Path, after: Path, comparison: Comparison, rows: tuple[Sequence["TrialRow"], Sequence["TrialRow"]]
 ) -> str:
     """Say why there is nothing to compare: a campaign without good trials, or what all points differ in."""
     for folder, points, trials in zip(
@@ -113,7 +117,8 @@ def _nothing_in_common(
         if not _distinct(name, comparison.only_in_a) & _distinct(name, comparison.only_in_b)
     ]
     why = f"all differ in {'; '.join(differing_axes)}" if differing_axes else "no point of A is in B"
-    return f"{before} and {after} have no point in common: {why}"
+    nothing = f"{before} and {after} have no point in common: {why}"
+    return ". ".join([nothing, *apart(*rows).remarks])
 
 
 def _distinct(name: str, points: Sequence[Mapping[str, object]]) -> set[object]:

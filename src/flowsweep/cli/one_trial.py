@@ -157,10 +157,8 @@ def _far_host_as_written(host: str) -> Iterator[None]:
     """Name the far host in errors by what a person wrote, not as the plan calls it."""
     try:
         yield
-    except SessionError as error:
-        raise SessionError(_as_written(error.host, host), error.reason, error.advice) from error
-    except LaunchError as error:
-        raise LaunchError(_as_written(error.host, host), error.reason) from error
+    except (LaunchError, SessionError) as error:
+        raise type(error)(_as_written(error.host, host), error.reason, error.advice) from error
 
 
 def _as_written(name: str, host: str) -> str:

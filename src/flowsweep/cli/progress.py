@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
+from rich.table import Column
 
 from flowsweep.cli.search_words import belief_words, best_words
 from flowsweep.cli.terminal import Screen
@@ -39,6 +40,9 @@ from flowsweep.wording import (
     hosts_of_groups,
 )
 
+_WIDE_ENOUGH_FOR_A_BAR = 100
+"""Columns of a terminal."""
+
 
 class ProgressView(Protocol):
     """Something that shows events."""
@@ -54,16 +58,18 @@ def progress_view(console: Screen | None = None) -> Iterator[ProgressView]:
     if not console.is_terminal or console.is_dumb_terminal:
         yield Lines(console)
         return
+    # What runs has the width that figures leave: of these a part would be another figure.
+    narrowing = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     columns = (
         SpinnerColumn(),
         TextColumn("done"),
         MofNCompleteColumn(),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[what]}", markup=False),
+        *((BarColumn(bar_width=24),) if console.width >= _WIDE_ENOUGH_FOR_A_BAR else ()),
+        TextColumn("{task.fields[what]}", markup=False, table_column=narrowing),
         TextColumn("{task.fields[rate]}", style="bold", markup=False),
         TextColumn("{task.fields[left]}", style="dim", markup=False),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True, expand=True) as progress:
         yield Bar(progress)
 
 
@@ -233,7 +239,7 @@ class Bar:
         )
         rates = [one.rate_bps for one in self._running.values() if one.rate_bps is not None]
         rate = format_rate(sum(rates)) if rates else ""
-        self.progress.update(self._task, what=what, rate=rate, left=f"{left}{self._next}")
+        self.progress.update(self._task, what=f"{what}{self._next}", rate=rate, left=left)
 
 
 def missed_words(missed: Missed) -> str:

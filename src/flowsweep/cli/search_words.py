@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flowsweep.analysis.axes import setting_axes, setting_words
-from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.searching.model import (
+    Beside,
     BestSearch,
     FlowsSearch,
     Left,
@@ -57,17 +58,36 @@ def belief_words(event: "SearchBelieves") -> str:
         sought = "how many flows are" if isinstance(search, FlowsSearch) else "which window is"
         return f"search {where}: {sought} enough is not known; over: {_ENDS[event.end or 'budget']}"
     if isinstance(search, FlowsSearch):
-        known, then = _flows_known(found, search), ", ".join(map(str, event.levels)) + " flows"
+        known, then = _flows_known(found, search, event.bounds), ", ".join(map(str, event.levels)) + " flows"
     else:
-        known, then = _window_known(found, event.levels)
-    plateau = f"plateau {format_rate(found.plateau_bps)}"
+        known, then = _window_known(found, event.levels, event.bounds)
+    known = _known_at_end(event, found) or known
+    # Where goodput rises up to the most that worked, no plateau was seen.
+    plateau = "" if event.end == "rising" else f", plateau {format_rate(found.plateau_bps)}"
     what = f"over: {_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
-    return f"search {where}: {known}, {plateau}; {what}"
+    return f"search {where}: {known}{plateau}; {what}"
 
 
-def _window_known(found: "Belief", levels: Sequence[int]) -> tuple[str, str]:
+def _known_at_end(event: "SearchBelieves", found: "Belief") -> str | None:
+    """What is known where no level that worked is the least that is enough; None elsewhere."""
+    if event.bounds is None or event.end not in ("level", "rising"):
+        return None
+    of_flows = isinstance(event.trial.search, FlowsSearch)
+    low = found.in_whole[1] if of_flows else found.low
+    not_enough = event.bounds[1] if low is None else low - 1 if of_flows else round(low)
+    level = event.bounds[0] if event.end == "level" else _within(not_enough, event.bounds)
+    words = counted(level, "flow") if of_flows else format_sizes(level, binary=True)[0]
+    return f"enough is {'at most' if event.end == 'level' else 'more than'} {words}"
+
+
+def _within(level: float, bounds: tuple[int, int] | None) -> int:
+    """In whole bytes or flows, no further than what may be enough."""
+    return round(level if bounds is None else min(max(level, bounds[0]), bounds[1]))
+
+
+def _window_known(found: "Belief", levels: Sequence[int], bounds: tuple[int, int] | None) -> tuple[str, str]:
     """The window that is enough, and those that come next."""
-    (size, *windows) = format_sizes(round(found.enough), *levels, binary=True)
+    (size, *windows) = format_sizes(_within(found.enough, bounds), *levels, binary=True)
     then = ", ".join(windows)
     if found.low is None or found.high is None:
         return f"enough is about {size}, not yet bounded", then
@@ -75,9 +95,9 @@ def _window_known(found: "Belief", levels: Sequence[int]) -> tuple[str, str]:
     return f"enough is {size}, +{more} −{less}", then
 
 
-def _flows_known(found: "Belief", search: FlowsSearch) -> str:
+def _flows_known(found: "Belief", search: FlowsSearch, bounds: tuple[int, int] | None) -> str:
     fewest, low, high = found.in_whole
-    flows = counted(fewest, "flow")
+    flows = counted(_within(fewest, bounds), "flow")
     if low is None or high is None or high > search.high_flows:
         return f"enough is about {flows}, not yet bounded"
     return f"enough is {flows}" if low == high else f"enough is {flows}, {low} to {high}"
@@ -120,15 +140,21 @@ def flows_words(sweep: Sweep) -> str:
     )
 
 
-def search_rows(sweep: Sweep, points: int) -> list[tuple[str, str]]:
-    """What `check` says of a sweep's search, if it has one; the sweep has so many points on all its paths."""
+def search_rows(sweep: Sweep, points: int, beside: Beside) -> list[tuple[str, str]]:
+    """What `check` says of a sweep's search, if it has one.
+
+    Args:
+        sweep: Of a plan.
+        points: How many it has on all its paths.
+        beside: What the shortest of its trials takes beside how long it measures.
+    """
     if sweep.rate_search is not None:
         return [("rate search", _rate_search_words(sweep.rate_search))]
     if sweep.plateau_search is not None:
-        return [("search", _plateau_search_words(sweep.plateau_search, _shortest_ns(sweep)))]
+        return [("search", _plateau_search_words(sweep.plateau_search, _shortest_ns(sweep), beside))]
     if sweep.best_search is not None:
         settings = points // (len(sweep.paths) * len(sweep.pairs) * len(sweep.duration_ns))
-        return [("search", _best_search_words(sweep.best_search, settings, _shortest_ns(sweep)))]
+        return [("search", _best_search_words(sweep.best_search, settings, _shortest_ns(sweep), beside))]
     return []
 
 
@@ -148,12 +174,12 @@ def _rate_search_words(search: RateSearch) -> str:
     return f"{bounds}, to {resolution}, {limits}: {steps} each"
 
 
-def _plateau_search_words(search: OfPlateau, trial_ns: int) -> str:
+def _plateau_search_words(search: OfPlateau, trial_ns: int, beside: Beside) -> str:
     """Say what is searched, how precisely, what that may take, and what it probably will."""
     # It needs NumPy and SciPy, which no other plan needs.
     from flowsweep.schedule.search.rehearsal import SCATTER, Rehearsed, rehearsed
 
-    most, whose = counted(search.trials_max, "trial"), "each"
+    most, whose = search.trials_within(trial_ns + beside.overhead_ns), "each"
     searches: list[OfPlateau] = [search]
     if isinstance(search, FlowsSearch):
         axis, bounds = "number of flows", f"the fewest flows that are enough, {search.low} to {search.high}"
@@ -165,11 +191,12 @@ def _plateau_search_words(search: OfPlateau, trial_ns: int) -> str:
     else:
         axis, bounds = "window", _window_bounds(search)
     wanted = f"{bounds}, {_wanted(search)}"
-    both = zip(*(rehearsed(one, trial_ns) for one in searches), strict=True)
-    took = Rehearsed(*(min(sum(counts), search.trials_max) for counts in both))
+    both = zip(*(rehearsed(one, trial_ns, beside) for one in searches), strict=True)
+    took = Rehearsed(*(min(sum(counts), most) for counts in both))
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     if_so = f"if goodput rises with the {axis} up to a corner and repeats scatter by {format_margin(SCATTER)}"
-    return f"{wanted}: at most {most} {whose}, probably about {took.median}{spread}, {if_so}"
+    at_most = counted(most, "trial")
+    return f"{wanted}: at most {at_most} {whose}, probably about {took.median}{spread}, {if_so}"
 
 
 def _window_bounds(search: WindowSearch) -> str:
@@ -182,12 +209,12 @@ def _wanted(search: SearchInRounds) -> str:
     return f"to {format_share(search.precision)} with {format_margin(search.confidence)} confidence"
 
 
-def _best_search_words(search: BestSearch, settings: int, trial_ns: int) -> str:
+def _best_search_words(search: BestSearch, settings: int, trial_ns: int, beside: Beside) -> str:
     """Say among how many settings, how precisely, what that may take, and what it probably will."""
     from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed_best
 
-    most = counted(search.trials_within(trial_ns + TRIAL_OVERHEAD_NS), "trial")
-    took = rehearsed_best(search, settings, trial_ns)
+    most = counted(search.trials_within(trial_ns + beside.overhead_ns), "trial")
+    took = rehearsed_best(search, settings, trial_ns, beside)
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     return (
         f"the one of {settings} settings with the most goodput, {_wanted(search)}: "

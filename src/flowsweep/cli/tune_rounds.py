@@ -256,4 +256,4 @@ def _as_written(written: Mapping[str, str]) -> Iterator[None]:
     except (LaunchError, SessionError) as error:
         if error.host not in written:
             raise
-        raise type(error)(written[error.host], error.reason) from error
+        raise type(error)(written[error.host], error.reason, error.advice) from error

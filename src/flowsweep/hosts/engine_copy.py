@@ -21,6 +21,7 @@ from flowsweep.hosts.ssh import launched
 
 _READ_BYTES = 64 << 10
 _MISSING = "flowsweep: no engine here yet, this is"
+_INSTALL = 'install an engine there and name its path, `engine = "…"` in [hosts.{}]'
 _FOLDER = '"${HOME:?no home folder to keep the engine in}/.cache/flowsweep"'
 
 
@@ -43,6 +44,14 @@ def platform_without_engine(complaint: str) -> str | None:
     """The host's `uname -s -m`, if its shell said that it has no copy of the engine yet."""
     _, found, platform = complaint.rpartition(_MISSING)
     return platform.split("\n", maxsplit=1)[0].strip() if found else None
+
+
+def not_run(host: str) -> str:
+    """Say that a copy is there, and that the shell there may not run it."""
+    return (
+        "the engine was copied to ~/.cache/flowsweep there, and it may not be run there, as on a file system "
+        f"that is mounted noexec: {_INSTALL.format(host)}"
+    )
 
 
 async def copy_engine(access: HostAccess, platform: str) -> None:
@@ -126,7 +135,7 @@ def _no_engine_for(platform: str, known: tuple[str, ...], host: str) -> str:
     )
     return (
         f"it is {platform}, engines that are installed here are for {' and '.join(known)}: {beside}"
-        f'install an engine there and name its path, `engine = "…"` in [hosts.{host}]'
+        f"{_INSTALL.format(host)}"
     )
 
 

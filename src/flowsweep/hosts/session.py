@@ -48,6 +48,8 @@ class Session:
         """Why the session is over, once it is."""
         self.bytes_received = 0
         """All that the engine has said: tells a long transfer from a silent engine."""
+        self.timed_out = False
+        """No hello came in time."""
         self._process = process
         self._heartbeat = Heartbeat(process.stdin)
         self._stray_bytes = 0
@@ -83,6 +85,7 @@ class Session:
                 raise self._error(reason)
             self._heartbeat.start()
         except TimeoutError:
+            self.timed_out = True
             await self.close()
             raise self._error(f"no engine answered within {deadline_s:g} s") from None
         except (SessionError, asyncio.CancelledError):

@@ -91,7 +91,7 @@ class _Way:
             of_linux=(*self._of_linux(), *(() if server is None else server.of_linux)),
             length_bytes=test.blksize or None,
             congestion=self._congestion(),
-            duration_ns=(test.duration + test.omit) * SECOND_NS if test.duration else None,
+            duration_ns=self._duration_ns,
             test="udp" if test.protocol == "UDP" else "tcp",
             omit_ns=test.omit * SECOND_NS,
             rate_bps=(start.target_bitrate if test.target_bitrate is None else test.target_bitrate) or None,
@@ -102,8 +102,22 @@ class _Way:
             simultaneous=self.both,
             far=far,
             unfinished=self.document.unfinished() or (None if server is None else server.unfinished),
-            as_before=before,
+            as_before=(*before, *self._duration_before()),
         )
+
+    @property
+    def _duration_ns(self) -> int | None:
+        """None where the test was to end by what it carried: up to 3.3 a server has the usual 10 s there."""
+        return None if self.test.asked_bytes else self._told_duration_ns
+
+    @property
+    def _told_duration_ns(self) -> int | None:
+        return (self.test.duration + self.test.omit) * SECOND_NS if self.test.duration else None
+
+    def _duration_before(self) -> tuple[tuple[str, Any], ...]:
+        """What earlier versions took for the duration, where it is none."""
+        told_ns = self._told_duration_ns
+        return () if told_ns == self._duration_ns else (("duration_ns", told_ns),)
 
     def _of_linux(self) -> tuple[EndRole, ...]:
         if not (self.document.start.system_info or "").startswith("Linux "):
@@ -161,11 +175,15 @@ class _Way:
     def _far(self, near: tuple[FlowReport, ...], server: Transfer | None) -> FarEnd | None:
         """What the client learned of the server's counts."""
         if server is not None:
-            return FarEnd(server.total.rate_bps, server.total.size_bytes, _in_order(server.flows, near))
+            total = server.total
+            in_order = _in_order(server.flows, near)
+            return FarEnd(total.rate_bps, total.size_bytes, in_order, total.end_ns)
         found = self._sum(sent=not self._sends)
         flows = self._flows().far(found)
         if found is not None:
-            return FarEnd(found.bits_per_second, found.size_bytes, flows)
+            return FarEnd(
+                found.bits_per_second, found.size_bytes, flows, round(found.end * SECOND_NS) or None
+            )
         return far_end(flows)
 
     def _as_before(

@@ -197,7 +197,8 @@ class _Test:
         if sink.whole.datagrams is not None:
             source = replace(source, whole=replace(source.whole, datagrams=sink.whole.datagrams.sent()))
         flows = (source,) if self._single else ()
-        return "sink", sink, FarEnd(source.whole.rate_bps, source.whole.size_bytes, flows)
+        sent = source.whole
+        return "sink", sink, FarEnd(sent.rate_bps, sent.size_bytes, flows, sent.end_ns)
 
     def _source(self, sent: Report) -> FlowReport:
         """The sender's summary; what its kernel said at the end is of one interval, the whole."""

@@ -37,7 +37,8 @@ _WHOLE_FROM = 0.9
 _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
 _NOT_IN_IDS = (
-    "assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux", "as_before",
+    "assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux", "lasted_ns",
+    "as_before",
 )  # fmt: skip
 """What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
 files with these tell the time."""
@@ -159,7 +160,7 @@ def outcome_of(
         imported_from=printable(imported_from),
         repeat=numbering.next_repeat(point, transfer.started_at),
         started_at=transfer.started_at,
-        elapsed_ns=transfer.total.end_ns,
+        elapsed_ns=_elapsed_ns(transfer, counted.role),
         window_granted_send_bytes=transfer.window_granted_send_bytes,
         window_granted_recv_bytes=transfer.window_granted_recv_bytes,
         of_linux=transfer.of_linux,
@@ -177,6 +178,14 @@ def outcome_of(
         flows=flows_of(ends.values()),
         of_tests={name: table for name, table in further_tables(transfer, ends.values()) if table.num_rows},
     )
+
+
+def _elapsed_ns(transfer: Transfer, counted: EndRole) -> int | None:
+    """How long the transfer took at the end whose bytes the trial has, where the file says so."""
+    far = transfer.far
+    if far is None or counted == transfer.role or far.lasted_ns is None:
+        return transfer.total.end_ns
+    return far.lasted_ns
 
 
 def _too_short(transfer: Transfer) -> str | None:

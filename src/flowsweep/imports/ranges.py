@@ -82,6 +82,7 @@ def _reported(transfer: Transfer) -> Iterator[_Bounded]:
     if far is not None:
         yield "a rate in bit/s", _real(far.rate_bps), IMPORT_RATE_MAX_BPS
         yield "bytes", far.size_bytes, IMPORT_SUM_MAX
+        yield "a time in ns", far.lasted_ns, IMPORT_TIME_MAX_NS
     for report in intervals:
         yield "a length of an interval in ns", report.end_ns - report.start_ns, IMPORT_INTERVAL_MAX_NS
         yield "bytes of an interval", report.size_bytes, IMPORT_INTERVAL_MAX_BYTES

@@ -122,6 +122,8 @@ class FarEnd:
     """Of all flows together."""
     size_bytes: int | None
     flows: tuple[FlowReport, ...] = ()
+    lasted_ns: int | None = None
+    """How long it took by the other's clock; None where the file has it of the end that wrote it only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,7 @@ def far_end(received: Sequence[FlowReport | None]) -> FarEnd | None:
     if not flows or len(flows) < len(received):
         return None
     total = sum_of(flows)
-    return FarEnd(total.rate_bps, total.size_bytes, flows)
+    return FarEnd(total.rate_bps, total.size_bytes, flows, total.end_ns)
 
 
 NO_REPORT_OF_THE_WHOLE = (

@@ -155,7 +155,8 @@ def each_once(values: list[Item]) -> list[Item]:
     for index, value in enumerate(values):
         if value in values[:index]:
             first = values.index(value)
-            raise ValueError(f"values {first + 1} and {index + 1} are the same, expected each value once")
+            places = f"at places {first + 1} and {index + 1} of the list"
+            raise ValueError(f"found the same value twice, {places}, expected each value once")
     return values
 
 

@@ -1,5 +1,6 @@
 """Reads a plan file. All that is wrong with it is reported at once."""
 
+import codecs
 import copy
 import tomllib
 from collections.abc import Mapping
@@ -45,8 +46,15 @@ def load_plan(path: Path, overrides: Mapping[str, str] | None = None) -> Plan:
         # Line ends as a file has them that is opened as text.
         text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise PlanError(str(path), (f"is not UTF-8 text: {error.reason} at byte {error.start}",)) from error
+        raise PlanError(str(path), (_not_text(content, error),)) from error
     return parse_plan(text, str(path), overrides)
+
+
+def _not_text(content: bytes, error: UnicodeDecodeError) -> str:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and b"\0" in content:
+        return "is UTF-16 text, expected UTF-8: save it as UTF-8"
+    line = content.count(b"\n", 0, error.start) + 1
+    return f"line {line}: is not UTF-8 text: {error.reason} at byte {error.start}"
 
 
 def parse_plan(

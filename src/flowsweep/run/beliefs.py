@@ -17,7 +17,8 @@ def beliefs_of(
     for first, state in plateau_states(slot, learned):
         if state.belief is not None or state.end is not None:
             told = (state.belief, state.levels, state.end, state.left)
-            yield first.trial_id, SearchBelieves(first, *told)
+            bounds = None if state.belief is None else state.bounds
+            yield first.trial_id, SearchBelieves(first, *told, bounds)
     search, best = slot.search, best_state(slot, learned)
     if isinstance(search, BestSearch) and best is not None and best.belief is not None:
         said = (best.belief, best.settings, best.end, best.left)

@@ -116,7 +116,7 @@ async def run_campaign(
             return timetable is not None and (some or resume.has_run)
 
         for away in await sessions.open_all(enough=enough):
-            events(SessionLost(away.host, away.reason))
+            events(SessionLost(away.host, away.in_full))
         left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for reason in conditions.vet(left, known):
             events(TrialsWillFail(reason))
@@ -251,7 +251,7 @@ class _Conductor:
         attempts = [await self._begin(trial, left_ns) for trial in slot.trials]
         outcomes: Sequence[TrialOutcome]
         if isinstance(sessions, LaunchError | SessionError):
-            outcomes = [unreachable(attempt, sessions.host, sessions.reason) for attempt in attempts]
+            outcomes = [unreachable(attempt, sessions.host, sessions.in_full) for attempt in attempts]
         else:
             outcomes = await self._run_when_free(attempts, sessions)
         settled = simultaneous(outcomes)
@@ -262,16 +262,15 @@ class _Conductor:
     async def _sessions_of(
         self, slot: Slot, *, ask_clock: bool
     ) -> dict[str, HostSession] | LaunchError | SessionError:
-        """Sessions with all hosts of a slot, or why one is missing; traffic at the same time needs clocks.
+        """Sessions with all hosts of a slot, or why one is missing; where clocks matter, with what they show.
 
-        After a long wait clocks may have been set, and a session may be lost without having said so: asking
-        for the clock shows both.
+        They do for traffic at the same time and for one-way delays. After a long wait clocks may have been
+        set, and a session may be lost without having said so: asking for the clock shows both.
         """
         hosts = list(dict.fromkeys(host for trial in slot.trials for host in trial.hosts))
-        several = any(len(trial.pairs) > 1 or trial.background for trial in slot.trials)
-        together = ask_clock or several or len(slot.trials) > 1
+        asks = ask_clock or len(slot.trials) > 1 or any(map(_needs_clocks, slot.trials))
         sessions = await asyncio.gather(
-            *(self._sessions.session_with(host, ask_clock=together) for host in hosts), return_exceptions=True
+            *(self._sessions.session_with(host, ask_clock=asks) for host in hosts), return_exceptions=True
         )
         for session in sessions:
             if isinstance(session, LaunchError | SessionError):
@@ -350,6 +349,11 @@ class _Conductor:
         await self._keep(lambda: self._recorder.finished(outcome))
         self._tally[outcome.record.status] += 1
         self._events(TrialFinished(outcome.record))
+
+
+def _needs_clocks(trial: Trial) -> bool:
+    """Whether clocks of hosts are compared: over several pairs, with what runs beside, or by a delay."""
+    return len(trial.pairs) > 1 or bool(trial.background) or facts_of(trial.test).datagrams
 
 
 def _rate_reporter(trial: Trial, events: EventListener) -> ProgressListener:

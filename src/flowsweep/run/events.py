@@ -126,6 +126,8 @@ class SearchBelieves:
     """Why it is over."""
     left: "Left"
     """Of its budget, after that round."""
+    bounds: tuple[int, int] | None = None
+    """The smallest and the largest level that may be enough; None where nothing is believed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,19 @@ from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.hosts.namespaces import where_written
 from flowsweep.hosts.opening import open_session
-from flowsweep.hosts.ssh import how_to_try
 from flowsweep.plan.model import Iperf3Peer, ServerPeer
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
-from flowsweep.run.preflight import HostCheck, Use, checks_of_facts, uses_of, with_this_engine
+from flowsweep.run.preflight import (
+    HostCheck,
+    Use,
+    checks_of_facts,
+    over_version,
+    uses_of,
+    with_this_engine,
+)
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.traffic import Traffic
 from flowsweep.run.trial_end import TrialError
@@ -42,7 +48,7 @@ async def look_at_hosts(
     """Reach every host of a plan, and find out whether its trials can run there. No traffic is sent.
 
     Engines are started as for a campaign. For each pair of hosts both ends get ready and meet as for a trial,
-    once for each test, and once for each of its congestion controls; then they are stopped.
+    once for each test and IP version, and once for each of its congestion controls; then they are stopped.
 
     Args:
         slots: What the plan would run.
@@ -89,26 +95,26 @@ class _Look:
         try:
             session = self.sessions[host] = await sessions.session_with(host)
         except (LaunchError, SessionError) as error:
-            return [HostCheck(host, "reached", "problem", error.reason, _ANSWERS, _try(access))]
+            return [HostCheck(host, "reached", "problem", error.reason, _ANSWERS, _to_do(error, access))]
         took_ns = (asyncio.get_running_loop().time() - begun) * 1e9
         found = f"the engine answered after {format_duration(took_ns)}"
         return [HostCheck(host, "reached", "ok", found, _ANSWERS), _clock(session)]
 
     async def have_pairs_meet(self) -> list[HostCheck]:
         """Find out whether the ends of every pair reach each other, and what kernels refuse them."""
-        plain: dict[tuple[str, str, str], Use] = {}
+        plain: dict[_Way, Use] = {}
         congestions: dict[tuple[str, str, str], Use] = {}
         for use in self.uses:
             if use.src in self.sessions and use.dst in self.sessions:
-                plain.setdefault((use.src, use.dst, use.parameters.test), use)
+                plain.setdefault(_way(use), use)
                 if use.parameters.congestion_asked is not None:
                     asked = (use.src, use.parameters.test, use.parameters.congestion_asked)
                     congestions.setdefault(asked, use)
         met = await asyncio.gather(*(self._reached(use) for use in plain.values()))
-        apart = {pair[:2] for pair, check in zip(plain, met, strict=True) if check.status != "ok"}
+        apart = {way for way, check in zip(plain, met, strict=True) if check.status == "problem"}
         granted = await asyncio.gather(
             *(
-                self._congestion(use, name, met=(use.src, use.dst) not in apart)
+                self._congestion(use, name, met=_way(use) not in apart)
                 for (_, _, name), use in congestions.items()
             )
         )
@@ -118,9 +124,13 @@ class _Look:
         listens = self.accesses[use.dst].listens
         listener, connector = (use.dst, use.src) if listens else (use.src, use.dst)
         protocol = use.parameters.protocol
-        what = f"{protocol} from {connector}"
+        untried = use.parameters.untried
+        what = f"{untried or protocol} from {connector}{over_version(use.parameters.family)}"
         expected = f"{direction(use.src, use.dst)} meet at a port of {listener}"
         failure = await self._meet(use, use.parameters.plain())
+        if failure is None and untried is not None:
+            found = f"they met by {protocol}; {untried} was not tried"
+            return HostCheck(listener, what, "not known", found, f"an answer to {untried}")
         if failure is None:
             return HostCheck(listener, what, "ok", "they met", expected)
         advice = ""
@@ -159,6 +169,15 @@ class _Look:
         return None
 
 
+_Way = tuple[str, str, str, int | None, str | None]
+
+
+def _way(use: Use) -> _Way:
+    """All that whether two ends meet may depend on."""
+    asked = use.parameters
+    return use.src, use.dst, asked.test, asked.family, asked.untried
+
+
 def _failure_text(failure: Failure) -> str:
     return f"{failure.message} (on {failure.host})"
 
@@ -186,12 +205,10 @@ def _server(host: str, server: ServerPeer) -> HostCheck:
     return HostCheck(host, "reached", "not known", "only a test would tell, and none is begun", expected)
 
 
-def _try(access: HostAccess) -> str:
+def _to_do(error: LaunchError | SessionError, access: HostAccess) -> str:
+    """What the error advises; a launcher that got there is not to be tried."""
     own = "" if access.engine is None else with_this_engine(access)
-    if not access.launch:
-        return own
-    launched = how_to_try(access.launch)
-    return f"{launched}; {own}" if own else launched
+    return "; ".join(filter(None, (error.advice, own)))
 
 
 def _open_ports(access: HostAccess, connector: str, protocol: str) -> str:

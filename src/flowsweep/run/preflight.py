@@ -6,8 +6,9 @@ from typing import Literal
 
 from flowsweep.errors import PreflightError
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.messages import HostFacts
+from flowsweep.hosts.messages import HostFacts, Route
 from flowsweep.hosts.namespaces import where_written
+from flowsweep.hosts.of_plan import data_address
 from flowsweep.run.outcome import EndRole
 from flowsweep.run.requests import address_for
 from flowsweep.run.tests.bulk import window_of
@@ -210,17 +211,25 @@ def _packet_sizes(
     uses: Sequence[Use], accesses: Mapping[str, HostAccess], facts: Mapping[str, HostFacts]
 ) -> Iterator[HostCheck]:
     """Check the largest packets of both ways of each path, and datagrams that do not fit."""
-    for src, dst in dict.fromkeys(pair for use in uses for pair in ((use.src, use.dst), (use.dst, use.src))):
-        way = _mtu(src, dst, accesses, facts)
+    ways = (
+        (*pair, use.parameters.family) for use in uses for pair in ((use.src, use.dst), (use.dst, use.src))
+    )
+    for src, dst, family in dict.fromkeys(ways):
+        what = f"MTU towards {dst}{over_version(family)}"
+        if _other_version(src, dst, family, accesses, facts):
+            found = f"the way to the name that {dst} has is that of the other IP version"
+            yield HostCheck(src, what, "not known", found, "the same at both ends")
+            continue
+        way = _mtu(src, dst, family, accesses, facts)
         if way is None:
             continue
         mtu, device = way
-        back = _mtu(dst, src, accesses, facts)
+        back = _mtu(dst, src, family, accesses, facts)
         found, expected = f"{mtu} B by {device}", "the same at both ends"
         status: CheckStatus = "ok"
         advice = ""
         ours = [use.parameters for use in uses if (use.src, use.dst) == (src, dst)]
-        longest = max((asked.packet_bytes for asked in ours), default=0)
+        longest = max((asked.packet_bytes for asked in ours if asked.family == family), default=0)
         if back is not None and back[0] != mtu:
             status, found = "warning", f"{found}, and {back[0]} B by {back[1]} of {dst}"
             advice = "set the same MTU at both ends, or see that path MTU discovery works between them"
@@ -228,15 +237,50 @@ def _packet_sizes(
             status, found = "warning", f"{found}; datagrams make packets of {longest} B"
             expected = "room for whole datagrams"
             advice = "ask for a smaller `length`: the kernel sends these in fragments"
-        yield HostCheck(src, f"MTU towards {dst}", status, found, expected, advice)
+        yield HostCheck(src, what, status, found, expected, advice)
+
+
+def over_version(family: int | None) -> str:
+    """Words for the IP version that a plan names."""
+    return "" if family is None else f" over IPv{family}"
+
+
+def _route(
+    src: str,
+    dst: str,
+    family: int | None,
+    accesses: Mapping[str, HostAccess],
+    facts: Mapping[str, HostFacts],
+) -> Route | None:
+    """The way from one host to another, of whatever version a name was resolved to."""
+    address = address_for(accesses[dst], src, family)
+    return None if src not in facts or address is None else facts[src].routes.get(address)
+
+
+def _other_version(
+    src: str,
+    dst: str,
+    family: int | None,
+    accesses: Mapping[str, HostAccess],
+    facts: Mapping[str, HostFacts],
+) -> bool:
+    """Whether the way that is known has another IP version than is asked for."""
+    route = _route(src, dst, family, accesses, facts)
+    return (
+        route is not None and family is not None and data_address(route.address).family not in (None, family)
+    )
 
 
 def _mtu(
-    src: str, dst: str, accesses: Mapping[str, HostAccess], facts: Mapping[str, HostFacts]
+    src: str,
+    dst: str,
+    family: int | None,
+    accesses: Mapping[str, HostAccess],
+    facts: Mapping[str, HostFacts],
 ) -> tuple[int, str] | None:
     """The largest packet from one host to another, and the device; None where that is not known."""
-    address = address_for(accesses[dst], src, None)
-    if src not in facts or address is None or (route := facts[src].routes.get(address)) is None:
+    route = _route(src, dst, family, accesses, facts)
+    if route is None or _other_version(src, dst, family, accesses, facts):
         return None
     device = next((nic for nic in facts[src].nics if nic.name == route.device), None)
     mtu = route.mtu_bytes or (None if device is None else device.mtu_bytes)

@@ -87,9 +87,11 @@ def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
 
 def without_data(attempt: Attempt, failure: Failure) -> TrialOutcome:
     """The outcome of a trial of which nothing is known but why it failed."""
-    return TrialOutcome(
-        _record(attempt, "failed", failure, (), ()), samples=pa.table({}), flows=FLOWS_SCHEMA.empty_table()
-    )
+    record = _record(attempt, "failed", failure, (), ())
+    if isinstance(attempt.trial.search, SearchInRounds):
+        # To a search in rounds it is a step that failed, as any other; one for a rate cannot go on without.
+        record = record.model_copy(update={"searched_bps": 0.0})
+    return TrialOutcome(record, samples=pa.table({}), flows=FLOWS_SCHEMA.empty_table())
 
 
 def simultaneous(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:

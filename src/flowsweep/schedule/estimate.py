@@ -47,18 +47,7 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
 
 def slot_duration_ns(slot: Slot) -> int:
     """Return how long a slot occupies its hosts; of a search, each step of it."""
-    return max(_span_ns(trial) for trial in slot.planned) + defaults.TRIAL_OVERHEAD_NS
-
-
-def _span_ns(trial: Trial) -> int:
-    """From when the first of a trial and its background traffic starts until the last one is over."""
-    own_ns = trial.parameters.duration_ns + trial.pad_ns + trial.parameters.drain_ns
-    starts = [background.start_ns for background in trial.background]
-    ends = [
-        background.start_ns + background.parameters.duration_ns + background.parameters.drain_ns
-        for background in trial.background
-    ]
-    return max([own_ns, *ends]) - min([0, *starts])
+    return max(trial.span_ns for trial in slot.planned) + defaults.TRIAL_OVERHEAD_NS
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,11 @@ class Parameters(Frozen):
         return None
 
     @property
+    def untried(self) -> str | None:
+        """What it sends that its ends do not try out when they meet; None: they meet by the same."""
+        return None
+
+    @property
     def paths(self) -> int | None:
         """Of paths between two hosts, how many of the first ones a flow takes; None: all of them."""
         return 1

@@ -10,7 +10,7 @@ from flowsweep import defaults
 from flowsweep.frozen import Frozen
 from flowsweep.plan.hosts.expansion import HostPair, host_pairs
 from flowsweep.plan.model import Test
-from flowsweep.plan.searching.model import Search, SearchInRounds
+from flowsweep.plan.searching.model import Beside, Search, SearchInRounds
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 
@@ -112,6 +112,17 @@ class Trial(Frozen):
         more_ns = 0 if len(self.pairs) == 1 else defaults.PAD_OF_PAIRS_NS - defaults.PAD_NS
         return self.parameters.pad_ns + (more_ns if self.parameters.pad_ns else 0)
 
+    @property
+    def span_ns(self) -> int:
+        """From when the first of it and its background traffic starts until the last one is over."""
+        own_ns = self.parameters.duration_ns + self.pad_ns + self.parameters.drain_ns
+        starts = [background.start_ns for background in self.background]
+        ends = [
+            background.start_ns + background.parameters.duration_ns + background.parameters.drain_ns
+            for background in self.background
+        ]
+        return max([own_ns, *ends]) - min([0, *starts])
+
 
 def _without_absent_burst(background: dict[str, object]) -> dict[str, object]:
     """Leave out what traffic without pauses has not, so that trials keep their ids."""
@@ -139,6 +150,12 @@ class Slot(Frozen):
         return self.trials[0].search
 
     @property
+    def beside(self) -> Beside:
+        """What a step of its search takes beside how long it measures."""
+        more_ns = max(trial.span_ns - trial.parameters.duration_ns for trial in self.planned)
+        return Beside(more_ns + defaults.TRIAL_OVERHEAD_NS, max(trial.pad_ns for trial in self.planned))
+
+    @property
     def steps(self) -> int:
         """How often something runs in its place, at most."""
         return self._within(self.trials[0].parameters.shortest_ns)
@@ -156,7 +173,7 @@ class Slot(Frozen):
         """How often something runs in its place, at most, if it lasts so long."""
         search = self.search
         if isinstance(search, SearchInRounds):
-            return search.trials_within(trial_ns + defaults.TRIAL_OVERHEAD_NS)
+            return max(1, search.trials_within(trial_ns + self.beside.overhead_ns))
         return 1 if search is None else search.trials
 
     @property

@@ -136,7 +136,11 @@ def answer(
 
 def _decided(way: Way, tried: Sequence[Tried], rounds: Sequence[Round], stage: Stage) -> Decision:
     asked = _round_of(way, rounds, stage)
-    return decide(way, of_way(tried, way, stage), None if asked is None else asked.blocks)
+    own = of_way(tried, way, stage)
+    if asked is None:
+        return decide(way, own)
+    # Of a verification in which all trials failed something else is said (`_verified`).
+    return decide(way, own, asked.blocks, asked.settings[way] if stage == "finals" else ())
 
 
 def _round_of(way: Way, rounds: Sequence[Round], stage: Stage) -> Round | None:

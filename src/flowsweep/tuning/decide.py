@@ -76,13 +76,17 @@ class Decision:
         return max(known) if known and len(known) == len(highs) else None
 
 
-def decide(way: Way, tried: Sequence[Tried], blocks: int | None = None) -> Decision:
+def decide(
+    way: Way, tried: Sequence[Tried], blocks: int | None = None, measured: Sequence[Setting] = ()
+) -> Decision:
     """Decide on a direction from the trials of its last round.
 
     Args:
         way: The direction.
         tried: Trials of `finals` or of `verification`, today's setting among them.
         blocks: In which each setting was to be measured; None: those in which any was.
+        measured: Settings that were to be, today's among them; one of which all trials failed has a gain
+            that is not known. Absent, those of the trials.
 
     Returns:
         Chosen is, of the settings whose gain is shown and no further than the margin below the largest one,
@@ -93,10 +97,11 @@ def decide(way: Way, tried: Sequence[Tried], blocks: int | None = None) -> Decis
         logarithms, which takes blocks for independent and normal; Bonferroni over the settings. The blocks
         are others than those by which settings were chosen, so that the best of many is not flattered.
     """
-    settings = list(dict.fromkeys(one.setting for one in tried if one.setting != TODAY))
+    listed = dict.fromkeys((*measured, *(one.setting for one in tried)))
+    settings = [setting for setting in listed if setting != TODAY]
     asked = len({one.block for one in tried}) if blocks is None else blocks
     found = (_gain(one, tried, len(settings), asked) for one in settings)
-    gains = sorted(found, key=lambda gain: -gain.percent)
+    gains = sorted(found, key=lambda gain: (not gain.blocks, -gain.percent))
     shown = [gain for gain in gains if gain.shown and not gain.fails]
     if shown:
         near = (1 - WORTH) * (100 + shown[0].percent) - 100
@@ -183,7 +188,7 @@ def _gain(setting: Setting, tried: Sequence[Tried], settings: int, asked: int) -
         None if half is None else _percent(centre - half),
         None if half is None else _percent(centre + half),
         means.get(TODAY, 0.0),
-        means[setting],
+        means.get(setting, 0.0),
         asked,
         asked - len(whole[setting]),
         asked - len(whole[TODAY]),

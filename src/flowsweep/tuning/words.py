@@ -179,11 +179,17 @@ def _nothing(one: Direction) -> str:
             f"Nothing to set: {gain.setting.words} had {gain_words(one, gain)}, "
             f"today's in {gain.today_failed}: what fails so often is not advised."
         )
+    lost = next((gain for gain in one.decision.gains if not gain.blocks and gain.fails), None)
+    if most is None and lost is not None:
+        return (
+            f"Nothing to set: {lost.setting.words} failed in {lost.failed} of {lost.asked} trials when it "
+            f"was measured again, today's in {lost.today_failed}: what it gains is not known ({tried} tried)."
+        )
     if most is None:
         return f"Nothing to set: too few trials ended well to know of a gain ({tried} tried)."
     upto = format_percent(max(0.0, most))
     if one.decision.outcome == "nothing":
-        again = f"Measured again, {_finalists(len(one.decision.gains), others)}"
+        again = f"Measured again, {_finalists(one, others)}"
         gained = f"gained at most {upto}" if round(most, 1) > 0 else "gained nothing"
         nothing = f"of what was tried, nothing gains more than {format_margin(WORTH)}"
         return f"Nothing to set: {nothing}. {again} {gained} (95 %)."
@@ -203,11 +209,17 @@ def _growth(lasts: Timing) -> str:
     )
 
 
-def _finalists(count: int, others: int) -> str:
-    """Name the settings that were measured again, of those that were tried."""
+def _finalists(one: Direction, others: int) -> str:
+    """Name the settings that were measured again, of those that were tried (`finalists`)."""
+    count = len(one.decision.gains)
     if count == others:
         return all_of(others, "other setting")
-    return f"the best {f'{count} ' if count > 1 else ''}of {counted(others, 'other setting')}"
+    of_all = counted(others, "other setting")
+    if one.finals is None:
+        return f"{count} of {of_all}"
+    if count == 1:
+        return f"the best of {of_all}, or one within {format_margin(WORTH)} of it,"
+    return f"{count} of {of_all}, the best among them,"
 
 
 def _latency(one: Direction) -> str | None:

@@ -95,6 +95,9 @@ def test_an_idle_flow_has_nothing_in_flight_and_an_older_kernel_counts_segments(
         pytest.param({"lost": 60, "snd_cwnd": 42}, "cwnd", id="what is lost does not fill it"),
         pytest.param({"lost": 60, "snd_cwnd": 90}, "none", id="what is lost leaves room"),
         pytest.param({"bytes_sent": None, "unacked": None}, None, id="the kernel does not say"),
+        pytest.param({"snd_cwnd": 400, "snd_wnd_bytes": None}, None, id="an untold window may be full"),
+        pytest.param({"snd_cwnd": 400, "snd_wnd_bytes": None, "notsent_bytes": 0}, "none", id="none waits"),
+        pytest.param({"snd_wnd_bytes": None}, "cwnd", id="beside an untold window"),
     ],
 )  # fmt: skip
 def test_what_the_flight_fills_is_what_limits(change: Row, limit: str | None) -> None:
@@ -130,6 +133,25 @@ def test_what_the_kernel_does_not_say_is_null_and_not_0() -> None:
     assert {name for name, value in row.items() if value is None} == {
         "send_buffer_bytes", "send_buffer_room_bytes", "send_buffer_fill", "rtt_before_us",
     }  # fmt: skip
+
+
+def test_shares_of_less_than_half_of_the_time_are_not_told() -> None:
+    untold: Row = {"snd_cwnd": 400, "snd_wnd_bytes": None}
+    idle = untold | {"notsent_bytes": 0}
+    half = limits(untold, idle)
+    assert (half["limit_none_share"], half["sender_idle_share"]) == (1.0, 1.0)
+    less = limits(untold, untold, idle)
+    assert {less[f"limit_{limit}_share"] for limit in LIMITS} == {None}
+    assert less["sender_idle_share"] is None
+    [row] = summary_rows(tables(*[untold] * 20))
+    assert row["verdict"] is None
+
+
+@pytest.mark.parametrize(("options", "scaled"), [(7, True), (3, False), (12, True), (8, False), (None, None)])
+def test_whether_windows_are_scaled_is_one_of_a_connection_s_options(
+    options: int | None, *, scaled: bool | None
+) -> None:
+    assert limits({"options": options})["windows_scaled"] is scaled
 
 
 def test_counts_are_differences_and_time_is_a_share() -> None:

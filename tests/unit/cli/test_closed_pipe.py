@@ -4,17 +4,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from analysis_support import make_campaign, write_archive
+from analysis_support import later, make_campaign, write_archive
 
 pytestmark = pytest.mark.whole
 
 ENDED_BY_SIGPIPE = 141
 SAYING = {
-    "Rich's tables": ("compare", "ARCHIVE", "ARCHIVE", "--fail-if", "slower"),
+    "Rich's tables": ("compare", "ARCHIVE", "SECOND", "--fail-if", "slower"),
     "JSON": ("verify", "ARCHIVE", "--format", "json"),
     "help": ("compare", "--help"),
     "the list of commands": ("--help",),
@@ -24,6 +25,12 @@ SAYING = {
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_archive(tmp_path_factory.mktemp("pipe") / "archive", make_campaign(repeats=2))
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = later(make_campaign(repeats=2), timedelta(seconds=3))
+    return write_archive(tmp_path_factory.mktemp("pipe") / "second", made)
 
 
 def ended(words: Sequence[str | Path], *, closed: Sequence[str]) -> tuple[int, bytes]:
@@ -40,8 +47,9 @@ def ended(words: Sequence[str | Path], *, closed: Sequence[str]) -> tuple[int, b
 
 
 @pytest.mark.parametrize("what", SAYING)
-def test_output_that_nobody_reads(archive: Path, what: str) -> None:
-    words = [archive if word == "ARCHIVE" else word for word in SAYING[what]]
+def test_output_that_nobody_reads(archive: Path, second: Path, what: str) -> None:
+    folders: dict[str, str | Path] = {"ARCHIVE": archive, "SECOND": second}
+    words = [folders.get(word, word) for word in SAYING[what]]
     assert ended(words, closed=["stdout"]) == (ENDED_BY_SIGPIPE, b"")
 
 

@@ -47,7 +47,7 @@ def plan_of(folder: Path, campaign: str = "", sweep: str = "") -> Path:
         ("until = 9999-12-31T23:59:59-05:00", 'every = "1h"', "until"),
         (f"seed = {DIGITS}", "", "a number with thousands of digits"),
         (f"seed = 0x{'f' * 5000}", "", "more than 64 bits"),
-        ("", f"flows = {'9' * 401}", "more than 64 bits"),
+        ("", f"flows = {'9' * 401}", "sweep[0].flows: a whole number of more than 64 bits"),
     ],
 )
 def test_numbers_and_moments_that_no_clock_or_count_has(

@@ -1,6 +1,7 @@
 """What `run` says of its searches after each round."""
 
 import io
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +11,7 @@ from flowsweep.cli.progress import progress_view
 from flowsweep.cli.search_words import belief_words, flows_words, search_rows
 from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
-from flowsweep.plan.searching.model import Left
+from flowsweep.plan.searching.model import Beside, Left
 from flowsweep.run import beliefs
 from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
 from flowsweep.schedule import Slot
@@ -20,6 +21,7 @@ from plan_support import plan_of
 from searched_responses import asked_flows
 
 TRIAL = make_trial(flows=4, window_bytes=262_144)
+RANGE = (1 << 16, 64 << 20)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +65,41 @@ def test_what_a_search_for_flows_believes_is_said_in_whole_flows(
         show(CampaignStarted(trials=60, done=0, left_ns=20 * SECOND_NS, at_most=True))
         show(SearchBelieves(trial, belief, flows, None, Left(21, None, None)))
     assert words in output.getvalue().splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("belief", "bounds", "end", "words"),
+    [
+        (Belief(159 << 20, 60 << 20, None, 1e9), RANGE, "rising", "more than 60 MiB; over: goodput"),
+        (Belief(300 << 20, 99 << 20, None, 1e9), RANGE, "rising", "more than 64 MiB; over: goodput"),
+        (Belief(55_800, None, 65_536, 1e9), RANGE, "level", "at most 64 KiB, plateau 1.00 Gbit/s; "),
+        (Belief(55_800, None, 65_536, 1e9), (1 << 17, 64 << 20), "level", "at most 128 KiB, plateau "),
+        (Belief(159 << 20, None, None, 1e9), RANGE, None, "about 64 MiB, not yet bounded, pl"),
+        (Belief(55_800, None, None, 1e9), RANGE, "budget", "about 64 KiB, not yet bounded, pl"),
+    ],
+)  # fmt: skip
+def test_no_estimate_is_named_beyond_what_may_be_enough(
+    belief: Belief, bounds: tuple[int, int], end: End | None, words: str
+) -> None:
+    said = belief_words(SearchBelieves(TRIAL, belief, (1 << 20,), end, Left(21, None, None), bounds))
+    assert f"search a → b: enough is {words}" in said
+    assert ("plateau" in said) == (end != "rising")
+
+
+@pytest.mark.parametrize(
+    ("belief", "end", "words"),
+    [
+        (Belief(40.0, 15.9, None, 1e9), "rising", "more than 15 flows; over: goodput rises"),
+        (Belief(0.4, None, 1.0, 1e9), "level", "at most 1 flow, plateau 1.00 Gbit/s; over: "),
+        (Belief(40.0, None, None, 1e9), None, "about 16 flows, not yet bounded, plateau"),
+    ],
+)
+def test_no_number_of_flows_is_named_beyond_what_may_be_enough(
+    belief: Belief, end: End | None, words: str
+) -> None:
+    trial = TRIAL.model_copy(update={"search": asked_flows()})
+    said = belief_words(SearchBelieves(trial, belief, (2,), end, Left(21, None, None), (1, 16)))
+    assert f"search a → b: enough is {words}" in said
 
 
 def test_a_search_that_ended_without_an_answer_says_so() -> None:
@@ -111,7 +148,7 @@ def test_what_a_search_for_the_best_believes_is_said_after_each_round(
 def test_check_says_what_follows_what_and_that_both_have_one_budget() -> None:
     keys = 'find = "plateau"\nflows = { from = 1, to = 8 }\nwindow_sum = { from = "64KiB", to = "2MiB" }\n'
     [sweep] = plan_of(keys + "at_most = { trials = 40 }").sweeps
-    [(name, words)] = search_rows(sweep, 1)
+    [(name, words)] = search_rows(sweep, 1, Beside())
     assert name == "search"
     assert words.startswith(
         "the fewest flows that are enough, 1 to 8, with the largest window; then, with so many, the smallest "
@@ -119,3 +156,21 @@ def test_check_says_what_follows_what_and_that_both_have_one_budget() -> None:
     )
     assert ": at most 40 trials for both, probably about " in words
     assert flows_words(sweep) == "1 to 8"
+
+
+@pytest.mark.parametrize(
+    ("keys", "most"),
+    [
+        ('at_most = { trials = 60, duration = "1min" }', 52),
+        ('at_most = { trials = 60, duration = "5min" }', 60),
+        ('flows = { from = 1, to = 8 }\nat_most = { trials = 60, duration = "23s" }', 20),
+    ],
+)
+def test_check_says_how_many_trials_fit_into_the_time_of_a_search(keys: str, most: int) -> None:
+    window = 'find = "plateau"\nwindow_sum = { from = "64KiB", to = "64MiB" }\n'
+    window += 'duration = "1s"\ninterval = "100ms"\n'
+    [sweep] = plan_of(window + keys).sweeps
+    [(_, words)] = search_rows(sweep, 1, Beside())
+    assert f": at most {most} trials " in words
+    *_, took = words.split("probably about ")
+    assert all(int(number) <= most for number in re.findall(r"\d+", took.partition(", if ")[0]))

@@ -6,11 +6,12 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from analysis_support import make_campaign, write_archive
+from analysis_support import later, make_campaign, write_archive
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import run_app
 from flowsweep.cli.terminal import Screen, say, say_json
@@ -59,9 +60,13 @@ def hostile_outcomes() -> Iterator[TrialOutcome]:
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return hostile_archive(tmp_path_factory.mktemp("hostile"), timedelta())
+
+
+def hostile_archive(folder: Path, by: timedelta) -> Path:
     plan = json.dumps({"campaign": {"name": HOSTILE}, "sweeps": [{"name": HOSTILE, "paths": []}]})
     unique = {outcome.record.trial_id: outcome for outcome in hostile_outcomes()}
-    return write_archive(tmp_path_factory.mktemp("hostile") / "archive", unique.values(), plan_json=plan)
+    return write_archive(folder / "archive", later(unique.values(), by), plan_json=plan)
 
 
 READING = {
@@ -83,9 +88,10 @@ def test_what_an_archive_says(archive: Path, command: Callable[..., str], what: 
 
 def test_comparisons_reports_and_exports(archive: Path, tmp_path: Path, command: Callable[..., str]) -> None:
     folder = tmp_path / HOSTILE.replace("/", "")
+    second = hostile_archive(tmp_path / "second", timedelta(seconds=3))
     said = [
-        command("compare", archive, archive),
-        command("compare", archive, archive, "--format", "json"),
+        command("compare", archive, second),
+        command("compare", archive, second, "--format", "json"),
         command("report", archive, "-o", f"{folder}.html"),
         command("export", archive, "--format", "csv", "-o", folder),
         command("export", archive, "--format", "csv", "-o", folder),

@@ -48,11 +48,12 @@ class Told:
 def test_all_that_may_take_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of()
     folder = nightly_archive(tmp_path / "a", plan, [1.0, 1.1, 0.9], timedelta(hours=26))
+    earlier = nightly_archive(tmp_path / "earlier", plan, [1.0, 1.1, 0.9], timedelta(days=9))
     told = Told(monkeypatch)
     told.watch(archives, "read_archive")
     told.watch(compared, "summary_table")
     told.watch(compared, "compare")
-    compared.campaigns_compared(folder, folder, 0.03)
+    compared.campaigns_compared(earlier, folder, 0.03)
     told.watch(alarms, "_found")
     with pytest.raises(typer.Exit):
         alarms.alarms(folder)

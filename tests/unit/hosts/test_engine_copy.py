@@ -157,6 +157,33 @@ def test_where_ssh_fails_the_error_says_what_to_try(tmp_path: Path, monkeypatch:
     assert str(caught.value) == "host far: the session ended (exit status 255)"
 
 
+def test_where_ssh_fails_without_a_word_what_it_started_may_have_been_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ssh").write_text("#!/bin/sh\nexit 255\n")
+    (tmp_path / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(SessionError, match=r"\(exit status 255\); what was started there .* kernel log$"):
+        asyncio.run(open_session(remote("ssh", "far")))
+
+
+def test_a_launcher_that_waits_for_an_answer_is_to_be_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    greet = opening.Session.greet
+    monkeypatch.setattr(opening.Session, "greet", lambda session: greet(session, 0.1))
+    with pytest.raises(SessionError) as caught:
+        asyncio.run(open_session(remote("sh", "-c", "sleep 60")))
+    assert caught.value.advice == "see that `sh -c 'sleep 60' true` works here without a question"
+
+
+def test_a_copy_that_may_not_be_run_is_not_said_to_be_missing(local_engine: Path, home: Path) -> None:
+    noexec = '"$@"; status=$?; chmod -x "$HOME"/.cache/flowsweep/engine-* 2>/dev/null; exit $status'
+    with pytest.raises(LaunchError) as caught:
+        asyncio.run(open_session(remote("sh", "-c", noexec, "-")))
+    assert len(copies(home)) == 1
+    assert "may not be run there, as on a file system that is mounted noexec" in str(caught.value)
+    assert 'name its path, `engine = "…"` in [hosts.far]' in str(caught.value)
+
+
 def broken(copy: Path, how: str) -> None:
     content = bytearray(copy.read_bytes())
     if how == "cut":

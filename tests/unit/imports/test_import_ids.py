@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,26 @@ def test_an_id_is_known_of_before_what_came_of_each_flows_datagrams_was_read(
     assert test.far is not None
     assert len(test.far.flows) == 2
     assert former_ids([test]) == [trial_id]
+
+
+@pytest.mark.parametrize("asked", [{"bytes": 20_000_000, "blocks": 0}, {"bytes": 0, "blocks": 150}])
+def test_a_server_of_iperf3_up_to_3_3_has_no_duration_where_bytes_were_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, int]
+) -> None:
+    told = json.loads((FILES / "iperf3-3.12-tcp-server.json").read_text("utf-8"))
+    told["start"]["test_start"] |= {"duration": 10} | asked
+    (tmp_path / "results.json").write_text(json.dumps(told), "utf-8")
+    (test,) = read_file(tmp_path / "results.json").transfers
+    assert (test.duration_ns, test.omit_ns) == (None, 1_000_000_000)
+    assert former_ids([test]) == content_ids([replace(test, duration_ns=11_000_000_000)])
+    words = ["import", str(tmp_path / "results.json"), "--archive", str(tmp_path / "archive")]
+    with monkeypatch.context() as before:
+        before.setattr("flowsweep.imports.importing.content_ids", former_ids)
+        assert CliRunner().invoke(app, words).exit_code == 0
+    (record,) = read_archive(tmp_path / "archive").state.imported.values()
+    assert (record.duration_ns, record.unfinished) == (None, None)
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert len(read_archive(tmp_path / "archive").state.imported) == 1
 
 
 def test_what_an_earlier_version_imported_is_not_imported_again(

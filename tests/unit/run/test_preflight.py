@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -27,6 +27,7 @@ from flowsweep.run.preflight import (
 )
 from flowsweep.schedule import Slot, Trial, UdpParameters
 from quic_support import make_quic_trial
+from rtt_support import make_rtt_trial
 from run_support import ListRecorder
 
 KIB = 1024
@@ -268,6 +269,29 @@ def test_an_engine_of_another_version_is_named_with_what_to_do() -> None:
     assert "leave" not in second.advice
 
 
+V6, NAME = "2001:db8::2", "far.example.org"
+
+
+@pytest.mark.parametrize(
+    ("family", "resolved", "found"),
+    [
+        (None, V6, ("MTU towards b", "ok")),
+        (6, V6, ("MTU towards b over IPv6", "ok")),
+        (4, V6, ("MTU towards b over IPv4", "not known")),
+        (4, "192.0.2.2", ("MTU towards b over IPv4", "ok")),
+    ],
+)
+def test_an_mtu_is_of_the_ip_version_that_the_plan_uses(
+    family: Literal[4, 6] | None, resolved: str, found: tuple[str, str]
+) -> None:
+    """Of a name the engine resolves one address, of whatever version comes first."""
+    accesses = ACCESSES | {"b": replace(access("b"), addresses={"a": (DataAddress(NAME, None),)})}
+    way = {NAME: Route(address=resolved, device="eth0")}
+    seen = {"a": facts("a", nics=[nic("eth0", 1500)], routes=way), "b": facts("b")}
+    checks = checks_of_facts(uses_of([make_trial(family=family)]), accesses, seen)
+    assert [(check.what, check.status) for check in checks if "MTU" in check.what] == [found]
+
+
 def look(network: FakeNetwork, *trials: Trial) -> dict[tuple[str, str], HostCheck]:
     found = asyncio.run(look_at_hosts(slots(*trials), ACCESSES, network.connect))
     assert [check.host for check in found] == sorted(check.host for check in found)
@@ -283,6 +307,26 @@ def test_hosts_are_reached_and_their_ends_meet_without_traffic() -> None:
     }  # fmt: skip
     assert not any("start" in line for line in network.log)
     assert all(session.closed for session in network.sessions)
+
+
+def test_ends_meet_by_each_ip_version_that_is_asked_for() -> None:
+    trials = [make_trial(family=family, congestion="cubic") for family in (4, 6)]
+    found = look(FakeNetwork(mishaps={("b", 2): "connect_timeout"}), *trials)
+    assert found["b", "TCP from a over IPv4"].status == "ok"
+    assert found["b", "TCP from a over IPv6"].status == "problem"
+    assert found["a", "congestion control"].status == "ok"
+
+
+def test_what_ends_do_not_meet_by_is_not_said_to_come_through() -> None:
+    network = FakeNetwork()
+    found = look(network, *(make_rtt_trial(echo=echo) for echo in ("udp", "tcp_connect", "icmp")))
+    met = {what: check for (_, what), check in found.items() if " from a" in what}
+    assert {what: check.status for what, check in met.items()} == {
+        "UDP from a": "ok", "a TCP handshake from a": "not known", "an ICMP echo from a": "not known",
+    }  # fmt: skip
+    assert met["a TCP handshake from a"].found == "they met by UDP; a TCP handshake was not tried"
+    found = look(FakeNetwork(mishaps={("b", 1): "connect_timeout"}), make_rtt_trial(echo="tcp_connect"))
+    assert found["b", "a TCP handshake from a"].status == "problem"
 
 
 def test_one_host_that_cannot_be_reached_hides_no_other() -> None:

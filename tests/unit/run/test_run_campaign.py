@@ -2,11 +2,13 @@ import asyncio
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from analysis_support import make_trial
+from datagram_support import make_udp_trial
 from fake_engine import FakeNetwork, access
 from flowsweep.errors import ArchiveError, LaunchError
 from flowsweep.run import conductor
@@ -137,6 +139,26 @@ def test_a_host_that_cannot_be_reached_at_the_start_is_an_error_and_nothing_runs
         run(network, campaign(1))
     assert network.log == ["open a"]
     assert network.sessions[0].closed
+
+
+def test_a_clock_that_is_set_between_two_trials_of_datagrams_makes_no_delay() -> None:
+    jump_ns = 3_000_000_000
+    network, recorder = FakeNetwork(carries_bps=1_000_000), ListRecorder()
+    hosts = {name: replace(host, shares_files=False) for name, host in HOSTS.items()}
+    brief = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000, "omit_ns": 0}
+
+    def set_clock(event: CampaignEvent) -> None:
+        if isinstance(event, TrialFinished):
+            network.clocks["b"] = jump_ns
+
+    slots = [Slot(trials=(make_udp_trial(repeat=number, **brief),)) for number in (1, 2)]
+    conditions = Conditions(network.connect, Patience(0.001, 0.01), Deadlines(0.01, 0.01, 0.01))
+    asyncio.run(run_campaign(slots, hosts, recorder, events=set_clock, conditions=conditions))
+    before, after = (
+        {end.host: end.clock_offset_ns for end in (*outcome.record.sources, *outcome.record.sinks)}
+        for outcome in recorder.outcomes
+    )
+    assert after == before | {"b": before["b"] + jump_ns}
 
 
 def simultaneous() -> list[Slot]:

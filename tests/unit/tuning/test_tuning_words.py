@@ -62,6 +62,47 @@ def test_nothing_to_gain_is_said_of_what_was_tried() -> None:
     )
 
 
+def finals_of(settings: Sequence[Setting], fails: Setting | None = None) -> Answer:
+    """Eight settings, of which these were measured again; one carries ten times as much, and then fails."""
+    made, rounds = [], []
+    screened = [Setting(flows) for flows in range(1, 9)]
+    for stage, of_stage, blocks in (("screening", screened, 2), ("finals", settings, 6)):
+        both = dict.fromkeys(Way, tuple(of_stage))
+        rounds.append(Round(stage, both, blocks, timing(1_500_000_000, 20.0)))  # type: ignore[arg-type]
+        for way in Way:
+            for block in range(blocks):
+                for setting in of_stage:
+                    varied = 1 + 0.001 * (block * setting.flows % 3)
+                    goodput_bps = (1e9 if setting == fails else 1e8) * varied
+                    if stage == "screening" or setting != fails:
+                        made.append(trial(way, setting, goodput_bps, stage=stage, block=block))
+    return answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), rounds=rounds)
+
+
+def test_a_finalist_of_which_all_trials_failed_is_not_said_to_gain_nothing() -> None:
+    one = finals_of([TODAY, Setting(8), Setting(2)], fails=Setting(8)).directions[0]
+    assert one.decision.outcome == "not shown"
+    assert one.decision.most_percent is None
+    alone = finals_of([TODAY, Setting(2)]).directions[0].decision.gains[0]
+    beside = one.decision.gains[0]
+    assert (beside.setting, beside.high_percent > alone.high_percent) == (alone.setting, True)  # type: ignore[operator]
+    assert list(sentences(one))[1] == (
+        "Nothing to set: 8 flows failed in 6 of 6 trials when it was measured again, today's in 0: what it "
+        "gains is not known (7 other settings tried)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ([TODAY, Setting(8), Setting(2)], "2 of 7 other settings, the best among them, gained"),
+        ([TODAY, Setting(2)], "the best of 7 other settings, or one within 3 % of it, gained"),
+    ],
+)
+def test_what_was_measured_again_is_the_best_and_others_near_it(settings: list[Setting], said: str) -> None:
+    assert f"Measured again, {said}" in list(sentences(finals_of(settings).directions[0]))[1]
+
+
 def test_a_sender_that_has_no_bbr_loaded_is_told_that_it_was_not_tried() -> None:
     made = [trial(way, setting, 1e8, block=block) for way in Way for block in range(3)
             for setting in (TODAY, Setting(2))]  # fmt: skip
@@ -179,7 +220,9 @@ def test_settings_whose_trials_all_failed_were_tried() -> None:
     made = [trial(way, TODAY, 1e8, block=block) for way in Way for block in range(3)]
     asked = Round("finals", dict.fromkeys(Way, (TODAY, Setting(2), Setting(4))), 3, timing(10**9, 20.0))
     found = answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1), rounds=[asked])
-    assert list(sentences(found.directions[0]))[-1].endswith("to know of a gain (2 other settings tried).")
+    assert list(sentences(found.directions[0]))[-1].endswith(
+        "what it gains is not known (2 other settings tried)."
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from flowsweep.analysis.comparing.remarks import (
     times_apart,
     without_partner,
 )
+from flowsweep.analysis.comparing.shared_trials import apart
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.defaults import EQUIVALENCE_MARGIN
@@ -107,15 +108,17 @@ def compare(
 
     Args:
         a: Rows of the first campaign's summary. Those that are not `ok`, have no goodput, ran over an
-            emulated path that was late or are steps of a search take no part.
+            emulated path that was late or are steps of a search take no part, nor do trials that are in
+            both campaigns.
         b: Rows of the second's.
         margin: Share of goodput, above 0.
     """
     left_out = searched_left_out(a, b)
-    a, b = ([row for row in rows if not is_searched(row)] for rows in (a, b))
+    own = apart(*([row for row in rows if not is_searched(row)] for rows in (a, b)))
+    a, b = own.a, own.b
     first, second = by_point(a), by_point(b)
     found = _compared((a, b), (first, second), (first, second), margin, _CAMPAIGNS)
-    return replace(found, remarks=left_out + found.remarks + times_apart(a, b))
+    return replace(found, remarks=left_out + own.remarks + found.remarks + times_apart(a, b))
 
 
 def compare_settings(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart, varies
-from flowsweep.wording import counted, direction_of, format_mode
+from flowsweep.wording import counted, direction_of, format_mode, name_of_test
 
 _OF_DIRECTION = ("src", "dst", "simultaneous")
 
@@ -26,6 +26,8 @@ def place(point: Mapping[str, object], names: Mapping[str, Callable[[Mapping[str
     ]
     if "mode" in names and point.get("mode") is not None:
         parts.append(format_mode(str(point["mode"])))
+    if "test" in names:
+        parts.insert(0, name_of_test(str(point["test"])))
     if "sweep" in names:
         parts.insert(0, str(point["sweep"]))
     return ", ".join(parts)

@@ -7,6 +7,7 @@ from flowsweep.analysis.comparing.failures import Failures
 from flowsweep.analysis.comparing.points import Point, pair_of
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.findings.late_trials import trusted
+from flowsweep.analysis.statistics.observations import carried
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.wording import counted, format_number, format_p
@@ -123,16 +124,19 @@ def without_partner(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, 
 
 
 def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:
-    """Say what follows where one campaign was over before the other began.
+    """Say what follows where one campaign was over before the other began, by the trials that take part.
 
     Args:
         a: Rows of the first campaign's summary.
         b: Rows of the second's.
     """
-    spans = [_span(rows) for rows in (a, b)]
-    if spans[0] is None or spans[1] is None:
+    starts_a, starts_b = (
+        [row.get("started_at") for row in filter(carried, trusted(rows))] for rows in (a, b)
+    )
+    known_a, known_b = ([str(at) for at in starts if at is not None] for starts in (starts_a, starts_b))
+    if not known_a or not known_b:
         return ()
-    (first_a, last_a), (first_b, last_b) = spans[0], spans[1]
+    (first_a, last_a), (first_b, last_b) = ((min(known), max(known)) for known in (known_a, known_b))
     if first_a <= last_b and first_b <= last_a:
         return ()
     times = [
@@ -140,18 +144,15 @@ def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]
         for name, first, last in (("A", first_a, last_a), ("B", first_b, last_b))
     ]
     what = "what the day or the hour changed is part of every shift, and in no interval"
-    remark = f"{' and '.join(times)} did not overlap: {what}."
+    untimed = [
+        f"{starts.count(None)} of {counted(len(starts), 'trial')} of {name}"
+        for name, starts in (("A", starts_a), ("B", starts_b))
+        if None in starts
+    ]
+    but = f" (no time is known of {' and '.join(untimed)})" if untimed else ""
+    remark = f"{' and '.join(times)} did not overlap{but}: {what}."
     # What another tool measured has no plan that Flowsweep could run.
     how = (
         "" if all(row.get("imported_from") for row in (*a, *b)) else ": flowsweep run A.toml --against B.toml"
     )
     return (f"{remark} Repeats of A and B in turn tell it apart{how}.",)
-
-
-def _span(rows: Sequence[TrialRow]) -> tuple[str, str] | None:
-    """When the first and the last trial of a campaign began; None where nobody knows of one."""
-    starts = [row.get("started_at") for row in rows]
-    if not starts or None in starts:
-        return None
-    known = [str(start) for start in starts]
-    return min(known), max(known)

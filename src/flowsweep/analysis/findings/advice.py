@@ -35,6 +35,11 @@ _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
 _SMALL_STEP_BYTES = 16 * 1024
 """Those of less than one step in steps of this: far more than is needed would only fill a queue."""
+_STRIPPED = (
+    f"no setting of the hosts gives it that: {SCALING} is 1 at both, and yet {USELESS_WITHOUT[SCALING]}, "
+    "since something on the way, such as a firewall, takes TCP's window scale option out of handshakes; "
+    "have it let that through"
+)
 NOTHING_GAINED = 0.97
 """Goodput at this share of what the path carries leaves nothing to gain."""
 
@@ -80,7 +85,7 @@ def window_advice(
         None for another verdict, where the path's rate or round trip is not known, where the trial came to
         97 % of the path's rate, and where it asked for as much, or its host allows autotuning as much,
         already: then nothing is gained. Where a host does not scale or tune windows at all, that is to be
-        set, too; what no window can be is said.
+        set, too; what no window can be is said, and that the way keeps both hosts from scaling them.
 
     Method:
         All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
@@ -193,6 +198,8 @@ def _remedies(
     if needed_bytes > WINDOW_MAX_BYTES:
         more = math.ceil(needed_bytes * row["flows"] / WINDOW_MAX_BYTES)
         return [_Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")]
+    if needed_bytes > _UNSCALED_BYTES and _stripped(row, hosts):
+        return [_Remedy((), _STRIPPED)]
     host = _host(row, side)
     found = list(
         _in_the_way(needed_bytes, (row["src"], row["dst"]), hosts, tuned=side == "receive" and not asked)
@@ -202,6 +209,12 @@ def _remedies(
     if not asked:
         return [*found, *_tuning(row, side, window_bytes, hosts, where=where)]
     return [*found, *_asking(row, side, window_bytes, hosts, where=where)] if larger else found
+
+
+def _stripped(row: TrialRow, hosts: HostFacts | None) -> bool:
+    """Whether connections do not scale windows although the kernels of both ends do."""
+    both = all(recorded(hosts, end, SCALING) == (1,) for end in (row["src"], row["dst"]))
+    return both and row.get("windows_scaled") is False
 
 
 def _in_the_way(

@@ -134,7 +134,7 @@ def _claim(search: BestSearched) -> str:
         return f"no settings could be compared: of {trials} {whole} were whole."
     best, settings = search.settings[found.best], counted(1 + len(found.behind), "setting")
     rate, most = _rate(search, found), found.better_at_most
-    out = _out(search, found)
+    out = f"{_out(search, found)}{_odd(found)}"
     if most is None:
         return f"{best}: the highest goodput of {settings}, {rate}; {trials} do not tell how surely{out}."
     others = f"{_others(search, found)}{out}"
@@ -186,6 +186,15 @@ def _out(search: BestSearched, found: BestBelief) -> str:
     known = {found.best, *(setting for setting, *_ in found.behind)}
     out = [name for number, name in enumerate(search.settings) if number not in known]
     return f"; not compared, since trials failed: {_listed(out)}" if out else ""
+
+
+def _odd(found: BestBelief) -> str:
+    """Say how many trials its means are without."""
+    if not found.odd_of_all:
+        return ""
+    were, whom = ("was", "it") if found.odd_of_all == 1 else ("were", "them")
+    out = f"{counted(found.odd_of_all, 'trial')} {were} left out"
+    return f"; {out}: others of the same setting contradict {whom}"
 
 
 _LISTED_MAX = 3

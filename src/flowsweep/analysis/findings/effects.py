@@ -11,7 +11,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.findings.finding import FigureKey, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
 from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, say_effect, whole_points
-from flowsweep.analysis.statistics.design import Design, design, levels_of
+from flowsweep.analysis.statistics.design import Design, changed_with, design, levels_of
 from flowsweep.analysis.statistics.level_effects import LevelComparison, Pair, compare_levels
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.analysis.statistics.usual_trials import LeftOut, usual_trials
@@ -74,6 +74,7 @@ def _hypothesis(
     effect = AxisEffect(
         kind=kind,
         axis=axis,
+        changed_with=changed_with(axis, grid, observed),
         levels=compared.levels,
         first=compared.levels[pair[0]],
         second=compared.levels[pair[1]],

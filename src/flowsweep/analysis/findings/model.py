@@ -12,7 +12,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.predicted import BEYOND_COMPARED, PREDICTED, PREDICTED_RATE, PREDICTED_RTT
-from flowsweep.analysis.statistics.design import Level
+from flowsweep.analysis.statistics.design import FOLLOWING, Level
 from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
@@ -224,14 +224,10 @@ def _path(row: ObservedRow) -> str:
 
 def _where(observed: Observations, point: _Point) -> str:
     """Name a point by what varies: " at window sum 1 MiB, number of flows 8"."""
-    following = _FOLLOWING if "window_sum_bytes" in observed.factors else ()
+    following = FOLLOWING if "window_sum_bytes" in observed.factors else frozenset()
     named = [
         f"{AXIS_NAMES[axis]} {level_words(axis, level)}"
         for axis, level in zip(observed.factors, point.levels, strict=True)
         if axis in AXIS_NAMES and axis not in following
     ]
     return f" at {', '.join(named)}" if named else ""
-
-
-_FOLLOWING = ("window_bytes", "window_send_bytes", "window_recv_bytes", "flows_per_pair")
-"""What follows from the window sum and the number of flows."""

@@ -13,7 +13,7 @@ from flowsweep.analysis.axes import (
     levels_apart,
 )
 from flowsweep.analysis.findings.finding import Decision, FindingKind
-from flowsweep.analysis.statistics.design import Level
+from flowsweep.analysis.statistics.design import FOLLOWING, Level
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.statistics.usual_trials import LeftOut
 from flowsweep.wording import (
@@ -40,6 +40,8 @@ class AxisEffect:
 
     kind: FindingKind
     axis: str
+    changed_with: tuple[str, ...]
+    """Axes whose levels go with this one's: which of them changed goodput, nobody can tell."""
     levels: tuple[Level, ...]
     first: Level
     second: Level
@@ -120,15 +122,11 @@ def name_point(observed: Observations, row: ObservedRow) -> str:
 
     What the file of an imported trial does not say is left out: it need not be the host's default.
     """
-    axes = [name for name in observed.factors if name in AXIS_NAMES and name not in _FOLLOWING]
+    axes = [name for name in observed.factors if name in AXIS_NAMES and name not in FOLLOWING]
     axes += axes_needed(observed.rows, lambda row: (row[DIRECTION], *(level_of(row, name) for name in axes)))
     told = [name for name in axes if level_of(row, name) is not None or not row.get("imported_from")]
     levels = (f"{AXIS_NAMES[name]} {levels_apart(name, observed.rows)(row)}" for name in told)
     return ", ".join([row[DIRECTION], *levels])
-
-
-_FOLLOWING = frozenset({"window_bytes", "window_send_bytes", "window_recv_bytes", "flows_per_pair"})
-"""Axes that follow from others as a rule: a point is then named without them."""
 
 
 def percent(difference: float) -> float:
@@ -140,7 +138,8 @@ def _subject(effect: AxisEffect) -> str:
     name = AXIS_NAMES[effect.axis]
     if effect.kind == "flows":
         return f"At equal window sum the {name}"
-    return name[0].upper() + name[1:]
+    also = " and ".join(f"the {AXIS_NAMES[axis]}" for axis in effect.changed_with)
+    return f"{name[0].upper()}{name[1:]}{f' (with it {also} changed)' if also else ''}"
 
 
 def _in_sentence(subject: str) -> str:

@@ -142,8 +142,13 @@ def _say(series: CampaignSeries, step: Step, of_which: str, decision: Decision) 
 
 
 def moments(series: CampaignSeries, place: int) -> str:
-    """Say between which values of a series, in words: "between 2026-03-01 12:00 and 13:00 UTC"."""
+    """Say between which values of a series, in words: "between 2026-03-01 12:00 and 13:00 UTC".
+
+    Where both are of one second: "about 2026-03-01 12:00:05 UTC".
+    """
     before, after = (series.moment(float(series.starts_s[at])) for at in (place - 1, place))
+    if f"{before:%Y-%m-%d %H:%M:%S}" == f"{after:%Y-%m-%d %H:%M:%S}":
+        return f"about {before:%Y-%m-%d %H:%M:%S} UTC"
     seconds = (after - before).total_seconds()
     clock = "%H:%M" if seconds >= 60 else "%H:%M:%S"
     date = "" if before.date() == after.date() else "%Y-%m-%d "

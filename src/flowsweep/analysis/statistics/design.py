@@ -20,6 +20,10 @@ AXES = columns_of((*axes.WINDOWS, *axes.HOSTS, *axes.FLOWS, *axes.OTHERS))
 _PER_FLOW = frozenset({"window_bytes", "window_send_bytes", "window_recv_bytes"})
 """Windows that follow from the window sum and the number of flows, where a plan asked for sums."""
 
+FOLLOWING = frozenset({*_PER_FLOW, "flows_per_pair"})
+"""Axes that follow from others as a rule: a point is named without them."""
+_RATES = frozenset({"rate_bps", "rate_sum_bps", "spacing_ns"})
+
 _ENOUGH_REPEATED = 0.5
 
 Level = Hashable
@@ -136,6 +140,23 @@ def levels_of(rows: Sequence[ObservedRow], axis: str) -> list[Level]:
     levels = sum_levels(rows, axis)
     asked = [quantity_of(row, axis) for row in rows]
     return [None if value is None else levels[value] for value in asked]
+
+
+def changed_with(axis: str, grid: Design, observed: Observations) -> tuple[str, ...]:
+    """Name the axes that are none of the grid's since each of their levels goes with one of this axis.
+
+    Nobody can tell from such trials which of them changed goodput. What a plan's arithmetic ties together,
+    such as windows per flow and their sum, or rates and the spacing of datagrams, is left out.
+    """
+    tied = {*grid.axes, *FOLLOWING, *(_RATES if axis in _RATES else ())}
+    apart = [name for name in AXES if name in observed.factors and name not in tied]
+    own = levels_of(observed.rows, axis)
+    found = []
+    for name in apart:
+        theirs = levels_of(observed.rows, name)
+        if len(set(theirs)) > 1 and len(set(zip(own, theirs, strict=True))) == len(set(own)):
+            found.append(name)
+    return tuple(found)
 
 
 def coded(values: Sequence[Hashable]) -> Codes:

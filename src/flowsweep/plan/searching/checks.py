@@ -104,15 +104,25 @@ def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterato
 
 
 def _budget_problems(sweep: SweepTable, trials: int, at: KeyPath) -> Iterator[Problem]:
-    """See that the time holds so many trials."""
-    least_ns = trials * (max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS)
+    """See that the time holds so many trials; with probes beside them, as many as tell anything."""
+    trial_ns = max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS
+    aside_ns = 0 if sweep.probe is None else sweep.probe_before + sweep.probe_after
+    least_ns = trials * trial_ns
     longest_ns = sweep.at_most.duration
-    if longest_ns is not None and longest_ns < least_ns:
-        message = (
-            f"found {write_duration(longest_ns)}, expected at least {write_duration(least_ns)}: "
-            f"{trials} trials"
+    if longest_ns is None:
+        return
+    here, about = (*at, "at_most", "duration"), [(*at, "duration")]
+    if longest_ns < least_ns:
+        found = f"{trials} trials"
+    elif longest_ns < (least_ns := defaults.FEWEST_FOR_INTERVAL * (trial_ns + aside_ns)):
+        found = (
+            f"{defaults.FEWEST_FOR_INTERVAL} trials, each with {write_duration(aside_ns)} of probes around it"
         )
-        yield Problem((*at, "at_most", "duration"), message, about=((*at, "duration"),))
+        about += [(*at, "probe_before"), (*at, "probe_after")]
+    else:
+        return
+    message = f"found {write_duration(longest_ns)}, expected at least {write_duration(least_ns)}: {found}"
+    yield Problem(here, message, about=tuple(about))
 
 
 def _flows_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:

@@ -98,11 +98,16 @@ class AtMostTable(Table):
         f"{defaults.BEST_TRIES_MIN} of each setting, and a round of up to {defaults.BEST_ROUND_MAX} more.",
         defaults.SEARCH_TRIALS,
     )
-    duration: _Longest | None = key("Time of its trials, one after the other.", None, examples=["10min"])
+    duration: _Longest | None = key(
+        "Time of its trials, one after the other, with what each takes beside its `duration`: until all "
+        "flows have ended, probes before and after it, and reports.",
+        None,
+        examples=["10min"],
+    )
     bytes: _Most | None = key(
-        "Application bytes. No round begins that would send more than is left of them with the highest "
-        "goodput so far. The first round is not bounded by them, since nothing is known before it; what "
-        "failed trials sent does not count.",
+        "Application bytes of its own flows, without background traffic. No round begins that would send "
+        "more than is left of them with the highest goodput so far. The first round is not bounded by them, "
+        "since nothing is known before it; what failed trials sent does not count.",
         None,
         examples=["50GB"],
     )

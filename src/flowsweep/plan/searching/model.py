@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, TRIAL_OVERHEAD_NS
 from flowsweep.frozen import Frozen
 
 
@@ -38,6 +38,15 @@ class Left(NamedTuple):
     def holds(self, trials: int, trial_bytes: float) -> bool:
         """Whether so many trials are within it, if each sends so much."""
         return trials <= self.trials and (self.bytes is None or trials * trial_bytes <= self.bytes)
+
+
+class Beside(NamedTuple):
+    """What a trial of a search takes beside how long it measures."""
+
+    overhead_ns: int = TRIAL_OVERHEAD_NS
+    """Until the next one may begin: pad and drain, what runs before and after it, preparing and reporting."""
+    pad_ns: int = 0
+    """How much longer it sends."""
 
 
 class SearchInRounds(Frozen):

@@ -17,7 +17,7 @@ from flowsweep.defaults import (
     FEWEST_FOR_INTERVAL,
 )
 from flowsweep.moderated_variances import moderated
-from flowsweep.plan.searching.model import BestSearch, Left
+from flowsweep.plan.searching.model import Beside, BestSearch, Left
 from flowsweep.scatter import LEAST_SPREAD
 from flowsweep.schedule.search.levels import (
     Blocks,
@@ -27,7 +27,7 @@ from flowsweep.schedule.search.levels import (
     in_agreement,
     levels_of,
 )
-from flowsweep.schedule.search.tried import Tried, left_of, most_bytes
+from flowsweep.schedule.search.tried import NOTHING_BESIDE, Tried, left_of, most_bytes
 
 BestEnd = Literal["precise", "budget", "failures"]
 """precise: no other setting can be better by more than was asked. budget: no trial is left. failures: fewer
@@ -47,6 +47,21 @@ class BestBelief:
     and an interval that holds for all of them together. The nearest come first."""
     open: tuple[int, ...]
     """Those that may be better by more than the precision."""
+    trials: int = 0
+    """Of the best."""
+    odd: int = 0
+    """Of these, those left out, since the others contradict them."""
+    odd_of_all: int = 0
+    """Trials of all settings that were left out."""
+
+    @property
+    def enough(self) -> bool:
+        """Whether the best was tried often enough to be said to be it.
+
+        One odd trial of four may be a stall of the host, or a bad state of the setting, which it has again
+        and again; one of eight is no longer likely to be that.
+        """
+        return self.trials >= max(FEWEST_FOR_INTERVAL, _TRIALS_FOR_ODD_ONE * self.odd)
 
     @property
     def better_at_most(self) -> float | None:
@@ -86,7 +101,7 @@ def best_of(
     if len({one.level for one in compared}) < _FEWEST_SETTINGS:
         return None, "failures"
     found = _believed(compared, precision, confidence)
-    return found, "budget" if found.open or not _enough(compared, found) else "precise"
+    return found, "budget" if found.open or not found.enough else "precise"
 
 
 @lru_cache(maxsize=256)
@@ -96,6 +111,7 @@ def decide_best(
     settings: int,
     tried: tuple[Tried, ...],
     failed: tuple[int, ...] = (),
+    beside: Beside = NOTHING_BESIDE,
 ) -> BestDecision:
     """Decide what comes after some rounds.
 
@@ -105,6 +121,7 @@ def decide_best(
         settings: How many there are; their numbers begin at 0.
         tried: All trials so far that were whole.
         failed: Numbers of the settings of those that were not.
+        beside: What each takes beside.
 
     Returns:
         All settings in each of the first two rounds; then, in each round,
@@ -113,8 +130,8 @@ def decide_best(
         trials failed is out, whatever its others gave.
     """
     trials = len(tried) + len(failed)
-    left = left_of(search, trial_ns, tried, failed)
-    trial_bytes = most_bytes(tried, trial_ns)
+    left = left_of(search, trial_ns, tried, failed, beside)
+    trial_bytes = most_bytes(tried, trial_ns, beside)
     given_up = _given_up(failed)
     taking_part = [setting for setting in range(settings) if setting not in given_up]
     tries = Counter([*(one.level for one in tried), *failed])
@@ -128,7 +145,7 @@ def decide_best(
     if len({one.level for one in compared}) < _FEWEST_SETTINGS:
         return BestDecision((), "failures", None, left)
     belief = _believed(compared, search.precision, search.confidence)
-    if not belief.open and _enough(compared, belief):
+    if not belief.open and belief.enough:
         return BestDecision((), "precise", belief, left)
     next_ones = _next(belief)
     if left.bytes == 0 or not left.holds(len(next_ones), trial_bytes):
@@ -137,6 +154,8 @@ def decide_best(
 
 
 _FEWEST_SETTINGS = 2
+_TRIALS_FOR_ODD_ONE = 8
+"""Of the best, for each that is left out."""
 
 
 def _given_up(failed: Sequence[int]) -> set[int]:
@@ -163,7 +182,17 @@ def _believed(tried: Sequence[Tried], precision: float, confidence: float) -> Be
         (levels.values[one], float(below[one]), float(low[one]), float(high[one])) for one in others
     )
     open_ = tuple(setting for setting, _, least, _ in behind if least < -math.log1p(precision))
-    return BestBelief(levels.values[best], math.exp(float(levels.means[best])), behind, open_)
+    setting = levels.values[best]
+    trials = sum(one.level == setting for one in tried)
+    return BestBelief(
+        setting,
+        math.exp(float(levels.means[best])),
+        behind,
+        open_,
+        trials=trials,
+        odd=trials - round(float(levels.counts[best])),
+        odd_of_all=len(tried) - len(kept),
+    )
 
 
 def _ends(tried: Sequence[Tried], levels: Levels, best: int, confidence: float) -> tuple[Floats, Floats]:
@@ -221,11 +250,6 @@ def _residuals(tried: Sequence[Tried], levels: Levels, column: NDArray[np.intp])
     rounds = Blocks.of([one.round for one in tried])
     over = np.array([one.log_goodput for one in tried]) - levels.means[column]
     return np.asarray(over - rounds.means(over)[rounds.number])
-
-
-def _enough(tried: Sequence[Tried], belief: BestBelief) -> bool:
-    """Whether the best was tried often enough to be said to be it."""
-    return sum(one.level == belief.best for one in tried) >= FEWEST_FOR_INTERVAL
 
 
 def _next(belief: BestBelief) -> tuple[int, ...]:

@@ -29,6 +29,8 @@ _FEWEST = 3
 """Trials of a level that show which of them is the odd one."""
 _FAR = 0.03
 """From the others, natural logarithm: a trial that is nearer does no harm."""
+_ODD_MOST = 2
+"""Trials of a level that may be odd ones, where each level is judged by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,8 @@ def in_agreement(tried: Sequence[Tried], *, fewest: int = _FEWEST, own: bool = F
         tried: Trials that were whole.
         fewest: Trials of a level that show which of them is the odd one.
         own: The median distance is that of the level's trials, where levels scatter unlike each other; else
-            of all such trials.
+            of all such trials. More than a quarter of them, or than two, are then no odd ones: the level has
+            a bad state, which its mean is to have. All of its trials are kept.
     """
     logs: dict[int, list[float]] = {}
     for one in tried:
@@ -139,6 +142,12 @@ def in_agreement(tried: Sequence[Tried], *, fewest: int = _FEWEST, own: bool = F
         level: max(_FAR, 6 * NORMAL_MAD * float(np.median(distances if own else common)))
         for level, distances in away.items()
     }
+    if own:
+        limits = {
+            level: limit
+            for level, limit in limits.items()
+            if np.count_nonzero(away[level] > limit) <= min(len(away[level]) // 4, _ODD_MOST)
+        }
     return tuple(
         one
         for one in tried

@@ -13,11 +13,12 @@ from typing import Literal
 import numpy as np
 
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
-from flowsweep.plan.searching.model import Left, OfPlateau
+from flowsweep.plan.searching.model import Beside, Left, OfPlateau
 from flowsweep.schedule.search.design import most_telling, rounded
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import (
+    NOTHING_BESIDE,
     Tried,
     bounds_of,
     least_to_try,
@@ -116,12 +117,19 @@ def belief_of(
     seen = Seen.of(tried, low, bounds_of(tried, failed, low, high)[1], confidence)
     if too_many_failed(tried, failed):
         return seen.belief, "failures"
-    return seen.belief, seen.end(precision) or "budget"
+    end = seen.end(precision) or "budget"
+    # No search ends as precise sooner (`decide`).
+    early = end == "precise" and max(one.round for one in tried) < FEWEST_FOR_INTERVAL
+    return seen.belief, "budget" if early else end
 
 
 @lru_cache(maxsize=256)
 def decide(
-    search: OfPlateau, trial_ns: int, tried: tuple[Tried, ...], failed: tuple[int, ...] = ()
+    search: OfPlateau,
+    trial_ns: int,
+    tried: tuple[Tried, ...],
+    failed: tuple[int, ...] = (),
+    beside: Beside = NOTHING_BESIDE,
 ) -> Decision:
     """Decide what comes after some rounds.
 
@@ -130,6 +138,7 @@ def decide(
         trial_ns: How long a trial sends, at most.
         tried: All trials so far that were whole.
         failed: Levels of those that were not.
+        beside: What each takes beside.
 
     Returns:
         A first round of windows over the whole range; then, in each round, a window on the plateau as
@@ -137,7 +146,7 @@ def decide(
         response that is believed. So each round is a block.
     """
     trials = len(tried) + len(failed)
-    left = left_of(search, trial_ns, tried, failed)
+    left = left_of(search, trial_ns, tried, failed, beside)
     bounds = bounds_of(tried, failed, search.low, search.high)
     if not trials:
         return Decision(_spread(search), None, None, left, bounds)
@@ -152,7 +161,7 @@ def decide(
     # What would tell most is below, but fails: whether the least that works is enough can be told.
     clip = lowest == bounds[0] > search.low
     levels = _next(seen, search.precision, (lowest, bounds[1]), clip=clip)
-    if not left.holds(len(levels), most_bytes(tried, trial_ns)):
+    if not left.holds(len(levels), most_bytes(tried, trial_ns, beside)):
         return Decision((), "budget", seen.belief, left, bounds)
     return Decision(levels, None, seen.belief, left, bounds)
 

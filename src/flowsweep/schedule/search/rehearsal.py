@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flowsweep.plan.searching.model import BestSearch, OfPlateau
+from flowsweep.plan.searching.model import Beside, BestSearch, OfPlateau
 from flowsweep.schedule.search.tried import Tried
 
 SCATTER = 0.03
@@ -25,12 +25,13 @@ class Rehearsed(NamedTuple):
     most: int
 
 
-def rehearsed(search: OfPlateau, trial_ns: int) -> Rehearsed:
+def rehearsed(search: OfPlateau, trial_ns: int, beside: Beside) -> Rehearsed:
     """Carry a search out a few times without traffic.
 
     Args:
         search: What is wanted; what it may send does not count.
-        trial_ns: How long a trial sends.
+        trial_ns: How long a trial measures.
+        beside: What it takes beside that.
 
     Returns:
         How many trials that took where goodput rises in proportion to the window up to a corner, at one of
@@ -40,18 +41,20 @@ def rehearsed(search: OfPlateau, trial_ns: int) -> Rehearsed:
     generator = np.random.default_rng(_SEED)
     low, high = math.log(search.low), math.log(search.high)
     counts = sorted(
-        _trials(wanted, trial_ns, low + (high - low) * float(share), generator) for share in _CORNERS
+        _trials(wanted, trial_ns, beside, low + (high - low) * float(share), generator) for share in _CORNERS
     )
     return Rehearsed(counts[0], counts[len(counts) // 2], counts[-1])
 
 
-def _trials(search: OfPlateau, trial_ns: int, corner: float, generator: np.random.Generator) -> int:
+def _trials(
+    search: OfPlateau, trial_ns: int, beside: Beside, corner: float, generator: np.random.Generator
+) -> int:
     # SciPy is loaded where a search decides, here as everywhere.
     from flowsweep.schedule.search.plateau import decide
 
     tried: tuple[Tried, ...] = ()
     number = 0
-    while windows := decide(search, trial_ns, tried).levels:
+    while windows := decide(search, trial_ns, tried, beside=beside).levels:
         number += 1
         logs = math.log(_PLATEAU_BPS) + np.minimum(np.log(windows) - corner, 0.0)
         logs += generator.normal(0, SCATTER, len(windows))
@@ -64,7 +67,7 @@ _LOWER = 0.5
 _TIMES = 7
 
 
-def rehearsed_best(search: BestSearch, settings: int, trial_ns: int) -> Rehearsed:
+def rehearsed_best(search: BestSearch, settings: int, trial_ns: int, beside: Beside) -> Rehearsed:
     """Carry a search for the best out a few times without traffic.
 
     Returns:
@@ -80,7 +83,7 @@ def rehearsed_best(search: BestSearch, settings: int, trial_ns: int) -> Rehearse
         levels = math.log(_PLATEAU_BPS) - generator.uniform(0, _LOWER, settings)
         tried: tuple[Tried, ...] = ()
         number = 0
-        while chosen := decide_best(wanted, trial_ns, settings, tried).settings:
+        while chosen := decide_best(wanted, trial_ns, settings, tried, beside=beside).settings:
             number += 1
             logs = levels[list(chosen)] + generator.normal(0, SCATTER, len(chosen))
             tried += tuple(map(Tried, chosen, [number] * len(chosen), logs.tolist()))

@@ -113,7 +113,8 @@ def _levels(
     next_first = at_flows(first, search, flows, first.repeat).model_copy(update={"search": then})
     _, duration_ns, size = left = decision.left
     within = {"trials_max": search.trials_max - steps, "duration_max_ns": duration_ns, "bytes_max": size}
-    carried_bytes = decision.belief.plateau_bps * first.parameters.duration_ns / (8 * SECOND_NS)
+    sends_ns = first.parameters.duration_ns + first.pad_ns
+    carried_bytes = decision.belief.plateau_bps * sends_ns / (8 * SECOND_NS)
     more, following, decision = _of_one(next_first, then, then.model_copy(update=within), learned)
     if more == 0 and not left.holds(len(decision.levels), carried_bytes):
         # Nothing is left for a round over its range.
@@ -134,9 +135,10 @@ def _of_one(
     # It needs NumPy, which only campaigns that search load.
     from flowsweep.schedule.search.plateau import decide
 
+    beside = Slot(trials=(first,)).beside
     return _in_rounds(
         first,
-        lambda tried, failed: decide(within, first.parameters.duration_ns, tried, failed),
+        lambda tried, failed: decide(within, first.parameters.duration_ns, tried, failed, beside),
         lambda decision: decision.levels,
         at_level,
         learned,
@@ -152,7 +154,7 @@ def _settings(
     trial_ns = first.parameters.duration_ns
     return _in_rounds(
         first,
-        lambda tried, failed: decide_best(search, trial_ns, len(settings), tried, failed),
+        lambda tried, failed: decide_best(search, trial_ns, len(settings), tried, failed, slot.beside),
         lambda decision: decision.settings,
         lambda setting, round_: settings[setting].model_copy(update={"repeat": round_}),
         learned,

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
-from flowsweep.plan.searching.model import Left, SearchInRounds
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan.searching.model import Beside, Left, SearchInRounds
 
 
 class Tried(NamedTuple):
@@ -20,6 +20,8 @@ class Tried(NamedTuple):
     """None: its whole duration."""
 
 
+NOTHING_BESIDE = Beside()
+"""Of a trial that neither pads nor drains, with nothing beside it."""
 _FAILURES_MAX = 3
 
 
@@ -69,7 +71,13 @@ def too_many_failed(tried: Sequence[Tried], failed: Sequence[int]) -> bool:
     return bool(levels) and sum(min(levels) <= level <= max(levels) for level in failed) >= _FAILURES_MAX
 
 
-def left_of(search: SearchInRounds, trial_ns: int, tried: Sequence[Tried], failed: Sequence[int]) -> Left:
+def left_of(
+    search: SearchInRounds,
+    trial_ns: int,
+    tried: Sequence[Tried],
+    failed: Sequence[int],
+    beside: Beside = NOTHING_BESIDE,
+) -> Left:
     """What a search may still spend.
 
     Args:
@@ -77,19 +85,22 @@ def left_of(search: SearchInRounds, trial_ns: int, tried: Sequence[Tried], faile
         trial_ns: How long a trial sends, at most. One that failed counts as if it had.
         tried: All trials so far that were whole.
         failed: Levels of those that were not.
+        beside: What each takes beside.
     """
     trials = len(tried) + len(failed)
     lasted = [_lasted_ns(one, trial_ns) for one in tried]
-    spent_ns = sum(lasted) + len(failed) * trial_ns + trials * TRIAL_OVERHEAD_NS
+    spent_ns = sum(lasted) + len(failed) * trial_ns + trials * beside.overhead_ns
     sent = sum(
-        math.exp(one.log_goodput) * _bytes_per_bps(took) for one, took in zip(tried, lasted, strict=True)
+        math.exp(one.log_goodput) * _bytes_per_bps(took + beside.pad_ns)
+        for one, took in zip(tried, lasted, strict=True)
     )
-    return search.left(trials, trial_ns + TRIAL_OVERHEAD_NS, spent_ns, sent)
+    return search.left(trials, trial_ns + beside.overhead_ns, spent_ns, sent)
 
 
-def most_bytes(tried: Sequence[Tried], trial_ns: int) -> float:
-    """What a whole trial sends with the highest goodput so far; 0 before the first."""
-    return max((math.exp(one.log_goodput) for one in tried), default=0.0) * _bytes_per_bps(trial_ns)
+def most_bytes(tried: Sequence[Tried], trial_ns: int, beside: Beside = NOTHING_BESIDE) -> float:
+    """What a whole trial sends with the highest goodput so far, its pad included; 0 before the first."""
+    highest_bps = max((math.exp(one.log_goodput) for one in tried), default=0.0)
+    return highest_bps * _bytes_per_bps(trial_ns + beside.pad_ns)
 
 
 def _lasted_ns(one: Tried, trial_ns: int) -> int:

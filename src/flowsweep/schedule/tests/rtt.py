@@ -9,6 +9,8 @@ from flowsweep.schedule.combinations import combined
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.windows import NO_WINDOW, Window
 
+_UNTRIED = {"tcp_connect": "a TCP handshake", "icmp": "an ICMP echo"}
+
 
 class RttParameters(Parameters):
     """One point of a sweep of round-trip times."""
@@ -28,6 +30,11 @@ class RttParameters(Parameters):
     def length_bytes(self) -> int | None:
         """Payload of a probe, where all have one of one size."""
         return self.sizes_bytes[0] if len(self.sizes_bytes) == 1 and self.echo != "tcp_connect" else None
+
+    @property
+    def untried(self) -> str | None:
+        """Ends meet by datagrams. With `auto`, datagrams are taken where nothing else is answered."""
+        return _UNTRIED.get(self.echo)
 
     @property
     def wait_ns(self) -> int:

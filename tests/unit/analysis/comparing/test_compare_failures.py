@@ -89,6 +89,26 @@ def test_campaigns_on_different_days_say_so() -> None:
     assert remark.endswith("Repeats of A and B in turn tell it apart.")
 
 
+def test_times_of_trials_that_take_part_tell_whether_campaigns_overlapped() -> None:
+    rows = drawn(Drawn(2, 3), np.random.default_rng(43))
+    a, b = (
+        [row | {"started_at": f"2026-11-{day}T09:{minute:02}:00+00:00"} for minute, row in enumerate(rows)]
+        for day in (20, 21)
+    )
+    untimed = a[0] | {"started_at": None, "imported_from": "CSV b.csv"}
+    (remark,) = compare(a, [*b, untimed]).remarks
+    assert remark.startswith(
+        "A from 2026-11-20 09:00 to 2026-11-20 09:05 and B from 2026-11-21 09:00 to 2026-11-21 09:05 did not "
+        "overlap (no time is known of 1 of 7 trials of B): what the day or the hour changed is"
+    )
+    # What takes no part has no say.
+    late = a[0] | {"path_emulation": "late"}
+    carried_nothing = a[0] | {"goodput_bps": 0.0}
+    for idle in (late, carried_nothing):
+        assert any("did not overlap" in told for told in compare(a, [*b, idle]).remarks)
+    assert compare(a, [row | {"started_at": None} for row in b]).remarks == ()
+
+
 def test_a_point_at_which_all_trials_of_one_failed_is_told_and_forbids_an_overall_outcome() -> None:
     rng = np.random.default_rng(44)
     a = drawn(Drawn(2, 5, noise=0.001, block=0.0), rng)

@@ -91,6 +91,14 @@ def test_what_took_no_part_is_a_caution_after_the_remarks() -> None:
     )
 
 
+def test_points_of_unlike_tests_have_unlike_names() -> None:
+    (point, *_) = compare(rows(1e8), rows(1e8)).points
+    heading, names = named_briefly([dict(point.point) | {"test": test} for test in ("tcp", "udp")])
+    assert (heading, names) == ("point", (("", "TCP, a → b"), ("", "UDP, a → b")))
+    (only,) = only_in(compare([*rows(1e8), *rows(1e8, test="udp")], rows(1e8)))
+    assert only.places == ("a → b",)
+
+
 def test_of_many_points_that_only_one_has_the_first_ten_are_named() -> None:
     more = [row for flows in range(2, 15) for row in rows(1e8, flows=flows, repeats=1)]
     (only,) = only_in(compare([*rows(1e8), *more], rows(1e8)))

@@ -8,6 +8,8 @@ import pytest
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate
 from flowsweep.analysis.findings.sentences import AxisEffect, say_effect
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.statistics.design import changed_with, design
+from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.statistics.usual_trials import LeftOut
 from synthetic_campaigns import KIB, Grid, Row, campaign
 
@@ -15,6 +17,7 @@ EXTREMES = " (the highest and the lowest mean of 3)"
 PEAK = AxisEffect(
     kind="effect",
     axis="window_sum_bytes",
+    changed_with=(),
     levels=(64 * KIB, 128 * KIB, 256 * KIB),
     first=64 * KIB,
     second=128 * KIB,
@@ -46,6 +49,32 @@ PEAK = AxisEffect(
 )
 def test_several_times_as_much_is_a_multiple(changes: dict[str, object], said: str) -> None:
     assert say_effect(replace(PEAK, **changes), "effect").endswith(f" matters: {said}")  # type: ignore[arg-type]
+
+
+def test_what_changed_with_an_axis_is_named() -> None:
+    """`pairs = [1, 2]` changes sources, sinks and flows: nobody can tell which of them counts."""
+    pairs = replace(PEAK, axis="sources", changed_with=("sinks", "flows"), levels=(1, 2), first=1, second=2)
+    assert say_effect(pairs, "effect").startswith(
+        "Number of sources (with it the number of sinks and the number of flows changed) matters: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "changed"),
+    [
+        ({}, ("sinks", "flows")),
+        ({"sinks": 1}, ("flows",)),
+        ({"flows": 8}, ("sinks",)),
+        ({"flows": 8, "sinks": 1}, ()),
+    ],
+)
+def test_axes_whose_levels_go_together_are_one(more: Row, changed: tuple[str, ...]) -> None:
+    rows = campaign(Grid(flows=(4, 8), window_sums=(64 * KIB,)), seed=1)
+    for row in rows:
+        hosts = row["flows"] // 4
+        row |= {"sources": hosts, "sinks": hosts, "flows_per_pair": 4, "window_bytes": None, **more}
+    observed = observations(rows)[0]
+    assert changed_with("sources", design(observed), observed) == changed
 
 
 def test_a_rise_to_the_last_level_names_a_higher_one_before_it() -> None:

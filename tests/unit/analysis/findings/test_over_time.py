@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ import pytest
 from analysis_support import STARTED_AT
 from campaigns_over_time import NOISE, claims, daily, five_days, red, watched
 from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.steps import moments
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from synthetic_campaigns import Row
 
 TEN_MINUTES_S = 600.0
@@ -189,3 +191,19 @@ def test_a_campaign_whose_trials_begin_at_the_same_time_says_nothing_of_time() -
     for row in rows:
         row["started_at"] = (STARTED_AT + timedelta(0)).isoformat()
     assert not claims(rows)
+
+
+@pytest.mark.parametrize(
+    ("apart_s", "said"),
+    [
+        (0.3, "about 2026-03-01 12:00:00 UTC"),
+        (2.0, "between 2026-03-01 12:00:00 and 12:00:02 UTC"),
+        (3600.0, "between 2026-03-01 12:00 and 13:00 UTC"),
+    ],
+)
+def test_moments_of_one_second_are_no_interval(apart_s: float, said: str) -> None:
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
+    starts_s = np.array([0.0, apart_s])
+    none = np.zeros(2, dtype=np.intp)
+    series = CampaignSeries(starts_s, noon, starts_s, np.eye(2), (), apart_s, (), starts_s, none)
+    assert moments(series, 1) == said

@@ -85,6 +85,18 @@ def test_what_cannot_be_told_from_the_best_is_named() -> None:
     assert "none of the others has more by over " in said
 
 
+def test_trials_that_were_left_out_are_counted() -> None:
+    rows = steps([1e9, 3e9, 2e9, 4e9])
+    cubic = next(row for row in rows if (row["congestion_asked"], row["flows"]) == SETTINGS[1])
+    more = [cubic | {"repeat": 20 + at, "order_index": 90 + at} for at in range(4)]
+    more[1]["goodput_mean_bps"] = 1e9
+    more[3]["goodput_mean_bps"] = 2e9
+    assert "left out" not in claim(rows)
+    assert claim([*rows, *more[:3]]).endswith(
+        "; 1 trial was left out: others of the same setting contradict it."
+    )
+
+
 def test_no_more_is_said_than_the_link_carries() -> None:
     rows = [row | {"link_payload_bps": 3.9e9} for row in steps([1e9, 3e9, 2e9, 4e9])]
     assert "the best of 4 settings, with 3.90 Gbit/s, all that the link carries; none" in claim(rows)

@@ -101,6 +101,17 @@ def test_a_range_without_the_beginning_of_a_plateau_has_no_estimate() -> None:
     assert "rises up to a window sum of 64 MiB, the largest that was tried" in rising.say("described")
 
 
+def test_a_window_of_which_hosts_granted_more_is_not_said_to_be_enough() -> None:
+    """With 64 flows 64 KiB is 1 KiB for each, and a kernel grants no less than 2304 B."""
+    rows = steps(lambda _: 1e9)
+    for row in rows:
+        row["window_raised"] = row["window_sum_bytes"] < 64 * 2304
+    claim = only(rows).say("described")
+    assert "a window sum of 64 KiB" not in claim
+    assert "the smallest window that hosts granted is enough for 1.00 Gbit/s (" in claim
+    assert claim.endswith("; up to a window sum of 70 KiB that is more than was requested.")
+
+
 def test_a_search_that_ended_early_says_so() -> None:
     noisy = np.random.default_rng(2)
     rows = steps(lambda window: corner(window) * math.exp(noisy.normal(0, 0.08)), trials=12)
@@ -110,6 +121,16 @@ def test_a_search_that_ended_early_says_so() -> None:
     nothing = only(steps(corner, fails=lambda window: window > LOW_BYTES))
     assert nothing.estimate.effect is None
     assert " trials, 1 of them whole, are too few to say what is enough." in nothing.say("described")
+
+
+def test_a_search_that_was_broken_off_after_two_rounds_is_not_said_to_be_done() -> None:
+    rows = [row for row in steps(corner) if row["repeat"] <= 2]
+    [search] = plateau_searches(rows)
+    assert search.interval is not None
+    assert search.end == "budget"
+    assert only(rows).claim.endswith(", of fewer than 3 rounds.")
+    [drawn] = drawn_searches(FigureData(trials=rows, cells=()))
+    assert "its budget was used up, or it was broken off" in drawn.caption
 
 
 def test_no_plateau_is_claimed_that_was_not_seen() -> None:

@@ -47,6 +47,27 @@ def test_a_command_is_named_where_what_it_changes_is_recorded() -> None:
     )
 
 
+SCALES = {"net.ipv4.tcp_window_scaling": "1", "net.ipv4.tcp_rmem": "4096 131072 6291456"}
+
+
+def test_where_the_way_takes_scaling_away_no_setting_is_advised() -> None:
+    tuned = trial(window_bytes=None, window_recv_bytes=None, windows_scaled=False)
+    hosts = hosts_of(slac=SCALES, in2p3=SCALES | {"net.ipv4.tcp_rmem": "4096 131072 1048576"})
+    advice = window_advice(tuned, path_bps=96.53e6, hosts=hosts)
+    assert advice is not None
+    assert advice.settings == ()
+    assert "takes TCP's window scale option out of handshakes" in advice.sentence
+    assert "tcp_rmem" not in advice.sentence
+    for changes, seen in (
+        ({"windows_scaled": True}, hosts),
+        ({"windows_scaled": None}, hosts),
+        ({}, hosts | hosts_of(slac=SCALES | {"net.ipv4.tcp_window_scaling": "0"})),
+        ({"rtt_min_ms": 1.0, "goodput_bps": 1e6}, hosts),
+    ):
+        other = window_advice(tuned | changes, path_bps=96.53e6, hosts=seen)
+        assert other is None or "firewall" not in other.sentence
+
+
 def test_an_end_that_allows_the_window_or_is_not_asked_for_it_has_nothing_to_set() -> None:
     hosts = hosts_of(in2p3={"net.core.rmem_max": "212992"}, slac={"net.core.wmem_max": "4194304"})
     for row in (trial(), trial(window_bytes=None)):

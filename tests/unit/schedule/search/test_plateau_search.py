@@ -234,6 +234,23 @@ def test_what_was_tried_says_the_same_once_failures_ended_a_search() -> None:
         assert belief_of(tried, failed, LOW_BYTES, HIGH_BYTES, **asked_for)[1] == end
 
 
+@pytest.mark.parametrize(("rounds", "ends"), [(2, {"budget"}), (3, {"precise", "budget"})])
+def test_a_search_that_was_broken_off_after_two_rounds_did_not_end_as_precise(
+    rounds: int, ends: set[str]
+) -> None:
+    seen = set()
+    for seed in range(12):
+        generator = np.random.default_rng(seed)
+        tried: list[Tried] = []
+        for round_ in range(1, rounds + 1):
+            for window in decide(asked(), SECOND_NS, tuple(tried)).levels:
+                log = min(0.0, math.log(window / 1e6)) + generator.normal(0, 0.003)
+                tried.append(Tried(window, round_, math.log(1e9) + log))
+        seen.add(belief_of(tried, (), LOW_BYTES, HIGH_BYTES, precision=0.1, confidence=0.95)[1])
+    assert seen <= ends
+    assert "precise" in seen or rounds < 3
+
+
 @pytest.mark.parametrize(
     ("low", "high"), [(LOW_BYTES, HIGH_BYTES), (1, 16), (1000, 20_000), (1 << 20, 1 << 40)]
 )

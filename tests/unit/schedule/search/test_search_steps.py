@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import FlowsSearch
 from flowsweep.schedule import Learned, Trial, followed, plateau_states, schedule
 from flowsweep.schedule.search import steps as search_steps
@@ -166,14 +166,14 @@ def test_where_goodput_still_rises_the_window_is_searched_with_the_most_flows(
 
 
 def test_steps_that_end_early_are_as_many_as_the_time_of_a_search_holds() -> None:
-    """Of 8 s at most, 1 s at least: 13 whole ones and a rest, or four times as many."""
+    """Of 8 s at most, 1 s at least: 12 whole ones and a rest, or four times as many."""
     keys = (
         'find = "plateau"\nwindow = { from = "64KiB", to = "64MiB" }\n'
         'duration = { until = "2%", at_least = "1s", at_most = "8s" }\n'
         'at_most = { trials = 40, duration = "107s" }\n'
     )
     (slot,) = schedule(plan_of(keys), 1)
-    assert (slot.whole_steps, slot.steps) == (14, 40)
+    assert (slot.whole_steps, slot.steps) == (13, 40)
     ways = []
     for lasted_ns in (8 * SECOND_NS, 2 * SECOND_NS):
         learned: dict[str, Learned] = {}
@@ -186,8 +186,8 @@ def test_steps_that_end_early_are_as_many_as_the_time_of_a_search_holds() -> Non
             learned[trial.trial_id] = EndedEarly(goodput_bps, lasted_ns)
             left = steps_left(slot, len(learned), learned)
             # As many whole ones as the time that is left holds, or at the beginning of their round did.
-            left_ns = 107 * SECOND_NS - len(learned) * (lasted_ns + TRIAL_OVERHEAD_NS)
-            whole = left_ns // (8 * SECOND_NS + TRIAL_OVERHEAD_NS)
+            left_ns = 107 * SECOND_NS - len(learned) * (lasted_ns + slot.beside.overhead_ns)
+            whole = left_ns // (8 * SECOND_NS + slot.beside.overhead_ns)
             assert min(40 - len(learned), whole) <= left <= min(40 - len(learned), whole + 8)
         ways.append(len(learned))
-    assert ways[0] <= 13 < ways[1] <= 40
+    assert ways[0] <= 12 < ways[1] <= 40

@@ -240,6 +240,12 @@ def _claim(search: PlateauSearched) -> str:
 def _of_windows(search: PlateauSearched, found: Belief, trials: str) -> str:
     plateau = format_rate(found.plateau_bps)
     least, most = search.worked
+    raised = _raised(search)
+    if search.end == "level" and least <= raised:
+        return (
+            f"the smallest window that hosts granted is enough for {plateau} ({trials}); up to a window sum "
+            f"of {format_size(raised)} that is more than was requested."
+        )
     if search.end == "level":
         smallest = f"{format_size(least)}, the smallest that {_was_tried(search, least)},"
         return f"a window sum of {smallest} is enough for {plateau} ({trials})."
@@ -258,6 +264,12 @@ def _of_windows(search: PlateauSearched, found: Belief, trials: str) -> str:
     low, high = ends_words
     ends = f"[{low}, {high}], as requested,"
     return f"from a window sum of {size} {ends} on {within}, found in {trials}{_missed(search)}."
+
+
+def _raised(search: PlateauSearched) -> int:
+    """The largest window sum of which a host granted more than was requested; 0 where none did."""
+    raised = (row for row in search.whole if row.get("window_raised"))
+    return max((level_of_step(row, search.axis) for row in raised), default=0)
 
 
 def _of_flows(search: PlateauSearched, found: Belief, trials: str) -> str:
@@ -310,6 +322,8 @@ def _within(plateau: str) -> str:
 
 def _missed(search: PlateauSearched) -> str:
     missed = "" if search.end in ("precise", "failures") else ", less precise than was asked for"
+    if missed and max(one.round for one in search.tried) < FEWEST_FOR_INTERVAL:
+        missed = f", of fewer than {FEWEST_FOR_INTERVAL} rounds"
     return missed + _failures(search)
 
 

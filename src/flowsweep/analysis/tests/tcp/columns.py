@@ -29,6 +29,7 @@ class KernelColumns(TypedDict):
     rtt_at_loss_ms: float | None
     rtt_variation_ms: float | None
     rwnd_open_share: float | None
+    windows_scaled: bool | None
 
 
 class PredictionColumns(TypedDict):

@@ -17,6 +17,8 @@ NO_THRESHOLD = 2_147_483_647
 """Linux's slow-start threshold before it has one (`TCP_INFINITE_SSTHRESH`)."""
 RTT_UNKNOWN_US = 0xFFFF_FFFF
 """What the kernel says before it has measured any."""
+WINDOWS_SCALED = 4
+"""The bit of a connection's options that both ends agreed on scaling of windows (`TCPI_OPT_WSCALE`)."""
 _FLOW = ["trial_id", "flow"]
 COUNTERS = {
     "sent_bytes": "bytes_sent",
@@ -113,7 +115,8 @@ def _recorded(source: ir.Table, *also: str) -> ir.Table:
     names = (
         "ca_state", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "snd_wnd_bytes", "notsent_bytes", "unacked",
         "sacked", "lost", "retrans", "rtt_us", "min_rtt_us", "rto_us", "rttvar_us",
-        "delivery_rate_bytes_per_s", "total_retrans", "total_rto_recoveries", *COUNTERS.values(), *also,
+        "delivery_rate_bytes_per_s", "options", "total_retrans", "total_rto_recoveries", *COUNTERS.values(),
+        *also,
     )  # fmt: skip
     kept = {name: column_or_null(source, name) for name in names}
     return flying(source).select("trial_id", "flow", "start_ns", "end_ns", "bytes_in_flight", **kept)
@@ -131,6 +134,7 @@ def _gauges(rows: ir.Table) -> ir.Table:
         # selectively acknowledged, nor what is believed lost.
         path_segments=not_below_0(rows.unacked - rows.sacked - rows.lost + rows.retrans),
         rwnd_bytes=rows.snd_wnd_bytes,
+        scaled=rows.options % (2 * WINDOWS_SCALED) >= WINDOWS_SCALED,
         min_rtt_us=rows.min_rtt_us.nullif(RTT_UNKNOWN_US),
         delivery_rate_bps=rows.delivery_rate_bytes_per_s * 8,
     )

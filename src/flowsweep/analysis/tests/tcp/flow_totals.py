@@ -35,7 +35,8 @@ def flow_totals(
     Returns:
         One row per trial and flow with samples of its source; null where the kernel did not say.
 
-        trial_id, flow. Of all samples, int64: retransmits (segments), rtt_least_us.
+        trial_id, flow. Of all samples, int64: retransmits (segments), rtt_least_us, scales (1: both ends
+        scale windows, 0: they do not).
 
         Of the samples that count, null where there are none. counted_ns (int64: their length), of which
         cwnd_ns, rwnd_ns, send_buffer_ns and none_ns were limited by that, idle_ns (part of the last;
@@ -84,6 +85,7 @@ def _phases(rows: ir.Table) -> ir.Table:
         retransmits=rows.total_retrans.max(),
         mss_bytes=rows.snd_mss_bytes.max(),
         min_rtt_us=rows.min_rtt_us.min(),
+        scales=rows.scaled.cast("int64").max(),
         # Sums and counts: DuckDB's mean of whole numbers takes longer.
         **{name: rows[column].sum().cast("int64") for name, column in _MEANS.items()},
         **{
@@ -116,6 +118,7 @@ def _of_phases(phases: ir.Table) -> ir.Table:
     return phases.group_by(_FLOW).aggregate(
         retransmits=phases.retransmits.max(),
         rtt_least_us=phases.min_rtt_us.min(),
+        scales=phases.scales.max(),
         **{name: risen(counter) for name, counter in COUNTERS.items() if name != "busy_us"},
         counted_ns=counted("counted_ns").cast("int64"),
         **{f"{limit}_ns": counted(f"{limit}_ns").coalesce(0).cast("int64") for limit in LIMITS},

@@ -14,6 +14,9 @@ FILLED_TENTHS = 9
 BUFFER_FILLED_TENTHS = 5
 """The same of the send buffer: a blocked writer is woken when a third is free, overhead of data included."""
 
+KNOWN_LEAST = 0.5
+"""What limited for less of the time than that says nothing of the rest."""
+
 
 def windows_decided(rows: ir.Table) -> ir.Table:
     """Add waiting (boolean: a segment or more is there to be sent) and full_window ("cwnd", "rwnd").
@@ -60,7 +63,8 @@ def decided(rows: ir.Table) -> ir.Table:
     limited_by = ibis.cases(
         (rows.full_window.notnull(), rows.full_window),
         (send_buffer_full, "send_buffer"),
-        (rows.bytes_in_flight.notnull(), "none"),
+        # Linux before 5.4 does not tell the receive window: what waits may wait for that.
+        (rows.bytes_in_flight.notnull() & (rows.rwnd_bytes.notnull() | ~rows.waiting), "none"),
     )
     limited = rows.mutate(limited_by=limited_by)
     return limited.mutate(
@@ -80,15 +84,18 @@ def trial_limits(totals: ir.Table) -> ir.Table:
     Returns:
         One row per trial with a counted sample: trial_id; limit_cwnd_share, limit_rwnd_share,
         limit_send_buffer_share, limit_none_share (float64, of all flows' time; they add up to 1) and
-        sender_idle_share (of the same time, part of the last); kernel_rwnd_share and
-        kernel_send_buffer_share (float64, of the time: what the kernel itself counted as limited by either);
-        retransmitted_bytes, recoveries (int64, Σ over flows).
+        sender_idle_share (of the same time, part of the last; all null where the kernel said too little
+        for half of the time); kernel_rwnd_share and kernel_send_buffer_share (float64, of the time: what the
+        kernel itself counted as limited by either);
+        retransmitted_bytes, recoveries (int64, Σ over flows); windows_scaled (boolean: on every flow both
+        ends agreed to scale windows).
     """
     counted = totals.filter(totals.counted_ns.notnull())
     known = sum((counted[f"{limit}_ns"] for limit in LIMITS), start=ibis.literal(0, "int64"))
-    # Divided by null where the kernel did not say enough for any sample.
-    known_ns = known.sum().cast("float64").nullif(0.0)
     counted_ns = counted.counted_ns.sum().cast("float64").nullif(0.0)
+    # Divided by null where the kernel did not say enough for most of the time.
+    most_known = known.sum().cast("float64") >= counted_ns * KNOWN_LEAST
+    known_ns = ibis.cases((most_known, known.sum().cast("float64")))
 
     def share(name: str, all_ns: ir.FloatingValue) -> ir.FloatingValue:
         return counted[name].sum().cast("float64") / all_ns
@@ -100,6 +107,7 @@ def trial_limits(totals: ir.Table) -> ir.Table:
         kernel_send_buffer_share=share("send_buffer_limited_us", counted_ns) * MICROSECOND_NS,
         retransmitted_bytes=counted.retransmitted_bytes.sum().cast("int64"),
         recoveries=counted.recoveries.sum().cast("int64"),
+        windows_scaled=counted.scales.min() > 0,
     )
 
 

@@ -1,0 +1,105 @@
+"""What a search may take holds all that its trials take."""
+
+import math
+import random
+import re
+
+import pytest
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import PlanError
+from flowsweep.plan.file import parse_plan
+from flowsweep.plan.model import Plan
+from flowsweep.plan.searching.model import BestSearch, WindowSearch
+from flowsweep.schedule import Learned, Slot, followed, schedule, slot_duration_ns
+from flowsweep.schedule.search.best import decide_best
+from flowsweep.schedule.search.plateau import decide
+from flowsweep.schedule.search.tried import Tried, most_bytes
+
+HOSTS = """
+[hosts.a1]
+[hosts.a2]
+[hosts.b1]
+[hosts.b2]
+[groups]
+a = ["a1", "a2"]
+b = ["b1", "b2"]
+"""
+SWEEP = """
+[[sweep]]
+find = "plateau"
+window_sum = { from = "64KiB", to = "64MiB" }
+duration = "1s"
+interval = "100ms"
+at_most = { trials = 60, duration = "1min" }
+"""
+PAIR = 'paths = [{ from = "a1", to = "b1" }]\n'
+GROUPS = 'paths = [{ from = "a", to = "b" }]\n'
+BEST = SWEEP.replace('"plateau"', '"best"').replace(
+    'window_sum = { from = "64KiB", to = "64MiB" }', "flows = [1, 4]"
+)
+
+
+def plan_with(sweep: str) -> Plan:
+    return parse_plan(HOSTS + sweep, "test.toml")
+
+
+def noisy(slot: Slot) -> int:
+    """How many trials a search takes that never knows enough."""
+    learned: dict[str, Learned] = {}
+    generator = random.Random(7)
+    while len(learned) < slot.steps and (step := followed(slot, learned)[1]) is not None:
+        (trial,) = step.trials
+        window = trial.window_sum_bytes or 0
+        learned[trial.trial_id] = 1e9 * min(1.0, window / 1e6 or 1.0) * math.exp(generator.gauss(0, 0.8))
+    return len(learned)
+
+
+@pytest.mark.parametrize(
+    ("sweep", "trials"),
+    [
+        (SWEEP + PAIR, 47),
+        (SWEEP + GROUPS, 27),
+        (SWEEP + PAIR + 'probe = "rtt"\n', 11),
+        (BEST + PAIR, 47),
+        (BEST + PAIR + 'probe = "rtt"\n', 11),
+    ],
+    ids=["a pair", "groups", "a probe", "best", "best with a probe"],
+)
+def test_the_time_of_a_search_holds_all_that_its_trials_take(sweep: str, trials: int) -> None:
+    (slot,) = schedule(plan_with(sweep), 1)
+    assert slot.whole_steps == slot.steps == trials
+    assert slot_duration_ns(slot) * slot.whole_steps <= 60 * SECOND_NS
+    if trials < 40:  # as many as begin, in whole rounds
+        assert trials - 6 <= noisy(slot) <= trials
+
+
+def test_a_time_that_holds_too_few_trials_to_tell_anything_is_refused() -> None:
+    """It is enough for twelve trials without a probe; with probes 2 s before and after, for two."""
+    short = SWEEP.replace("1min", "13800ms") + PAIR
+    assert plan_with(short)
+    expected = "found 13.8s, expected at least 15.45s: 3 trials, each with 4s of probes around it"
+    with pytest.raises(PlanError, match=re.escape(expected)):
+        plan_with(short + 'probe = "rtt"\n')
+    (slot,) = schedule(plan_with(short.replace("13800ms", "16s") + 'probe = "rtt"\n'), 1)
+    assert slot.steps == 3
+
+
+def test_what_groups_send_beyond_the_duration_counts_as_bytes() -> None:
+    """Groups send for a second longer: six trials of 2 s at 1 Gbit/s have sent all of 1.5 GB."""
+    bytes_max = 1_500_000_000
+    limited = SWEEP.replace('duration = "1min"', f'bytes = "{bytes_max}B"') + GROUPS
+    (slot,) = schedule(plan_with(limited), 1)
+    (first,) = slot.trials
+    sends_s = (first.parameters.duration_ns + first.pad_ns) / SECOND_NS
+    assert sends_s > 2
+    search = first.search
+    assert isinstance(search, WindowSearch)
+    tried = tuple(Tried(window << 16, 1, math.log(1e9)) for window in (1, 4, 16, 64, 256))
+    left = decide(search, SECOND_NS, tried, (), slot.beside).left
+    assert left.bytes == pytest.approx(bytes_max - 5 * sends_s * 1.25e8, abs=2)
+    assert most_bytes(tried, SECOND_NS, slot.beside) == pytest.approx(sends_s * 1.25e8)
+    settings = decide_best(
+        BestSearch(precision=0.1, trials_max=60, bytes_max=bytes_max), SECOND_NS, 300, tried, (), slot.beside
+    )
+    assert settings.left.bytes == left.bytes
