@@ -7,7 +7,6 @@ from typing import Final
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.searched_points import searched_points
-from flowsweep.analysis.statistics.campaign_series import seconds
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
@@ -221,12 +220,11 @@ def _tried(steps: Sequence[TrialRow], axis: str) -> list[Tried]:
 def _run_again(steps: Sequence[TrialRow]) -> set[str]:
     """Trials that ran after a later round had begun: they failed before, and the search was gone on with."""
     begun, again = 0, set()
-    times = ((row.get("started_at"), row) for row in steps)
-    in_time = sorted((seconds(at), row["repeat"], row["trial_id"]) for at, row in times if at is not None)
-    for _, round_, trial in in_time:
-        if round_ < begun:
-            again.add(trial)
-        begun = max(begun, round_)
+    in_time = [row for row in steps if row.get("started_at") is not None]
+    for row in sorted(in_time, key=lambda row: row["started_at"]):
+        if row["repeat"] < begun:
+            again.add(row["trial_id"])
+        begun = max(begun, row["repeat"])
     return again
 
 
