@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
-from analysis_support import STARTED_AT
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.searched import plateau_search_hypotheses, plateau_searches
 from flowsweep.defaults import SECOND_NS
@@ -133,24 +131,6 @@ def test_a_search_that_was_broken_off_after_two_rounds_is_not_said_to_be_done() 
     assert only(rows).claim.endswith(", of fewer than 3 rounds.")
     [drawn] = drawn_searches(FigureData(trials=rows, cells=()))
     assert "its budget was used up, or it was broken off" in drawn.caption
-
-
-def test_trials_that_failed_and_ran_on_another_day_are_a_block_of_their_own() -> None:
-    """Large windows of the first round were refused, and ran once the path was faster by a tenth."""
-    rows = steps(corner)
-    before = only(rows).estimate
-    for row in rows:
-        row["started_at"] = STARTED_AT + timedelta(minutes=row["order_index"])
-        if row["repeat"] == 1 and row["window_sum_bytes"] > 4 << 20:
-            row["goodput_mean_bps"] *= 1.1
-            row["started_at"] += timedelta(days=1)
-    after = only(rows).estimate
-    assert before.effect is not None
-    assert before.high is not None
-    assert after.low is not None
-    assert after.high is not None
-    assert after.low <= before.effect <= after.high
-    assert after.high == pytest.approx(before.high, rel=0.03)
 
 
 def test_no_plateau_is_claimed_that_was_not_seen() -> None:

@@ -207,25 +207,11 @@ def _believed(
 
 
 def _tried(steps: Sequence[TrialRow], axis: str) -> list[Tried]:
-    again = _run_again(steps)
     return [
-        Tried(level_of_step(row, axis), block, math.log(goodput_bps))
+        Tried(level_of_step(row, axis), row["repeat"], math.log(goodput_bps))
         for row in steps
         if (goodput_bps := goodput_of_step(row)) is not None
-        # What is repeated apart from its round shares no drift with it: it is a block of its own.
-        for block in [-row["repeat"] if row["trial_id"] in again else row["repeat"]]
     ]
-
-
-def _run_again(steps: Sequence[TrialRow]) -> set[str]:
-    """Trials that ran after a later round had begun: they failed before, and the search was gone on with."""
-    begun, again = 0, set()
-    in_time = [row for row in steps if row.get("started_at") is not None]
-    for row in sorted(in_time, key=lambda row: row["started_at"]):
-        if row["repeat"] < begun:
-            again.add(row["trial_id"])
-        begun = max(begun, row["repeat"])
-    return again
 
 
 def _failed(steps: Sequence[TrialRow], axis: str) -> list[int]:
