@@ -85,8 +85,8 @@ def trial_limits(totals: ir.Table) -> ir.Table:
         One row per trial with a counted sample: trial_id; limit_cwnd_share, limit_rwnd_share,
         limit_send_buffer_share, limit_none_share (float64, of all flows' time; they add up to 1) and
         sender_idle_share (of the same time, part of the last; all null where the kernel said too little
-        for a twentieth of the time); kernel_rwnd_share and kernel_send_buffer_share (float64, of the time: what the
-        kernel itself counted as limited by either);
+        for a twentieth of the time); kernel_rwnd_share and kernel_send_buffer_share (float64, of the
+        time: what the kernel itself counted as limited by either);
         retransmitted_bytes, recoveries (int64, Σ over flows); windows_scaled (boolean: on every flow both
         ends agreed to scale windows).
     """

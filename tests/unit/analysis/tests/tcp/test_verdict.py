@@ -39,7 +39,13 @@ PACE = {"limit_none_share": 1.0}
 IDLE = {"limit_none_share": 1.0, "sender_idle_share": 1.0}
 BOTH_BUSY = {"thread_busy_send": 0.95, "thread_busy_recv": 0.95}
 UNTOLD = dict.fromkeys(
-    ("limit_cwnd_share", "limit_rwnd_share", "limit_send_buffer_share", "limit_none_share", "sender_idle_share")
+    (
+        "limit_cwnd_share",
+        "limit_rwnd_share",
+        "limit_send_buffer_share",
+        "limit_none_share",
+        "sender_idle_share",
+    )
 )
 """By Linux before 5.4, where data wait; of imported trials no thread's time is known either."""
 LOSSY = CWND | {"recoveries": 20, "rtt_at_loss_ms": 41.0}
