@@ -153,12 +153,13 @@ def changed_with(axis: str, grid: Design, observed: Observations) -> tuple[str, 
     own = levels_of(observed.rows, axis)
     found = []
     for name in apart:
-        rows = zip(observed.rows, own, levels_of(observed.rows, name), strict=True)
+        theirs = levels_of(observed.rows, name)
         # What a file does not say of an imported trial may have been any.
-        levels = [pair for row, *pair in rows if pair[1] is not None or not row.get("imported_from")]
-        theirs = {level for _, level in levels}
-        pairs = {tuple(pair) for pair in levels}
-        if len(theirs) > 1 and len(pairs) == len({level for level, _ in levels}):
+        told = all(
+            level is not None or not row.get("imported_from")
+            for row, level in zip(observed.rows, theirs, strict=True)
+        )
+        if told and len(set(theirs)) > 1 and len(set(zip(own, theirs, strict=True))) == len(set(own)):
             found.append(name)
     return tuple(found)
 
