@@ -1,15 +1,22 @@
 //! The datagrams that the two ends of a measurement of round-trip times exchange after their rendezvous. A request and its
 //! response have the same length, so that nobody gets more than was sent.
 
+use std::net::IpAddr;
+
 use crate::Token;
 
 /// Bytes in front of the padding of a request or response: the shortest there can be.
 pub const ECHO_HEADER_BYTES: usize = 4 + 4 + 8;
 
+/// Bytes of a datagram that asks about an address, or answers that.
+pub const ECHO_ADDRESS_BYTES: usize = ECHO_HEADER_BYTES + 16;
+
 const REQUEST: [u8; 4] = *b"FSQ1";
 const RESPONSE: [u8; 4] = *b"FSA1";
 const END: [u8; 4] = *b"FSE1";
 const END_SEEN: [u8; 4] = *b"FSF1";
+const WHOSE: [u8; 4] = *b"FSW1";
+const OWN: [u8; 4] = *b"FSO1";
 
 /// What a datagram of this protocol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +29,19 @@ pub enum EchoMessage {
     End,
     /// The sink knows.
     EndSeen,
+    /// The source asks whether the address that follows, at which it reaches the sink, is the sink's own.
+    Whose,
+    /// The sink answers that: not where somebody between the two translates addresses.
+    Own(bool),
+}
+
+/// What follows on [`EchoMessage::Whose`].
+#[must_use]
+pub fn address_asked(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
+    }
 }
 
 impl EchoMessage {
@@ -33,6 +53,8 @@ impl EchoMessage {
             Self::Response(number) => (RESPONSE, number),
             Self::End => (END, 0),
             Self::EndSeen => (END_SEEN, 0),
+            Self::Whose => (WHOSE, 0),
+            Self::Own(own) => (OWN, own.into()),
         };
         let header = kind.into_iter().chain(tag(secret)).chain(number.to_be_bytes());
         datagram.iter_mut().zip(header).for_each(|(to, from)| *to = from);
@@ -52,6 +74,8 @@ impl EchoMessage {
             RESPONSE => Some(Self::Response(number)),
             END => Some(Self::End),
             END_SEEN => Some(Self::EndSeen),
+            WHOSE => Some(Self::Whose),
+            OWN => Some(Self::Own(number != 0)),
             _ => None,
         }
     }
@@ -70,7 +94,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_message_survives_the_wire(number: u64, secret: [u8; 16], more in 0_usize..100) {
-            for message in [EchoMessage::Request(number), EchoMessage::Response(number), EchoMessage::End] {
+            let own = EchoMessage::Own(number % 2 == 0);
+            for message in [EchoMessage::Request(number), EchoMessage::Response(number), EchoMessage::End, own] {
                 let mut datagram = vec![0; ECHO_HEADER_BYTES + more];
                 message.write(Token(secret), &mut datagram);
                 prop_assert_eq!(EchoMessage::read(Token(secret), &datagram), Some(message));

@@ -15,7 +15,7 @@ mod token;
 
 pub use block::{BLOCK_HEADER_BYTES, BlockHeader, BlockKind, NoBlock};
 pub use datagram::{DATAGRAM_HEADER_BYTES, DATAGRAM_MAX_BYTES, DatagramHeader, DatagramKind, datagram_tag};
-pub use echo::{ECHO_HEADER_BYTES, EchoMessage};
+pub use echo::{ECHO_ADDRESS_BYTES, ECHO_HEADER_BYTES, EchoMessage, address_asked};
 pub use emulation::{
     DirectionCounters, EmulatedCrossTraffic, EmulatedDevice, EmulatedDirection, EmulatedPauses, EmulatedPolicer,
     Emulation, EmulationCounters, EmulationEvent, emulation_schema,

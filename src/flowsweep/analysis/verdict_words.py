@@ -127,6 +127,8 @@ def _ground(row: TrialRow) -> str:
 
 
 def _filled(row: TrialRow) -> str:
+    if row.get("limit_none_share") is None:
+        return "Which window was full, the source's kernel does not tell."
     shares = {name: quantity_of(row, f"limit_{name}_share") or 0.0 for name in _WINDOWS}
     most = max(shares, key=lambda name: shares[name])
     window = format_share(row.get("limit_cwnd_share") or 0.0)

@@ -87,18 +87,21 @@ def _within(level: float, bounds: tuple[int, int] | None) -> int:
 
 def _window_known(found: "Belief", levels: Sequence[int], bounds: tuple[int, int] | None) -> tuple[str, str]:
     """The window that is enough, and those that come next."""
-    (size, *windows) = format_sizes(_within(found.enough, bounds), *levels, binary=True)
+    at = _within(found.enough, bounds)
+    (size, *windows) = format_sizes(at, *levels, binary=True)
     then = ", ".join(windows)
-    if found.low is None or found.high is None:
+    # Beyond the largest that works nothing is known to be enough.
+    if found.low is None or found.high is None or found.enough > at + 1:
         return f"enough is about {size}, not yet bounded", then
-    more, less = (format_share(end) for end in (found.high / found.enough - 1, 1 - found.low / found.enough))
+    ends = (max(found.high, at) / at - 1, 1 - min(found.low, at) / at)
+    more, less = map(format_share, ends)
     return f"enough is {size}, +{more} −{less}", then
 
 
 def _flows_known(found: "Belief", search: FlowsSearch, bounds: tuple[int, int] | None) -> str:
     fewest, low, high = found.in_whole
     flows = counted(_within(fewest, bounds), "flow")
-    if low is None or high is None or high > search.high_flows:
+    if low is None or high is None or high > (search.high_flows if bounds is None else bounds[1]):
         return f"enough is about {flows}, not yet bounded"
     return f"enough is {flows}" if low == high else f"enough is {flows}, {low} to {high}"
 
@@ -211,13 +214,13 @@ def _wanted(search: SearchInRounds) -> str:
 
 def _best_search_words(search: BestSearch, settings: int, trial_ns: int, beside: Beside) -> str:
     """Say among how many settings, how precisely, what that may take, and what it probably will."""
-    from flowsweep.schedule.search.rehearsal import SCATTER, rehearsed_best
+    from flowsweep.schedule.search.rehearsal import SCATTER, Rehearsed, rehearsed_best
 
-    most = counted(search.trials_within(trial_ns + beside.overhead_ns), "trial")
-    took = rehearsed_best(search, settings, trial_ns, beside)
+    most = search.trials_within(trial_ns + beside.overhead_ns)
+    took = Rehearsed(*(min(count, most) for count in rehearsed_best(search, settings, trial_ns, beside)))
     spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
     return (
         f"the one of {settings} settings with the most goodput, {_wanted(search)}: "
-        f"at most {most} each, probably about {took.median}{spread}, "
+        f"at most {counted(most, 'trial')} each, probably about {took.median}{spread}, "
         f"if repeats scatter by {format_margin(SCATTER)}"
     )

@@ -57,8 +57,11 @@ def tuning_page(found: Answer) -> str:
 
 
 def intervals(one: Direction) -> list[Interval]:
-    """Place the gains of a direction on one axis, from the lowest end of an interval to the highest."""
-    gains = one.decision.gains
+    """Place the gains of a direction on one axis, from the lowest end of an interval to the highest.
+
+    A setting that always failed has none.
+    """
+    gains = [gain for gain in one.decision.gains if gain.blocks]
     ends = [end for gain in gains for end in _ends(gain)]
     least, most = min([0.0, *ends]), max([0.0, *ends])
     span = (most - least) or 1.0

@@ -276,10 +276,11 @@ def _trials_json(lasts: Timing) -> dict[str, Any]:
 
 
 def _gain_json(gain: Gain) -> dict[str, Any]:
+    # Of one that always failed nothing was measured.
     return {
         **asdict(gain.setting),
-        "goodput_bps": gain.goodput_bps,
-        "gain_percent": gain.percent,
+        "goodput_bps": gain.goodput_bps if gain.blocks else None,
+        "gain_percent": gain.percent if gain.blocks else None,
         "gain_low_percent": gain.low_percent,
         "gain_high_percent": gain.high_percent,
         "blocks": gain.blocks,

@@ -135,14 +135,16 @@ def test_what_the_kernel_does_not_say_is_null_and_not_0() -> None:
     }  # fmt: skip
 
 
-def test_shares_of_less_than_half_of_the_time_are_not_told() -> None:
+def test_shares_of_a_part_of_the_time_are_not_told() -> None:
+    """What is untold is of one kind: data waited, perhaps for the receive window."""
     untold: Row = {"snd_cwnd": 400, "snd_wnd_bytes": None}
     idle = untold | {"notsent_bytes": 0}
-    half = limits(untold, idle)
-    assert (half["limit_none_share"], half["sender_idle_share"]) == (1.0, 1.0)
-    less = limits(untold, untold, idle)
-    assert {less[f"limit_{limit}_share"] for limit in LIMITS} == {None}
-    assert less["sender_idle_share"] is None
+    known = limits(untold, *[idle] * 19)
+    assert (known["limit_none_share"], known["sender_idle_share"]) == (1.0, 1.0)
+    for others in (idle, {"snd_wnd_bytes": None}):
+        less = limits(*[untold] * 9, *[others] * 11)
+        assert {less[f"limit_{limit}_share"] for limit in LIMITS} == {None}
+        assert less["sender_idle_share"] is None
     [row] = summary_rows(tables(*[untold] * 20))
     assert row["verdict"] is None
 

@@ -132,3 +132,22 @@ def test_the_bar_forgets_what_waited_once_it_runs(monkeypatch: pytest.MonkeyPatc
         (task,) = show.progress.tasks
     assert task.fields["what"] == "a → c, 1 flow"
     assert task.fields["left"].endswith("left")
+
+
+@pytest.mark.parametrize("width", [120, 80, 60, 50])
+def test_figures_of_progress_are_whole_however_narrow_a_terminal_is(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = io.StringIO()
+    with progress_view(Screen(file=out, width=width, force_terminal=True)) as show:
+        assert isinstance(show, Bar)
+        show(CampaignStarted(trials=1200, done=37, left_ns=3720 * SECOND_NS))
+        (task,) = show.progress.task_ids
+        what = "amsterdam → starlight, 4 flows, 256 KiB window sum"
+        show.progress.update(task, what=what, rate="123 Mbit/s", left="1 h 2 min left")
+        show.progress.refresh()
+    shown = out.getvalue()
+    assert all(figure in shown for figure in ("37/1200", "123 Mbit/s", "1 h 2 min left"))
+    assert "amst" in shown

@@ -346,25 +346,6 @@ def test_progress_in_a_terminal_is_a_bar_with_trouble_above_it(monkeypatch: pyte
     assert "failed: a → b, 4 flows, 256 KiB window, cubic: run on b: [gone]" in out.getvalue()
 
 
-@pytest.mark.parametrize("width", [120, 80, 60, 50])
-def test_figures_of_progress_are_whole_however_narrow_a_terminal_is(
-    monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("NO_COLOR", "1")
-    out = io.StringIO()
-    with progress_view(Screen(file=out, width=width, force_terminal=True)) as show:
-        assert isinstance(show, Bar)
-        show(CampaignStarted(trials=1200, done=37, left_ns=3720 * SECOND_NS))
-        (task,) = show.progress.task_ids
-        what = "amsterdam → starlight, 4 flows, 256 KiB window sum"
-        show.progress.update(task, what=what, rate="123 Mbit/s", left="1 h 2 min left")
-        show.progress.refresh()
-    shown = out.getvalue()
-    assert all(figure in shown for figure in ("37/1200", "123 Mbit/s", "1 h 2 min left"))
-    assert "amst" in shown
-
-
 def test_progress_in_a_terminal_that_cannot_move_its_cursor_is_plain_lines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

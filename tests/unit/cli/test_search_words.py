@@ -76,6 +76,8 @@ def test_what_a_search_for_flows_believes_is_said_in_whole_flows(
         (Belief(55_800, None, 65_536, 1e9), (1 << 17, 64 << 20), "level", "at most 128 KiB, plateau "),
         (Belief(159 << 20, None, None, 1e9), RANGE, None, "about 64 MiB, not yet bounded, pl"),
         (Belief(55_800, None, None, 1e9), RANGE, "budget", "about 64 KiB, not yet bounded, pl"),
+        (Belief(4_927_561, 3_876_157, 7_805_622, 1e9), (1 << 16, 4 << 20), None, "about 4 MiB, not yet"),
+        (Belief(253 << 10, 233 << 10, 263 << 10, 1e9), (1 << 18, 4 << 20), None, "256 KiB, +2.73 % −8.98 %"),
     ],
 )  # fmt: skip
 def test_no_estimate_is_named_beyond_what_may_be_enough(
@@ -92,6 +94,7 @@ def test_no_estimate_is_named_beyond_what_may_be_enough(
         (Belief(40.0, 15.9, None, 1e9), "rising", "more than 15 flows; over: goodput rises"),
         (Belief(0.4, None, 1.0, 1e9), "level", "at most 1 flow, plateau 1.00 Gbit/s; over: "),
         (Belief(40.0, None, None, 1e9), None, "about 16 flows, not yet bounded, plateau"),
+        (Belief(17.5, 15.2, 17.7, 1e9), None, "about 16 flows, not yet bounded, plateau"),
     ],
 )
 def test_no_number_of_flows_is_named_beyond_what_may_be_enough(

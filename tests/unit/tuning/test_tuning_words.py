@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from flowsweep.analysis.verdicts import LOSS, NOT_CLEAR, QUEUE
-from flowsweep.report.tuning import tuning_page
+from flowsweep.report.tuning import intervals, tuning_page
 from flowsweep.tuning.answer import Answer, Direction, answer, as_json
 from flowsweep.tuning.decide import Gain
 from flowsweep.tuning.rounds import Round, Tried, timing
@@ -80,7 +80,11 @@ def finals_of(settings: Sequence[Setting], fails: Setting | None = None) -> Answ
 
 
 def test_a_finalist_of_which_all_trials_failed_is_not_said_to_gain_nothing() -> None:
-    one = finals_of([TODAY, Setting(8), Setting(2)], fails=Setting(8)).directions[0]
+    found = finals_of([TODAY, Setting(8), Setting(2)], fails=Setting(8))
+    one = found.directions[0]
+    (failed,) = [gain for gain in as_json(found)["directions"][0]["compared"] if gain["flows"] == 8]
+    assert (failed["goodput_bps"], failed["gain_percent"]) == (None, None)
+    assert [interval.setting for interval in intervals(one)] == [Setting(2).words]
     assert one.decision.outcome == "not shown"
     assert one.decision.most_percent is None
     alone = finals_of([TODAY, Setting(2)]).directions[0].decision.gains[0]

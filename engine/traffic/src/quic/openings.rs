@@ -48,6 +48,8 @@ fn not_all_stand(
     }
     let remote = established.flows.first().and_then(|(_, stream)| stream.socket.peer_addr().ok());
     let address = remote.map_or_else(|| "the other end".into(), |remote| remote.to_string());
+    let heard = established.missing.iter().find_map(|flow| flow.heard.as_deref());
+    let address = heard.map_or_else(|| address.clone(), |heard| format!("{address} ({heard})"));
     TrialError::ConnectTimeout { missing, flows, address, timeout }
 }
 
@@ -143,12 +145,15 @@ mod tests {
                 let opening = Opening::decode(&bytes).unwrap();
                 if opening.flow == 0 {
                     far.send_to(&opening.answer(opening_token(ANSWER)), from).unwrap();
+                } else {
+                    far.send_to(&[0; 24], from).unwrap();
                 }
             }
             connects.join().unwrap()
         });
         assert_eq!(error.phase_and_kind(), (Phase::Connect, "connect_timeout"));
-        let said = format!("1 of 2 flows to {address} did not connect and shake hands within 0.6 s");
+        let heard = "what answered is not the engine of this trial";
+        let said = format!("1 of 2 flows to {address} ({heard}) did not connect and shake hands within 0.6 s");
         assert_eq!(error.to_string(), said);
     }
 }

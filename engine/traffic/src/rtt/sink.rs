@@ -10,7 +10,9 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 use sys::receive_datagram;
-use wire::{Echo, EchoMessage, RttSettings, defaults::START_TIMEOUT};
+use wire::{
+    ECHO_ADDRESS_BYTES, ECHO_HEADER_BYTES, Echo, EchoMessage, RttSettings, address_asked, defaults::START_TIMEOUT,
+};
 
 use super::watch::Ran;
 use crate::{
@@ -115,6 +117,12 @@ impl Responder<'_> {
                     EchoMessage::EndSeen.write(self.task.answer, datagram);
                     self.ended = true;
                 }
+                Some(EchoMessage::Whose) if length == ECHO_ADDRESS_BYTES => {
+                    let own = self.rendezvous.socket.local_addr();
+                    let own =
+                        own.is_ok_and(|own| datagram[ECHO_HEADER_BYTES..] == address_asked(own.ip().to_canonical()));
+                    EchoMessage::Own(own).write(self.task.answer, datagram);
+                }
                 _ => {
                     if !self.rendezvous.answer_opening(datagram) {
                         count(&mut self.rendezvous.rejected.wrong_token);
@@ -143,7 +151,7 @@ impl Responder<'_> {
 mod tests {
     use std::net::UdpSocket;
 
-    use wire::{ECHO_HEADER_BYTES, RendezvousRole, Role, Token};
+    use wire::{RendezvousRole, Role, Token};
 
     use super::*;
 

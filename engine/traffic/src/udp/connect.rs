@@ -135,8 +135,8 @@ impl Attempt {
     }
 
     fn missing_flow(self, remote: SocketAddr, timeout: Duration) -> MissingFlow {
-        let why = self.reason.unwrap_or_else(|| "is a firewall in the way?".into());
+        let why = self.reason.as_deref().unwrap_or("is a firewall in the way?");
         let reason = format!("{remote} did not answer within {} s: {why}", timeout.as_secs_f64());
-        MissingFlow { flow: self.flow, reason }
+        MissingFlow { flow: self.flow, reason, heard: self.reason }
     }
 }

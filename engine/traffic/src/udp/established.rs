@@ -22,6 +22,8 @@ pub struct MissingFlow {
     pub flow: u32,
     /// Why not.
     pub reason: String,
+    /// Of that, what the kernel said or who answered, if anything.
+    pub heard: Option<String>,
 }
 
 impl MissingFlow {

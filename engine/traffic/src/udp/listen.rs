@@ -206,6 +206,7 @@ impl Accepted {
                 Some(stream) => flows.push((flow, stream)),
                 None => missing.push(MissingFlow {
                     flow,
+                    heard: None,
                     reason: format!(
                         "did not arrive on port {} within {} s: is a firewall in the way?",
                         listener.port,

@@ -9,4 +9,5 @@ mod flood;
 mod flooded;
 mod refusals;
 mod support;
+mod translated;
 mod whole;

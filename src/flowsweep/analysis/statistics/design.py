@@ -154,7 +154,12 @@ def changed_with(axis: str, grid: Design, observed: Observations) -> tuple[str, 
     found = []
     for name in apart:
         theirs = levels_of(observed.rows, name)
-        if len(set(theirs)) > 1 and len(set(zip(own, theirs, strict=True))) == len(set(own)):
+        # What a file does not say of an imported trial may have been any.
+        told = all(
+            level is not None or not row.get("imported_from")
+            for row, level in zip(observed.rows, theirs, strict=True)
+        )
+        if told and len(set(theirs)) > 1 and len(set(zip(own, theirs, strict=True))) == len(set(own)):
             found.append(name)
     return tuple(found)
 

@@ -6,6 +6,7 @@ from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import KNEE, FindKeys, FlowsRange, WindowRange
+from flowsweep.plan.searching.model import FIRST_WINDOWS
 from flowsweep.plan.sweeps.table import SweepTable, points_of_axes
 from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration, write_size
@@ -16,6 +17,8 @@ _OF_ENDS: tuple[str, ...] = ("window_send", "window_recv", "window_max")
 NO_SETTINGS = ("pairs", "duration")
 """Lists that make no settings: other hosts and other durations have a search of their own."""
 _FEWEST_SETTINGS = 2
+_SHOWN_NS = 100 * defaults.MILLISECOND_NS
+"""What a time that is expected at least is rounded up to."""
 
 
 def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
@@ -78,7 +81,7 @@ def _plateau_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iter
     for key in ends:
         if getattr(sweep, key) is not None:
             yield Problem((*at, key), why, about=((*at, "find"),))
-    yield from _budget_problems(sweep, defaults.SEARCH_TRIALS_MIN, at)
+    yield from _budget_problems(sweep, defaults.SEARCH_TRIALS_MIN, FIRST_WINDOWS[1], at)
 
 
 def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
@@ -100,29 +103,32 @@ def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterato
         )
         yield Problem((*at, "at_most", "trials"), message, about=((*at, "find"),))
     else:
-        yield from _budget_problems(sweep, least, at)
+        yield from _budget_problems(sweep, least, least, at)
 
 
-def _budget_problems(sweep: SweepTable, trials: int, at: KeyPath) -> Iterator[Problem]:
-    """See that the time holds so many trials; with probes beside them, as many as tell anything."""
-    trial_ns = max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS
-    aside_ns = 0 if sweep.probe is None else sweep.probe_before + sweep.probe_after
-    least_ns = trials * trial_ns
+def _budget_problems(sweep: SweepTable, trials: int, probed: int, at: KeyPath) -> Iterator[Problem]:
+    """See that the time holds so many trials, each until its flows have ended.
+
+    With probes around each it needs only `probed`: without the first round nothing is found.
+    """
     longest_ns = sweep.at_most.duration
     if longest_ns is None:
         return
-    here, about = (*at, "at_most", "duration"), [(*at, "duration")]
-    if longest_ns < least_ns:
-        found = f"{trials} trials"
-    elif longest_ns < (least_ns := defaults.FEWEST_FOR_INTERVAL * (trial_ns + aside_ns)):
-        found = (
-            f"{defaults.FEWEST_FOR_INTERVAL} trials, each with {write_duration(aside_ns)} of probes around it"
-        )
-        about += [(*at, "probe_before"), (*at, "probe_after")]
-    else:
+    duration_ns = max(longest_of(sweep.duration))
+    pad_ns = defaults.PAD_NS + round(duration_ns * defaults.PAD_PER_DURATION)
+    aside_ns = 0 if sweep.probe is None else sweep.probe_before + sweep.probe_after
+    count = probed if aside_ns else trials
+    least_ns = count * (duration_ns + pad_ns + defaults.TRIAL_OVERHEAD_NS + aside_ns)
+    if longest_ns >= least_ns:
         return
-    message = f"found {write_duration(longest_ns)}, expected at least {write_duration(least_ns)}: {found}"
-    yield Problem(here, message, about=tuple(about))
+    about = [(*at, "duration")]
+    found = f"{count} trials"
+    if aside_ns:
+        found += f", each with {write_duration(aside_ns)} of probes around it"
+        about += [(*at, "probe_before"), (*at, "probe_after")]
+    least = write_duration(-(-least_ns // _SHOWN_NS) * _SHOWN_NS)
+    message = f"found {write_duration(longest_ns)}, expected at least {least}: {found}"
+    yield Problem((*at, "at_most", "duration"), message, about=tuple(about))
 
 
 def _flows_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:

@@ -7,6 +7,9 @@ from pydantic import Field
 from flowsweep.defaults import CONFIDENCE, TRIAL_OVERHEAD_NS
 from flowsweep.frozen import Frozen
 
+FIRST_WINDOWS = (4, 8)
+"""How many levels a first round for the plateau has, at least and at most."""
+
 
 class RateSearch(Frozen):
     """A search for the highest rate that is carried: payload of all flows of a trial together."""

@@ -25,6 +25,8 @@ def at_each_look(confidence: float) -> float:
     return 1 - _OF_A_LOOK * (1 - confidence)
 
 
+_LEVELS_OF_A_LINE = 3
+"""Fewest that show whether goodput rises from one to the next."""
 _FEWEST = 3
 """Trials of a level that show which of them is the odd one."""
 _FAR = 0.03
@@ -87,6 +89,28 @@ class Levels:
         beyond = slice(int(self.means.argmax()) + 1, None)
         lower = self.lower_than_before(confidence)
         return min(np.asarray(self.values)[beyond][lower[beyond]].tolist(), default=math.inf)
+
+    def rise_beyond(self, start: float, confidence: float) -> float:
+        """By how much goodput rises from a level to the largest, if that is sure: a line, by least squares.
+
+        Args:
+            start: The natural logarithm of that level.
+            confidence: That goodput rises at all, by Student's t.
+
+        Returns:
+            The natural logarithm; 0 where goodput may as well not rise.
+        """
+        logs = np.log(self.values)
+        beyond = logs > start
+        if self.freedom < 1 or beyond.sum() < _LEVELS_OF_A_LINE:
+            return 0.0
+        weights = self.counts * beyond
+        apart = logs - (weights @ logs) / weights.sum()
+        slope = weights * apart / (weights @ apart**2)
+        variance = max(self.variance, LEAST_SPREAD**2) * float(slope @ self.covariance @ slope)
+        rises = float(slope @ self.means)
+        half = float(stdtrit(self.freedom, confidence)) * math.sqrt(max(variance, 0.0))
+        return rises * float(logs[-1] - start) if rises > half else 0.0
 
 
 def levels_of(tried: Sequence[Tried]) -> Levels:

@@ -14,7 +14,7 @@ import numpy as np
 
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Beside, Left, OfPlateau
-from flowsweep.schedule.search.design import most_telling, rounded
+from flowsweep.schedule.search.design import most_telling, rounded, spread_out
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import (
@@ -33,10 +33,6 @@ budget: no trial is left. failures: too many trials failed."""
 Shown = Literal["not enough", "undecided", "enough"]
 """Of a level: whether goodput is within the margin of the plateau there."""
 
-_FIRST_STEP = math.log(4)
-"""Between two windows of the first round, at most, if as many as there may be reach so far."""
-_FIRST_WINDOWS = (4, 8)
-"""How many these are, at least and at most."""
 _FAR_BELOW = math.log(64)
 """Windows further below the plateau do not count: other things may limit there."""
 _CORNER = 100.0
@@ -149,7 +145,7 @@ def decide(
     left = left_of(search, trial_ns, tried, failed, beside)
     bounds = bounds_of(tried, failed, search.low, search.high)
     if not trials:
-        return Decision(_spread(search), None, None, left, bounds)
+        return Decision(spread_out(search), None, None, left, bounds)
     if too_many_failed(tried, failed) or len({one.level for one in tried}) < FEWEST_FOR_INTERVAL:
         return Decision((), "failures", None, left, bounds)
     seen = Seen.of(tried, search.low, bounds[1], search.confidence)
@@ -198,6 +194,9 @@ class Seen:
         fits = not _misfits(levels, response) and not _contradicted(response, ends)
         # Beyond such a fall no plateau begins; a response to the few windows below may say so all the same.
         fits = fits and response.enough < math.log(levels.falls_from(1 - (1 - confidence) / 2))
+        # Where goodput goes on rising by more than the margin, its highest is not the response's plateau.
+        rise = levels.rise_beyond(response.enough + _REFERENCE, 1 - (1 - confidence) / 2)
+        fits = fits and rise <= ALLOWED
         fit = response if fits else None
         if not fits:
             response = _between_windows(levels, response)
@@ -262,15 +261,6 @@ def _whole_above(low: float) -> int:
 def whole_from(enough: float) -> int:
     """The first whole number that is no less than what is known to be enough."""
     return math.ceil(enough * (1 - _NEARLY))
-
-
-def _spread(search: OfPlateau) -> tuple[int, ...]:
-    """Windows over the whole range, evenly spaced on a logarithmic scale."""
-    range_ = math.log(search.high / search.low)
-    least, most = _FIRST_WINDOWS
-    count = min(max(math.ceil(range_ / _FIRST_STEP) + 1, least), most)
-    between = [rounded(search.low * math.exp(range_ * step / (count - 1))) for step in range(1, count - 1)]
-    return tuple(sorted({search.low, *between, search.high}))
 
 
 def _misfits(levels: Levels, response: Response) -> bool:

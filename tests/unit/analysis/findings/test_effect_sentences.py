@@ -77,6 +77,15 @@ def test_axes_whose_levels_go_together_are_one(more: Row, changed: tuple[str, ..
     assert changed_with("sources", design(observed), observed) == changed
 
 
+def test_what_a_file_does_not_say_of_imported_trials_did_not_change() -> None:
+    rows = campaign(Grid(flows=(4, 8), window_sums=(64 * KIB,)), seed=1)
+    for row in rows:
+        row |= {"imported_from": "iperf3", "flows_per_pair": row["flows"], "window_bytes": None}
+        row["length_bytes"] = 128 * KIB if row["flows"] == 8 else None
+    observed = observations(rows)[0]
+    assert changed_with("flows", design(observed), observed) == ()
+
+
 def test_a_rise_to_the_last_level_names_a_higher_one_before_it() -> None:
     """The gain ended at 128 KiB; "from 64 KiB to 256 KiB goodput rises" was taken for advice of 256 KiB."""
     rising = replace(PEAK, in_order=True, second=256 * KIB)

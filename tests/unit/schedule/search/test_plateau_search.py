@@ -362,3 +362,32 @@ def test_what_trials_that_end_early_leave_of_a_budget_is_for_others() -> None:
     assert left == (0, 20 * SECOND_NS - 4 * each_ns, 10**10 - 4 * 500_000_000)
     left_ns = 16 * SECOND_NS - 4 * TRIAL_OVERHEAD_NS
     assert decide(search, trial_ns, early).left == (left_ns // each_ns, left_ns, 10**10 - 4 * 125_000_000)
+
+
+@pytest.mark.parametrize("seed", [3, 7, 9])
+def test_a_slow_rise_that_shows_is_no_plateau(seed: int) -> None:
+    """2 % more for each factor e: "within 3 %" of the highest is 14 times beyond the corner of 1 MB."""
+    corner = math.log(1e6)
+
+    def response(size: float) -> float:
+        return math.log(1e9) + min(size - corner, 0.0) + 0.02 * max(0.0, size - corner)
+
+    found = searched(Case(response, None), independent(0.02), np.random.default_rng(seed), asked())
+    assert found.end != "precise"
+    assert found.belief is not None
+    assert found.belief.high is None
+
+
+def test_a_rise_beyond_a_level_is_told_only_where_it_is_sure() -> None:
+    def rise(slope: float, spread: float) -> float:
+        generator = np.random.default_rng(7)
+        tried = [
+            Tried(2**power, round_, slope * power * math.log(2) + float(generator.normal(0, spread)))
+            for round_ in range(3)
+            for power in (20, 22, 24, 26)
+        ]
+        return levels_of(tried).rise_beyond(math.log(2**20) - 0.1, 0.975)
+
+    assert rise(0.02, 0.001) == pytest.approx(0.02 * (6 * math.log(2) + 0.1), rel=0.1)
+    assert rise(0.0, 0.01) == 0.0
+    assert rise(0.002, 0.03) == 0.0

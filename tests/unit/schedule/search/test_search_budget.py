@@ -74,15 +74,28 @@ def test_the_time_of_a_search_holds_all_that_its_trials_take(sweep: str, trials:
         assert trials - 6 <= noisy(slot) <= trials
 
 
-def test_a_time_that_holds_too_few_trials_to_tell_anything_is_refused() -> None:
-    """It is enough for twelve trials without a probe; with probes 2 s before and after, for two."""
-    short = SWEEP.replace("1min", "13800ms") + PAIR
-    assert plan_with(short)
-    expected = "found 13.8s, expected at least 15.45s: 3 trials, each with 4s of probes around it"
+@pytest.mark.parametrize(
+    ("sweep", "time", "expected"),
+    [
+        (SWEEP, "13800ms", "found 13.8s, expected at least 15.1s: 12 trials"),
+        (
+            SWEEP + 'probe = "rtt"\n',
+            "40s",
+            "expected at least 42.1s: 8 trials, each with 4s of probes around it",
+        ),
+        (BEST, "7s", "found 7s, expected at least 7.6s: 6 trials"),
+        (
+            BEST + 'probe = "rtt"\n',
+            "30s",
+            "expected at least 31.6s: 6 trials, each with 4s of probes around it",
+        ),
+    ],
+)
+def test_a_time_that_does_not_hold_a_first_round_is_refused(sweep: str, time: str, expected: str) -> None:
     with pytest.raises(PlanError, match=re.escape(expected)):
-        plan_with(short + 'probe = "rtt"\n')
-    (slot,) = schedule(plan_with(short.replace("13800ms", "16s") + 'probe = "rtt"\n'), 1)
-    assert slot.steps == 3
+        plan_with(sweep.replace("1min", time) + PAIR)
+    (slot,) = schedule(plan_with(sweep + PAIR), 1)
+    assert slot.steps >= (6 if sweep.startswith(BEST) else 8)
 
 
 def test_what_groups_send_beyond_the_duration_counts_as_bytes() -> None:

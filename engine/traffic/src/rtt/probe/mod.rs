@@ -1,6 +1,7 @@
 //! The kinds of probes of the round-trip time.
 
 mod icmp;
+mod nat;
 pub mod prober;
 mod tcp_connect;
 mod udp;
@@ -27,7 +28,7 @@ pub struct Chosen<'a> {
     pub remark: Option<String>,
 }
 
-/// Takes what the settings say; for `auto` ICMP echo, if this user may send it and the sink's host answers it.
+/// Takes what the settings say; for `auto` ICMP echo, if this user may send it and the sink's host answers it itself.
 ///
 /// # Errors
 /// The one that was requested is not permitted here.
@@ -39,7 +40,13 @@ pub fn choose<'a>(task: &'a Task<'_, RttSettings>, rendezvous: &'a Rendezvous) -
             Ok(Chosen { prober: Box::new(ConnectProber::new(task, rendezvous)), echo: Echo::TcpConnect, remark: None })
         }
         Echo::Icmp => match IcmpProber::open(task, rendezvous) {
-            Ok(prober) => Ok(Chosen { prober: Box::new(prober), echo: Echo::Icmp, remark: None }),
+            Ok(prober) => {
+                let remark = nat::is_between(task, rendezvous).then(|| {
+                    let not_own = not_its_own(rendezvous);
+                    format!("{not_own}: these may be round trips to a router that translates addresses (NAT)")
+                });
+                Ok(Chosen { prober: Box::new(prober), echo: Echo::Icmp, remark })
+            }
             Err(source) => Err(TrialError::Socket {
                 what: "this user may not send ICMP echo here: allow it with `sysctl -w \
                        net.ipv4.ping_group_range=\"0 2147483647\"`, or say `echo = \"udp\"`"
@@ -47,17 +54,26 @@ pub fn choose<'a>(task: &'a Task<'_, RttSettings>, rendezvous: &'a Rendezvous) -
                 source,
             }),
         },
-        Echo::Auto => Ok(match IcmpProber::open(task, rendezvous).map(with_responses) {
-            Ok(Some(prober)) => Chosen { prober: Box::new(prober), echo: Echo::Icmp, remark: None },
-            Ok(None) => datagrams(Some(format!(
-                "{} does not answer ICMP echo: datagrams are answered by the other engine instead",
-                rendezvous.peer.ip()
-            ))),
-            Err(error) => datagrams(Some(format!(
-                "this user may not send ICMP echo ({error}): datagrams are answered by the other engine instead"
-            ))),
+        Echo::Auto => Ok(match answered_icmp(task, rendezvous) {
+            Ok(prober) => Chosen { prober: Box::new(prober), echo: Echo::Icmp, remark: None },
+            Err(why) => datagrams(Some(format!("{why}: datagrams are answered by the other engine instead"))),
         }),
     }
+}
+
+/// Probes with ICMP echo, if the sink's host answers them; otherwise why not.
+fn answered_icmp(task: &Task<'_, RttSettings>, rendezvous: &Rendezvous) -> Result<IcmpProber, String> {
+    let prober =
+        IcmpProber::open(task, rendezvous).map_err(|error| format!("this user may not send ICMP echo ({error})"))?;
+    if nat::is_between(task, rendezvous) {
+        let not_own = not_its_own(rendezvous);
+        return Err(format!("{not_own}, so a router that translates addresses (NAT) may answer ICMP echo"));
+    }
+    with_responses(prober).ok_or_else(|| format!("{} does not answer ICMP echo", rendezvous.peer.ip()))
+}
+
+fn not_its_own(rendezvous: &Rendezvous) -> String {
+    format!("{} is not the sink's own address", rendezvous.peer.ip())
 }
 
 /// The prober, if any of a few probes is answered. They have numbers that no trial uses.

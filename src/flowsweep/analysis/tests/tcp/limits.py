@@ -14,8 +14,8 @@ FILLED_TENTHS = 9
 BUFFER_FILLED_TENTHS = 5
 """The same of the send buffer: a blocked writer is woken when a third is free, overhead of data included."""
 
-KNOWN_LEAST = 0.5
-"""What limited for less of the time than that says nothing of the rest."""
+KNOWN_LEAST = 0.95
+"""What limited for less of the time than that says nothing of the rest, which may be of one kind."""
 
 
 def windows_decided(rows: ir.Table) -> ir.Table:
@@ -85,15 +85,15 @@ def trial_limits(totals: ir.Table) -> ir.Table:
         One row per trial with a counted sample: trial_id; limit_cwnd_share, limit_rwnd_share,
         limit_send_buffer_share, limit_none_share (float64, of all flows' time; they add up to 1) and
         sender_idle_share (of the same time, part of the last; all null where the kernel said too little
-        for half of the time); kernel_rwnd_share and kernel_send_buffer_share (float64, of the time: what the
-        kernel itself counted as limited by either);
+        for a twentieth of the time); kernel_rwnd_share and kernel_send_buffer_share (float64, of the
+        time: what the kernel itself counted as limited by either);
         retransmitted_bytes, recoveries (int64, Σ over flows); windows_scaled (boolean: on every flow both
         ends agreed to scale windows).
     """
     counted = totals.filter(totals.counted_ns.notnull())
     known = sum((counted[f"{limit}_ns"] for limit in LIMITS), start=ibis.literal(0, "int64"))
     counted_ns = counted.counted_ns.sum().cast("float64").nullif(0.0)
-    # Divided by null where the kernel did not say enough for most of the time.
+    # Divided by null where the kernel did not say enough for nearly all of the time.
     most_known = known.sum().cast("float64") >= counted_ns * KNOWN_LEAST
     known_ns = ibis.cases((most_known, known.sum().cast("float64")))
 

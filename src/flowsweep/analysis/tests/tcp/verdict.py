@@ -67,6 +67,8 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         and those of a policer, and no round trip does; where others send over them, too, and they dropped for
         more than one reason, nobody knows whose packets were which. What is no clear majority is "not clear".
     """
+    # Without windows, as of Linux before 5.4, or of imported trials, of which nothing else is known either.
+    untold = rows.limit_none_share.isnull()
     busy = _busy(rows)
     queue = ibis.literal(QUEUE)
     loss = ibis.literal(LOSS)
@@ -76,11 +78,13 @@ def with_verdict(rows: ir.Table) -> ir.Table:
     windows = filled & (_far_from_full(rows) | ~_queue_beyond_window(rows))
     own_queue = _queue_is_its_own(rows)
     verdict = ibis.cases(
-        (rows.limit_none_share.isnull() | rows.goodput_bps.isnull(), ibis.null("string")),
+        (rows.goodput_bps.isnull() | (untold & rows.thread_busy_send.isnull()), ibis.null("string")),
         (rate_reached(rows, rows.rate_bps) | rate_reached(rows, rows.pacing_rate_bps), APPLICATION_RATE),
         (busy["both"], NOT_CLEAR),
         (busy["sender"], SENDER_CPU),
         (busy["receiver"], RECEIVER_CPU),
+        (untold & _path_is_full(rows), queue),
+        (untold, ibis.null("string")),
         (cwnd_or_pace & _dropped_at_hosts(rows), HOST_DROPS),
         (rows.sender_idle_share >= SOME, NOT_CLEAR),
         # A policer has no queue, however much of its rate a trial gets.
@@ -140,7 +144,7 @@ def _busy(rows: ir.Table) -> dict[str, ir.BooleanValue]:
     interrupts = always_busy(rows.softirq_core_recv) & (idle < SOME)
     both = send & receive
     return {
-        "both": both & (idle < 2 * peer) & (peer < 2 * idle),
+        "both": both & ((idle < 2 * peer) & (peer < 2 * idle)).coalesce(True),
         "sender": (send & (~receive | (idle >= 2 * peer))) | (send_crowded & ~receive),
         "receiver": receive | receive_crowded | interrupts,
     }

@@ -38,6 +38,16 @@ CWND = {"limit_cwnd_share": 1.0}
 PACE = {"limit_none_share": 1.0}
 IDLE = {"limit_none_share": 1.0, "sender_idle_share": 1.0}
 BOTH_BUSY = {"thread_busy_send": 0.95, "thread_busy_recv": 0.95}
+UNTOLD = dict.fromkeys(
+    (
+        "limit_cwnd_share",
+        "limit_rwnd_share",
+        "limit_send_buffer_share",
+        "limit_none_share",
+        "sender_idle_share",
+    )
+)
+"""By Linux before 5.4, where data wait; of imported trials no thread's time is known either."""
 LOSSY = CWND | {"recoveries": 20, "rtt_at_loss_ms": 41.0}
 
 COUNTS = {
@@ -61,6 +71,16 @@ def verdicts(*changes: Row) -> list[str | None]:
 
 
 CASES: tuple[tuple[str, str | None, Row], ...] = (
+    ("untold windows", None, UNTOLD),
+    ("untold windows and a busy sink", "receiver CPU", UNTOLD | {"thread_busy_recv": 0.99}),
+    ("untold windows and a busy source", "sender CPU", UNTOLD | {"thread_busy_send": 0.99}),
+    ("untold windows and both busy", "not clear", UNTOLD | BOTH_BUSY),
+    ("untold windows at a paced rate", "application rate",
+     UNTOLD | {"pacing_rate_bps": 52e6, "goodput_bps": 50.5e6}),
+    ("untold windows on a full link", "congestion window: queue",
+     UNTOLD | {"goodput_bps": 96e6, "goodput_mean_bps": 96e6, "link_payload_bps": 96.5e6}),
+    ("an imported trial", None,
+     UNTOLD | {"thread_busy_send": None, "thread_busy_recv": None, "rate_bps": 50e6}),
     ("a full receive window", "receive window", PEER),
     ("a full send buffer", "send window", BUFFER),
     ("a buffer beside bbr's pace", "send window",
