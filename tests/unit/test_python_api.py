@@ -3,13 +3,14 @@
 import json
 import re
 from dataclasses import asdict, fields
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import flowsweep
-from analysis_support import make_campaign, write_archive
+from analysis_support import later, make_campaign, write_archive
 from flowsweep.analysis import summary
 from flowsweep.archive import Tables, read_archive
 from flowsweep.cli import load
@@ -24,7 +25,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "guide" / "python.md"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outcomes = make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 19), repeats=2, with_failures=False)
-    return write_archive(tmp_path_factory.mktemp("python") / "campaign", outcomes)
+    folder = tmp_path_factory.mktemp("python")
+    write_archive(folder / "after", later(outcomes, timedelta(days=1)))
+    return write_archive(folder / "campaign", outcomes)
 
 
 def test_the_code_of_the_page_runs(

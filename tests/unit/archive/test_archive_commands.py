@@ -4,15 +4,16 @@ import fcntl
 import json
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from analysis_support import make_campaign, make_outcome
+from analysis_support import later, make_campaign, make_outcome
 from archive_damage import data_of
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.archive.totals import read_so_far
-from flowsweep.plan import load_plan
+from flowsweep.plan import Plan, load_plan
 from flowsweep.schedule import schedule
 from invoked import invoke
 
@@ -44,14 +45,7 @@ def plan(tmp_path: Path) -> Path:
 def archive(request: pytest.FixtureRequest, plan: Path, tmp_path: Path) -> Iterator[Path]:
     """A whole campaign, of whose journal the last byte is gone."""
     folder = tmp_path / "archive"
-    loaded = load_plan(plan)
-    with create_archive(folder, plan_json=loaded.model_dump_json(), seed=1) as writer:
-        for slot in schedule(loaded, 1):
-            outcome = make_outcome(slot.trials[0])
-            writer.started(outcome.record.trial_id, 1, outcome.record.started_at)
-            writer.finished(outcome)
-        if request.param == "merged":
-            writer.compact()
+    write(folder, load_plan(plan), merge=request.param == "merged")
     journal = folder / "journal"
     journal.write_bytes(journal.read_bytes()[:-1])
     before = set(data_of(folder).values())
@@ -60,20 +54,30 @@ def archive(request: pytest.FixtureRequest, plan: Path, tmp_path: Path) -> Itera
         assert before <= set(data_of(folder).values()) or merged(folder)
 
 
+def write(folder: Path, plan: Plan, *, days: int = 0, merge: bool = False) -> Path:
+    with create_archive(folder, plan_json=plan.model_dump_json(), seed=1) as writer:
+        for outcome in later((make_outcome(slot.trials[0]) for slot in schedule(plan, 1)), timedelta(days)):
+            writer.started(outcome.record.trial_id, 1, outcome.record.started_at)
+            writer.finished(outcome)
+        if merge:
+            writer.compact()
+    return folder
+
+
 def merged(folder: Path) -> bool:
     """Whether all trials are in merged files that can be read."""
     return read_archive(folder).tables().samples.count().to_pyarrow().as_py() > 0
 
 
-def test_reading_commands_tell_what_is_lost_and_go_on(archive: Path, tmp_path: Path) -> None:
-    before = data_of(archive)
+def test_reading_commands_tell_what_is_lost_and_go_on(archive: Path, plan: Path, tmp_path: Path) -> None:
+    before, another = data_of(archive), write(tmp_path / "another", load_plan(plan), days=1)
     whole = (archive / "merged" / "1").exists()
     for words in (
         ("summary", archive, "--format", "json"),
         ("findings", archive),
         ("report", archive, "-o", tmp_path / "report.html"),
         ("export", archive, "--format", "csv", "-o", tmp_path / "tables"),
-        ("compare", archive, archive),
+        ("compare", archive, another),
         ("status", archive),
     ):
         result = invoke(*words)

@@ -37,6 +37,7 @@ def slower_at_large_windows(row: dict) -> float:
 
 
 def both(a: list, b: list) -> tuple[ComparedPoints, Comparison]:
+    b = [row | {"trial_id": f"{row['trial_id']}-of-b"} for row in b]
     comparison = compare(a, b)
     return compared_points(comparison, NAMES, make_cells(a), make_cells(b)), comparison
 

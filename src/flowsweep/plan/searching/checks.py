@@ -17,8 +17,6 @@ _OF_ENDS: tuple[str, ...] = ("window_send", "window_recv", "window_max")
 NO_SETTINGS = ("pairs", "duration")
 """Lists that make no settings: other hosts and other durations have a search of their own."""
 _FEWEST_SETTINGS = 2
-_SHOWN_NS = 100 * defaults.MILLISECOND_NS
-"""What a time that is expected at least is rounded up to."""
 
 
 def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
@@ -107,18 +105,14 @@ def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterato
 
 
 def _budget_problems(sweep: SweepTable, trials: int, probed: int, at: KeyPath) -> Iterator[Problem]:
-    """See that the time holds so many trials, each until its flows have ended.
-
-    With probes around each it needs only `probed`: without the first round nothing is found.
-    """
+    """See that the time holds so many trials; with probes around each, `probed`: a first round."""
     longest_ns = sweep.at_most.duration
     if longest_ns is None:
         return
-    duration_ns = max(longest_of(sweep.duration))
-    pad_ns = defaults.PAD_NS + round(duration_ns * defaults.PAD_PER_DURATION)
+    trial_ns = max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS
     aside_ns = 0 if sweep.probe is None else sweep.probe_before + sweep.probe_after
     count = probed if aside_ns else trials
-    least_ns = count * (duration_ns + pad_ns + defaults.TRIAL_OVERHEAD_NS + aside_ns)
+    least_ns = count * (trial_ns + aside_ns)
     if longest_ns >= least_ns:
         return
     about = [(*at, "duration")]
@@ -126,8 +120,7 @@ def _budget_problems(sweep: SweepTable, trials: int, probed: int, at: KeyPath) -
     if aside_ns:
         found += f", each with {write_duration(aside_ns)} of probes around it"
         about += [(*at, "probe_before"), (*at, "probe_after")]
-    least = write_duration(-(-least_ns // _SHOWN_NS) * _SHOWN_NS)
-    message = f"found {write_duration(longest_ns)}, expected at least {least}: {found}"
+    message = f"found {write_duration(longest_ns)}, expected at least {write_duration(least_ns)}: {found}"
     yield Problem((*at, "at_most", "duration"), message, about=tuple(about))
 
 
