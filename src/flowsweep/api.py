@@ -20,7 +20,7 @@ from flowsweep.analysis.monitors.facts import monitor_facts
 from flowsweep.analysis.predicted import with_predictions
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive, read_archive
-from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.defaults import EQUIVALENCE_MARGIN, LARGEST_MARGIN
 from flowsweep.prepared.whole_summary import summary_table
 
 
@@ -169,6 +169,9 @@ class OpenCampaign:
         """Say what the campaign teaches, most important first.
 
         `margin`: share of goodput that is of no practical effect.
+
+        Raises:
+            ValueError: The margin is not above 0 and at most half.
         """
         tables, hosts = self.archive.tables(), self.archive.host_facts
         return findings(
@@ -176,16 +179,24 @@ class OpenCampaign:
             tables=tables,
             hosts=hosts,
             monitors=monitor_facts(self.archive),
-            margin=margin,
+            margin=_share(margin),
         )
 
     def compared_with(self, other: "OpenCampaign", *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
-        """Compare another campaign with this one: the shifts are those of the other."""
-        return compare(self.summary_rows(), other.summary_rows(), margin=margin)
+        """Compare another campaign with this one: the shifts are those of the other.
+
+        Raises:
+            ValueError: The margin is not above 0 and at most half.
+        """
+        return compare(self.summary_rows(), other.summary_rows(), margin=_share(margin))
 
     def settings_compared(self, *, margin: float = EQUIVALENCE_MARGIN) -> SettingsCompared | None:
-        """Compare the two settings of a campaign of `flowsweep run --against`; None of any other."""
-        return settings_compared(self.archive.campaign.plan, self.summary_rows(), margin)
+        """Compare the two settings of a campaign of `flowsweep run --against`; None of any other.
+
+        Raises:
+            ValueError: The margin is not above 0 and at most half.
+        """
+        return settings_compared(self.archive.campaign.plan, self.summary_rows(), _share(margin))
 
     def summary_rows(self) -> list[TrialRow]:
         """Return the summary as plain values.
@@ -196,3 +207,11 @@ class OpenCampaign:
         with self.archive.damage_named():
             rows: list[TrialRow] = self.summary.to_pyarrow().to_pylist()
         return rows
+
+
+def _share(margin: float) -> float:
+    if not 0 < margin <= LARGEST_MARGIN:
+        raise ValueError(
+            f"margin: found {margin:g}, expected a share above 0 and up to {LARGEST_MARGIN:g}, as in 0.03"
+        )
+    return margin

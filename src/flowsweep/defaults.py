@@ -105,8 +105,8 @@ LOSS_MATTERS = 0.01
 """Below this share lost datagrams do not decide how fast a trial is."""
 OFFERED_SHARE_MIN = 0.95
 """A source that sent less of a rate than this did not offer it, so that its path cannot have carried it."""
-EQUIVALENCE_MARGIN = 0.03
-"""A relative change of goodput up to this much is of no practical effect, unless a person says otherwise."""
+EQUIVALENCE_MARGIN, LARGEST_MARGIN = 0.03, 0.5
+"""A relative change of goodput up to this much is of no practical effect; the most that a person may say."""
 FALSE_ALARMS_PER_100_DAYS = 1.0
 """Of a path and direction, where nothing changes."""
 FALSE_ALARMS_MIN, FALSE_ALARMS_MAX = 0.01, 100.0

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import asdict, fields
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,11 @@ def test_findings_are_those_of_the_command(folder: Path) -> None:
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="not an archive"):
         flowsweep.open(tmp_path)
+
+
+@pytest.mark.parametrize("margin", [0, -0.5, 3, float("nan")])
+def test_a_margin_that_is_no_share_is_refused(folder: Path, margin: float) -> None:
+    campaign = flowsweep.open(folder)
+    for ask in (campaign.findings, partial(campaign.compared_with, campaign), campaign.settings_compared):
+        with pytest.raises(ValueError, match="expected a share"):
+            ask(margin=margin)

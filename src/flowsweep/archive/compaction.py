@@ -8,6 +8,7 @@ from flowsweep.archive.data_files import check_digest, new_parquet, opened_parqu
 from flowsweep.archive.entries import MERGED_FOLDER, CompactedEntry, generation_folder
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.state import State
+from flowsweep.errors import ArchiveError
 
 ROWS_PER_FILE = 5_000_000
 ROWS_PER_GROUP = 10_000
@@ -22,8 +23,15 @@ def merge(folder: Folder, state: State, *, rows_per_file: int) -> CompactedEntry
     Nothing is removed, and nobody reads the new files before the journal names them.
 
     Raises:
-        ArchiveError: A file has changed since it was written.
+        ArchiveError: A file has changed since it was written, or files do not go together.
     """
+    try:
+        return _merged(folder, state, rows_per_file)
+    except pa.ArrowException as error:
+        raise ArchiveError(f"{folder.path}: its files cannot be merged: {error}") from error
+
+
+def _merged(folder: Folder, state: State, rows_per_file: int) -> CompactedEntry:
     for file, digest in state.digests.items():
         check_digest(folder, file, digest)
     generation = _newest(folder, state) + 1
@@ -86,7 +94,11 @@ def _common_schema(folder: Folder, sources: Sequence[str]) -> pa.Schema:
         found = _schema(folder, source)
         if not any(found.equals(known, check_metadata=True) for known in kinds):
             kinds.append(found)
-    return pa.unify_schemas(kinds)
+    whole = pa.unify_schemas(kinds)
+    # What one kind lacks is null there, however sure the others are of it.
+    lacking = {name for name in whole.names if any(name not in kind.names for kind in kinds)}
+    fields = [field.with_nullable(field.nullable or field.name in lacking) for field in whole]
+    return pa.schema(fields, whole.metadata)
 
 
 def _schema(folder: Folder, name: str) -> pa.Schema:

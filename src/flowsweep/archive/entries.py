@@ -26,6 +26,7 @@ TABLES = ("samples", "flows", "cpu", "counters", "links", *OF_TESTS)
 TRIALS_FOLDER = "trials"
 MERGED_FOLDER = "merged"
 PARTS_FOLDER = "parts"
+MONITORS_FOLDER = "monitors"
 ALARMS_FILE = "alarms"
 """What of alarms was delivered, beside the journal."""
 

@@ -17,13 +17,13 @@ import pyarrow as pa
 from flowsweep.archive import disk
 from flowsweep.archive.data_files import new_parquet, opened_parquet
 from flowsweep.archive.digests import IN_NAME, has_changed, in_name
+from flowsweep.archive.entries import MONITORS_FOLDER
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.defaults import MONITORS_BYTES_MAX
 from flowsweep.errors import ArchiveError, ArchiveFullError
 from flowsweep.monitors.reading import MONITORS_SCHEMA, Poll, monitors_table
 
-MONITORS_FOLDER = "monitors"
 _NAME = re.compile(rf"(\d{{7,9}})-(\d{{7,9}})\.({IN_NAME})\.parquet")
 _MERGED_BYTES_MAX = 32 << 20
 """A file that is as large as this is merged with no others."""

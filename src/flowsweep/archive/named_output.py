@@ -7,6 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from flowsweep.archive.campaign import CAMPAIGN_FILE
+from flowsweep.archive.entries import MERGED_FOLDER, MONITORS_FOLDER, PARTS_FOLDER, TRIALS_FOLDER
+from flowsweep.archive.folder import ASIDE_FOLDER
+from flowsweep.errors import ArchiveError
+
+_FOLDERS = (TRIALS_FOLDER, MERGED_FOLDER, PARTS_FOLDER, ASIDE_FOLDER, MONITORS_FOLDER)
+"""Of an archive, with what it alone writes."""
 
 
 def where_it_leads(named: Path) -> Path:
@@ -32,6 +38,23 @@ def where_it_leads(named: Path) -> Path:
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise OSError(errno.EINVAL, "it is no regular file", str(named))
     return target
+
+
+def refuse_data_of_archive(path: Path) -> None:
+    """Refuse to write where an archive keeps its own files.
+
+    Raises:
+        ArchiveError: It is the place of one.
+    """
+    target = Path(os.path.realpath(path))
+    for folder in target.parents:
+        if not (folder / CAMPAIGN_FILE).exists():
+            continue
+        inside = target.relative_to(folder).parts
+        if (len(inside) > 1 and inside[0] in _FOLDERS) or (
+            len(inside) == 1 and inside[0].startswith("summary.")
+        ):
+            raise ArchiveError(f"{path}: is a place of the archive's own files; choose another place")
 
 
 def _is_in_archive(path: Path) -> bool:

@@ -73,17 +73,35 @@ def read_notes(folder: Folder) -> tuple[Note, ...]:
     Raises:
         ArchiveError: The file is no file of an archive, or is too large.
     """
-    with disk.reported(folder.path / NOTES_FILE, "cannot be read"):
-        if not folder.has_file(NOTES_FILE):
-            return ()
-        data = folder.read(NOTES_FILE, at_most=NOTES_BYTES_MAX)
-    return tuple(sorted(_notes(data.split(b"\n")[:-1]), key=lambda note: note.at))
+    return tuple(sorted(_notes(_lines(folder)), key=lambda note: note.at))
+
+
+def damaged_notes(folder: Folder) -> tuple[str, ...]:
+    """Say how many whole lines are no notes; one that was not written to its end is not meant.
+
+    Raises:
+        ArchiveError: The file is no file of an archive, or is too large.
+    """
+    lines = [line for line in _lines(folder) if line.endswith(b"}")]
+    damaged = len(lines) - len(_notes(lines))
+    if not damaged:
+        return ()
+    what = "1 line is no note; it is" if damaged == 1 else f"{damaged} lines are no notes; they are"
+    return (f"{folder.path / NOTES_FILE}: {what} left out",)
 
 
 def notes_bytes(folder: Folder) -> int:
     """How long the file is: it only grows."""
     with disk.reported(folder.path / NOTES_FILE, "cannot be read"):
         return folder.file_bytes(NOTES_FILE) if folder.has_file(NOTES_FILE) else 0
+
+
+def _lines(folder: Folder) -> list[bytes]:
+    """All that were written to their ends."""
+    with disk.reported(folder.path / NOTES_FILE, "cannot be read"):
+        if not folder.has_file(NOTES_FILE):
+            return []
+        return folder.read(NOTES_FILE, at_most=NOTES_BYTES_MAX).split(b"\n")[:-1]
 
 
 def _notes(lines: Sequence[bytes]) -> list[Note]:

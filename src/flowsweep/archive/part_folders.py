@@ -10,6 +10,15 @@ def part_numbers(folder: Folder) -> list[int]:
     return [1, *sorted(int(name) for name in there if name == str(int(name)) and int(name) > 1)]
 
 
+def missing_parts(folder: Folder) -> tuple[str, ...]:
+    """Say which parts are not there though later ones are, in sentences."""
+    there = part_numbers(folder)
+    missing = [number for number in range(1, there[-1]) if number not in there]
+    return tuple(
+        f"{folder.path / part_folder(number)}: is missing; its trials are left out" for number in missing
+    )
+
+
 def opened_part(folder: Folder, number: int) -> Folder:
     """The folder of a part."""
     return folder if number == 1 else folder.inside(part_folder(number))

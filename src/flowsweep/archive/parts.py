@@ -11,11 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, write_campaign
 from flowsweep.archive.entries import PARTS_FOLDER, BeginsEntry, HostsEntry, part_folder
 from flowsweep.archive.folder import UNFINISHED, Folder
-from flowsweep.archive.journal import JOURNAL_FILE, frame
-from flowsweep.archive.state import State
+from flowsweep.archive.imported import ImportedTrial
+from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, frame, parse
+from flowsweep.archive.part_folders import opened_part, part_numbers
+from flowsweep.archive.state import State, state_of
 from flowsweep.archive.totals import Totals, keep_totals
 
 
@@ -55,6 +58,31 @@ def remove_unfinished_parts(folder: Folder) -> None:
     for name in folder.names(PARTS_FOLDER):
         if name.endswith(UNFINISHED):
             folder.remove(f"{PARTS_FOLDER}/{name}")
+
+
+class ImportedBefore:
+    """Trials of other tools in the parts that are over, read when they are first asked for."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._read = 0
+        self._found: dict[str, ImportedTrial] = {}
+
+    def part(self, number: int) -> Mapping[str, ImportedTrial]:
+        """Those of all parts before one, by trial_id.
+
+        Raises:
+            ArchiveError: A journal cannot be read.
+        """
+        over = [one for one in part_numbers(self._folder) if self._read < one < number]
+        with disk.reported(self._folder.path, "cannot be read"):
+            for one in over:
+                own = opened_part(self._folder, one)
+                path = own.path / JOURNAL_FILE
+                content = parse(own.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX), str(path))
+                self._found.update(state_of(content.payloads, path, brief=True).imported)
+                self._read = one
+        return self._found
 
 
 class WholeState(State):

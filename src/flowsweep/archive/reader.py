@@ -17,7 +17,7 @@ from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, has_writer, parse
 from flowsweep.archive.leftovers import data_folders, not_understood
 from flowsweep.archive.monitor_files import read_monitors
-from flowsweep.archive.part_folders import opened_part, part_numbers
+from flowsweep.archive.part_folders import missing_parts, opened_part, part_numbers
 from flowsweep.archive.parts import WholeState
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.recovery import missing_files, recover
@@ -60,6 +60,8 @@ def read_archive(folder: Path, *, part: int | None = None) -> "Archive":
         hold = ReadersLock(opened)
         parts: list[ReadPart] = []
         losses: tuple[str, ...] = ()
+        if part is None:
+            losses += missing_parts(opened)
         for number in part_numbers(opened) if part is None else (part,):
             own = opened_part(opened, number)
             state, journal_bytes, lost = _settled(own)

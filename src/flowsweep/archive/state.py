@@ -143,6 +143,19 @@ class State:
             self._count(trial_id, attempt)
             self.orphans.add((trial_id, attempt))
 
+    def refuse_lost(self, imported: Iterable[str], folder: Path) -> None:
+        """Refuse trials of other tools whose rows are there without their record.
+
+        Raises:
+            ArchiveError: One is among them.
+        """
+        lost = [trial_id for trial_id in imported if (trial_id, 1) in self.orphans]
+        if lost:
+            raise ArchiveError(
+                f"{folder}: the record of trial {lost[0]} was damaged, and its rows cannot be told from "
+                "those of another import: import the files into a new archive"
+            )
+
     def _finish(self, record: TrialRecord) -> None:
         self._count(record.trial_id, record.attempt)
         earlier = self.done.get(record.trial_id)

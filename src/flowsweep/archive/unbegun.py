@@ -4,10 +4,10 @@ from typing import Literal
 
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import CAMPAIGN_FILE
-from flowsweep.archive.entries import ALARMS_FILE, MERGED_FOLDER, TRIALS_FOLDER
+from flowsweep.archive.entries import ALARMS_FILE, MERGED_FOLDER, MONITORS_FOLDER, TRIALS_FOLDER
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_FILE
-from flowsweep.archive.monitor_files import MONITORS_FOLDER, has_files_only
+from flowsweep.archive.monitor_files import has_files_only
 
 _FOLDERS = (TRIALS_FOLDER, MERGED_FOLDER)
 _MADE = {CAMPAIGN_FILE, JOURNAL_FILE, ALARMS_FILE, MONITORS_FOLDER, *_FOLDERS}

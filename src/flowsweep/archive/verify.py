@@ -9,6 +9,7 @@ from flowsweep.archive.entries import file_of
 from flowsweep.archive.folder import ASIDE_FOLDER, Folder
 from flowsweep.archive.kept_summary import damaged_summaries, kept_rows
 from flowsweep.archive.monitor_files import problems_of_monitors
+from flowsweep.archive.notes import damaged_notes
 from flowsweep.archive.reader import read_archive
 from flowsweep.archive.state import State
 from flowsweep.errors import ArchiveError
@@ -56,8 +57,9 @@ def verify_archive(folder: Path, progress: Callable[[int, int], None] = lambda d
             for one, each in zip(archive.parts, sizes, strict=True)
         ]
         aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in archive.opened.names(ASIDE_FOLDER))
+        notes = damaged_notes(archive.opened)
     return Verified(
-        archive.losses + tuple(problem for one in found for problem in one.problems),
+        archive.losses + tuple(problem for one in found for problem in one.problems) + notes,
         sum(one.files for one in found),
         sum(one.data_bytes for one in found),
         sum(one.without_digest for one in found),

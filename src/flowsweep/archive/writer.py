@@ -42,7 +42,7 @@ from flowsweep.archive.leftovers import clear_up, remove_stale
 from flowsweep.archive.monitor_files import MonitorFiles
 from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported
 from flowsweep.archive.part_folders import opened_part, part_numbers
-from flowsweep.archive.parts import begin_part, remove_unfinished_parts
+from flowsweep.archive.parts import ImportedBefore, begin_part, remove_unfinished_parts
 from flowsweep.archive.recovery import Recovery, recover
 from flowsweep.archive.retired_samples import PartsOver
 from flowsweep.archive.state import State, state_of
@@ -142,6 +142,7 @@ class ArchiveWriter:
         self.parts_over = PartsOver(opened, self._journal_of)
         """Keeps summaries of parts that are over, and retires their samples."""
         self._whole = opened
+        self._imported_before = ImportedBefore(opened)
         self.part, self._opened, self._lock = part or (1, opened, None)
         """Number of the part that is written: the newest."""
         self._journal = journal
@@ -185,8 +186,8 @@ class ArchiveWriter:
 
     @property
     def imported(self) -> Mapping[str, ImportedTrial]:
-        """Trials of other tools, by trial_id."""
-        return self._state.imported
+        """Trials of other tools, by trial_id; of all parts."""
+        return {**self._imported_before.part(self.part), **self._state.imported}
 
     @property
     def attempts(self) -> dict[str, int]:
@@ -320,12 +321,13 @@ class ArchiveWriter:
         On disk on return. The more at once, the fewer files and waits for the disk.
 
         Raises:
-            ArchiveError: The disk did not take them.
+            ArchiveError: The disk did not take them, or rows of one are there whose record is lost.
         """
-        new = {outcome.record.trial_id: outcome for outcome in outcomes}
-        kept = [outcome for trial_id, outcome in new.items() if trial_id not in self._state.imported]
+        there = self.imported
+        kept = [*{one.record.trial_id: one for one in outcomes if one.record.trial_id not in there}.values()]
         if not kept:
             return
+        self._state.refuse_lost([outcome.record.trial_id for outcome in kept], self.folder)
         tables = keyed_tables_of_imported(kept)
         self._keep(
             ImportedEntry(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
-from flowsweep.archive.notes import TEXT_MAX, Note, add_note, read_notes, shown_by_clocks
+from flowsweep.archive.notes import TEXT_MAX, Note, add_note, damaged_notes, read_notes, shown_by_clocks
 from flowsweep.campaigns.succession import goes_on_in
 from flowsweep.cli.app import app
 from flowsweep.cli.terminal import say
@@ -41,7 +41,10 @@ def note(
         raise PlanError("--at", ("found a time without TEXT, expected what happened then",))
     if text is None:
         notes = read_notes(folder)
-        if not notes:
+        damaged = damaged_notes(folder)
+        for problem in damaged:
+            say(problem, err=True)
+        if not (notes or damaged):
             say("no notes yet", err=True)
         for one in notes:
             say(f"{one.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC  {one.text}")

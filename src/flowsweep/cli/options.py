@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.completion import complete_host, complete_plan
-from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.defaults import EQUIVALENCE_MARGIN, LARGEST_MARGIN
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, joined, load_plan
 from flowsweep.plan.readers import shown
@@ -76,8 +76,6 @@ MarginText = Annotated[
     str, typer.Option("--margin", help="A change of goodput up to this has no practical effect.")
 ]
 
-_LARGEST_PERCENT = 50.0
-
 
 class Format(StrEnum):
     """How a command writes what it found."""
@@ -127,8 +125,8 @@ def read_margin(text: str) -> float:
         PlanError: It has another form, or is not above 0 % and at most 50 %.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*", text, re.ASCII)
-    percent = float(match[1]) if match else 0.0
-    if not 0 < percent <= _LARGEST_PERCENT:
-        expected = f"expected a percentage above 0 and up to {_LARGEST_PERCENT:g}, as in 3%"
+    share = float(match[1]) / 100 if match else 0.0
+    if not 0 < share <= LARGEST_MARGIN:
+        expected = f"expected a percentage above 0 and up to {100 * LARGEST_MARGIN:g}, as in 3%"
         raise PlanError("--margin", (f"found {shown(text)}, {expected}",))
-    return percent / 100
+    return share

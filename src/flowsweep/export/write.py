@@ -7,7 +7,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flowsweep.archive.named_output import where_it_leads
+from flowsweep.archive.named_output import refuse_data_of_archive, where_it_leads
 from flowsweep.csv_text import csv_text
 from flowsweep.errors import ExportError
 from flowsweep.export.workbook import write_workbook
@@ -35,6 +35,7 @@ def write_tables(
 
     Raises:
         ExportError: A file is there already, has another ending, or cannot hold that many rows.
+        ArchiveError: It would lie among an archive's own files.
         OSError: It cannot be written.
     """
     if form == "xlsx" or (len(tables) == 1 and target.suffix.lower() == f".{form}"):
@@ -50,6 +51,8 @@ def write_tables(
 
 def _check(files: list[Path], target: Path, form: str, *, overwrite: bool) -> None:
     ending = f".{form}"
+    for path in files:
+        refuse_data_of_archive(path)
     if files == [target] and target.suffix.lower() != ending:
         raise ExportError(f"{target}: expected a name that ends in {ending}")
     if files != [target] and not target.is_dir():

@@ -6,6 +6,7 @@ from pathlib import Path
 import ibis
 import pytest
 
+from flowsweep.archive import create_archive
 from flowsweep.archive.named_output import where_it_leads
 from flowsweep.cli.html_page import check_page_place, write_page
 from flowsweep.errors import ArchiveError, PlanError
@@ -106,3 +107,16 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
 def test_other_names_are_as_they_are(tmp_path: Path) -> None:
     for name in ("absent.html", "absent/page.html", "."):
         assert where_it_leads(tmp_path / name) == tmp_path / name
+
+
+@pytest.mark.parametrize(
+    "place", ["merged/1/flows-0000.parquet", "trials/t-1/new.parquet", "summary.x.parquet"]
+)
+def test_no_table_goes_among_the_files_of_an_archive(tmp_path: Path, place: str) -> None:
+    archive = tmp_path / "archive"
+    create_archive(archive, plan_json="{}", seed=1).close()
+    with pytest.raises(ArchiveError, match="a place of the archive's own files"):
+        write_tables(
+            {"trials": ibis.memtable({"trial_id": ["t"]})}, archive / place, "parquet", overwrite=True
+        )
+    write_tables({"trials": ibis.memtable({"trial_id": ["t"]})}, archive / "mine.parquet", "parquet")

@@ -20,6 +20,7 @@ from flowsweep.archive.reader import read_archive
 from flowsweep.archive.verify import verify_archive
 from flowsweep.archive.writer import open_archive_for_writing
 from flowsweep.errors import ArchiveError
+from invoked import invoke
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -121,3 +122,18 @@ def test_a_note_of_a_year_that_no_clock_has_shown_is_left_out(folder, at):
     with (folder.path / NOTES_FILE).open("a") as file:
         file.write(f'{{"at": "{at}", "text": "never"}}\n')
     assert texts(folder) == ["kept"]
+
+
+def test_a_damaged_note_is_told(folder):
+    add_note(folder, Note(at=AT, text="new kernel"))
+    file = folder.path / NOTES_FILE
+    file.write_bytes(file.read_bytes().replace(b'"text"', b'"texu"') + b'{"at":"2026-03-0')
+    problem = f"{file}: 1 line is no note; it is left out"
+    assert verify_archive(folder.path).problems == (problem,)
+    assert invoke("note", folder.path).stderr == f"{problem}\n"
+
+
+def test_a_note_that_was_not_written_to_its_end_is_no_damage(folder):
+    (folder.path / NOTES_FILE).write_bytes(b'{"at":"2026-03-0')
+    add_note(folder, Note(at=AT, text="new kernel"))
+    assert verify_archive(folder.path).problems == ()

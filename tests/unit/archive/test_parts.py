@@ -1,6 +1,7 @@
 """An archive in parts: read as one, gone on with in the newest, whole after a kill at any step between."""
 
 import random
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -170,3 +171,12 @@ def carried_out(opened, acknowledged: set[str]) -> bool:
         if writer is not None:
             writer.close()
     return True
+
+
+def test_a_part_that_is_missing_is_told(tmp_path: Path) -> None:
+    folder = written(tmp_path / "archive", parts=True)
+    shutil.rmtree(folder / "parts" / "2")
+    (problem,) = verify_archive(folder).problems
+    assert problem == f"{folder}/parts/2: is missing; its trials are left out"
+    with read_archive(folder) as archive:
+        assert archive.losses == (problem,)

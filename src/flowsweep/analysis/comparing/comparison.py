@@ -118,7 +118,10 @@ def compare(
     a, b = own.a, own.b
     first, second = by_point(a), by_point(b)
     found = _compared((a, b), (first, second), (first, second), margin, _CAMPAIGNS)
-    return replace(found, remarks=left_out + own.remarks + found.remarks + times_apart(a, b))
+    compared = (
+        [row for at in rows if at in first and at in second for row in rows[at]] for rows in (first, second)
+    )
+    return replace(found, remarks=left_out + own.remarks + found.remarks + times_apart(*compared))
 
 
 def compare_settings(

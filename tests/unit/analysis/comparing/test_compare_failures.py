@@ -101,7 +101,9 @@ def test_times_of_trials_that_take_part_tell_whether_campaigns_overlapped() -> N
         "A from 2026-11-20 09:00 to 2026-11-20 09:05 and B from 2026-11-21 09:00 to 2026-11-21 09:05 did not "
         "overlap (no time is known of 1 of 7 trials of B): what the day or the hour changed is"
     )
-    # What takes no part has no say.
+    # What takes no part has no say: neither do points that only one of them has.
+    only_in_a = a[0] | {"flows": 99, "started_at": "2026-11-22T09:00:00+00:00"}
+    assert any("did not overlap" in told for told in compare([*a, only_in_a], b).remarks)
     late = a[0] | {"path_emulation": "late"}
     carried_nothing = a[0] | {"goodput_bps": 0.0}
     for idle in (late, carried_nothing):
