@@ -23,11 +23,12 @@ from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of, data_address
 from flowsweep.plan import Plan, parse_overrides, parse_plan
+from flowsweep.plan.overrides import overridden
 from flowsweep.run.conductor import run_campaign
 from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, Trial, has_times, schedule
-from flowsweep.tests import TIMED_TESTS, facts_of
+from flowsweep.tests import TESTS, TIMED_TESTS, facts_of
 from flowsweep.units import QuantityError, parse_duration, write_duration
 from flowsweep.wording import counted, format_rate, format_size
 
@@ -36,6 +37,9 @@ HERE, THERE = "here", "there"
 _PARAMETERS = {"streams_per_flow": "streams", "file_size": "size"}
 """Of keys of a plan whose option has another name."""
 _DURATION = "sweep.duration"
+_TEST = "sweep.test"
+_WHOLE = "whole"
+"""Mode of a trial of files that is of the whole way."""
 _AROUND_A_TEXT = "[]\"' "
 """What an override may have around a text, as a plan file has."""
 _INTERVALS_OF_A_SHORT_TRIAL = 4
@@ -75,7 +79,7 @@ class Measured:
     """What came of it."""
 
     row: TrialRow
-    """Of the summary."""
+    """Of the summary; of the whole way, where parts of it were measured, too."""
     outcome: TrialOutcome
     parts: tuple[TrialRow, ...] = ()
     """Of further trials, of a test that measures parts of the way, too."""
@@ -111,12 +115,14 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
             say(
                 f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html"
             )
-    raise typer.Exit(0 if measured.row["status"] == "ok" else EXIT_TRIALS_FAILED)
+    whole = all(row["status"] == "ok" for row in (measured.row, *measured.parts))
+    raise typer.Exit(0 if whole else EXIT_TRIALS_FAILED)
 
 
 def _plan_of(request: OneTrialRequest) -> Plan:
     settings = {f"sweep.{key}": value for key, value in request.keys.items() if value is not None}
     overrides = parse_overrides(request.overrides or [])
+    _refuse_another_test(request.test, overrides)
     if request.test in TIMED_TESTS:
         duration = overrides.get(_DURATION, settings[_DURATION])
         settings["sweep.interval"] = _interval(duration.strip(_AROUND_A_TEXT))
@@ -148,8 +154,10 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
     # Only now, with the traffic over, the analysis is loaded.
     from flowsweep.cli.summary_rows import row_of_outcomes
 
-    whole, *parts = (row_of_outcomes([outcome]) for outcome in recorder.outcomes)
-    return Measured(whole, recorder.outcomes[0], tuple(parts))
+    found = [(row_of_outcomes([outcome]), outcome) for outcome in recorder.outcomes]
+    # Parts may have been asked for in any order, or be shuffled.
+    (row, outcome), *parts = sorted(found, key=lambda each: each[0]["mode"] != _WHOLE)
+    return Measured(row, outcome, tuple(part for part, _ in parts))
 
 
 @contextmanager
@@ -185,6 +193,18 @@ def _parameter(key: str) -> str:
     """Name the parameter of a command that a key of the plan comes from."""
     name = key.rpartition(".")[2]
     return _PARAMETERS.get(name, name)
+
+
+def _refuse_another_test(test: str, overrides: Mapping[str, str]) -> None:
+    """Refuse a `--set` of another test: a command's words and columns are those of its own."""
+    asked = {name: text for name, text in overrides.items() if name == _TEST}
+    found = overridden({"sweep": [{}]}, asked)["sweep"][0].get("test", test)
+    if isinstance(found, str) and found != test and found in TESTS:
+        message = (
+            f"--set {_TEST}={found}: `flowsweep {test}` measures nothing else: use `flowsweep {found}`, or "
+            "write a plan and `flowsweep run` it"
+        )
+        raise PlanError(COMMAND_LINE, (message,))
 
 
 def _refuse_twice(keys: Iterable[str], overrides: Mapping[str, str], written: Mapping[str, str]) -> None:
