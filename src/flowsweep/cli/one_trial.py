@@ -20,7 +20,7 @@ from flowsweep.cli.progress import what_runs
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.terminal import say, say_json
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
-from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
+from flowsweep.errors import ArchiveError, FlowsweepError, LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of, data_address
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.plan.overrides import overridden
@@ -139,16 +139,18 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
             stopper.run(run_campaign(slots, accesses_of(plan.hosts), recorder, events=events))
     except Stopped as stopped:
         if recorder.begun:
-            say(
-                f"{stopped}; {counted(len(recorder.outcomes), 'finished trial')} kept in {request.save}",
-                err=True,
-            )
+            finished = counted(len(recorder.outcomes), "finished trial")
+            kept = "nothing kept" if recorder.take_back() else f"{finished} kept in {request.save}"
+            say(f"{stopped}; {kept}", err=True)
         raise typer.Exit(stopped.exit_code) from None
     except ArchiveError as error:
         if not recorder.begun:
             raise
         print_error(error)
         raise typer.Exit(EXIT_TRIALS_FAILED) from error
+    except (FlowsweepError, OSError):
+        recorder.take_back()
+        raise
     finally:
         recorder.close()
     # Only now, with the traffic over, the analysis is loaded.
