@@ -34,8 +34,12 @@ from flowsweep.wording import counted, format_rate, format_size
 
 HERE, THERE = "here", "there"
 
-_PARAMETERS = {"streams_per_flow": "streams", "file_size": "size"}
-"""Of keys of a plan whose option has another name."""
+_PARAMETERS = {
+    "streams_per_flow": "streams",
+    "file_size": "size",
+    **dict.fromkeys(("rate_sum", "spacing", "rate_search"), "rate"),
+}
+"""Of keys of a plan whose option has another name, or says in another way what they do."""
 _DURATION = "sweep.duration"
 _TEST = "sweep.test"
 _WHOLE = "whole"
@@ -59,7 +63,7 @@ class OneTrialRequest:
     address: str | None
     """Where it is reached for the traffic; absent if it is known otherwise."""
     keys: Mapping[str, str | None]
-    """Keys of the sweep and what options of the same name say; absent ones are left out."""
+    """Keys of the sweep and what options of the same name say; absent ones are left out of the plan."""
     overrides: Sequence[str] | None
     """`sweep.KEY=VALUE`."""
     save: Path | None
@@ -179,7 +183,8 @@ def _plan(
     text: str, settings: Mapping[str, str], overrides: Mapping[str, str], request: OneTrialRequest
 ) -> Plan:
     """Check what was written; a problem names the option that a person wrote."""
-    _refuse_twice(settings, overrides, options_written(request.context))
+    keys = (f"sweep.{key}" for key in request.keys)
+    _refuse_twice(keys, overrides, options_written(request.context))
     options = {name: f"--{_parameter(name)}" for name in settings}
     options |= {
         "sweep.interval": f"--set {_DURATION}" if _DURATION in overrides else "--duration",
@@ -271,6 +276,9 @@ def _slots(plan: Plan) -> tuple[Slot, ...]:
         )
         raise PlanError(COMMAND_LINE, (message,))
     slots = schedule(plan, 0)
+    if any(slot.steps > 1 for slot in slots):
+        message = "asks for a search, of several trials: write a plan and `flowsweep run` it"
+        raise PlanError(COMMAND_LINE, (message,))
     if len(slots) != len(plan.sweeps[0].part) or any(len(slot.trials) != 1 for slot in slots):
         message = (
             f"asks for {sum(len(slot.trials) for slot in slots)} trials: write a plan and `flowsweep run` it"

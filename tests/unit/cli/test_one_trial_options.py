@@ -14,6 +14,7 @@ from flowsweep.errors import FlowsweepError, LaunchError, PlanError
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot, Trial
 from flowsweep.schedule.tests.file import FileParameters
+from flowsweep.schedule.tests.udp import UdpParameters
 from invoked import invoke
 
 Measuring = Callable[[Callable[[Trial], TrialOutcome]], list[Trial]]
@@ -45,6 +46,10 @@ def refusal(*words: str) -> str:
     return str(error)
 
 
+def refused(_: Trial) -> TrialOutcome:
+    raise LaunchError("there", "no route to host")
+
+
 def part_of(trial: Trial) -> str:
     assert isinstance(trial.parameters, FileParameters)
     return trial.parameters.part
@@ -74,9 +79,6 @@ def test_no_command_measures_the_test_of_another(
 
 
 def test_the_own_test_of_a_command_may_be_said(measuring: Measuring) -> None:
-    def refused(_: Trial) -> TrialOutcome:
-        raise LaunchError("there", "no route to host")
-
     ran = measuring(refused)
     for asked in ("tcp", '"tcp"'):
         assert isinstance(invoke("tcp", "local", "--set", f"sweep.test={asked}").exception, LaunchError)
@@ -137,3 +139,56 @@ def test_a_part_that_fails_is_a_failure_of_the_command(measuring: Measuring) -> 
     line = next(line for line in result.stdout.splitlines() if line.startswith("sink storage alone"))
     assert "incomplete" in line
     assert "the disk is full" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--rate", "max", "--set", "sweep.rate=20Mbit/s"], "--rate and --set sweep.rate say the same twice"),
+        (["--rate", "max", "--set", "sweep.rate_sum=20Mbit/s"], "--rate and --set sweep.rate_sum say the "),
+        (["--rate", "1Mbit/s", "--set", "sweep.spacing=1ms"], "--rate and --set sweep.spacing say the same"),
+    ],
+)
+def test_a_rate_is_not_said_twice(words: list[str], said: str, measuring: Measuring) -> None:
+    ran = measuring(refused)
+    assert said in refusal("udp", "local", *words)
+    assert not ran
+
+
+@pytest.mark.parametrize(
+    ("words", "rate_bps", "spacing_ns"),
+    [
+        ([], 10_000_000, None),
+        (["--rate", "max"], None, None),
+        (["--rate", "MAX"], None, None),
+        (["--set", "sweep.rate=20Mbit/s"], 20_000_000, None),
+        (["--set", "sweep.rate_sum=20Mbit/s"], 20_000_000, None),
+        (["--set", "sweep.spacing=1ms"], None, 1_000_000),
+    ],
+)
+def test_the_default_rate_gives_way_to_what_is_asked_for(
+    words: list[str], rate_bps: int | None, spacing_ns: int | None, measuring: Measuring
+) -> None:
+    ran = measuring(refused)
+    assert isinstance(invoke("udp", "local", *words).exception, LaunchError)
+    parameters = ran[0].parameters
+    assert isinstance(parameters, UdpParameters)
+    assert (parameters.rate_bps, parameters.spacing_ns) == (rate_bps, spacing_ns)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tcp", "local", "--set", "sweep.find=plateau", "--set", "sweep.flows={ from = 1, to = 8 }"],
+        [
+            "udp",
+            "local",
+            "--set",
+            'sweep.rate_search={ low = "1Mbit/s", high = "9Mbit/s", resolution = "1Mbit/s" }',
+        ],
+    ],
+)
+def test_a_search_needs_a_plan(words: list[str], measuring: Measuring) -> None:
+    ran = measuring(refused)
+    assert "asks for a search" in refusal(*words)
+    assert not ran
