@@ -13,7 +13,7 @@ import typer
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.app import print_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
-from flowsweep.cli.far_host import COMMAND_LINE, far_host
+from flowsweep.cli.far_host import COMMAND_LINE, far_host, toml_string
 from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
 from flowsweep.cli.options import options_written
 from flowsweep.cli.progress import what_runs
@@ -243,10 +243,7 @@ def _plan_text(
     """A plan of one trial. The far host listens in both roles, so that this machine may be behind NAT."""
     test = request.test
     source, sink = (THERE, HERE) if request.reverse else (HERE, THERE)
-    folders = {
-        host: f"\nfolder = {json.dumps(folder, ensure_ascii=False)}"
-        for host, folder in request.folders.items()
-    }
+    folders = {host: f"\nfolder = {toml_string(folder)}" for host, folder in request.folders.items()}
     return "\n".join(
         [
             f'[campaign]\nname = "{test}"\norder = "listed"',
