@@ -96,18 +96,18 @@ def test_a_trial_that_fails_is_kept_as_a_fact(tmp_path: Path) -> None:
     assert (row["status"], row["failure_kind"]) == ("failed", "window_clipped")
 
 
-def test_an_interrupted_trial_leaves_an_archive_that_can_be_read(tmp_path: Path) -> None:
+def test_a_running_trial_has_an_archive_that_can_be_read_and_an_interrupted_one_none(tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     words = [*COMMAND, "udp", "local", "--duration", "30s", "--save", str(folder)]
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stdout is not None
     told = iter(running.stdout.readline, "")
     assert any(re.match(r" +\d+\.\d s  ", line) for line in told), "no interval was told"
-    assert (folder / "campaign.json").exists()
-    running.send_signal(signal.SIGINT)
-    _, complaint = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert f"interrupted; 0 finished trials kept in {folder}" in complaint
     archive = read_archive(folder)
     assert not archive.losses
     assert (list(archive.state.attempts.values()), dict(archive.records)) == ([1], {})
+    running.send_signal(signal.SIGINT)
+    _, complaint = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert complaint.endswith("interrupted; nothing kept\n")
+    assert not folder.exists(), "it would be in the way of the same command"

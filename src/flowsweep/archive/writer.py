@@ -356,10 +356,11 @@ class ArchiveWriter:
             self._keep(entry)
         remove_stale(self._opened, self._state, whole=self._whole)
 
-    def take_back(self) -> None:
-        """Remove the archive if this process made it and nothing began in it; no record may follow."""
+    def take_back(self, *, with_attempts: bool = False) -> None:
+        """Remove it if this process made it and nothing began (`with_attempts`: ended); no record follows."""
         state = self._state
-        if self._new and not (self.part > 1 or state.attempts or state.imported or state.missed):
+        trials = state.finished_count if with_attempts else len(state.attempts)
+        if self._new and not (self.part > 1 or trials or state.imported or state.missed):
             take_back(self._opened, self._journal.descriptor, with_folder=self._new == "folder")
 
     def close(self) -> None:

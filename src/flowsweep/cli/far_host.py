@@ -1,6 +1,7 @@
 """HOST of `flowsweep tcp`: what a person writes there, as the keys of a plan's host."""
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
 
@@ -14,6 +15,10 @@ COMMAND_LINE = "command line"
 
 HERE = "local"
 _EXPECTED = "local, ssh:DESTINATION, netns:NAME or exec:COMMAND"
+_WITH_PORT = re.compile(r"(?P<host>[^\s:/]+):(?P<port>[0-9]+)")
+"""What no name and no address is; of IPv6 there would be more than one colon."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ADDRESS = "expected a host name or an IP address"
 
 
 def far_host(host: str, address: str | None) -> Mapping[str, str]:
@@ -28,10 +33,12 @@ def far_host(host: str, address: str | None) -> Mapping[str, str]:
         PlanError: HOST is none of these, or needs an address.
         LaunchError: ssh does not know the destination.
     """
-    if address is not None and not is_utf8(address):
-        raise _problem(f"--address: found {address!r}, expected UTF-8 text")
+    if address is not None:
+        refuse_not_utf8("--address", address)
+        if _CONTROL.search(address):
+            raise _problem(f"--address: found {address!r}, which has control characters; {_ADDRESS}")
     if host == HERE:
-        return {} if address is None else {"address": _toml(address)}
+        return {} if address is None else {"address": toml_string(address)}
     launch = _launch(host)
     if address is None and not host.startswith("ssh:"):
         raise _problem(
@@ -41,7 +48,9 @@ def far_host(host: str, address: str | None) -> Mapping[str, str]:
         address = host_name(launch)
         if not address:
             raise _problem(f"HOST: found {host!r}, which names no host")
-    return {"launch": f"[{', '.join(map(_toml, launch))}]", "address": _toml(address)}
+        if _WITH_PORT.fullmatch(address):
+            raise _problem(f"HOST: found {host!r}, all of which ssh takes for a name{_hint_of_port(host)}")
+    return {"launch": f"[{', '.join(map(toml_string, launch))}]", "address": toml_string(address)}
 
 
 def near_host(host: str) -> Mapping[str, str]:
@@ -53,7 +62,7 @@ def near_host(host: str) -> Mapping[str, str]:
     Raises:
         PlanError: It is none of these.
     """
-    return {} if host == HERE else {"launch": f"[{', '.join(map(_toml, _launch(host, '--from')))}]"}
+    return {} if host == HERE else {"launch": f"[{', '.join(map(toml_string, _launch(host, '--from')))}]"}
 
 
 def is_here(host: str | None) -> bool:
@@ -61,10 +70,26 @@ def is_here(host: str | None) -> bool:
     return host in (None, HERE)
 
 
+def refuse_not_utf8(option: str, text: str) -> None:
+    """Refuse what no plan can have, before it is in one that nobody wrote.
+
+    Raises:
+        PlanError: Names the option.
+    """
+    if not is_utf8(text):
+        raise _problem(f"{option}: found {text!r}, expected UTF-8 text")
+
+
+def toml_string(text: str) -> str:
+    """A TOML basic string; JSON writes strings the same way, but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def _launch(host: str, option: str = "HOST") -> list[str]:
-    if not is_utf8(host):
-        raise _problem(f"{option}: found {host!r}, expected UTF-8 text")
+    refuse_not_utf8(option, host)
     kind, _, rest = host.partition(":")
+    if kind == "ssh" and rest.startswith("//"):
+        raise _problem(f"{option}: found {host!r}, expected {_EXPECTED}; for a URL of SSH: ssh:{host}")
     match kind, _words(host, rest, option):
         case "ssh", words if ssh_call(["ssh", *words]) is not None:
             return ["ssh", *words]
@@ -78,9 +103,18 @@ def _launch(host: str, option: str = "HOST") -> list[str]:
 
 def _hint(host: str) -> str:
     """What a person may have meant who wrote only a name or an address."""
+    if _WITH_PORT.fullmatch(host):
+        return _hint_of_port(host)
     if ":" in host and data_address(host).family is None:
         return ""
     return f"; for another machine: ssh:{host} (Flowsweep starts its engine there through ssh)"
+
+
+def _hint_of_port(host: str) -> str:
+    """How a port of SSH is said; the name may have a user before it."""
+    found = _WITH_PORT.fullmatch(host.removeprefix("ssh:"))
+    port, name = ("PORT", "DESTINATION") if found is None else (found["port"], found["host"])
+    return f"; for a port of SSH: 'ssh:-p {port} {name}'"
 
 
 def _words(host: str, command: str, option: str) -> list[str]:
@@ -92,8 +126,3 @@ def _words(host: str, command: str, option: str) -> list[str]:
 
 def _problem(message: str) -> PlanError:
     return PlanError(COMMAND_LINE, (message,))
-
-
-def _toml(text: str) -> str:
-    """A TOML basic string; JSON writes strings the same way."""
-    return json.dumps(text, ensure_ascii=False)

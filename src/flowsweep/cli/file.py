@@ -1,11 +1,11 @@
 """`flowsweep file`: how fast files get from disk to disk, without a plan."""
 
-import json
 from typing import Annotated
 
 import typer
 
 from flowsweep.cli.app import app
+from flowsweep.cli.far_host import refuse_not_utf8, toml_string
 from flowsweep.cli.file_summary import print_summary
 from flowsweep.cli.one_trial import HERE, THERE, OneTrialRequest, measure_and_exit
 from flowsweep.cli.options import DURATION, Address, AsJson, Host, Overrides, Reverse, Save, options_written
@@ -52,11 +52,14 @@ def file(
     as_json: AsJson = False,
 ) -> None:
     """Measure files from disk to disk to a host now, and what limits them. Kept only with --save."""
+    for option, path in {"--folder": folder, "--read": read}.items():
+        if path is not None:
+            refuse_not_utf8(option, path)
     written = options_written(context)
     made = read is None and not any(one.strip().startswith(_SET_READ) for one in overrides or ())
     keys = {
         "part": _PARTS,
-        "read": None if read is None else json.dumps(read, ensure_ascii=False),
+        "read": None if read is None else toml_string(read),
         # Files that are there have a size and a number: what was not asked for is not said.
         "file_size": size if made or "size" in written else None,
         "files": str(files) if made or "files" in written else None,

@@ -20,22 +20,27 @@ _BOUNDS = {
 def print_summary(row: TrialRow, parts: Sequence[TrialRow]) -> None:
     """Lines of a name and a value; what is not known is left out.
 
-    `row`: of the summary, of the whole way; `parts`: of the parts of it.
+    `row`: of the summary, of the whole way; `parts`: of the parts of it. Where the whole way was not asked
+    for, `row` is of a part as well: each is a measurement of its own then.
     """
-    print_lines(
-        [
-            *goodput(row),
-            *latency(row),
-            ("moved", moved_part(row)),
-            *((_BOUNDS[part["mode"] or ""], _alone(part)) for part in parts),
-            ("waited for", _waits(row)),
-            ("device I/O", _device_bytes(row)),
-            ("file system", _file_systems(row)),
-            ("CPU, both threads", pair(row["cpu_send"], row["cpu_recv"], format_share)),
-            (row["status"], row["error"]),
-            (LIMITED_BY, _limited_by(row, parts)),
-        ]
-    )
+    if row["mode"] in _BOUNDS:
+        for part in (row, *parts):
+            print_lines([(_BOUNDS[part["mode"] or ""], _alone(part)), *_details(part, ())])
+        return
+    print_lines([*goodput(row), *latency(row), *_details(row, parts)])
+
+
+def _details(row: TrialRow, parts: Sequence[TrialRow]) -> list[tuple[str, object]]:
+    return [
+        ("moved", moved_part(row)),
+        *((_BOUNDS[part["mode"] or ""], _alone(part)) for part in parts),
+        ("waited for", _waits(row)),
+        ("device I/O", _device_bytes(row)),
+        ("file system", _file_systems(row)),
+        ("CPU, both threads", pair(row["cpu_send"], row["cpu_recv"], format_share)),
+        (row["status"], row["error"]),
+        (LIMITED_BY, _limited_by(row, parts)),
+    ]
 
 
 def _limited_by(row: TrialRow, parts: Sequence[TrialRow]) -> str:
@@ -61,7 +66,8 @@ def _limited_by(row: TrialRow, parts: Sequence[TrialRow]) -> str:
 def _alone(part: TrialRow) -> str:
     if part["goodput_bps"] is None:
         return f"not known: {part['error']}"
-    return format_rate(part["goodput_bps"])
+    rate = format_rate(part["goodput_bps"])
+    return f"{rate}; {part['status']}: {part['error']}" if part["error"] else rate
 
 
 def _device_bytes(row: TrialRow) -> str | None:

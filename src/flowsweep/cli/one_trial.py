@@ -13,29 +13,37 @@ import typer
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.app import print_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
-from flowsweep.cli.far_host import COMMAND_LINE, far_host
+from flowsweep.cli.far_host import COMMAND_LINE, far_host, toml_string
 from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
 from flowsweep.cli.options import options_written
 from flowsweep.cli.progress import what_runs
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.terminal import say, say_json
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
-from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
+from flowsweep.errors import ArchiveError, FlowsweepError, LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of, data_address
 from flowsweep.plan import Plan, parse_overrides, parse_plan
+from flowsweep.plan.overrides import overridden
 from flowsweep.run.conductor import run_campaign
 from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, Trial, has_times, schedule
-from flowsweep.tests import TIMED_TESTS, facts_of
+from flowsweep.tests import TESTS, TIMED_TESTS, facts_of
 from flowsweep.units import QuantityError, parse_duration, write_duration
 from flowsweep.wording import counted, format_rate, format_size
 
 HERE, THERE = "here", "there"
 
-_PARAMETERS = {"streams_per_flow": "streams", "file_size": "size"}
-"""Of keys of a plan whose option has another name."""
+_PARAMETERS = {
+    "streams_per_flow": "streams",
+    "file_size": "size",
+    **dict.fromkeys(("rate_sum", "spacing", "rate_search"), "rate"),
+}
+"""Of keys of a plan whose option has another name, or says in another way what they do."""
 _DURATION = "sweep.duration"
+_TEST = "sweep.test"
+_WHOLE = "whole"
+"""Mode of a trial of files that is of the whole way."""
 _AROUND_A_TEXT = "[]\"' "
 """What an override may have around a text, as a plan file has."""
 _INTERVALS_OF_A_SHORT_TRIAL = 4
@@ -55,7 +63,7 @@ class OneTrialRequest:
     address: str | None
     """Where it is reached for the traffic; absent if it is known otherwise."""
     keys: Mapping[str, str | None]
-    """Keys of the sweep and what options of the same name say; absent ones are left out."""
+    """Keys of the sweep and what options of the same name say; absent ones are left out of the plan."""
     overrides: Sequence[str] | None
     """`sweep.KEY=VALUE`."""
     save: Path | None
@@ -75,7 +83,7 @@ class Measured:
     """What came of it."""
 
     row: TrialRow
-    """Of the summary."""
+    """Of the summary; of the whole way, where parts of it were measured, too."""
     outcome: TrialOutcome
     parts: tuple[TrialRow, ...] = ()
     """Of further trials, of a test that measures parts of the way, too."""
@@ -111,12 +119,14 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
             say(
                 f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html"
             )
-    raise typer.Exit(0 if measured.row["status"] == "ok" else EXIT_TRIALS_FAILED)
+    whole = all(row["status"] == "ok" for row in (measured.row, *measured.parts))
+    raise typer.Exit(0 if whole else EXIT_TRIALS_FAILED)
 
 
 def _plan_of(request: OneTrialRequest) -> Plan:
     settings = {f"sweep.{key}": value for key, value in request.keys.items() if value is not None}
     overrides = parse_overrides(request.overrides or [])
+    _refuse_another_test(request.test, overrides)
     if request.test in TIMED_TESTS:
         duration = overrides.get(_DURATION, settings[_DURATION])
         settings["sweep.interval"] = _interval(duration.strip(_AROUND_A_TEXT))
@@ -133,23 +143,27 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
             stopper.run(run_campaign(slots, accesses_of(plan.hosts), recorder, events=events))
     except Stopped as stopped:
         if recorder.begun:
-            say(
-                f"{stopped}; {counted(len(recorder.outcomes), 'finished trial')} kept in {request.save}",
-                err=True,
-            )
+            finished = counted(len(recorder.outcomes), "finished trial")
+            kept = "nothing kept" if recorder.take_back() else f"{finished} kept in {request.save}"
+            say(f"{stopped}; {kept}", err=True)
         raise typer.Exit(stopped.exit_code) from None
     except ArchiveError as error:
         if not recorder.begun:
             raise
         print_error(error)
         raise typer.Exit(EXIT_TRIALS_FAILED) from error
+    except (FlowsweepError, OSError):
+        recorder.take_back()
+        raise
     finally:
         recorder.close()
     # Only now, with the traffic over, the analysis is loaded.
     from flowsweep.cli.summary_rows import row_of_outcomes
 
-    whole, *parts = (row_of_outcomes([outcome]) for outcome in recorder.outcomes)
-    return Measured(whole, recorder.outcomes[0], tuple(parts))
+    found = [(row_of_outcomes([outcome]), outcome) for outcome in recorder.outcomes]
+    # Parts may have been asked for in any order, or be shuffled.
+    (row, outcome), *parts = sorted(found, key=lambda each: each[0]["mode"] != _WHOLE)
+    return Measured(row, outcome, tuple(part for part, _ in parts))
 
 
 @contextmanager
@@ -169,7 +183,8 @@ def _plan(
     text: str, settings: Mapping[str, str], overrides: Mapping[str, str], request: OneTrialRequest
 ) -> Plan:
     """Check what was written; a problem names the option that a person wrote."""
-    _refuse_twice(settings, overrides, options_written(request.context))
+    keys = (f"sweep.{key}" for key in request.keys)
+    _refuse_twice(keys, overrides, options_written(request.context))
     options = {name: f"--{_parameter(name)}" for name in settings}
     options |= {
         "sweep.interval": f"--set {_DURATION}" if _DURATION in overrides else "--duration",
@@ -185,6 +200,18 @@ def _parameter(key: str) -> str:
     """Name the parameter of a command that a key of the plan comes from."""
     name = key.rpartition(".")[2]
     return _PARAMETERS.get(name, name)
+
+
+def _refuse_another_test(test: str, overrides: Mapping[str, str]) -> None:
+    """Refuse a `--set` of another test: a command's words and columns are those of its own."""
+    asked = {name: text for name, text in overrides.items() if name == _TEST}
+    found = overridden({"sweep": [{}]}, asked)["sweep"][0].get("test", test)
+    if isinstance(found, str) and found != test and found in TESTS:
+        message = (
+            f"--set {_TEST}={found}: `flowsweep {test}` measures nothing else: use `flowsweep {found}`, or "
+            "write a plan and `flowsweep run` it"
+        )
+        raise PlanError(COMMAND_LINE, (message,))
 
 
 def _refuse_twice(keys: Iterable[str], overrides: Mapping[str, str], written: Mapping[str, str]) -> None:
@@ -216,10 +243,7 @@ def _plan_text(
     """A plan of one trial. The far host listens in both roles, so that this machine may be behind NAT."""
     test = request.test
     source, sink = (THERE, HERE) if request.reverse else (HERE, THERE)
-    folders = {
-        host: f"\nfolder = {json.dumps(folder, ensure_ascii=False)}"
-        for host, folder in request.folders.items()
-    }
+    folders = {host: f"\nfolder = {toml_string(folder)}" for host, folder in request.folders.items()}
     return "\n".join(
         [
             f'[campaign]\nname = "{test}"\norder = "listed"',
@@ -249,6 +273,9 @@ def _slots(plan: Plan) -> tuple[Slot, ...]:
         )
         raise PlanError(COMMAND_LINE, (message,))
     slots = schedule(plan, 0)
+    if any(slot.steps > 1 for slot in slots):
+        message = "asks for a search, of several trials: write a plan and `flowsweep run` it"
+        raise PlanError(COMMAND_LINE, (message,))
     if len(slots) != len(plan.sweeps[0].part) or any(len(slot.trials) != 1 for slot in slots):
         message = (
             f"asks for {sum(len(slot.trials) for slot in slots)} trials: write a plan and `flowsweep run` it"

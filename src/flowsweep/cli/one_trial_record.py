@@ -1,5 +1,6 @@
 """What the commands of one trial record: it in memory, and with `--save` an ordinary archive, too."""
 
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +76,18 @@ class OneTrialRecord:
         self.outcomes.append(outcome)
         if self._writer is not None:
             self._writer.finished(outcome)
+
+    def take_back(self) -> bool:
+        """Remove an archive in which no trial came to its end: it would be in the same command's way.
+
+        No record may follow. Returns whether it is gone.
+        """
+        if self._writer is None or self._folder is None or self.outcomes:
+            return False
+        with suppress(OSError, ArchiveError):
+            self._writer.take_back(with_attempts=True)
+            return not self._folder.exists() or not any(self._folder.iterdir())
+        return False
 
     def close(self) -> None:
         """Let others write the archive. Everything is on disk already."""

@@ -6,10 +6,22 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
-from flowsweep.cli.options import DURATION, Address, AsJson, Duration, Host, Overrides, Reverse, Save
+from flowsweep.cli.options import (
+    DURATION,
+    Address,
+    AsJson,
+    Duration,
+    Host,
+    Overrides,
+    Reverse,
+    Save,
+    options_written,
+)
 from flowsweep.cli.udp_summary import print_summary
 
 AS_FAST_AS_IT_CAN = "max"
+_OTHER_PACES = ("rate_sum", "spacing", "rate_search")
+"""Keys of a plan that say in another way how fast flows send."""
 
 _EXAMPLES = (
     "[bold]flowsweep udp ssh:server --rate 100Mbit/s[/bold] sends from here to server, "
@@ -46,8 +58,13 @@ def udp(
     as_json: AsJson = False,
 ) -> None:
     """Measure loss, jitter and goodput of datagrams to a host now. Kept only with --save."""
+    set_keys = {one.partition("=")[0].strip() for one in overrides or ()}
+    paced = not set_keys.isdisjoint(f"sweep.{key}" for key in _OTHER_PACES)
+    unlimited = rate.strip().lower() == AS_FAST_AS_IT_CAN
     keys = {
-        "rate": None if rate == AS_FAST_AS_IT_CAN else rate,
+        # The default gives way to another pace that was asked for.
+        "rate": None if unlimited or (paced and "rate" not in options_written(context)) else rate,
+        **dict.fromkeys(_OTHER_PACES),
         "flows": str(flows),
         "length": length,
         "window": window,

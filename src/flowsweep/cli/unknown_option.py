@@ -1,14 +1,23 @@
 """An option that a command does not have, but a plan's sweep has as a key; imported only then."""
 
 from collections.abc import Sequence
+from shlex import quote
 
+from flowsweep.plan.searching.keys import FindKeys
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.tests.registry import PLAN_TESTS
+from flowsweep.plan.times.keys import TimesKeys
 
 _OF_A_PLAN = ("check", "predict", "run")
 _OF_A_PATH = ("--rate", "--rtt", "--queue", "--loss")
 """What `predict` takes of a path."""
 _NO_SINGLE_VALUES = {"paths", "background"}
+_OF_SEVERAL_TRIALS = (
+    {"test", "name", "pairs", "directions", "exclusive", "delay_max", "rate_search"}
+    | TimesKeys.model_fields.keys()
+    | FindKeys.model_fields.keys()
+)
+"""What a command of one trial refuses, or makes nothing of."""
 
 
 def how_to_set(option: str, command: str, words: Sequence[str]) -> str | None:
@@ -22,9 +31,11 @@ def how_to_set(option: str, command: str, words: Sequence[str]) -> str | None:
         words: The command line, where the value stands behind the option.
     """
     if command == "check" and "--predict" in words and option in _OF_A_PATH:
-        return f"`predict` takes it: `flowsweep predict PLAN {option} {_value_of(option, words)}`"
+        return f"`predict` takes it: `flowsweep predict PLAN {option} {quote(_value_of(option, words))}`"
     if command in PLAN_TESTS:
-        keys = PLAN_TESTS[command].keys
+        test = PLAN_TESTS[command]
+        # Of tests that probe, `every` is the pause between probes.
+        keys = test.keys - _OF_SEVERAL_TRIALS | ({"every"} if test.probes_every_min_ns is not None else set())
     elif command in _OF_A_PLAN:
         keys = frozenset(SweepTable.model_fields)
     else:
@@ -32,7 +43,8 @@ def how_to_set(option: str, command: str, words: Sequence[str]) -> str | None:
     key = option.removeprefix("--").replace("-", "_")
     if key not in keys - _NO_SINGLE_VALUES:
         return None
-    return f"`{key}` is a key of a sweep: `--set sweep.{key}={_value_of(option, words)}`"
+    setting = quote(f"sweep.{key}={_value_of(option, words)}")
+    return f"`{key}` is a key of a sweep: `--set {setting}`"
 
 
 def _value_of(option: str, words: Sequence[str]) -> str:

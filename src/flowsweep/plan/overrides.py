@@ -14,6 +14,8 @@ from flowsweep.wording import is_utf8
 SOURCE = "--set"
 TABLES = ("sweep", "campaign")
 EXAMPLE = "sweep.duration=2s"
+_TEXTS = frozenset(("campaign.name", "sweep.name", "sweep.congestion", "sweep.affinity"))
+"""Keys whose value is a text even where it looks like a number or a date."""
 
 
 def parse_overrides(arguments: Sequence[str]) -> dict[str, str]:
@@ -65,7 +67,7 @@ def overridden(
     for name, text in overrides.items():
         table, _, key = name.partition(".")
         for target in _tables(result, table):
-            target[key] = _value(text)
+            target[key] = _value_of(name, text)
     return result
 
 
@@ -106,9 +108,16 @@ def _tables(document: dict[str, Any], table: str) -> list[dict[str, Any]]:
     return [sweep for sweep in sweeps if isinstance(sweep, dict)] if isinstance(sweeps, list) else []
 
 
+def _value_of(name: str, text: str) -> object:
+    value = _value(text)
+    return value if name not in _TEXTS or isinstance(value, str | list | dict) else text
+
+
 def _value(text: str) -> object:
     """A list, a number or a truth value is written as in the file; text needs no quotes here."""
     try:
-        return parse_toml(f"value = {text}")["value"]
+        document = parse_toml(f"value = {text}")
     except (tomllib.TOMLDecodeError, TooDeepError):
         return text
+    # Of a text with further lines, the others would be lost.
+    return document["value"] if len(document) == 1 else text

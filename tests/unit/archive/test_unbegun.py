@@ -45,6 +45,16 @@ def test_a_folder_that_was_there_stays_and_can_be_used_again(tmp_path: Path) -> 
     create_archive(tmp_path, plan_json=PLAN, seed=1).close()
 
 
+def test_an_attempt_that_came_to_no_end_goes_if_asked(tmp_path: Path) -> None:
+    with create_archive(tmp_path / "new", plan_json=PLAN, seed=1) as writer:
+        writer.hosts(FACTS)
+        writer.started("0123456789ab", 1, AT)
+        writer.take_back()
+        assert names(tmp_path) == ["new"]
+        writer.take_back(with_attempts=True)
+    assert names(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     "what",
     [

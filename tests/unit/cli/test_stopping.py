@@ -9,16 +9,20 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner, Result
 
 import flowsweep.cli
+from analysis_support import make_record
 from flowsweep.archive import ArchiveWriter
 from flowsweep.cli import load, main
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, EXIT_USAGE
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
-from flowsweep.run.outcome import Recorder
+from flowsweep.errors import ArchiveError, SessionError
+from flowsweep.run.outcome import Recorder, TrialOutcome
+from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule import Slot
 from invoked import invoke
 
@@ -94,6 +98,50 @@ def test_a_signal_after_the_last_trial_is_not_swallowed(
     result = run(tmp_path)
     assert result.exit_code == 128 + number
     assert f"{said}; 0 finished trials kept" in result.stderr
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "empty"])
+@pytest.mark.parametrize("finished", [False, True])
+def test_one_trial_that_is_stopped_leaves_nothing_in_the_way_of_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, finished: bool, there: bool
+) -> None:
+    async def run_campaign(slots: Sequence[Slot], _: object, recorder: Recorder, **__: object) -> None:
+        trial = slots[0].trials[0]
+        recorder.hosts({"here": {}})
+        recorder.started(trial.trial_id, 1, datetime.now(UTC))
+        if finished:
+            recorder.finished(TrialOutcome(make_record(trial), pa.table({}), FLOWS_SCHEMA.empty_table()))
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(1)
+
+    load(["tcp"])
+    monkeypatch.setattr("flowsweep.cli.one_trial.run_campaign", run_campaign)
+    save = tmp_path / "kept"
+    if there:
+        save.mkdir()
+    result = invoke("tcp", "local", "--save", save)
+    assert result.exit_code == EXIT_INTERRUPTED
+    kept = f"1 finished trial kept in {save}" if finished else "nothing kept"
+    assert result.stderr.endswith(f"interrupted; {kept}\n")
+    assert save.exists() == (there or finished)
+    again = invoke("tcp", "local", "--save", save)
+    assert isinstance(again.exception, ArchiveError) == finished
+
+
+def test_one_trial_whose_host_is_lost_before_it_ends_leaves_nothing_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_campaign(slots: Sequence[Slot], _: object, recorder: Recorder, **__: object) -> None:
+        recorder.hosts({"here": {}})
+        recorder.started(slots[0].trials[0].trial_id, 1, datetime.now(UTC))
+        raise SessionError("there", "the session ended")
+
+    load(["tcp"])
+    monkeypatch.setattr("flowsweep.cli.one_trial.run_campaign", run_campaign)
+    for _ in range(2):
+        error = invoke("tcp", "local", "--save", tmp_path / "kept").exception
+        assert isinstance(error, SessionError)
+    assert not (tmp_path / "kept").exists()
 
 
 def test_a_terminal_that_is_gone_does_not_hide_why_the_campaign_ended(

@@ -36,6 +36,9 @@ def refusal(*words: str) -> str:
             ("check", "--rtt=80ms", "plan.toml", "--predict"),
             "`predict` takes it: `flowsweep predict PLAN --rtt 80ms`",
         ),
+        (("path", "local", "--every", "20ms"), "`--set sweep.every=20ms`"),
+        (("udp", "local", "--rate-sum", "[1Mbit/s, 2]"), "`--set 'sweep.rate_sum=[1Mbit/s, 2]'`"),
+        (("run", "plan.toml", "--directions", "both"), "`--set sweep.directions=both`"),
         (("tcp", "local", "--durations", "4s"), "No such option: --durations (Possible options: --duration"),
     ],
 )
@@ -44,7 +47,19 @@ def test_a_key_of_a_sweep_is_named_with_what_sets_it(words: tuple[str, ...], exp
 
 
 @pytest.mark.parametrize(
-    "words", [("tcp", "local", "--datagram", "4"), ("summary", "a", "--flows"), ("tcp", "local", "--paths")]
+    "words",
+    [
+        ("tcp", "local", "--datagram", "4"),
+        ("summary", "a", "--flows"),
+        ("tcp", "local", "--paths"),
+        ("tcp", "local", "--every", "1s"),
+        ("rtt", "local", "--at", "02:00"),
+        ("tcp", "local", "--directions", "both"),
+        ("tcp", "local", "--find", "plateau"),
+        ("udp", "local", "--delay-max", "10ms"),
+        ("udp", "local", "--test", "tcp"),
+        ("tcp", "local", "--pairs", "2"),
+    ],
 )
 def test_what_cannot_be_set_there_is_not_proposed(words: tuple[str, ...]) -> None:
     assert "key of a sweep" not in refusal(*words)

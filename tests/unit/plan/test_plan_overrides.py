@@ -1,7 +1,13 @@
+from datetime import UTC, datetime
+
 import pytest
+from pydantic import ValidationError
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import parse_overrides, parse_plan, plan_difference
+from flowsweep.plan.input import CampaignTable
+from flowsweep.plan.overrides import overridden
+from flowsweep.plan.sweeps.table import SweepTable
 
 TEXT = """
 [hosts.left]
@@ -73,6 +79,35 @@ def test_a_list_that_is_none_is_told_as_such(text, told):
         with pytest.raises(PlanError) as raised:
             read()
         assert raised.value.problems == (told,)
+
+
+def accepts(table, key, value):
+    try:
+        table.model_validate({"paths": [{"from": "a", "to": "b"}]} | {key: value})
+    except ValidationError as error:
+        return all(key not in details["loc"] for details in error.errors())
+    return True
+
+
+@pytest.mark.parametrize("value", ["3", "1.5", "true", "2026-11-30", "12:00:00"])
+def test_text_that_looks_like_something_else_needs_no_quotes(value):
+    for name, table in (("sweep", SweepTable), ("campaign", CampaignTable)):
+        for key in table.model_fields:
+            document = overridden({"sweep": [{}]}, {f"{name}.{key}": value})
+            read = (document["sweep"][0] if name == "sweep" else document["campaign"])[key]
+            assert accepts(table, key, read) or not accepts(table, key, value), f"{name}.{key}"
+
+
+def test_a_number_a_moment_and_a_text_in_quotes_are_what_the_file_would_have():
+    told = {"campaign.until": "2027-01-31T18:00:00Z", "sweep.every": "1h", "campaign.name": '"10"'}
+    plan = parsed(told | {"sweep.flows": "10"})
+    assert plan.campaign.until == datetime(2027, 1, 31, 18, tzinfo=UTC)
+    assert (plan.campaign.name, plan.sweeps[0].flows) == ("10", (10,))
+
+
+def test_an_override_of_several_lines_is_refused_and_none_of_them_dropped():
+    with pytest.raises(PlanError, match="expected a whole number"):
+        parsed({"sweep.flows": "1\nx=2"})
 
 
 def test_layout_comments_and_order_are_no_difference():
