@@ -21,6 +21,9 @@ from flowsweep.plan import load_plan
 from flowsweep.run.events import EventListener
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot, Trial
+from flowsweep.tuning.advise import HowToSet
+from flowsweep.tuning.answer import Answer, answer
+from flowsweep.tuning.places import Place
 from rtt_support import make_rtt_outcome
 
 pytestmark = pytest.mark.whole
@@ -146,6 +149,36 @@ def test_the_answer_is_told_where_its_files_cannot_be_written(
     assert json.loads(result.stdout)["directions"][0]["outcome"] == "gain"
     assert "absent/page.html: the page cannot be written: No such file or directory" in result.stderr
     assert result.exit_code == EXIT_TRIALS_FAILED
+
+
+def test_one_host_costs_no_other_its_file_nor_the_plan(
+    tune: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two names that leave the same in a file's, and the first of the files cannot be written."""
+
+    def answered(*given: Any, **named: Any) -> Answer:
+        hosts = [
+            HowToSet(name, Place(f"ssh:{name}"), "", f"of = {name}\n")
+            for name in ("\u00e4", "\u00f6", "\u00fc")
+        ]
+        return replace(answer(*given, **named), how=tuple(hosts))
+
+    kept = tmp_path / "kept"
+    load(["tune"])
+    monkeypatch.setattr("flowsweep.cli.tune_search.answer", answered)
+    page = tmp_path / "page.html"
+    made = tune("local", *BUDGET, "--save", kept, "--report", page, outcome=lambda trial: _taken(kept, trial))
+    assert made.exit_code == EXIT_TRIALS_FAILED
+    assert "sysctl-ssh.conf: Is a directory" in made.stderr
+    assert (kept / "plan.toml").exists()
+    assert (kept / "sysctl-ssh-2.conf").read_text(encoding="utf-8") == "# ssh:\u00f6\nof = \u00f6\n"
+    assert (kept / "sysctl-ssh-3.conf").read_text(encoding="utf-8") == "# ssh:\u00fc\nof = \u00fc\n"
+    assert page.exists()
+
+
+def _taken(kept: Path, trial: Trial) -> TrialOutcome:
+    (kept / "sysctl-ssh.conf").mkdir(exist_ok=True)
+    return usual(trial)
 
 
 @pytest.mark.parametrize(

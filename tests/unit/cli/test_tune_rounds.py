@@ -77,6 +77,16 @@ def test_files_are_called_like_hosts(name: str, file: str) -> None:
     assert _file_of(Place(name)) == file
 
 
+def test_files_of_two_hosts_have_two_names_that_any_file_system_takes() -> None:
+    first = _file_of(Place("ssh:\u00e4"))
+    assert (first, _file_of(Place("ssh:\u00f6"), {first})) == ("sysctl-ssh.conf", "sysctl-ssh-2.conf")
+    long = [Place(f"ssh:-o ProxyCommand={300 * 'x'} {host}") for host in ("a", "b")]
+    names = [_file_of(long[0])]
+    names.append(_file_of(long[1], names))
+    assert len(set(names)) == 2
+    assert max(map(len, names)) < 120
+
+
 @pytest.mark.parametrize(
     ("phase", "charged"), [("prepare", 0), ("connect", 0), ("run", 1_100_000), ("report", 1_100_000)]
 )
