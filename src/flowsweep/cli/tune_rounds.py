@@ -122,8 +122,6 @@ class Rounds:
             ArchiveError: An archive cannot be written.
         """
         folder = self._folder(len(self.stages) + 1, stage)
-        if folder is not None:
-            folder.parent.mkdir(parents=True, exist_ok=True)
         plan = parse_plan(text, COMMAND_LINE, {}, options=self._options())
         seed = seed_of(plan)
         recorder = OneTrialRecord(plan, folder, seed)
