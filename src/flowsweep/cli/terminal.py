@@ -7,6 +7,7 @@ Rich's markup. Styles are given as arguments.
 
 import io
 import json
+import os
 import re
 import sys
 import textwrap
@@ -33,9 +34,17 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 WIDTH_OF_NO_TERMINAL = 1000
 """A table is only as wide as it has to be; nothing must be cut off in a file."""
 
+_LEAST_OF_A_LINE = 20
+"""Columns for text, behind what lines are indented by."""
+
 
 def bear_any_terminal() -> None:
-    """Let a terminal that lacks a character show a mark in its place, and no command end for that."""
+    """Let a terminal that lacks a character show a mark in its place, and no command end for that.
+
+    No columns at all, as some shells and programs say of a terminal that they do not know, is no width.
+    """
+    if not os.environ.get("COLUMNS", "").strip("0"):
+        os.environ.pop("COLUMNS", None)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -58,12 +67,16 @@ def wrapped(text: str, indent: str, width: int, first: str | None = None) -> str
     Args:
         text: To be broken.
         indent: In front of each line.
-        width: Columns.
+        width: Columns. Where they leave less than 20, lines are longer: the terminal breaks those itself.
         first: In front of the first line, in place of `indent`.
     """
     begin = indent if first is None else first
     lines = textwrap.fill(
-        units_kept(text), width, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False
+        units_kept(text),
+        max(width, len(indent) + _LEAST_OF_A_LINE),
+        initial_indent=begin,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
     )
     return lines.replace(NO_BREAK_SPACE, " ")
 
