@@ -5,6 +5,7 @@ control characters, escape sequences, and marks that turn or hide text are repla
 Rich's markup. Styles are given as arguments.
 """
 
+import codecs
 import io
 import json
 import os
@@ -12,7 +13,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable
-from typing import IO, BinaryIO, Self
+from typing import IO, BinaryIO, Self, TextIO
 
 import typer
 from rich.console import (
@@ -87,9 +88,16 @@ def bytes_out() -> BinaryIO:
 
 
 def say_json(value: object) -> None:
-    """Write JSON for a program: what cannot be printed is escaped, so that it is read back as it was."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
+    """Write JSON for a program: what cannot be printed is escaped, so that it is read back as it was.
+
+    JSON is UTF-8 (RFC 8259): where standard output has another encoding, all that is not ASCII is escaped.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=not _is_utf8(sys.stdout))
     typer.echo(_NOT_ASCII.sub(_escaped, text))
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return codecs.lookup(stream.encoding or "ascii").name == "utf-8"
 
 
 def _escaped(found: re.Match[str]) -> str:

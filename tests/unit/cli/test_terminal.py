@@ -3,7 +3,9 @@
 import ast
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -199,6 +201,21 @@ def test_lines_and_json(capfd: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out) == said
     assert not ACTS.search(out)
     assert "é → \U0001f600" in out
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+def test_json_is_utf8_whatever_standard_output_is(encoding: str) -> None:
+    """RFC 8259: what other programs read is UTF-8, or a part of it."""
+    said = {"host": "\u00f6\u00df", "way": "a \u2192 b"}
+    script = f"from flowsweep.cli import terminal as t; t.bear_any_terminal(); t.say_json({said!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=dict(os.environ, PYTHONIOENCODING=encoding),
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(done.stdout.decode()) == said
 
 
 @pytest.mark.parametrize("width", [0, 1, 23])
