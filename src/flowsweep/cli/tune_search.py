@@ -79,20 +79,25 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
 
 
 def tell(rounds: Rounds, found: Answer) -> bool:
-    """Print the answer, then write what is to be kept of it; returns whether all of that could be written.
+    """Print the answer, then write what is to be kept of it; returns whether all of that could be.
 
     The answer took minutes: neither a disk that takes nothing nor a terminal that is gone costs the other.
     """
-    request = rounds.request
+    request, told = rounds.request, True
     try:
         if request.as_json:
             say_json(as_json(found) | {"failures": rounds.failures, "left_out": rounds.left_out})
         else:
             print_answer(found, rounds.failures, rounds.left_out, rounds.last)
+    except BrokenPipeError:  # nobody reads: the command ends as after SIGPIPE
+        raise
+    except OSError as error:
+        print_error(error)
+        told = False
     finally:
         writes = [partial(_write, path, text) for path, text in _files_of(rounds, found)]
         written = [_written(write) for write in (*writes, partial(_write_page, rounds, found))]
-    return all(written)
+    return told and all(written)
 
 
 def _written(write: Callable[[], None]) -> bool:

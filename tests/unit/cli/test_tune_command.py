@@ -176,6 +176,25 @@ def test_one_host_costs_no_other_its_file_nor_the_plan(
     assert page.exists()
 
 
+@pytest.mark.parametrize("way", ["say_json", "print_answer"])
+def test_an_answer_that_standard_output_does_not_take_is_no_wrong_command_line(
+    tune: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """The exit code would be that of a search in which nothing was tried."""
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    load(["tune"])
+    monkeypatch.setattr(f"flowsweep.cli.tune_search.{way}", full)
+    kept = tmp_path / "kept"
+    words = ("--json",) if way == "say_json" else ()
+    result = tune("local", *BUDGET, *words, "--save", kept)
+    assert result.exit_code == EXIT_TRIALS_FAILED, result.exception
+    assert "error: cannot go on: No space left on device\n" in result.stderr
+    assert (kept / "plan.toml").exists()
+
+
 def _taken(kept: Path, trial: Trial) -> TrialOutcome:
     (kept / "sysctl-ssh.conf").mkdir(exist_ok=True)
     return usual(trial)
