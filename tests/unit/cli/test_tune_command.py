@@ -204,6 +204,10 @@ def _taken(kept: Path, trial: Trial) -> TrialOutcome:
     ("words", "expected"),
     [
         (("--budget", "much"), "--budget: "),
+        (("--budget", "-5GB"), '--budget: "-5GB" is negative: a size is 0 or more'),
+        (("--budget", "5 gb"), '--budget: "gb" is not a unit of a size: did you mean "5GB"?'),
+        (("--budget", "9999999TB"), '--budget: "9999999TB" is too large'),
+        (("--budget", "5m"), '--budget: "m" is not a unit of a duration: did you mean "5min"?'),
         (("--budget", "0s"), '--budget: found "0s", expected 24s or more'),
         (("--budget", "23s"), '--budget: found "23s", expected 24s or more'),
         (("--budget", "0B"), '--budget: found "0B", expected 100KB or more'),
