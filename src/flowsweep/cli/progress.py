@@ -121,6 +121,8 @@ class _Running:
     trial: Trial
     rate_bps: float | None = None
     """In the last second that is known of."""
+    elapsed_ns: int = 0
+    """As far as is known."""
 
 
 class Lines:
@@ -216,7 +218,7 @@ class Bar:
                 self._show(f"{_about(left_ns)} left")
             case TrialRunning(trial, elapsed_ns, rate_bps) if trial.trial_id in self._running:
                 self._running[trial.trial_id].rate_bps = rate_bps
-                self._show(f"{_about(max(0, self._left_ns - elapsed_ns))} left")
+                self._goes_on(trial, elapsed_ns)
             case TrialFinished(record):
                 self._running.pop(record.trial_id, None)
                 self.progress.advance(self._task)
@@ -230,6 +232,14 @@ class Bar:
                 pass
         if (message := _worth_a_line(event)) is not None:
             self.progress.console.print(message, soft_wrap=True)
+
+    def _goes_on(self, trial: Trial, elapsed_ns: int) -> None:
+        """Of trials that run together the one that began last is the clock; what is left was said of it."""
+        running = self._running[trial.trial_id]
+        since_ns, running.elapsed_ns = elapsed_ns - running.elapsed_ns, elapsed_ns
+        if trial.trial_id == next(reversed(self._running)):
+            self._left_ns -= since_ns
+        self._show(f"{_about(max(0, self._left_ns))} left")
 
     def _show(self, left: str) -> None:
         """What runs, all of it together, and the trial that began last by name."""

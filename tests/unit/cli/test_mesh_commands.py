@@ -134,6 +134,31 @@ def test_the_bar_forgets_what_waited_once_it_runs(monkeypatch: pytest.MonkeyPatc
     assert task.fields["left"].endswith("left")
 
 
+def test_the_time_left_goes_down_a_second_a_second_where_trials_run_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    console = Screen(file=io.StringIO(), width=220, force_terminal=True)
+    first, second, _ = trials("ab", "cd", "ac")
+    left = []
+    with progress_view(console) as show:
+        assert isinstance(show, Bar)
+        show(CampaignStarted(2, 0, 120 * SECOND_NS))
+        show(TrialStarted(1, first, 1, 120 * SECOND_NS))
+        (task,) = show.progress.tasks
+        show(TrialRunning(first, 60 * SECOND_NS, 10e6))
+        show(TrialStarted(2, second, 1, 50 * SECOND_NS))
+        for number in range(1, 5):
+            show(TrialRunning(second, number * SECOND_NS, 20e6))
+            left.append(task.fields["left"])
+            show(TrialRunning(first, (60 + number) * SECOND_NS, 10e6))
+            left.append(task.fields["left"])
+        show(TrialFinished(make_outcome(second).record))
+        show(TrialRunning(first, 65 * SECOND_NS, 10e6))
+        left.append(task.fields["left"])
+    assert left == [f"{seconds} s left" for seconds in (49, 49, 48, 48, 47, 47, 46, 46, 45)]
+
+
 @pytest.mark.parametrize("width", [120, 80, 60, 50])
 def test_figures_of_progress_are_whole_however_narrow_a_terminal_is(
     monkeypatch: pytest.MonkeyPatch, width: int
