@@ -22,6 +22,7 @@ from flowsweep.run.events import (
     SessionRegained,
     SweepMissed,
     TrialFinished,
+    TrialProbing,
     TrialRunning,
     TrialStarted,
     TrialsWillFail,
@@ -216,9 +217,8 @@ class Bar:
                 if trial.trial_id == self._waits:
                     self._next = ""
                 self._show(f"{_about(left_ns)} left")
-            case TrialRunning(trial, elapsed_ns, rate_bps) if trial.trial_id in self._running:
-                self._running[trial.trial_id].rate_bps = rate_bps
-                self._goes_on(trial, elapsed_ns)
+            case TrialRunning(trial) | TrialProbing(trial) if trial.trial_id in self._running:
+                self._goes_on(event)
             case TrialFinished(record):
                 self._running.pop(record.trial_id, None)
                 self.progress.advance(self._task)
@@ -233,12 +233,15 @@ class Bar:
         if (message := _worth_a_line(event)) is not None:
             self.progress.console.print(message, soft_wrap=True)
 
-    def _goes_on(self, trial: Trial, elapsed_ns: int) -> None:
+    def _goes_on(self, event: TrialRunning | TrialProbing) -> None:
         """Of trials that run together the one that began last is the clock; what is left was said of it."""
-        running = self._running[trial.trial_id]
-        since_ns, running.elapsed_ns = elapsed_ns - running.elapsed_ns, elapsed_ns
-        if trial.trial_id == next(reversed(self._running)):
-            self._left_ns -= since_ns
+        trial_id = event.trial.trial_id
+        running = self._running[trial_id]
+        if isinstance(event, TrialRunning):
+            running.rate_bps = event.rate_bps
+        if trial_id == next(reversed(self._running)):
+            self._left_ns -= event.elapsed_ns - running.elapsed_ns
+        running.elapsed_ns = event.elapsed_ns
         self._show(f"{_about(max(0, self._left_ns))} left")
 
     def _show(self, left: str) -> None:
