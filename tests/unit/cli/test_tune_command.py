@@ -1,8 +1,10 @@
 """`flowsweep tune` without engines: what it prints, keeps and refuses."""
 
+import asyncio
 import errno
 import json
 import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +17,7 @@ from analysis_support import Steady, make_failed, make_outcome
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.exit_codes import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED
 from flowsweep.errors import PlanError, TuningError
 from flowsweep.plan import load_plan
 from flowsweep.run.events import EventListener
@@ -193,6 +195,24 @@ def test_an_answer_that_standard_output_does_not_take_is_no_wrong_command_line(
     assert result.exit_code == EXIT_TRIALS_FAILED, result.exception
     assert "error: cannot go on: No space left on device\n" in result.stderr
     assert (kept / "plan.toml").exists()
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_what_is_kept_is_said_where_something_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, answered: bool
+) -> None:
+    async def run_campaign(_: object, __: object, recorder: Recorder, **___: object) -> None:
+        if answered:
+            recorder.hosts({name: dict(FACTS) for name in ("here", "there")})
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(60)
+
+    kept = tmp_path / "kept"
+    load(["tune"])
+    monkeypatch.setattr("flowsweep.cli.tune_rounds.run_campaign", run_campaign)
+    result = CliRunner().invoke(app, ["tune", "local", "--save", str(kept)])
+    assert result.exit_code == EXIT_INTERRUPTED
+    assert (f"; 0 rounds kept in {kept}\n" in result.stderr) is kept.exists() is answered
 
 
 def _taken(kept: Path, trial: Trial) -> TrialOutcome:
