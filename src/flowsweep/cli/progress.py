@@ -22,6 +22,7 @@ from flowsweep.run.events import (
     SessionRegained,
     SweepMissed,
     TrialFinished,
+    TrialProbing,
     TrialRunning,
     TrialStarted,
     TrialsWillFail,
@@ -121,6 +122,8 @@ class _Running:
     trial: Trial
     rate_bps: float | None = None
     """In the last second that is known of."""
+    elapsed_ns: int = 0
+    """As far as is known."""
 
 
 class Lines:
@@ -214,9 +217,8 @@ class Bar:
                 if trial.trial_id == self._waits:
                     self._next = ""
                 self._show(f"{_about(left_ns)} left")
-            case TrialRunning(trial, elapsed_ns, rate_bps) if trial.trial_id in self._running:
-                self._running[trial.trial_id].rate_bps = rate_bps
-                self._show(f"{_about(max(0, self._left_ns - elapsed_ns))} left")
+            case TrialRunning(trial) | TrialProbing(trial) if trial.trial_id in self._running:
+                self._goes_on(event)
             case TrialFinished(record):
                 self._running.pop(record.trial_id, None)
                 self.progress.advance(self._task)
@@ -230,6 +232,17 @@ class Bar:
                 pass
         if (message := _worth_a_line(event)) is not None:
             self.progress.console.print(message, soft_wrap=True)
+
+    def _goes_on(self, event: TrialRunning | TrialProbing) -> None:
+        """Of trials that run together the one that began last is the clock; what is left was said of it."""
+        trial_id = event.trial.trial_id
+        running = self._running[trial_id]
+        if isinstance(event, TrialRunning):
+            running.rate_bps = event.rate_bps
+        if trial_id == next(reversed(self._running)):
+            self._left_ns -= event.elapsed_ns - running.elapsed_ns
+        running.elapsed_ns = event.elapsed_ns
+        self._show(f"{_about(max(0, self._left_ns))} left")
 
     def _show(self, left: str) -> None:
         """What runs, all of it together, and the trial that began last by name."""

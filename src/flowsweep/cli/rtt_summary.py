@@ -22,6 +22,16 @@ _ECHOES = {
     ),
 }
 """What answers each kind of probe, and whose times count (docs/guide/rtt.md)."""
+_ECHOES_BEHIND_NAT = {
+    "icmp": "ICMP echo: the remark says that it may not be the sink that answers",
+    "tcp_connect": (
+        "opening a TCP connection: the remark says that it may not be the sink that answers; "
+        "a lost SYN is retransmitted after about 1 s"
+    ),
+}
+"""Likewise, of those that the sink's engine does not answer itself."""
+_NAT = "(NAT)"
+"""In a remark of the engine: a router between the two may answer in place of the sink."""
 
 _LOST = "(a lost probe)"
 """Instead of a time, where the rank falls on a probe that was not answered: it took infinitely long."""
@@ -33,6 +43,8 @@ def print_summary(measured: Measured) -> None:
     echoes = outcome.of_tests.get("echoes")
     found = None if echoes is None else responses(echoes.to_pylist())
     echo, clock = _ECHOES.get(row["echo"] or "", (None, None)) if found is not None else (None, None)
+    if echo is not None and _NAT in (row["remarks"] or ""):
+        echo = _ECHOES_BEHIND_NAT.get(row["echo"] or "", echo)
     print_lines(
         [
             ("probes", _probes(row, outcome.record.trial.parameters)),

@@ -5,13 +5,15 @@ control characters, escape sequences, and marks that turn or hide text are repla
 Rich's markup. Styles are given as arguments.
 """
 
+import codecs
 import io
 import json
+import os
 import re
 import sys
 import textwrap
 from collections.abc import Iterable
-from typing import IO, BinaryIO, Self
+from typing import IO, BinaryIO, Self, TextIO
 
 import typer
 from rich.console import (
@@ -33,9 +35,17 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 WIDTH_OF_NO_TERMINAL = 1000
 """A table is only as wide as it has to be; nothing must be cut off in a file."""
 
+_LEAST_OF_A_LINE = 20
+"""Columns for text, behind what lines are indented by."""
+
 
 def bear_any_terminal() -> None:
-    """Let a terminal that lacks a character show a mark in its place, and no command end for that."""
+    """Let a terminal that lacks a character show a mark in its place, and no command end for that.
+
+    No columns at all, as some shells and programs say of a terminal that they do not know, is no width.
+    """
+    if not os.environ.get("COLUMNS", "").strip("0"):
+        os.environ.pop("COLUMNS", None)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -58,12 +68,16 @@ def wrapped(text: str, indent: str, width: int, first: str | None = None) -> str
     Args:
         text: To be broken.
         indent: In front of each line.
-        width: Columns.
+        width: Columns. Where they leave less than 20, lines are longer: the terminal breaks those itself.
         first: In front of the first line, in place of `indent`.
     """
     begin = indent if first is None else first
     lines = textwrap.fill(
-        units_kept(text), width, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False
+        units_kept(text),
+        max(width, len(indent) + _LEAST_OF_A_LINE),
+        initial_indent=begin,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
     )
     return lines.replace(NO_BREAK_SPACE, " ")
 
@@ -74,9 +88,16 @@ def bytes_out() -> BinaryIO:
 
 
 def say_json(value: object) -> None:
-    """Write JSON for a program: what cannot be printed is escaped, so that it is read back as it was."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
+    """Write JSON for a program: what cannot be printed is escaped, so that it is read back as it was.
+
+    JSON is UTF-8 (RFC 8259): where standard output has another encoding, all that is not ASCII is escaped.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=not _is_utf8(sys.stdout))
     typer.echo(_NOT_ASCII.sub(_escaped, text))
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return codecs.lookup(stream.encoding or "ascii").name == "utf-8"
 
 
 def _escaped(found: re.Match[str]) -> str:

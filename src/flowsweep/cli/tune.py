@@ -87,8 +87,9 @@ def _tune_and_exit(request: TuneRequest) -> NoReturn:
 
             found = searched(rounds, idle, stopper)
     except Stopped as stopped:
-        kept = f"; {counted(len(rounds.stages), 'round')} kept in {request.save}" if request.save else ""
-        say(f"{stopped}{kept}", err=True)
+        kept = f"; {counted(len(rounds.stages), 'round')} kept in {request.save}"
+        is_there = request.save is not None and request.save.exists()
+        say(f"{stopped}{kept if is_there else ''}", err=True)
         raise typer.Exit(stopped.exit_code) from None
     except FlowsweepError as error:
         if len(rounds.stages) < 2:  # a search that never began

@@ -36,7 +36,7 @@ from flowsweep.tuning.rounds import (
     shown_needed,
 )
 from flowsweep.tuning.settings import Way
-from flowsweep.units import QuantityError, parse_duration, parse_size, write_size
+from flowsweep.units import SIZE_UNITS, QuantityError, parse_duration, parse_size, write_size
 from flowsweep.wording import format_duration, format_size
 
 _NEAR, _FAR = "from", "to"
@@ -122,8 +122,6 @@ class Rounds:
             ArchiveError: An archive cannot be written.
         """
         folder = self._folder(len(self.stages) + 1, stage)
-        if folder is not None:
-            folder.parent.mkdir(parents=True, exist_ok=True)
         plan = parse_plan(text, COMMAND_LINE, {}, options=self._options())
         seed = seed_of(plan)
         recorder = OneTrialRecord(plan, folder, seed)
@@ -222,8 +220,11 @@ def _budget(text: str) -> Budget:
     except QuantityError as no_time:
         try:
             found, least = Budget(_TRAFFIC_NS, parse_size(text)), write_size(LEAST_BYTES)
-        except QuantityError:
-            raise PlanError(COMMAND_LINE, (f"--budget: {no_time}, or a size, as in 5GB",)) from None
+        except QuantityError as no_size:
+            unit = text.strip().lstrip("-.0123456789 ").lower()
+            is_size = unit in (known.lower() for known in SIZE_UNITS)
+            why = f"{no_size}" if is_size else f"{no_time}, or a size, as in 5GB"
+            raise PlanError(COMMAND_LINE, (f"--budget: {why}",)) from None
     too_short = found.traffic_ns < needed_ns(0)
     if too_short or (found.traffic_bytes is not None and found.traffic_bytes < LEAST_BYTES):
         raise PlanError(COMMAND_LINE, (f"--budget: found {shown(text)}, expected {least} or more",))

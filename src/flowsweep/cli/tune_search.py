@@ -1,7 +1,10 @@
 """The search of `flowsweep tune`, round by round, and its answer; imported late, since the analysis is."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from itertools import chain, count
+from pathlib import Path
 
 from flowsweep.cli.app import print_error
 from flowsweep.cli.stopping import Stopper
@@ -20,6 +23,10 @@ from flowsweep.tuning.plans import round_plan
 from flowsweep.tuning.rounds import Round, Tried
 from flowsweep.tuning.search import Known, next_round, verification
 from flowsweep.tuning.settings import Way
+from flowsweep.wording import printable
+
+_LONGEST_NAME = 100
+"""Characters of a host, in the name of a file: file systems take 255."""
 
 
 def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> Answer:
@@ -72,43 +79,59 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
 
 
 def tell(rounds: Rounds, found: Answer) -> bool:
-    """Print the answer, then write what is to be kept of it; returns whether all of that could be written.
+    """Print the answer, then write what is to be kept of it; returns whether all of that could be.
 
     The answer took minutes: neither a disk that takes nothing nor a terminal that is gone costs the other.
     """
-    request = rounds.request
+    request, told = rounds.request, True
     try:
         if request.as_json:
             say_json(as_json(found) | {"failures": rounds.failures, "left_out": rounds.left_out})
         else:
             print_answer(found, rounds.failures, rounds.left_out, rounds.last)
+    except BrokenPipeError:  # nobody reads: the command ends as after SIGPIPE
+        raise
+    except OSError as error:
+        print_error(error)
+        told = False
     finally:
-        written = [_written(write, rounds, found) for write in (_write_settings, _write_page)]
-    return all(written)
+        writes = [partial(_write, path, text) for path, text in _files_of(rounds, found)]
+        written = [_written(write) for write in (*writes, partial(_write_page, rounds, found))]
+    return told and all(written)
 
 
-def _written(write: Callable[[Rounds, Answer], None], rounds: Rounds, found: Answer) -> bool:
+def _written(write: Callable[[], None]) -> bool:
     try:
-        write(rounds, found)
+        write()
     except (FlowsweepError, OSError) as error:
         print_error(error)
         return False
     return True
 
 
-def _write_settings(rounds: Rounds, found: Answer) -> None:
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _files_of(rounds: Rounds, found: Answer) -> Iterator[tuple[Path, str]]:
+    """What is kept beside the archives: the plan, and the settings of each host in a file of its own."""
     save = rounds.request.save
     if save is None:
         return
-    files = {_file_of(one.place): one.text for one in found.how if one.place.has_file}
     if found.plan is not None:
-        files["plan.toml"] = found.plan
-    for name, text in files.items():
-        (save / name).write_text(text, encoding="utf-8")
+        yield save / "plan.toml", found.plan
+    taken: set[str] = set()
+    for one in found.how:
+        if one.place.has_file:
+            taken.add(name := _file_of(one.place, taken))
+            yield save / name, f"# {printable(' '.join(one.place.name.split()))}\n{one.text}"
 
 
-def _file_of(place: Place) -> str:
-    return f"sysctl-{re.sub('[^A-Za-z0-9._]+', '-', place.name).strip('-')}.conf"
+def _file_of(place: Place, taken: Collection[str] = ()) -> str:
+    """What the file of a host is called: long names are cut, and what two hosts would have is numbered."""
+    host = re.sub("[^A-Za-z0-9._]+", "-", place.name).strip("-")[:_LONGEST_NAME]
+    names = (f"sysctl-{host}{number}.conf" for number in chain([""], (f"-{each}" for each in count(2))))
+    return next(name for name in names if name not in taken)
 
 
 def _write_page(rounds: Rounds, found: Answer) -> None:

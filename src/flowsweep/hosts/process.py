@@ -17,6 +17,8 @@ from flowsweep.errors import LaunchError
 
 _PIPE_LIMIT_BYTES = 1 << 20
 _COMPLAINT_BYTES = 4 << 10
+_LONGEST_COMMAND = 80
+"""Characters of it that are shown."""
 
 
 @dataclass(slots=True)
@@ -51,10 +53,10 @@ class PipedProcess:
             )
         except OSError as error:
             words = why_not(error)
-            raise LaunchError(host, f"cannot start `{shlex.join(command)}`: {words}") from error
+            raise LaunchError(host, f"cannot start `{_shown(command)}`: {words}") from error
         process = Process(transport, protocol, loop)
         if process.stdin is None or process.stdout is None or process.stderr is None:
-            raise LaunchError(host, f"`{shlex.join(command)}` was started without pipes")
+            raise LaunchError(host, f"`{_shown(command)}` was started without pipes")
         started = cls(process, transport, process.stdin, process.stdout)
         started._listener = asyncio.create_task(started._listen(process.stderr))
         return started
@@ -109,6 +111,12 @@ class PipedProcess:
         while words := await stderr.read(_COMPLAINT_BYTES):
             self._complaint += words
             del self._complaint[:-_COMPLAINT_BYTES]
+
+
+def _shown(command: Sequence[str]) -> str:
+    """A command as it is typed; of a long one, as of what copies an engine, the program."""
+    whole = shlex.join(command)
+    return whole if len(whole) <= _LONGEST_COMMAND else f"{shlex.quote(command[0])} ..."
 
 
 def allow_many_files() -> None:

@@ -14,7 +14,14 @@ from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import PlanError
 from flowsweep.plan.against import joined
-from flowsweep.run.events import CampaignStarted, TrialFinished, TrialRunning, TrialStarted, TrialWaits
+from flowsweep.run.events import (
+    CampaignStarted,
+    TrialFinished,
+    TrialProbing,
+    TrialRunning,
+    TrialStarted,
+    TrialWaits,
+)
 from flowsweep.schedule import Trial, schedule
 from packed_support import lab_mesh, mesh_plan, names
 
@@ -132,6 +139,45 @@ def test_the_bar_forgets_what_waited_once_it_runs(monkeypatch: pytest.MonkeyPatc
         (task,) = show.progress.tasks
     assert task.fields["what"] == "a → c, 1 flow"
     assert task.fields["left"].endswith("left")
+
+
+def test_the_time_left_goes_down_a_second_a_second_where_trials_run_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    console = Screen(file=io.StringIO(), width=220, force_terminal=True)
+    first, second, _ = trials("ab", "cd", "ac")
+    left = []
+    with progress_view(console) as show:
+        assert isinstance(show, Bar)
+        show(CampaignStarted(2, 0, 120 * SECOND_NS))
+        show(TrialStarted(1, first, 1, 120 * SECOND_NS))
+        (task,) = show.progress.tasks
+        show(TrialRunning(first, 60 * SECOND_NS, 10e6))
+        show(TrialStarted(2, second, 1, 50 * SECOND_NS))
+        for number in range(1, 5):
+            show(TrialRunning(second, number * SECOND_NS, 20e6))
+            left.append(task.fields["left"])
+            show(TrialRunning(first, (60 + number) * SECOND_NS, 10e6))
+            left.append(task.fields["left"])
+        show(TrialFinished(make_outcome(second).record))
+        show(TrialRunning(first, 65 * SECOND_NS, 10e6))
+        left.append(task.fields["left"])
+    assert left == [f"{seconds} s left" for seconds in (49, 49, 48, 48, 47, 47, 46, 46, 45)]
+
+
+def test_the_bar_goes_on_while_a_trial_only_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of trials of rtt and path, which carry nothing to speak of, the source alone says how far they are."""
+    monkeypatch.setenv("TERM", "xterm")
+    first, *_ = trials("ab")
+    with progress_view(Screen(file=io.StringIO(), width=220, force_terminal=True)) as show:
+        assert isinstance(show, Bar)
+        show(CampaignStarted(1, 0, 600 * SECOND_NS))
+        show(TrialStarted(1, first, 1, 600 * SECOND_NS))
+        (task,) = show.progress.tasks
+        assert task.fields["left"] == "10 min left"
+        show(TrialProbing(first, 90 * SECOND_NS, 64))
+    assert (task.fields["left"], task.fields["rate"]) == ("8 min 30 s left", "")
 
 
 @pytest.mark.parametrize("width", [120, 80, 60, 50])

@@ -3,7 +3,9 @@
 import ast
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -14,7 +16,7 @@ import pytest
 from analysis_support import later, make_campaign, write_archive
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import run_app
-from flowsweep.cli.terminal import Screen, say, say_json
+from flowsweep.cli.terminal import Screen, say, say_json, wrapped
 from flowsweep.run.outcome import Failure, TrialOutcome
 
 pytestmark = pytest.mark.whole
@@ -199,6 +201,37 @@ def test_lines_and_json(capfd: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out) == said
     assert not ACTS.search(out)
     assert "é → \U0001f600" in out
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+def test_json_is_utf8_whatever_standard_output_is(encoding: str) -> None:
+    """RFC 8259: what other programs read is UTF-8, or a part of it."""
+    said = {"host": "\u00f6\u00df", "way": "a \u2192 b"}
+    script = f"from flowsweep.cli import terminal as t; t.bear_any_terminal(); t.say_json({said!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=dict(os.environ, PYTHONIOENCODING=encoding),
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(done.stdout.decode()) == said
+
+
+@pytest.mark.parametrize("width", [0, 1, 23])
+def test_text_beside_names_is_no_letter_a_line(width: int) -> None:
+    lines = wrapped("the sink's engine answers; no more is known", 22 * " ", width, "probed with".ljust(22))
+    assert lines.splitlines() == [
+        "probed with           the sink's engine",
+        "                      answers; no more is",
+        "                      known",
+    ]
+
+
+def test_no_columns_are_no_width(command: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "Measure TCP goodput" in command("tcp", "--help")
+    assert Screen(file=io.StringIO(), force_terminal=True).width > 0
 
 
 def test_what_a_screen_shows_in_a_terminal_is_styled_by_us_alone() -> None:

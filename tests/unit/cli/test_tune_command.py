@@ -1,8 +1,10 @@
 """`flowsweep tune` without engines: what it prints, keeps and refuses."""
 
+import asyncio
 import errno
 import json
 import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +17,15 @@ from analysis_support import Steady, make_failed, make_outcome
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.exit_codes import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED
 from flowsweep.errors import PlanError, TuningError
 from flowsweep.plan import load_plan
 from flowsweep.run.events import EventListener
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot, Trial
+from flowsweep.tuning.advise import HowToSet
+from flowsweep.tuning.answer import Answer, answer
+from flowsweep.tuning.places import Place
 from rtt_support import make_rtt_outcome
 
 pytestmark = pytest.mark.whole
@@ -148,10 +153,81 @@ def test_the_answer_is_told_where_its_files_cannot_be_written(
     assert result.exit_code == EXIT_TRIALS_FAILED
 
 
+def test_one_host_costs_no_other_its_file_nor_the_plan(
+    tune: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two names that leave the same in a file's, and the first of the files cannot be written."""
+
+    def answered(*given: Any, **named: Any) -> Answer:
+        hosts = [
+            HowToSet(name, Place(f"ssh:{name}"), "", f"of = {name}\n")
+            for name in ("\u00e4", "\u00f6", "\u00fc")
+        ]
+        return replace(answer(*given, **named), how=tuple(hosts))
+
+    kept = tmp_path / "kept"
+    load(["tune"])
+    monkeypatch.setattr("flowsweep.cli.tune_search.answer", answered)
+    page = tmp_path / "page.html"
+    made = tune("local", *BUDGET, "--save", kept, "--report", page, outcome=lambda trial: _taken(kept, trial))
+    assert made.exit_code == EXIT_TRIALS_FAILED
+    assert "sysctl-ssh.conf: Is a directory" in made.stderr
+    assert (kept / "plan.toml").exists()
+    assert (kept / "sysctl-ssh-2.conf").read_text(encoding="utf-8") == "# ssh:\u00f6\nof = \u00f6\n"
+    assert (kept / "sysctl-ssh-3.conf").read_text(encoding="utf-8") == "# ssh:\u00fc\nof = \u00fc\n"
+    assert page.exists()
+
+
+@pytest.mark.parametrize("way", ["say_json", "print_answer"])
+def test_an_answer_that_standard_output_does_not_take_is_no_wrong_command_line(
+    tune: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """The exit code would be that of a search in which nothing was tried."""
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    load(["tune"])
+    monkeypatch.setattr(f"flowsweep.cli.tune_search.{way}", full)
+    kept = tmp_path / "kept"
+    words = ("--json",) if way == "say_json" else ()
+    result = tune("local", *BUDGET, *words, "--save", kept)
+    assert result.exit_code == EXIT_TRIALS_FAILED, result.exception
+    assert "error: cannot go on: No space left on device\n" in result.stderr
+    assert (kept / "plan.toml").exists()
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_what_is_kept_is_said_where_something_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, answered: bool
+) -> None:
+    async def run_campaign(_: object, __: object, recorder: Recorder, **___: object) -> None:
+        if answered:
+            recorder.hosts({name: dict(FACTS) for name in ("here", "there")})
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(60)
+
+    kept = tmp_path / "kept"
+    load(["tune"])
+    monkeypatch.setattr("flowsweep.cli.tune_rounds.run_campaign", run_campaign)
+    result = CliRunner().invoke(app, ["tune", "local", "--save", str(kept)])
+    assert result.exit_code == EXIT_INTERRUPTED
+    assert (f"; 0 rounds kept in {kept}\n" in result.stderr) is kept.exists() is answered
+
+
+def _taken(kept: Path, trial: Trial) -> TrialOutcome:
+    (kept / "sysctl-ssh.conf").mkdir(exist_ok=True)
+    return usual(trial)
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
         (("--budget", "much"), "--budget: "),
+        (("--budget", "-5GB"), '--budget: "-5GB" is negative: a size is 0 or more'),
+        (("--budget", "5 gb"), '--budget: "gb" is not a unit of a size: did you mean "5GB"?'),
+        (("--budget", "9999999TB"), '--budget: "9999999TB" is too large'),
+        (("--budget", "5m"), '--budget: "m" is not a unit of a duration: did you mean "5min"?'),
         (("--budget", "0s"), '--budget: found "0s", expected 24s or more'),
         (("--budget", "23s"), '--budget: found "23s", expected 24s or more'),
         (("--budget", "0B"), '--budget: found "0B", expected 100KB or more'),

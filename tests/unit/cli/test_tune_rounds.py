@@ -2,19 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from analysis_support import make_failed
 from flowsweep.cli.far_host import COMMAND_LINE
+from flowsweep.cli.stopping import stopped_by_signals
 from flowsweep.cli.tune_rounds import Rounds, TuneRequest, begun
 from flowsweep.cli.tune_search import _file_of
 from flowsweep.defaults import SECOND_NS
+from flowsweep.errors import LaunchError
 from flowsweep.plan import parse_plan
 from flowsweep.run.outcome import Failure
 from flowsweep.schedule import schedule
 from flowsweep.tuning.places import Place
-from flowsweep.tuning.plans import round_plan
+from flowsweep.tuning.plans import round_plan, round_trip_plan
 from flowsweep.tuning.rounds import Round, timing
 from flowsweep.tuning.settings import Setting, Way
 
@@ -51,6 +54,18 @@ def test_hosts_are_called_what_a_person_wrote() -> None:
     }
 
 
+def test_where_no_host_answers_no_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run_campaign(*_: object, **__: object) -> None:
+        raise LaunchError("there", "the engine did not start")
+
+    monkeypatch.setattr("flowsweep.cli.tune_rounds.run_campaign", run_campaign)
+    save = tmp_path / "above" / "kept"
+    made = begun(TuneRequest("local", None, None, "80s", verify=False, as_json=True, save=save, report=None))
+    with stopped_by_signals() as stopper, pytest.raises(LaunchError):
+        made.run("round trip", round_trip_plan(made.hosts_text, made.ends), stopper)
+    assert not list(tmp_path.iterdir())
+
+
 OF_ALL = {"net.ipv4.tcp_rmem": "4096 131072 6291456"}
 
 
@@ -75,6 +90,16 @@ def test_a_host_without_what_only_machines_have_is_a_namespace(
 )
 def test_files_are_called_like_hosts(name: str, file: str) -> None:
     assert _file_of(Place(name)) == file
+
+
+def test_files_of_two_hosts_have_two_names_that_any_file_system_takes() -> None:
+    first = _file_of(Place("ssh:\u00e4"))
+    assert (first, _file_of(Place("ssh:\u00f6"), {first})) == ("sysctl-ssh.conf", "sysctl-ssh-2.conf")
+    long = [Place(f"ssh:-o ProxyCommand={300 * 'x'} {host}") for host in ("a", "b")]
+    names = [_file_of(long[0])]
+    names.append(_file_of(long[1], names))
+    assert len(set(names)) == 2
+    assert max(map(len, names)) < 120
 
 
 @pytest.mark.parametrize(

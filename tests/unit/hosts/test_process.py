@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from flowsweep.errors import LaunchError
 from flowsweep.hosts.process import PipedProcess
 
 DEAF = (sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)")
@@ -51,3 +52,11 @@ def test_one_who_is_cancelled_does_not_end_the_wait_of_another() -> None:
         return await other
 
     assert asyncio.run(ended()) == "SIGKILL"
+
+
+def test_of_a_long_command_that_cannot_be_started_the_program_is_told() -> None:
+    command = ["/nonexistent/x", "sh", "-c", 100 * "copies the engine; "]
+    with pytest.raises(LaunchError) as told:
+        asyncio.run(PipedProcess.start("a", command))
+    assert str(told.value).startswith("host a: cannot start `/nonexistent/x ...`: No such file or directory")
+    assert len(str(told.value)) < 200
