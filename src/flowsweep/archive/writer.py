@@ -329,12 +329,13 @@ class ArchiveWriter:
             return
         self._state.refuse_lost([outcome.record.trial_id for outcome in kept], self.folder)
         tables = keyed_tables_of_imported(kept)
+        rows = {name: table.num_rows for name, table in tables.items()}
         self._keep(
             ImportedEntry(
                 records=tuple(outcome.record for outcome in kept),
-                sample_rows=_rows(tables, "samples"),
-                flow_rows=_rows(tables, "flows"),
-                rows_of_tests={name: table.num_rows for name, table in tables.items() if name in OF_TESTS},
+                sample_rows=rows.get("samples", 0),
+                flow_rows=rows.get("flows", 0),
+                rows_of_tests={name: count for name, count in rows.items() if name in OF_TESTS},
                 sha256=self._write(folder_of(kept[0].record.trial_id, 1), tables),
             )
         )
@@ -395,7 +396,3 @@ class ArchiveWriter:
         self.make_ready()
         with disk.reported(self.folder / folder, "cannot be written"):
             return write_attempt(self._opened, folder, tables)
-
-
-def _rows(tables: Mapping[str, pa.Table], name: str) -> int:
-    return tables[name].num_rows if name in tables else 0
