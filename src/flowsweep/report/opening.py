@@ -39,6 +39,7 @@ from flowsweep.report.headline import (
     without_uncarried,
 )
 from flowsweep.report.higher_rate import nothing_more, share_of_link
+from flowsweep.report.imported_limit import limit_of_files
 from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
@@ -93,7 +94,7 @@ def opening(
     lines = [
         ("Highest goodput", " ".join([*_both_reached(best, points), *_further(beside)])),
         ("A against B", settings),
-        ("Limit", " ".join(_limits(limited, are_all=not beside))),
+        ("Limit", " ".join(_limits(limited, of_the_path, are_all=not beside))),
         ("To do", " ".join(_things_to_do(limited, findings, of_the_path))),
         ("Trust", " ".join(_trust(trials, points, findings, missed))),
     ]
@@ -136,9 +137,9 @@ def _further(count: int) -> list[str]:
     return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} no higher goodput."]
 
 
-def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]:
+def _limits(points: Sequence[Sequence[TrialRow]], trials: Sequence[TrialRow], *, are_all: bool) -> list[str]:
     """What limits there, said once for directions that are alike; `are_all`: the campaign has no others."""
-    by_limit = grouped(points, _limit)
+    by_limit = grouped(points, lambda own: _limit(own, trials))
     if len(points) > 1 and len(by_limit) == 1:
         where = "There, in both directions," if are_all else "There, in these two directions,"
         return [f"{where} {limit}." for limit in by_limit]
@@ -148,13 +149,13 @@ def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]
     ]
 
 
-def _limit(own: Sequence[TrialRow]) -> str:
+def _limit(own: Sequence[TrialRow], trials: Sequence[TrialRow]) -> str:
     verdict, count = _verdict(own)
     if verdict is not None and 2 * count <= len(own):
         return f"what limits differs between trials: {_each(own)}{_said_of_path(own)}"
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
     if verdict is None and _imported(own):
-        return f"what limits is not known: nothing that was imported tells it{_said_of_path(own)}"
+        return f"{limit_of_files(own, trials)}{_said_of_path(own)}"
     if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
