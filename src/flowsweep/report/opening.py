@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
 from flowsweep.analysis.findings.verdict import limiting_words
+from flowsweep.analysis.sender_courses import SenderCourse
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.file.words import unseen_files
 from flowsweep.analysis.verdicts import (
@@ -30,6 +31,7 @@ from flowsweep.analysis.verdicts import (
 )
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.report.course_words import courses_in_words
 from flowsweep.report.headline import (
     Highest,
     emulation_marks,
@@ -68,6 +70,7 @@ def opening(
     findings: Sequence[Finding],
     settings: str = "",
     missed: Sequence[Missed] = (),
+    courses: Sequence[SenderCourse] = (),
 ) -> Opening | None:
     """Sum a campaign up in a few sentences.
 
@@ -76,6 +79,7 @@ def opening(
         findings: Of the same campaign: what its hosts are advised to set is among them.
         settings: How the two settings of the campaign compare, if it has two (`settings_line`).
         missed: Times at which its sweeps were due and did not run.
+        courses: How the senders' rates went on within imported trials.
 
     Returns:
         None where no trial that ended ok has a goodput. Those whose emulated path was late take no part, and
@@ -96,7 +100,7 @@ def opening(
         ("A against B", settings),
         ("Limit", " ".join(_limits(limited, of_the_path, are_all=not beside))),
         ("To do", " ".join(_things_to_do(limited, findings, of_the_path))),
-        ("Trust", " ".join(_trust(trials, points, findings, missed))),
+        ("Trust", " ".join([*_trust(trials, points, findings, missed), *courses_in_words(points, courses)])),
     ]
     return Opening(tuple((name, text) for name, text in lines if text))
 
