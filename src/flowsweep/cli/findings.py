@@ -14,6 +14,7 @@ from flowsweep.analysis.findings.methods import COMMON, Methods
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.monitors.facts import monitor_facts
 from flowsweep.analysis.predicted import with_predictions
+from flowsweep.analysis.sender_courses import sender_courses
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
@@ -63,6 +64,7 @@ def show_findings(
         conclusions = findings(
             rows, tables=found.tables(), hosts=found.host_facts, monitors=monitor_facts(found), margin=share
         )
+        courses = sender_courses(found.tables(), rows)
     if form is Format.json:
         say_json([asdict(finding) for finding in conclusions])
         return
@@ -74,7 +76,7 @@ def show_findings(
     if planned is not None and planned > len(rows):
         console.print(f"{len(rows)} {finished(len(rows), planned)}.\n")
     settings = settings_line(found.campaign.plan, rows, share)
-    print_opening(opening(rows, conclusions, settings, found.state.missed), console)
+    print_opening(opening(rows, conclusions, settings, found.state.missed, courses), console)
     most = len(conclusions) if every else MOST_AT_ONCE
     tests = named_tests(conclusions, rows)
     print_findings(conclusions, console, most=most, goodput=goodput_compared(rows), tests=tests)

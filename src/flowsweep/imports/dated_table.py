@@ -24,6 +24,8 @@ NAME = "dated-table"
 
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?", re.ASCII)
+_SEPARATED = re.compile(r"[+-]?[0-9]+(?:[.,\s'\u2019_][0-9]+)+")
+"""A decimal comma, or separators of thousands: which of the two "1,094" has, nobody can tell."""
 _LONGEST_NUMBER = 40
 """In characters."""
 _PAGE_COLUMNS = (
@@ -36,6 +38,9 @@ _NO_RESULT = ("", "-", "nan", "null", "none", "n/a", "na", "failed", "failure", 
 """Instead of a rate, in lower case: the test was made, and gave none."""
 _FIRST_YEAR = 1990
 """A number of seconds that is a date before it is a duration, or counts from the beginning of a campaign."""
+_WITH_A_POINT = "a number with a decimal point and without separators of thousands"
+_WITHOUT_A_UNIT = "a number without a unit, which its heading may have"
+_COMMA_WITHIN = ": commas separate cells, so numbers need a decimal point and no separators of thousands"
 _LEAST_BPS = 10_000.0
 """Rates of a table that are all below it are in a unit that its header does not name."""
 Cells = Mapping[str, str]
@@ -108,7 +113,9 @@ def _named_rows(header: Header, lines: Sequence[str]) -> Iterator[tuple[int, Cel
             continue
         cells = next(csv.reader([line], delimiter=header.delimiter))
         if len(cells) != len(header.columns):
-            raise LineError(number, f"{len(cells)} cells, but the header has {len(header.columns)}")
+            more = len(cells) > len(header.columns) and header.delimiter == ","
+            hint = _COMMA_WITHIN if more else ""
+            raise LineError(number, f"{len(cells)} cells, but the header has {len(header.columns)}{hint}")
         named = zip(header.columns, cells, strict=True)
         yield (
             number,
@@ -204,7 +211,8 @@ class _Row:
         if text is None or text.lower() in _NO_RESULT:
             return None
         if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
-            raise self._wrong(column, "a number without a unit, which its heading may have")
+            separated = len(text) <= _LONGEST_NUMBER and _SEPARATED.fullmatch(text)
+            raise self._wrong(column, _WITH_A_POINT if separated else _WITHOUT_A_UNIT)
         named = self.columns.get(column)
         return Fraction(text) * (1 if named is None or named.factor is None else named.factor)
 

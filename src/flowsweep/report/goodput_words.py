@@ -23,7 +23,10 @@ GOODPUT_COMPARED = (
     "intervals without a byte only)"
 )
 """Which figure findings and comparisons use, and why, of trials that were sampled."""
-_MEAN_COMPARED = "the mean that one end reports: without intervals a stall within the trial does not show"
+_MEAN_COMPARED = (
+    "the mean that one end reports: of that end there are no exact intervals, or too few, so a stall within "
+    "the trial does not show"
+)
 
 
 @dataclass(frozen=True, slots=True)

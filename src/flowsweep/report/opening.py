@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.step_directions import stepped_directions, steps_of
 from flowsweep.analysis.findings.verdict import limiting_words
+from flowsweep.analysis.sender_courses import SenderCourse
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.file.words import unseen_files
 from flowsweep.analysis.verdicts import (
@@ -30,6 +31,7 @@ from flowsweep.analysis.verdicts import (
 )
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.report.course_words import courses_in_words
 from flowsweep.report.headline import (
     Highest,
     emulation_marks,
@@ -39,6 +41,7 @@ from flowsweep.report.headline import (
     without_uncarried,
 )
 from flowsweep.report.higher_rate import nothing_more, share_of_link
+from flowsweep.report.imported_limit import limit_of_files
 from flowsweep.report.since_steps import since_steps
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
@@ -67,6 +70,7 @@ def opening(
     findings: Sequence[Finding],
     settings: str = "",
     missed: Sequence[Missed] = (),
+    courses: Sequence[SenderCourse] = (),
 ) -> Opening | None:
     """Sum a campaign up in a few sentences.
 
@@ -75,6 +79,7 @@ def opening(
         findings: Of the same campaign: what its hosts are advised to set is among them.
         settings: How the two settings of the campaign compare, if it has two (`settings_line`).
         missed: Times at which its sweeps were due and did not run.
+        courses: How the senders' rates went on within imported trials.
 
     Returns:
         None where no trial that ended ok has a goodput. Those whose emulated path was late take no part, and
@@ -93,9 +98,9 @@ def opening(
     lines = [
         ("Highest goodput", " ".join([*_both_reached(best, points), *_further(beside)])),
         ("A against B", settings),
-        ("Limit", " ".join(_limits(limited, are_all=not beside))),
+        ("Limit", " ".join(_limits(limited, of_the_path, are_all=not beside))),
         ("To do", " ".join(_things_to_do(limited, findings, of_the_path))),
-        ("Trust", " ".join(_trust(trials, points, findings, missed))),
+        ("Trust", " ".join([*_trust(trials, points, findings, missed), *courses_in_words(points, courses)])),
     ]
     return Opening(tuple((name, text) for name, text in lines if text))
 
@@ -136,9 +141,9 @@ def _further(count: int) -> list[str]:
     return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} no higher goodput."]
 
 
-def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]:
+def _limits(points: Sequence[Sequence[TrialRow]], trials: Sequence[TrialRow], *, are_all: bool) -> list[str]:
     """What limits there, said once for directions that are alike; `are_all`: the campaign has no others."""
-    by_limit = grouped(points, _limit)
+    by_limit = grouped(points, lambda own: _limit(own, trials))
     if len(points) > 1 and len(by_limit) == 1:
         where = "There, in both directions," if are_all else "There, in these two directions,"
         return [f"{where} {limit}." for limit in by_limit]
@@ -148,13 +153,13 @@ def _limits(points: Sequence[Sequence[TrialRow]], *, are_all: bool) -> list[str]
     ]
 
 
-def _limit(own: Sequence[TrialRow]) -> str:
+def _limit(own: Sequence[TrialRow], trials: Sequence[TrialRow]) -> str:
     verdict, count = _verdict(own)
     if verdict is not None and 2 * count <= len(own):
         return f"what limits differs between trials: {_each(own)}{_said_of_path(own)}"
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
     if verdict is None and _imported(own):
-        return f"what limits is not known: nothing that was imported tells it{_said_of_path(own)}"
+        return f"{limit_of_files(own, trials)}{_said_of_path(own)}"
     if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])

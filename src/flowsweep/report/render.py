@@ -61,7 +61,9 @@ def render(data: ReportData) -> str:
         version=data.flowsweep_version,
         finished=finished(len(data.trials), data.trials_planned),
         status_counts=status_counts(data.trials),
-        opening=opening(data.trials, data.findings, settings_line(data.plan, data.trials), data.missed),
+        opening=opening(
+            data.trials, data.findings, settings_line(data.plan, data.trials), data.missed, data.courses
+        ),
         highest=highest_goodputs(data.trials, data.findings),
         answers=answers(data.trials),
         goodput_meant=goodput_meant(data.trials),

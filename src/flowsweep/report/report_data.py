@@ -27,6 +27,7 @@ from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.grid_rows import CellRow, cells_of_rows, points_of_rows
 from flowsweep.analysis.monitors.facts import MonitorFacts, monitor_facts
 from flowsweep.analysis.predicted import with_predictions
+from flowsweep.analysis.sender_courses import SenderCourse, sender_courses
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.mptcp.paths import PathRate, path_rates
 from flowsweep.analysis.tests.path import facts_table, hop_rows, measured_paths, train_rows
@@ -97,6 +98,8 @@ class ReportData:
     """When samples were retired, by trial_id: of these trials there is a summary alone."""
     missed: tuple[Missed, ...] = ()
     """Times at which its sweeps were due and did not run."""
+    courses: tuple[SenderCourse, ...] = ()
+    """How the senders' rates went on within imported trials."""
     details: TrialDetails = field(default_factory=TrialDetails)
     series: Mapping[str, TrialData] = field(default_factory=dict)
     """What is drawn over the time of a trial, by trial_id; nothing of one without samples."""
@@ -145,6 +148,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         trains=tuple(train_rows(paths)),
         path_rates=tuple(path_rates(tables, trials)),
         echoes=tuple(shown_echoes(tables, trials)),
+        courses=tuple(sender_courses(tables, trials)),
         details=trial_details(tables),
         series=_series(tables, timed.starts, trials),
     )

@@ -91,6 +91,12 @@ def test_what_a_table_does_not_tell_stays_unknown(tmp_path: Path) -> None:
         ("\nfrom,to,speed\na,b,1\n", 2, 'no column has the rate: found "from", "to", "speed"'),
         ("from,to,proto,bandwidth\na,b,udp,1000000\n", 2, "a test of UDP"),
         ("from,to,flows,bandwidth\na,b,1.5,1000000\n", 2, 'flows: found "1.5", expected a whole number'),
+        ("from;to;Mbit/s\na;b;12,1\n", 2, 'bandwidth: found "12,1", expected a number with a decimal point'),
+        ("from;to;Mbit/s\na;b;1.094,5\n", 2, "decimal point and without separators of thousands"),
+        ("from\tto\tMbit/s\na\tb\t1\u202f094\n", 2, "expected a number with a decimal point"),
+        ("from;to;flows;Mbit/s\na;b;1,000;9\n", 2, 'flows: found "1,000", expected a number with a decimal'),
+        ("from;to;Mbit/s\na;b;12,1 Mbit/s\n", 2, "expected a number without a unit"),
+        ("from,to,Mbit/s\na,b,12,1\n", 2, "4 cells, but the header has 3: commas separate cells, so numbers"),
         (
             "from,to,Time (s),Mbit/s\na,b,10,941\n",
             2,

@@ -146,6 +146,11 @@ def test_a_median_of_intervals_beside_means_is_called_what_it_is() -> None:
 def test_what_is_compared_is_the_mean_where_a_file_has_no_intervals() -> None:
     sampled, imported = make_row(), make_row(goodput_method="sender_mean")
     assert goodput_compared([sampled, sampled]) == GOODPUT_COMPARED
-    assert goodput_compared([imported]).startswith("Goodput of a trial is the mean that one end reports: ")
+    told = goodput_compared([imported])
+    assert told.startswith("Goodput of a trial is the mean that one end reports: ")
+    # Of the other end there may be intervals, as of an iperf3 client that sent.
+    assert ": of that end there are no exact intervals, or too few, so a stall" in goodput_compared(
+        [imported]
+    )
     mixed = goodput_compared([sampled, imported, imported])
     assert mixed.startswith(f"{GOODPUT_COMPARED}. Of 2 trials it is the mean that one end reports: ")
