@@ -103,6 +103,18 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
     if request.save is not None:
         refuse_what_is_there(request.save)
     measured = _measured(_plan_of(request), request)
+    whole = all(row["status"] == "ok" for row in (measured.row, *measured.parts))
+    try:
+        _tell(measured, request, in_words)
+    except BrokenPipeError:  # nobody reads: the command ends as after SIGPIPE
+        raise
+    except OSError as error:
+        print_error(error)
+        whole = False
+    raise typer.Exit(0 if whole else EXIT_TRIALS_FAILED)
+
+
+def _tell(measured: Measured, request: OneTrialRequest, in_words: Callable[[Measured], None]) -> None:
     if request.as_json:
         from flowsweep.cli.summary_rows import LATENCY_COLUMNS, ONE_TRIAL_COLUMNS
 
@@ -119,8 +131,6 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
             say(
                 f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html"
             )
-    whole = all(row["status"] == "ok" for row in (measured.row, *measured.parts))
-    raise typer.Exit(0 if whole else EXIT_TRIALS_FAILED)
 
 
 def _plan_of(request: OneTrialRequest) -> Plan:

@@ -1,8 +1,11 @@
 """What --set and options may not make of the commands of one trial, and the parts of `flowsweep file`."""
 
+import errno
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import Result
@@ -192,3 +195,19 @@ def test_a_search_needs_a_plan(words: list[str], measuring: Measuring) -> None:
     ran = measuring(refused)
     assert "asks for a search" in refusal(*words)
     assert not ran
+
+
+@pytest.mark.parametrize(("form", "way"), [(["--json"], "say_json"), ([], "say")])
+def test_an_answer_that_standard_output_does_not_take_is_no_wrong_command_line(
+    measuring: Measuring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: list[str], way: str
+) -> None:
+    """Its exit code would be that of a command that measured nothing."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    measuring(make_file_outcome)
+    monkeypatch.setattr(f"flowsweep.cli.one_trial.{way}", full)
+    result = invoke("file", "local", "--save", tmp_path / "kept", *form)
+    assert result.exit_code == EXIT_TRIALS_FAILED, result.exception
+    assert "error: cannot go on: No space left on device\n" in result.stderr
