@@ -115,7 +115,8 @@ def missed_mark(missed: Sequence[Missed]) -> str | None:
 
 def goodput_meant(trials: Sequence[TrialRow]) -> str:
     """Say what the goodput of a trial is; of how many each, where they differ."""
-    methods = Counter(row.get("goodput_method", "receiver_median") for row in trials)
+    having = [row for row in trials if row["goodput_bps"] is not None]
+    methods = Counter(row.get("goodput_method", "receiver_median") for row in having)
     if len(methods) < 2:
         return "; ".join(_METHODS[method] for method in methods)
     return "; ".join(f"of {counted(count, 'trial')} {_METHODS[method]}" for method, count in methods.items())
@@ -289,7 +290,7 @@ def _cells(trials: Sequence[TrialRow]) -> list[CellRow]:
         for repeats in points.values()
         for row, found in zip(repeats, _first_of_finished(repeats), strict=True)
     )
-    return [row for row in cells_of_rows(of_first) if row["goodput_median_bps"]]
+    return [row for row in cells_of_rows(of_first) if row["goodput_median_bps"] is not None]
 
 
 def _first_of_finished(repeats: Sequence[TrialRow]) -> Sequence[float | None]:
