@@ -8,7 +8,16 @@ import pytest
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.report.render import render
 from flowsweep.report.trial_details import TrialDetails
-from report_support import LENGTHS, MIB, make_finding, make_report_data, make_rows, make_series, seed_000
+from report_support import (
+    LENGTHS,
+    MIB,
+    make_finding,
+    make_report_data,
+    make_row,
+    make_rows,
+    make_series,
+    seed_000,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -221,6 +230,22 @@ def test_the_page_of_a_trial_opens_from_the_table_and_the_way_back_leads_there(v
     # Of this one there is nothing over time.
     page.wait_for_function("() => document.querySelectorAll('#opened .plot').length === 0")
     assert found.complaints == []
+
+
+def test_a_trial_without_a_verdict_says_what_there_is_to_say_of_it(visit):
+    asked = {"test": "rtt", "goodput_bps": None, "window_sum_bytes": None, "rtt_probe_median_ms": 10.0}
+    late, plain = (
+        make_row(trial_id=name, path_emulation=mark, **asked)
+        for name, mark in (("late", "late"), ("plain", "kept up"))
+    )
+    text = render(make_report_data([late, plain]))
+    limits = visit(text, address="#trial-late").page.locator("#opened-limits .verdict")
+    said = limits.text_content()
+    assert said.startswith("The emulated path was not the plan's")
+    assert said.endswith("No finding uses this trial.")
+    page = visit(text, address="#trial-plain").page
+    page.wait_for_function("() => document.getElementById('opened-title').textContent")
+    assert page.locator("#opened-limits .verdict").count() == 0
 
 
 def test_the_page_of_a_trial_has_an_address(visit):

@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.methods import Methods
 from flowsweep.analysis.findings.plateau.sentences import CLOSE_LEVELS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import SECOND_NS
+from flowsweep.report.interval_words import between_levels, interval_words
 from flowsweep.report.tests_apart import named_tests
 from flowsweep.units import SIZE_UNITS
 from flowsweep.wording import (
@@ -26,7 +27,6 @@ from flowsweep.wording import (
 )
 
 _KIB = SIZE_UNITS["KiB"]
-_LEVELS_INTERVAL = "bounds by tested levels, 95 % together,"
 _P_VALUE = "p: probability of data at least this extreme, "
 _NO_EFFECT = "were there no effect"
 _OF_KIND = {"plateau": "did goodput not rise above the lowest level"}
@@ -84,6 +84,7 @@ def findings_list(
     several_modes = modes_differ([one.mode for one in findings])
     in_order = sorted(findings, key=lambda one: one.decision == "undecided")
     methods = Methods(one.method for one in in_order)
+    confidences = {row["trial_id"]: row.get("search_confidence") for row in trials}
     lines = []
     for number, (one, test) in enumerate(zip(findings, named_tests(findings, trials), strict=True), start=1):
         words = [f"sweep {one.sweep}"] if several_sweeps else []
@@ -96,7 +97,7 @@ def findings_list(
                 written(one.claim),
                 " · ".join(words),
                 card_of(one.figure),
-                tuple(_facts(one)),
+                tuple(_facts(one, next(map(confidences.get, one.evidence), None))),
                 methods.number(one.method),
                 one.evidence,
             )
@@ -118,26 +119,33 @@ def written(claim: str) -> Markup:
     )
 
 
-def _facts(finding: Finding) -> list[tuple[str, str]]:
+def _facts(finding: Finding, confidence: float | None) -> list[tuple[str, str]]:
+    """`confidence`: that its search was asked for, if it is of one."""
     facts = [("Rests on", counted(finding.n, "trial"))]
-    if finding.effect is not None:
-        facts.append(("Estimate", _estimate(finding).replace("-", "−")))
+    if finding.effect is not None and not _is_guess(finding):
+        facts.append(("Estimate", _estimate(finding, confidence).replace("-", "−")))
     # That an effect is small rests on its interval; p would be of no effect at all.
     if finding.p_value is not None and finding.decision != "no practical effect":
         facts.append((_P_VALUE + _OF_KIND.get(finding.kind, _NO_EFFECT), _probability(finding)))
     return facts
 
 
-def _estimate(finding: Finding) -> str:
+def _is_guess(finding: Finding) -> bool:
+    """Whether an estimate is a point between tested levels without bounds: its sentence names a level."""
+    bounded = (finding.interval_low, finding.interval_high) != (None, None)
+    return between_levels(finding) and not bounded and finding.decision == "undecided"
+
+
+def _estimate(finding: Finding, confidence: float | None) -> str:
     """The effect and its interval, in the unit of the finding."""
     write = _WRITERS.get(finding.effect_unit or "", format_number)
     low, high = finding.interval_low, finding.interval_high
     if low is None and high is None:
         return write(finding.effect or 0.0)
-    if _between_levels(finding) and finding.effect_unit == "bytes":
-        return _between_sizes(finding.effect or 0.0, low, high)
+    interval = interval_words(finding, confidence)
+    if between_levels(finding) and finding.effect_unit == "bytes":
+        return _between_sizes(finding.effect or 0.0, low, high, interval)
     ends = ("" if low is None else write(low), "" if high is None else write(high))
-    interval = _LEVELS_INTERVAL if _between_levels(finding) else "95 % interval"
     return f"{write(finding.effect or 0.0)}, {interval} {_from_to(*ends)}"
 
 
@@ -147,7 +155,7 @@ def _from_to(low: str, high: str) -> str:
     return f"up to {high}" if high else f"from {low} on"
 
 
-def _between_sizes(effect: float, low: float | None, high: float | None) -> str:
+def _between_sizes(effect: float, low: float | None, high: float | None, interval: str) -> str:
     """A window between tested ones, in their unit; one byte above a tested one is "above" that."""
     above = low is not None and (round(low) - 1) % _KIB == 0 and low > _KIB
     ends = [round(end) for end in (low, high) if end is not None]
@@ -158,13 +166,8 @@ def _between_sizes(effect: float, low: float | None, high: float | None) -> str:
     if above:
         words[0] = f"above {words[0]}"
     least = words.pop(0) if low is not None else ""
-    between = f"{_LEVELS_INTERVAL} {_from_to(least, words[0] if words else '')}"
+    between = f"{interval} {_from_to(least, words[0] if words else '')}"
     return f"{text}, {between}" if close or not (words or least) else between
-
-
-def _between_levels(finding: Finding) -> bool:
-    """Whether what bounds an estimate are levels that were tested: they tell nothing of what lies between."""
-    return finding.kind == "plateau" and finding.figure is not None and finding.figure.kind == "product"
 
 
 def _probability(finding: Finding) -> str:
@@ -184,6 +187,7 @@ _WRITERS: Mapping[str, Callable[[float], str]] = {
     "%": lambda value: f"{format_number(value)} %",
     "bytes": format_size,
     "flows": lambda value: f"{format_number(value)} flows",
+    "s/GB": lambda value: f"{format_number(value)} s/GB",
     "s": lambda value: format_duration(value * SECOND_NS),
     "bit/s": format_rate,
 }

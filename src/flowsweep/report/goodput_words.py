@@ -16,11 +16,12 @@ from flowsweep.wording import counted, format_rate, format_seconds, format_share
 
 OVER_THE_WHOLE_TRIAL = "over the whole trial"
 IN_THE_MEDIAN_INTERVAL = "in the median interval"
+_BELOW_HALF, _WITHOUT = "below half of the median interval", "without a byte"
 _OF_TWO_MEANINGS = f"{IN_THE_MEDIAN_INTERVAL} or, of trials without intervals, on average"
 GOODPUT_COMPARED = (
     "Goodput of a trial is the median of its exact intervals, which a single stall does not move; what "
     "losses and stalls cost it shows in goodput_mean_bps, the mean over the same time (stalled_share has "
-    "intervals without a byte only)"
+    "intervals below half of the median, or without a byte)"
 )
 """Which figure findings and comparisons use, and why, of trials that were sampled."""
 _MEAN_COMPARED = (
@@ -60,8 +61,9 @@ def goodput_compared(rows: Sequence[TrialRow]) -> str:
     """Say which figure findings and comparisons use of these trials.
 
     Args:
-        rows: Of one summary or of several.
+        rows: Of one summary or of several; those without a goodput, as of probes, do not count.
     """
+    rows = [row for row in rows if row["goodput_bps"] is not None]
     with_intervals = sum(map(has_intervals, rows))
     if with_intervals == len(rows):
         return GOODPUT_COMPARED
@@ -122,9 +124,14 @@ def _beside(mean_bps: float, median_bps: float) -> str:
 
 
 def _stalled(rows: Sequence[TrialRow]) -> list[str]:
-    """For which share of the time trials carried less than half as usual, at most; nothing where none did."""
+    """For which share of the time trials carried less than half as usual, at most; nothing where none did.
+
+    Nothing is less than half of a median of 0: there the time without a byte counts.
+    """
     shares = [row.get("stalled_share") or 0.0 for row in rows]
     if not any(shares):
         return []
     most = "up to " if len(set(shares)) > 1 else ""
-    return [f"below half of the median interval for {most}{format_share(max(shares))} of the time"]
+    medians_bps = [row["goodput_bps"] for row in rows if row.get("stalled_share")]
+    what = [*([_BELOW_HALF] if any(medians_bps) else []), *([_WITHOUT] if 0 in medians_bps else [])]
+    return [f"{' or '.join(what)} for {most}{format_share(max(shares))} of the time"]

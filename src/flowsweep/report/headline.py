@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from flowsweep.analysis.axes import level_of, told_apart
-from flowsweep.analysis.ceiling import above_link, link_payload_bps
+from flowsweep.analysis.ceiling import above_link, are_jobs, link_payload_bps
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS, trusted
 from flowsweep.analysis.grid_rows import POINT_COLUMNS, CellRow, cells_of_rows
@@ -115,7 +115,8 @@ def missed_mark(missed: Sequence[Missed]) -> str | None:
 
 def goodput_meant(trials: Sequence[TrialRow]) -> str:
     """Say what the goodput of a trial is; of how many each, where they differ."""
-    methods = Counter(row.get("goodput_method", "receiver_median") for row in trials)
+    having = [row for row in trials if row["goodput_bps"] is not None]
+    methods = Counter(row.get("goodput_method", "receiver_median") for row in having)
     if len(methods) < 2:
         return "; ".join(_METHODS[method] for method in methods)
     return "; ".join(f"of {counted(count, 'trial')} {_METHODS[method]}" for method, count in methods.items())
@@ -165,24 +166,45 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
     found = []
     for name, rows in by_name.items():
         if rows:
-            best = _least_of_highest(rows)
+            timed = _timed(rows, trials) or rows
+            best = _least_of_highest(timed)
             own = [row for row in trials if name_of(row) == name and row["sweep"] == best["sweep"]]
             ceiling_bps = link_payload_bps(own)
             reached_bps = known(best["goodput_median_bps"])
-            bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
+            untimed = timed is rows and not _timed([best], trials)
+            bounded_bps = reached_bps if ceiling_bps is None or untimed else min(reached_bps, ceiling_bps)
             number, unit = format_rate(bounded_bps).split(" ")
             most_bps = known(best["goodput_highest_bps"])
             excess = above_link(most_bps, own, "the mean of a trial came to")
-            place = "; ".join(filter(None, (_place(best, trials), _carried(own), excess)))
+            left_out = _too_short(len(rows) - len(timed))
+            place = "; ".join(filter(None, (_place(best, trials), _carried(own), excess, left_out)))
             goodput = shown_goodput(trials_of(best, trials))
             meant = goodput.meant if goodput else ""
             if above_link(reached_bps, own) is not None:
-                meant = "(all that the link carries)"
-            rivals = sum(row is not best and _reads_as_much(row, reached_bps) for row in rows)
+                meant = "(jobs too short to time)" if untimed else "(all that the link carries)"
+            rivals = sum(row is not best and _reads_as_much(row, reached_bps) for row in timed)
             spread = f"{_spread(best)}{_before(best, before)}"
             test = name_of_test(best["test"]) if apart else ""
             found.append(Highest(name, number, unit, meant, spread, place, test, rivals, best))
     return tuple(found)
+
+
+def _timed(points: Sequence[CellRow], trials: Sequence[TrialRow]) -> list[CellRow]:
+    """Leave out points of jobs that are above what the link carries: they were too short to time."""
+    return [
+        point
+        for point in points
+        if not are_jobs(own := trials_of(point, trials))
+        or above_link(known(point["goodput_median_bps"]), own) is None
+    ]
+
+
+def _too_short(points: int) -> str:
+    if not points:
+        return ""
+    counts = "does not count" if points == 1 else "do not count"
+    jobs = "whose jobs were too short to time, as they came out above what the link carries"
+    return f"{counted(points, 'point')} {counts} {jobs}"
 
 
 def without_uncarried(trials: Sequence[TrialRow]) -> list[TrialRow]:
@@ -289,7 +311,7 @@ def _cells(trials: Sequence[TrialRow]) -> list[CellRow]:
         for repeats in points.values()
         for row, found in zip(repeats, _first_of_finished(repeats), strict=True)
     )
-    return [row for row in cells_of_rows(of_first) if row["goodput_median_bps"]]
+    return [row for row in cells_of_rows(of_first) if row["goodput_median_bps"] is not None]
 
 
 def _first_of_finished(repeats: Sequence[TrialRow]) -> Sequence[float | None]:

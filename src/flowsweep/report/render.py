@@ -68,7 +68,7 @@ def render(data: ReportData) -> str:
         answers=answers(data.trials),
         goodput_meant=goodput_meant(data.trials),
         goodput_compared=goodput_compared(data.trials),
-        intervals_known=any(map(has_intervals, data.trials)),
+        intervals_known=any(has_intervals(row) for row in data.trials if row["goodput_bps"] is not None),
         common=COMMON,
         when_measured=when_measured(data.trials, data.created_at),
         emulation_marks=emulation_marks(data.trials),

@@ -118,6 +118,8 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     grid = cells_of_rows(points_of_rows(trusted(of_trials) or of_trials, parameters))
     summaries: list[TrialRow] = [parameters[row["trial_id"]] | row for row in of_trials]
     trials = with_predictions(summaries, archive)
+    # Figures show one trial of several: of those that they draw.
+    drawn = trusted(trials) or trials
     monitored = monitor_facts(archive)
     progress("drawing conclusions")
     timed = timed_trials(tables)
@@ -146,8 +148,8 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         findings=concluded,
         hops=tuple(hop_rows(paths)),
         trains=tuple(train_rows(paths)),
-        path_rates=tuple(path_rates(tables, trials)),
-        echoes=tuple(shown_echoes(tables, trials)),
+        path_rates=tuple(path_rates(tables, drawn)),
+        echoes=tuple(shown_echoes(tables, drawn)),
         courses=tuple(sender_courses(tables, trials)),
         details=trial_details(tables),
         series=_series(tables, timed.starts, trials),

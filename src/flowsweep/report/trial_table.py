@@ -202,7 +202,7 @@ COLUMNS = (
         "Stalled",
         _stalled,
         lambda row: row.get("stalled_share"),
-        "share of the time in intervals below half of the median",
+        "share of the time in intervals below half of the median, or without a byte",
     ),
     Column("Median goodput", _median_goodput, _median_bps, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),

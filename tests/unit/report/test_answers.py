@@ -64,6 +64,35 @@ def test_round_trips_stand_apart_by_who_answers():
     assert (alone.direction, alone.number, alone.unit) == ("starlight → sara", "50", "us")
 
 
+def test_round_trips_of_other_settings_and_over_late_paths_are_not_put_together():
+    """Of 64 B at 10 ms, and of 1400 B at 200 and 300 ms over a path that was late, the median was 105 ms."""
+    small = [row | {"length_bytes": 64} for row in round_trips("udp", 10.0, 10.2)]
+    long = [
+        row | {"length_bytes": 1400, "trial_id": f"long{row['repeat']}"} for row in round_trips("udp", 20, 22)
+    ]
+    late = [row | {"trial_id": f"late{row['repeat']}", "path_emulation": "late"} for row in [*small, *long]]
+    least, most = answers([*small, *(row | {"rtt_probe_median_ms": 300.0} for row in late), *long])
+    assert (least.direction, least.number) == ("starlight → sara, length 64 B", "10.1")
+    assert (most.direction, most.number) == ("starlight → sara, length 1.40 KB", "21")
+    assert least.spread == "2 trials, 10 ms to 10.2 ms"
+    assert len(answers([row | {"length_bytes": 64} for row in late])) == 1, "all were late"
+
+
+def test_sweeps_are_apart_and_of_many_settings_the_ends_are_shown():
+    one, other = ([row | {"sweep": sweep} for row in round_trips("udp", 10.0)] for sweep in ("a", "b"))
+    assert [found.direction for found in answers([*one, *other])] == [
+        "starlight → sara, sweep a", "starlight → sara, sweep b",
+    ]  # fmt: skip
+    many = [
+        row | {"length_bytes": 100 * size, "trial_id": str(size), "rtt_probe_median_ms": 10.0 + size}
+        for size in range(1, 6)
+        for row in round_trips("udp", 1.0)
+    ]
+    assert [(found.direction.rpartition(", ")[2], found.number) for found in answers(many)] == [
+        ("the least of 5 settings", "11"), ("the greatest of 5 settings", "15"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("row", "words"),
     [

@@ -38,6 +38,33 @@ def test_one_repeat_above_the_link_is_explained() -> None:
     assert "; the mean of a trial came to 49.7 Mbit/s, more than the 48.3 Mbit/s" in found.place
 
 
+def jobs(flows: int, *rates_bps: float) -> list[Row]:
+    return [
+        make_row(
+            test="file", flows=flows, repeat=repeat, goodput_bps=bps, goodput_method="job_mean",
+            link_payload_bps=14.5e6, trial_id=f"{flows}.{repeat}", mode="whole",
+        )
+        for repeat, bps in enumerate(rates_bps, start=1)
+    ]  # fmt: skip
+
+
+def test_a_job_too_short_to_time_is_not_the_highest_goodput() -> None:
+    """16 KiB in 1.2 ms, without their first byte's way, were "all that the link carries"."""
+    (found,) = highest_goodputs([*jobs(1, 13.6e6, 14.3e6), *jobs(2, 106e6, 107e6)])
+    assert (found.number, found.unit, found.meant) == ("13.9", "Mbit/s", "over the whole trial")
+    assert found.place == (
+        "1 flow, window sum 1 MiB; 1 point does not count whose jobs were too short to time, as they came "
+        "out above what the link carries"
+    )
+    assert found.rivals == 0
+    (alone,) = highest_goodputs(jobs(2, 106e6, 108e6))
+    assert (alone.number, alone.meant) == ("107", "(jobs too short to time)")
+    assert alone.place.endswith(
+        "more than the 14.5 Mbit/s that the link carries: the time of a job is without how long its first "
+        "byte was under way"
+    )
+
+
 def test_rounding_is_no_excess_and_unknown_links_bound_nothing() -> None:
     (found,) = highest_goodputs([make_row(goodput_bps=48.3e6, link_payload_bps=48.27e6)])
     assert (found.number, found.place) == ("48.3", "1 flow, window sum 1 MiB")

@@ -101,6 +101,46 @@ def test_levels_that_were_tested_are_no_interval_of_an_estimate():
     assert said == "bounds by tested levels, 95 % together, from above 1 MiB on"
 
 
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ({"kind": "rate"}, "bracket of tried rates"),
+        ({"kind": "loss"}, "bracket of offered rates"),
+        ({"kind": "available"}, "bracket by trends of delays"),
+        ({"kind": "path", "n": 2, "figure": "hop_capacity"}, "lowest and highest end of the trials' own"),
+        ({"kind": "path", "n": 3, "figure": "hop_capacity"}, "95 % interval"),
+        ({"kind": "plateau", "figure": "search"}, "90 % interval"),
+        ({"kind": "best", "figure": "best"}, "90 % interval"),
+        ({"kind": "plateau", "figure": "search", "evidence": ("older",)}, "95 % interval"),
+        ({"kind": "effect"}, "95 % interval"),
+    ],
+)
+def test_only_what_is_an_interval_with_some_confidence_is_called_one(about, said):
+    kind = about.get("figure")
+    about = about | {"figure": kind and FigureKey(kind, "s", None), "evidence": about.get("evidence", ("a",))}
+    ends = {"effect_unit": "bit/s", "effect": 2e7, "interval_low": 2e7, "interval_high": 3e7}
+    rows = [make_row(trial_id="a", search_confidence=0.9), make_row(trial_id="older")]
+    (line,) = findings_list([make_finding(**(ends | about))], no_figure, rows).shown
+    assert dict(line.facts)["Estimate"] == f"20.0 Mbit/s, {said} from 20.0 Mbit/s to 30.0 Mbit/s"
+
+
+def test_a_guess_that_nothing_bounds_is_not_printed_beside_the_level_that_the_sentence_names():
+    guess = {"effect_unit": "bytes", "effect": 48_200.0, "interval_low": None, "interval_high": None}
+    plateau = {"kind": "plateau", "figure": FigureKey("product", "s", "copy")} | guess
+    (line,) = findings_list([make_finding(decision="undecided", **plateau)], no_figure).undecided
+    assert "Estimate" not in dict(line.facts)
+    (line,) = findings_list([make_finding(decision="effect", **plateau)], no_figure).shown
+    assert dict(line.facts)["Estimate"] == "48.2 KB"
+
+
+@pytest.mark.parametrize("unit", ["%", "bytes", "flows", "s", "s/GB", "bit/s", "ns/byte"])
+def test_an_estimate_of_any_unit_is_written_with_it(unit):
+    lone = {"effect": 3.0, "effect_unit": unit, "interval_low": None, "interval_high": None}
+    (line,) = findings_list([make_finding(**lone)], no_figure).shown
+    said = dict(line.facts)["Estimate"]
+    assert said.endswith({"bytes": " B"}.get(unit, f" {unit}"))
+
+
 def test_that_an_effect_is_small_has_no_p_value():
     """It would be that of no effect at all."""
     names = {"p_value": 0.03, "p_adjusted": 0.4}

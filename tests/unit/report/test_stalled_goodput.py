@@ -102,6 +102,52 @@ def test_repeats_that_stalled_unlike_are_told_at_most() -> None:
     )
 
 
+def test_nothing_is_below_half_of_a_median_of_0() -> None:
+    empty = make_row(goodput_bps=0.0, goodput_p10_bps=0.0) | {"goodput_mean_bps": 766_840.0}
+    empty |= {"stalled_share": 2 / 3}
+    words = (
+        "767 kbit/s over the whole trial, 0 bit/s in the median interval, without a byte for 66.7 % of the"
+    )
+    assert result_words(empty) == f"{words} time"
+    found = shown_goodput([empty, make_row(goodput_bps=1e9, stalled_share=0.1)])
+    assert found is not None
+    assert "below half of the median interval or without a byte for up to 66.7 % of the time" in found.meant
+
+
+def test_the_share_that_stalled_is_explained_as_it_is_made() -> None:
+    assert "(stalled_share has intervals below half of the median, or without a byte)" in GOODPUT_COMPARED
+    columns, _ = trial_lines([make_row(stalled_share=0.1)])
+    (note,) = [column.note for column in columns if column.title == "Stalled"]
+    assert note == "share of the time in intervals below half of the median, or without a byte"
+
+
+def test_a_direction_in_which_nothing_arrived_has_a_goodput_of_0() -> None:
+    """Three whole trials with all datagrams lost were said to have no goodput, and without a limit."""
+    nothing = {"goodput_bps": 0.0, "goodput_p10_bps": 0.0, "goodput_p90_bps": 0.0, "test": "udp", "loss": 1.0}
+    there = [make_row(repeat=repeat, mode=None, **nothing) for repeat in (1, 2, 3)]
+    (found,) = highest_goodputs(there)
+    assert (found.number, found.unit) == ("0", "bit/s")
+    assert found.meant == "over the whole trial and in the median interval"
+    told = opening(there, ())
+    assert told is not None
+    assert [name for name, _ in told.lines] == ["Highest goodput", "Limit", "Trust"]
+    assert "No trial that ended ok has a goodput" not in render(make_report_data(there))
+    back = make_row(src="sara", dst="starlight", test="udp", mode=None, loss=0.0)
+    assert [one.number for one in highest_goodputs([*there, back])] == ["0", "990"]
+
+
+def test_trials_without_a_goodput_are_not_counted_as_goodputs() -> None:
+    job = make_row(test="file", goodput_method="job_mean")
+    probes = [make_row(test="rtt", goodput_bps=None, repeat=repeat) for repeat in (1, 2)]
+    assert goodput_meant([job, *probes]) == goodput_meant([job])
+    assert goodput_compared([job, *probes]) == goodput_compared([job])
+    page = render(make_report_data([job, *probes]))
+    assert "are of median intervals" not in page
+    assert "are of median intervals where there are any, unless they say mean" in render(
+        make_report_data([make_row()])
+    )
+
+
 def test_the_point_with_the_highest_mean_is_the_highest() -> None:
     stalling = make_row(flows=2, goodput_bps=2e9, goodput_mean_bps=1e9, stalled_share=0.5)
     (found,) = highest_goodputs([stalling, make_row(flows=4, goodput_bps=1.5e9)])

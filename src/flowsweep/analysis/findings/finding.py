@@ -61,7 +61,9 @@ class Finding:
     """"%" (relative change of goodput), "bytes", "flows", "s", "s/GB", "bit/s", "ns/byte", "1" (a share or a
     coefficient)."""
     interval_low: float | None
-    """Ends of the 95 % interval of `effect`; of a search as sure as it was asked to be."""
+    """Ends of the 95 % interval of `effect`; of a search in rounds as sure as it was asked to be. Of kinds
+    "rate", "loss" and "available" a bracket: of rates that were tried, or of what trends of delays leave
+    open. Of "path" with two trials the lowest and the highest end of theirs."""
     interval_high: float | None
     p_value: float | None
     """Of "there is no effect", corrected for the levels that the finding was chosen from and not for other

@@ -11,7 +11,7 @@ from flowsweep.analysis.statistics.observations import Scope
 
 
 class Estimate(NamedTuple):
-    """How large an effect is, with the ends of its 95 % interval; null where there is no number."""
+    """How large an effect is, with ends as `Finding.interval_low` has them; null where there is no number."""
 
     effect: float | None = None
     unit: str | None = None

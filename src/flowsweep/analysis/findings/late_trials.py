@@ -33,6 +33,11 @@ def trusted(summary: Sequence[TrialRow]) -> list[TrialRow]:
     return [row for row in summary if row.get("path_emulation") not in UNTRUE_PATHS]
 
 
+def untrusted(summary: Sequence[TrialRow]) -> list[TrialRow]:
+    """Return the trials that `trusted` leaves out."""
+    return [row for row in summary if row.get("path_emulation") in UNTRUE_PATHS]
+
+
 def late_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Count the trials that are left out, sweep by sweep and mode by mode.
 

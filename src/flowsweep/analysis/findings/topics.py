@@ -28,7 +28,7 @@ from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.importance import most_important_first
 from flowsweep.analysis.findings.in_the_mean import alike_in_the_mean
-from flowsweep.analysis.findings.late_trials import late_hypotheses, trusted
+from flowsweep.analysis.findings.late_trials import late_hypotheses, trusted, untrusted
 from flowsweep.analysis.findings.model import model_hypotheses
 from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
@@ -100,7 +100,7 @@ def findings(
         Methods: docs/explanation/findings.md.
     """
     explained = () if monitors is None else explanations(summary, monitors)
-    late, summary = list(late_hypotheses(summary)), trusted(summary)
+    late, every, summary = list(late_hypotheses(summary)), summary, trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if not is_searched(row)])
     lasting = [row for row in summary if not facts_of(row["test"]).job]
@@ -116,7 +116,7 @@ def findings(
         )
     ]
     hypotheses += _beside_others(comparable, others, beside, margin=margin)
-    hypotheses += _of_the_campaign(summary)
+    hypotheses += _of_the_campaign(summary, untrusted(every))
     hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
     hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
@@ -159,10 +159,10 @@ def _once(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
     ]
 
 
-def _of_the_campaign(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
-    """Ask what is asked of all trials together."""
+def _of_the_campaign(summary: Sequence[TrialRow], late: Sequence[TrialRow]) -> Iterator[Hypothesis]:
+    """Ask what is asked of all trials together; `late`: those that are left out of `summary`."""
     yield from path_hypotheses(summary)
-    yield from rate_search_hypotheses(summary)
+    yield from rate_search_hypotheses(summary, late)
     yield from reordering_hypotheses(summary)
     yield from plateau_search_hypotheses(summary)
     yield from best_search_hypotheses(summary)

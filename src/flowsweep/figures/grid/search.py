@@ -1,6 +1,6 @@
 """Searches for the plateau, trial by trial: what was tried in which round, and what it gave."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Literal
 
@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.plateau.searched import (
     LEVEL,
     WINDOW,
     PlateauSearched,
+    is_step,
     level_of_step,
     plateau_searches,
 )
@@ -32,8 +33,10 @@ SEARCHED_AXES = {
 _FOUND = {WINDOW: "smallest window that is enough", FLOWS: "fewest flows that are enough"}
 _CAPTION = (
     "The {level} of each trial of a search, in their order; faint lines part its rounds. An open "
-    "mark: the trial failed. {shaded}The search ended {ended}."
+    "mark: the trial failed. {late}{shaded}The search ended {ended}."
 )
+_LATE = "A cross: the emulated path was not the plan's, and the trial does not count. "
+_WITHOUT_THESE = "before it was as sure as was asked for, if these trials do not count"
 _SHADED = "Shaded: the {sure} interval of the {found}. "
 _ENDED: Mapping[End, str] = {
     "precise": "since that is as narrow as was asked for",
@@ -47,22 +50,40 @@ _ROUND_LINE = "rgba(122,130,138,0.35)"
 
 def drawn_searches(data: FigureData) -> list[Drawn]:
     """Draw for each search its steps."""
-    return [_drawn(search) for search in plateau_searches(data.trials)]
+    ran = _ran(data)
+    return [
+        _drawn(search, ran.get(search.steps[0]["trial_id"], search.steps))
+        for search in plateau_searches(data.trials)
+    ]
 
 
-def _drawn(search: PlateauSearched) -> Drawn:
+def _ran(data: FigureData) -> dict[str, tuple[TrialRow, ...]]:
+    """All steps of a search, by trial_id of each, where late ones are among them: they do not count."""
+    if not any(map(is_step, data.late)):
+        return {}
+    searches = plateau_searches([*data.trials, *data.late])
+    return {row["trial_id"]: search.steps for search in searches for row in search.steps}
+
+
+def _drawn(search: PlateauSearched, ran: Sequence[TrialRow]) -> Drawn:
+    """`ran`: all its steps, in their order, with those that do not count."""
+    late = [row for row in ran if row not in search.steps]
+    ended = _WITHOUT_THESE if late and search.end == "budget" else _ENDED[search.end]
+    levels = [level_of_step(row, search.axis) for row in ran]
     return Drawn(
         FigureKey("search", search.sweep, search.mode, direction=search.direction),
         f"{search.direction}, {search.name}",
-        _CAPTION.format(level=LEVEL[search.axis], shaded=shaded_words(search), ended=_ENDED[search.end]),
+        _CAPTION.format(
+            level=LEVEL[search.axis], late=_LATE if late else "", shaded=shaded_words(search), ended=ended
+        ),
         file_stem(search.sweep, search.direction, search.name, "search"),
         framed(
-            [_marks(search)],
-            shapes=[*shaded_interval(search, "y"), *_rounds(search)],
-            xaxis=named_axis("trial of the search", range=[0.5, len(search.steps) + 0.5]),
-            yaxis=scaled_axis(SEARCHED_AXES[search.axis], search.levels),
+            [_marks(search, ran)],
+            shapes=[*shaded_interval(search, "y"), *_rounds(ran)],
+            xaxis=named_axis("trial of the search", range=[0.5, len(ran) + 0.5]),
+            yaxis=scaled_axis(SEARCHED_AXES[search.axis], levels),
         ),
-        tuple(_row(search, row, number) for number, row in enumerate(search.steps, start=1)),
+        tuple(_row(search, row, number) for number, row in enumerate(ran, start=1)),
     )
 
 
@@ -73,23 +94,29 @@ def shaded_words(search: PlateauSearched) -> str:
     return _SHADED.format(sure=format_margin(search.confidence), found=_FOUND[search.axis])
 
 
-def _marks(search: PlateauSearched) -> go.Scatter:
-    colour, mark = series_colours(1)[0], symbol(0)
-    whole = search.whole
+def _marks(search: PlateauSearched, ran: Sequence[TrialRow]) -> go.Scatter:
+    colour = series_colours(1)[0]
     return go.Scatter(
-        x=list(range(1, len(search.steps) + 1)),
-        y=[position(level) for level in search.levels],
+        x=list(range(1, len(ran) + 1)),
+        y=[position(level_of_step(row, search.axis)) for row in ran],
         mode="markers",
         name=escape(search.name, quote=False),
         showlegend=False,
         marker={
             "color": colour,
             "size": 9,
-            "symbol": [mark if row in whole else f"{mark}-open" for row in search.steps],
+            "symbol": [_mark(search, row) for row in ran],
+            "line": {"color": colour, "width": [2 if row not in search.steps else 0 for row in ran]},
         },
-        text=[_hover(search, row) for row in search.steps],
+        text=[_hover(search, row) for row in ran],
         hovertemplate="%{text}<extra></extra>",
     )
+
+
+def _mark(search: PlateauSearched, row: TrialRow) -> str:
+    if row not in search.steps:
+        return "x-thin"
+    return symbol(0) if row in search.whole else f"{symbol(0)}-open"
 
 
 def shaded_interval(search: PlateauSearched, axis: Literal["x", "y"]) -> list[dict[str, object]]:
@@ -105,8 +132,8 @@ def shaded_interval(search: PlateauSearched, axis: Literal["x", "y"]) -> list[di
     ]
 
 
-def _rounds(search: PlateauSearched) -> list[dict[str, object]]:
-    rounds = [row["repeat"] for row in search.steps]
+def _rounds(ran: Sequence[TrialRow]) -> list[dict[str, object]]:
+    rounds = [row["repeat"] for row in ran]
     begins = [at for at in range(1, len(rounds)) if rounds[at] != rounds[at - 1]]
     line = {"color": _ROUND_LINE, "width": 1}
     return [
@@ -123,7 +150,8 @@ def _hover(search: PlateauSearched, row: TrialRow) -> str:
         goodput = format_rate(goodput_bps)
     level = level_of_step(row, search.axis)
     tried = counted(level, "flow") if search.axis == FLOWS else format_size(level)
-    return f"<b>{tried}</b>: {goodput}<br>round {row['repeat']}"
+    counts = "" if row in search.steps else "<br>not counted: the emulated path was not the plan's"
+    return f"<b>{tried}</b>: {goodput}<br>round {row['repeat']}{counts}"
 
 
 def _row(search: PlateauSearched, row: TrialRow, number: int) -> dict[str, object]:
@@ -137,5 +165,6 @@ def _row(search: PlateauSearched, row: TrialRow, number: int) -> dict[str, objec
         "window_sum_bytes": row["window_sum_bytes"],
         "goodput_mean_bps": row["goodput_mean_bps"],
         "status": row["status"],
+        "counts": row in search.steps,
         "trial_id": row["trial_id"],
     }

@@ -108,7 +108,7 @@ class TrialPage {
     if (this.opened !== opened || !this.isOpen) return;
     part("title").textContent = content.title;
     part("lede").textContent = content.lede;
-    if (content.verdict) part("limits").append(verdict(content));
+    if (content.verdict || content.explained) part("limits").append(verdict(content));
     if (content.limits.length) part("limits").append(limitBar(content.limits));
     if (content.repeats.length) part("repeats").append(repeatLinks(content.repeats));
     for (const table of content.tables) part("tables").append(plainTable(table));
@@ -144,9 +144,10 @@ function factList(name, facts) {
   return group;
 }
 
+// What limited a trial, and what the trial says of itself: one without a verdict may have something to say.
 function verdict({ verdict: word, explained }) {
-  const line = element("p", "Verdict: ", "verdict");
-  line.append(element("b", word));
+  const line = element("p", word ? "Verdict: " : "", "verdict");
+  if (word) line.append(element("b", word));
   if (explained) line.append(element("span", explained));
   return line;
 }

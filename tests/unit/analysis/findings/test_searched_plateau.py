@@ -133,6 +133,22 @@ def test_a_search_that_was_broken_off_after_two_rounds_is_not_said_to_be_done() 
     assert "its budget was used up, or it was broken off" in drawn.caption
 
 
+def test_trials_over_a_late_path_keep_their_numbers_and_are_crossed_out() -> None:
+    rows = steps(corner)
+    late = [rows[1] | {"path_emulation": "late"}]
+    kept = [rows[0], *rows[2:]]
+    (drawn,) = drawn_searches(FigureData(trials=kept, cells=(), late=late))
+    (marks,) = drawn.figure.data
+    assert list(marks.x) == list(range(1, len(rows) + 1))
+    assert [mark == "x-thin" for mark in marks.marker.symbol] == [row is rows[1] for row in rows]
+    assert marks.text[1].endswith("not counted: the emulated path was not the plan's")
+    assert [(row["step"], row["counts"]) for row in drawn.rows][:3] == [(1, True), (2, False), (3, True)]
+    assert "A cross: the emulated path was not the plan's" in drawn.caption
+    assert "it was broken off" not in drawn.caption
+    (whole,) = drawn_searches(FigureData(trials=rows, cells=()))
+    assert "A cross" not in whole.caption
+
+
 def test_no_plateau_is_claimed_that_was_not_seen() -> None:
     """With one noisy trial of each window or number of flows goodput may still rise at the last."""
     noisy = np.random.default_rng(3)

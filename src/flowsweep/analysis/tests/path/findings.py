@@ -19,7 +19,7 @@ from flowsweep.wording import counted, direction, format_rate, with_interval
 
 _WAYS = "packet pairs, trains that nothing held up, or probes of the narrow hop"
 """What tells a capacity, the first of them that does."""
-_REPEATS_NEEDED = 3
+REPEATS_NEEDED = 3
 """For an interval over repeats; with fewer, it is from the least to the greatest end of the trials' own."""
 
 
@@ -87,7 +87,7 @@ def _over_repeats(rows: Sequence[TrialRow]) -> tuple[float, float | None, float 
     """Capacity with its interval, over repeats if there are enough, and how that was done."""
     capacities = [bps for row in rows if (bps := row["path_capacity_bps"])]
     mean = geometric_mean(capacities)
-    if len(rows) < _REPEATS_NEEDED:
+    if len(rows) < REPEATS_NEEDED:
         several = f"geometric mean over {counted(len(rows), 'trial')}, each by " if len(rows) > 1 else ""
         widest = ", the lowest and the highest end of all" if several else ""
         return mean.value, *_widest(rows), f"{several}{_WAYS}; interval over trains or probes{widest}"

@@ -1,6 +1,6 @@
 """What searches for the highest rate came to, and what is concluded from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, isfinite
@@ -34,6 +34,7 @@ _METHOD = (
     "what was not), the interval is from the highest rate that was carried to the lowest that was not"
 )
 _IN_TIME = ", with the 99th percentile of delays above the least of their flow within its limit"
+_NOT_AS_PLANNED = "over an emulated path that was not the plan's"
 _described = partial(Hypothesis, "rate", axis=RATE, figure="rate_search")
 
 
@@ -49,7 +50,17 @@ class RateSearched:
     beyond_bps: float | None
     """The lowest rate that was not carried; None: all were."""
     complete: bool
-    """Whether all its steps are here, as far as its rows tell: else a higher rate may be carried."""
+    """Whether all its steps are here and count, as far as rows tell: else a higher rate may be carried."""
+    late: tuple[TrialRow, ...] = ()
+    """Its whole trials whose emulated path was not the plan's: they do not count."""
+    ended: bool = True
+    """Whether all its steps ran, those included that do not count."""
+
+    @property
+    def numbered(self) -> list[tuple[int, TrialRow]]:
+        """All steps with their numbers from 1, as they ran."""
+        ran = sorted((*self.steps, *self.late), key=lambda row: row["order_index"])
+        return list(enumerate(ran, start=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +90,19 @@ class PointSearched:
         return _known(found[len(found) // 2])
 
 
-def searched(summary: Sequence[TrialRow]) -> list[PointSearched]:
+def searched(summary: Sequence[TrialRow], late: Sequence[TrialRow] = ()) -> list[PointSearched]:
     """Put the steps of each search together, points in the order in which they ran first.
 
     Args:
         summary: Rows of a campaign; those that are no steps of a search, or not whole, are left out.
+        late: Others of it, whose emulated path was not the plan's; points that have no others are left out.
     """
-    steps = [row for row in summary if row.get("rate_carried") is not None and row["status"] == "ok"]
-    sweeps = grouped(sorted(steps, key=lambda row: row["order_index"]), lambda row: row["sweep"])
-    return [point for rows in sweeps.values() for point in _points(rows)]
+    every = [
+        row for row in (*summary, *late) if row.get("rate_carried") is not None and row["status"] == "ok"
+    ]
+    without = frozenset(row["trial_id"] for row in late)
+    sweeps = grouped(sorted(every, key=lambda row: row["order_index"]), lambda row: row["sweep"])
+    return [point for rows in sweeps.values() for point in _points(rows, without)]
 
 
 def rate_of(row: TrialRow) -> float:
@@ -131,18 +146,21 @@ def _of_unknown_delay(row: TrialRow) -> bool:
     return row.get("rate_search_delay_max_ms") is not None and row["delay_variation_ms"] is None
 
 
-def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
+def rate_search_hypotheses(
+    summary: Sequence[TrialRow], late: Sequence[TrialRow] = ()
+) -> Iterator[Hypothesis]:
     """Say of each point that was searched which rate it carries; only describes.
 
     Args:
         summary: Rows of a campaign.
+        late: As of `searched`: a search with such a step does not count.
 
     Yields:
         One for each point and direction; the effect is the median over the repeats whose searches are
         complete of the highest rate of all flows that was carried (unit "bit/s"), none where none was, and
         where no search is complete.
     """
-    for every in searched(summary):
+    for every in searched(summary, late):
         point = replace(every, repeats=tuple(one for one in every.repeats if one.complete))
         if not point.repeats:
             yield _none_complete(every)
@@ -169,9 +187,7 @@ def _none_complete(point: PointSearched) -> Hypothesis:
     """Say that the highest rate is not known yet, and what was carried so far."""
     found = [one.highest_bps for one in point.repeats if one.highest_bps is not None]
     so_far = f"; so far up to {format_rate(max(found))} was" if found else ""
-    repeats = len(point.repeats)
-    searches = "the search is" if repeats == 1 else f"the searches of {all_of(repeats, 'repeat')} are"
-    claim = f"which rate is carried is not known, since {searches} incomplete{so_far}"
+    claim = f"which rate is carried is not known, since {_why_none_counts(point)}{so_far}"
     return _described(
         Scope(point.sweep, point.mode, point.direction),
         f"{point.direction}, {point.name}: {claim}.",
@@ -181,19 +197,37 @@ def _none_complete(point: PointSearched) -> Hypothesis:
     )
 
 
+def _why_none_counts(point: PointSearched) -> str:
+    repeats, ended = len(point.repeats), sum(one.ended for one in point.repeats)
+    searches = "the search" if repeats == 1 else f"the searches of {all_of(repeats, 'repeat')}"
+    late = f"{'a step' if repeats == 1 else 'steps'} {_NOT_AS_PLANNED}"
+    if ended == repeats:
+        return f"{searches} had {late}"
+    incomplete = f"{searches} {'is' if repeats == 1 else 'are'} incomplete"
+    return f"{incomplete}, or had {late}" if ended else incomplete
+
+
 def _others(point: PointSearched, every: PointSearched) -> str:
-    """Say how many searches do not count."""
+    """Say how many searches do not count, and why."""
     searches = len(every.repeats)
-    left_out = searches - len(point.repeats)
-    if not left_out:
-        return ""
-    what = "is incomplete and does not count" if left_out == 1 else "are incomplete and do not count"
-    return f"; {left_out} of {searches} searches {what}"
+    ended = sum(one.ended and not one.complete for one in every.repeats)
+    broken_off = searches - len(point.repeats) - ended
+    said = ""
+    if broken_off:
+        what = "is incomplete and does not count" if broken_off == 1 else "are incomplete and do not count"
+        said += f"; {broken_off} of {searches} searches {what}"
+    if ended:
+        what = "had a step" if ended == 1 else "had steps"
+        counts = "does not count" if ended == 1 else "do not count"
+        said += f"; {ended} of {searches} searches {what} {_NOT_AS_PLANNED}, and {counts}"
+    return said
 
 
-def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
-    """The points of one sweep."""
+def _points(rows: Sequence[TrialRow], late: Collection[str]) -> Iterator[PointSearched]:
+    """The points of one sweep; `late`: trial_id of what does not count."""
     for point in searched_points(rows, _OF_STEPS, unnamed=_ALWAYS_NAMED):
+        if all(row["trial_id"] in late for row in point.steps):
+            continue
         first, repeats = point.steps[0], grouped(point.steps, lambda row: row["repeat"])
         yield PointSearched(
             sweep=first["sweep"],
@@ -202,7 +236,7 @@ def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
             name=_name(first, point.words),
             loss_max=first["rate_search_loss_max"] or 0.0,
             delay_max_ms=first.get("rate_search_delay_max_ms"),
-            repeats=tuple(_searched(repeat, repeats[repeat]) for repeat in sorted(repeats)),
+            repeats=tuple(_searched(repeat, repeats[repeat], late) for repeat in sorted(repeats)),
         )
 
 
@@ -211,13 +245,22 @@ def _name(row: TrialRow, words: Sequence[str]) -> str:
     return ", ".join([f"{counted(row['flows'], 'flow')}{length}", *words])
 
 
-def _searched(repeat: int, steps: Sequence[TrialRow]) -> RateSearched:
+def _searched(repeat: int, ran: Sequence[TrialRow], late: Collection[str]) -> RateSearched:
+    steps = [row for row in ran if row["trial_id"] not in late]
     beyond = min((rate_of(row) for row in steps if not row["rate_carried"]), default=None)
     carried = [rate_of(row) for row in steps if row["rate_carried"]]
     carried = [rate for rate in carried if beyond is None or rate < beyond]
-    planned = steps[0].get("rate_search_trials")
-    complete = planned is None or len(steps) >= planned
-    return RateSearched(repeat, tuple(steps), max(carried, default=None), beyond, complete)
+    planned = ran[0].get("rate_search_trials")
+    ended = planned is None or len(ran) >= planned
+    return RateSearched(
+        repeat,
+        tuple(steps),
+        max(carried, default=None),
+        beyond,
+        complete=ended and len(steps) == len(ran),
+        late=tuple(row for row in ran if row["trial_id"] in late),
+        ended=ended,
+    )
 
 
 def _claim(point: PointSearched) -> str:

@@ -26,43 +26,55 @@ _CAPTION = (
     "The rates of each search in the order in which they were tried, a line for each repeat. A full mark: "
     "the rate was sent, and lost and delayed no more than the limits; an open one: it was not carried."
 )
+_LATE = " A cross: the emulated path was not the plan's, and the step does not count."
 
 
 def drawn_rate_searches(data: FigureData) -> list[Drawn]:
     """Draw for each sweep and direction its searches, where there are some."""
-    groups = grouped(searched(data.trials), lambda point: (point.sweep, point.mode, point.direction))
+    groups = grouped(
+        searched(data.trials, data.late), lambda point: (point.sweep, point.mode, point.direction)
+    )
     return [_drawn(points) for points in groups.values()]
 
 
 def _drawn(points: Sequence[PointSearched]) -> Drawn:
     first = points[0]
     searches = [(point, one) for point in points for one in point.repeats]
-    scale = rate_scale(max(rate_of(row) for _, one in searches for row in one.steps))
+    late = frozenset(row["trial_id"] for _, one in searches for row in one.late)
+    scale = rate_scale(max(rate_of(row) for _, one in searches for _, row in one.numbered))
     colours = series_colours(len(points))
     traces = [
-        _line(point, one, scale, colours[index], index)
+        trace
         for index, point in enumerate(points)
         for one in point.repeats
+        for trace in (
+            _line(point, one, scale, colours[index], index),
+            *_not_counted(point, one, scale, colours[index]),
+        )
     ]
-    longest = max(len(one.steps) for _, one in searches)
+    longest = max(len(one.numbered) for _, one in searches)
     return Drawn(
         FigureKey("rate_search", first.sweep, first.mode, direction=first.direction),
         first.direction,
-        _CAPTION,
+        _CAPTION + (_LATE if late else ""),
         file_stem(first.sweep, first.direction, "rate search"),
         framed(
             traces,
             xaxis=named_axis("step of the search", range=[0.5, longest + 0.5], dtick=1),
             yaxis=rate_axis(scale, "rate asked of all flows"),
         ),
-        tuple(_row(point, row, number) for point, one in searches for number, row in _numbered(one)),
+        tuple(
+            _row(point, row, number, counts=row["trial_id"] not in late)
+            for point, one in searches
+            for number, row in one.numbered
+        ),
     )
 
 
 def _line(point: PointSearched, one: RateSearched, scale: RateScale, colour: str, index: int) -> go.Scatter:
     mark, name = symbol(index), escape(point.name, quote=False)
     return go.Scatter(
-        x=[number for number, _ in _numbered(one)],
+        x=[number for number, row in one.numbered if row in one.steps],
         y=[scale.of(rate_of(row)) for row in one.steps],
         mode="lines+markers",
         name=name,
@@ -79,6 +91,27 @@ def _line(point: PointSearched, one: RateSearched, scale: RateScale, colour: str
     )
 
 
+def _not_counted(point: PointSearched, one: RateSearched, scale: RateScale, colour: str) -> list[go.Scatter]:
+    """Crosses where steps ran that do not count, where there are some."""
+    late = [(number, row) for number, row in one.numbered if row in one.late]
+    if not late:
+        return []
+    name = escape(point.name, quote=False)
+    return [
+        go.Scatter(
+            x=[number for number, _ in late],
+            y=[scale.of(rate_of(row)) for _, row in late],
+            mode="markers",
+            name=name,
+            legendgroup=name,
+            showlegend=False,
+            marker={"symbol": "x-thin", "size": 9, "line": {"color": colour, "width": 2}},
+            text=[f"{_hover(row)}<br>not counted: the emulated path was not the plan's" for _, row in late],
+            hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+        )
+    ]
+
+
 def _hover(row: TrialRow) -> str:
     verdict = "carried" if row["rate_carried"] else "not carried"
     verdict += ": the source sent less" if was_not_sent(row) else ""
@@ -86,11 +119,7 @@ def _hover(row: TrialRow) -> str:
     return f"<b>{format_rate(rate_of(row))}</b> {verdict}{lost}<br>repeat {row['repeat']}"
 
 
-def _numbered(one: RateSearched) -> list[tuple[int, TrialRow]]:
-    return list(enumerate(one.steps, start=1))
-
-
-def _row(point: PointSearched, row: TrialRow, number: int) -> dict[str, object]:
+def _row(point: PointSearched, row: TrialRow, number: int, *, counts: bool) -> dict[str, object]:
     return {
         "sweep": point.sweep,
         "direction": point.direction,
@@ -100,5 +129,6 @@ def _row(point: PointSearched, row: TrialRow, number: int) -> dict[str, object]:
         RATE: row[RATE],
         "loss": row["loss"],
         "carried": row["rate_carried"],
+        "counts": counts,
         "trial_id": row["trial_id"],
     }
