@@ -10,6 +10,7 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_of
 from flowsweep.analysis.findings.finding import Decision, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.sentences import name_point
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, all_observations
@@ -145,7 +146,7 @@ def _hypothesis(observed: Observations, event: _Event) -> Hypothesis:
         )
     apart = uneven.counts[0] / uneven.sizes[0] - uneven.counts[1] / uneven.sizes[1]
     return make(
-        claim=partial(_say, event, uneven),
+        claim=partial(_say, event, uneven, _one_point(observed, event, uneven)),
         axis=uneven.axis if uneven.axis != DIRECTION else None,
         estimate=Estimate(apart, "1", *(uneven.interval or ())),
         p_value=uneven.p_value,
@@ -172,18 +173,35 @@ def _described(event: _Event) -> str:
     return f"{_counts(event)}{rest}."
 
 
-def _say(event: _Event, uneven: Uneven, decision: Decision) -> str:
+def _one_point(observed: Observations, event: _Event, uneven: Uneven) -> str:
+    """Name the one point and direction of all these trials, where the levels tested say no more than a part.
+
+    That is a fact about them, and no part of what is tested.
+    """
+    points = grouped(event.among, lambda row: tuple(level_of(row, name) for name in observed.factors))
+    hit = frozenset(event.trials)
+    affected = [rows for rows in points.values() if any(row["trial_id"] in hit for row in rows)]
+    if len(affected) > 1 or len(affected[0]) in uneven.sizes:
+        return ""
+    [rows] = affected
+    where = name_point(observed, rows[0])
+    if len(rows) > len(hit):
+        return f" All {len(hit)} are among the {len(rows)} of {where}."
+    return f" All {len(hit)} are those of {where}: {event.unknown} there."
+
+
+def _say(event: _Event, uneven: Uneven, point: str, decision: Decision) -> str:
     (here, elsewhere), (size, other_size) = uneven.counts, uneven.sizes
     more = here * other_size > elsewhere * size
     if decision != "effect":
         chance = f"that there were {'more' if more else 'fewer'} at {uneven.words} may be chance"
         return (
             f"{_counts(event)}; {chance} ({here} of {size} there, {elsewhere} of {other_size} elsewhere); "
-            f"{event.subject} {event.everywhere}."
+            f"{event.subject} {event.everywhere}.{point}"
         )
     counts = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
     where, place = ("more", "there") if more else ("fewer", "elsewhere")
     misled = f"{event.subject} {place} {event.consequence}"
     if (here == size) if more else (elsewhere == other_size):
         misled = f"{event.unknown} {place}"
-    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): {misled}."
+    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): {misled}.{point}"
