@@ -21,8 +21,9 @@ from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
 from flowsweep.grouping import grouped
-from flowsweep.report.goodput_words import first_of_repeats, shown_goodput
+from flowsweep.report.goodput_words import IN_THE_MEDIAN_INTERVAL, first_of_repeats, shown_goodput
 from flowsweep.report.since_steps import since_steps
+from flowsweep.report.two_levels import two_levels
 from flowsweep.run.outcome import Missed
 from flowsweep.wording import (
     asked_windows,
@@ -152,7 +153,8 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
     are none of its goodputs. The highest of few short intervals may be above what an
     emulated link carries: then the number is what the link carries, and it is said that it was more.
     Where goodput stepped, as `findings` of the same campaign say, it is that since then, and the spread says
-    what it was. Of a search for the highest rate it is a rate that was carried, if any was.
+    what it was. Of a point on two levels it is both. Of a search for the highest rate it is a rate that was
+    carried, if any was.
     """
     trials = [row for row in trusted(trials) or trials if not is_part(row)]
     trials, before = since_steps(without_uncarried(trials), findings)
@@ -174,12 +176,18 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
             most_bps = known(best["goodput_highest_bps"])
             excess = above_link(most_bps, own, "the mean of a trial came to")
             place = "; ".join(filter(None, (_place(best, trials), _carried(own), excess)))
-            goodput = shown_goodput(trials_of(best, trials))
+            repeats = trials_of(best, trials)
+            goodput = shown_goodput(repeats)
             meant = goodput.meant if goodput else ""
+            rivals = sum(row is not best and _reads_as_much(row, reached_bps) for row in rows)
+            spread = _spread(best)
             if above_link(reached_bps, own) is not None:
                 meant = "(all that the link carries)"
-            rivals = sum(row is not best and _reads_as_much(row, reached_bps) for row in rows)
-            spread = f"{_spread(best)}{_before(best, before)}"
+            elif (levels := two_levels(repeats, findings)) is not None:
+                (number, unit), spread = levels.number, levels.spread
+                # What stands beside the median over repeats is between the levels, too.
+                meant = meant.partition(",")[0].removesuffix(f" and {IN_THE_MEDIAN_INTERVAL}")
+            spread += _before(best, before)
             test = name_of_test(best["test"]) if apart else ""
             found.append(Highest(name, number, unit, meant, spread, place, test, rivals, best))
     return tuple(found)
