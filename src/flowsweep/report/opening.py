@@ -319,6 +319,8 @@ def _trust(
     said += [one.claim for one in findings if one.kind == "order"]
     shown = {row["trial_id"] for own in points for row in own}
     said += [one.claim for one in modes_of(findings) if not shown.isdisjoint(one.evidence)]
+    ways = {None, *(direction_of(own[0]) for own in points)}
+    said += [one.claim for one in findings if one.kind == "days" and one.direction in ways]
     said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
     ended = "are imported" if _imported(trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"

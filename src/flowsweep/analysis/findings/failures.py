@@ -14,6 +14,7 @@ from flowsweep.analysis.findings.sentences import name_point
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, all_observations
+from flowsweep.analysis.statistics.unlike_days import day_of, unlike_days
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, is_searched
 from flowsweep.defaults import SLOW_SHARE
 from flowsweep.grouping import grouped
@@ -66,22 +67,23 @@ def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 
     Yields:
         For each sweep and mode one of failures (`status` other than ok) and one of slow ones (less than
-        half the median of the point, of three trials or more), where there are any. One trial is described by
-        its share with the exact interval (Clopper and Pearson, The use of confidence or fiducial limits,
-        Biometrika 26, 1934). Two or more are tested (`event_shares.most_uneven`); the effect is then the
-        difference of shares. The second opinion rotates events in time, as they cluster, against the levels.
-        None where no trial of the campaign ended well.
+        half the median of the point, of three trials or more, on like days), where there are any. One trial
+        is described by its share with the exact interval (Clopper and Pearson, The use of confidence or
+        fiducial limits, Biometrika 26, 1934). Two or more are tested (`event_shares.most_uneven`); the effect
+        is then the difference of shares. The second opinion rotates events in time, as they cluster, against
+        the levels. None where no trial of the campaign ended well.
     """
     if not any(row["status"] == "ok" for row in summary):
         return
     whole = [row for row in summary if not is_searched(row) and not row.get("flows_broken")]
     for observed in all_observations(whole):
-        for event in _events(observed.rows):
+        for event in _events(observed):
             if event.trials:
                 yield _hypothesis(observed, event)
 
 
-def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
+def _events(observed: Observations) -> tuple[_Event, _Event]:
+    rows = observed.rows
     bulk = facts_of(rows[0]["test"]).bulk
     failed = _Event(
         kind="failures",
@@ -94,7 +96,7 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
         trials=tuple(row["trial_id"] for row in rows if row["status"] != "ok"),
         among=tuple(rows),
     )
-    slow, ended = _slow(rows), tuple(row for row in rows if row["status"] == "ok")
+    slow, ended = _slow(observed), tuple(row for row in rows if row["status"] == "ok")
     stalled = _Event(
         kind="stalls",
         verb=f"carried less than {format_share(SLOW_SHARE)} of the median of their point",
@@ -110,10 +112,13 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
     return failed, stalled
 
 
-def _slow(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
+def _slow(observed: Observations) -> tuple[str, ...]:
+    """Those far below the median of their point; on days unlike the others it is that of such days."""
+    found = unlike_days(observed)
+    unlike = () if found is None else found.days
     points = grouped(
-        (row for row in rows if row["status"] == "ok" and row["goodput_bps"] is not None),
-        lambda row: (row[DIRECTION], *(level_of(row, axis) for axis in AXIS_NAMES)),
+        (row for row in observed.rows if row["status"] == "ok" and row["goodput_bps"] is not None),
+        lambda row: (row[DIRECTION], day_of(row) in unlike, *(level_of(row, axis) for axis in AXIS_NAMES)),
     )
     return tuple(
         row["trial_id"]
