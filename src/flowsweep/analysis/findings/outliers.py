@@ -25,6 +25,8 @@ _MEAN_APART = 0.01
 _PAIR = 2
 _TIMES = math.log(3)
 """From here on a difference is told as a multiple, not in percent."""
+_ALIKE = 0.25
+"""What repeats that are said to agree may differ by, relative."""
 _EVEN = 0.5
 """What may be likelier than this is said without a number."""
 _WHOLE_LINK = 0.97
@@ -182,8 +184,9 @@ def _against(observed: Observations, noise: RepeatNoise, few: Sequence[int], man
         row = noise.rows[many[0]]
         than = f"{row['trial_id']} (repeat {row['repeat']})"
     else:
-        within = format_share(math.expm1(float(np.ptp(noise.logs[list(many)]))))
-        than = f"the other {len(many)}, which agree within {within}"
+        apart = math.expm1(float(np.ptp(noise.logs[list(many)])))
+        alike = f", which agree within {format_share(apart)}" if apart <= _ALIKE else " in the median"
+        than = f"the other {len(many)}{alike}"
     return f"{who} {verb} {size} goodput {'of' if shift > _TIMES else 'than'} {than}"
 
 

@@ -174,6 +174,15 @@ def test_a_fast_repeat_at_the_largest_window_may_be_what_that_window_carries() -
     assert told.claim.endswith("; which of them is unusual is not known.")
 
 
+def test_others_that_differ_themselves_are_not_said_to_agree() -> None:
+    rows, fast = with_a_fast_one(1024 * KIB)
+    other = next(row for row in rows if row[WINDOW] == fast[WINDOW] and row is not fast)
+    other["goodput_bps"] *= 1.6
+    told = outliers(rows)
+    assert f"{fast['trial_id']} (a → b, window sum 1 MiB, repeat 2, " in told.claim
+    assert " times the goodput of the other 2 in the median; which of them is unusual is " in told.claim
+
+
 def test_of_three_repeats_that_all_differ_none_is_the_exception() -> None:
     """Two of them were called outliers, and the whole point was left out of effects."""
     rows = campaign(Grid(flows=(1, 2), directions=(("a", "b"),), noise=0.01, block=0.0), 1)
