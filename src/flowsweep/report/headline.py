@@ -21,8 +21,9 @@ from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
 from flowsweep.grouping import grouped
-from flowsweep.report.goodput_words import first_of_repeats, shown_goodput
+from flowsweep.report.goodput_words import IN_THE_MEDIAN_INTERVAL, first_of_repeats, shown_goodput
 from flowsweep.report.since_steps import since_steps
+from flowsweep.report.two_levels import two_levels
 from flowsweep.run.outcome import Missed
 from flowsweep.wording import (
     asked_windows,
@@ -153,7 +154,8 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
     are none of its goodputs. The highest of few short intervals may be above what an
     emulated link carries: then the number is what the link carries, and it is said that it was more.
     Where goodput stepped, as `findings` of the same campaign say, it is that since then, and the spread says
-    what it was. Of a search for the highest rate it is a rate that was carried, if any was.
+    what it was. Of a point on two levels it is both. Of a search for the highest rate it is a rate that was
+    carried, if any was.
     """
     trials = [row for row in trusted(trials) or trials if not is_part(row)]
     trials, before = since_steps(without_uncarried(trials), findings)
@@ -169,24 +171,36 @@ def highest_goodputs(trials: Sequence[TrialRow], findings: Sequence[Finding] = (
             timed = _timed(rows, trials) or rows
             best = _least_of_highest(timed)
             own = [row for row in trials if name_of(row) == name and row["sweep"] == best["sweep"]]
-            ceiling_bps = link_payload_bps(own)
-            reached_bps = known(best["goodput_median_bps"])
-            untimed = timed is rows and not _timed([best], trials)
-            bounded_bps = reached_bps if ceiling_bps is None or untimed else min(reached_bps, ceiling_bps)
-            number, unit = format_rate(bounded_bps).split(" ")
-            most_bps = known(best["goodput_highest_bps"])
-            excess = above_link(most_bps, own, "the mean of a trial came to")
+            excess = above_link(known(best["goodput_highest_bps"]), own, "the mean of a trial came to")
             left_out = _too_short(len(rows) - len(timed))
             place = "; ".join(filter(None, (_place(best, trials), _carried(own), excess, left_out)))
-            goodput = shown_goodput(trials_of(best, trials))
-            meant = goodput.meant if goodput else ""
-            if above_link(reached_bps, own) is not None:
-                meant = "(jobs too short to time)" if untimed else "(all that the link carries)"
+            number, unit, meant, spread = _goodput(best, own, trials_of(best, trials), findings)
+            spread += _before(best, before)
+            reached_bps = known(best["goodput_median_bps"])
             rivals = sum(row is not best and _reads_as_much(row, reached_bps) for row in timed)
-            spread = f"{_spread(best)}{_before(best, before)}"
             test = name_of_test(best["test"]) if apart else ""
             found.append(Highest(name, number, unit, meant, spread, place, test, rivals, best))
     return tuple(found)
+
+
+def _goodput(
+    best: CellRow, own: Sequence[TrialRow], repeats: Sequence[TrialRow], findings: Sequence[Finding]
+) -> tuple[str, str, str, str]:
+    """Write the goodput of a point: number, unit, what is meant by it and how its repeats spread."""
+    ceiling_bps = link_payload_bps(own)
+    reached_bps = known(best["goodput_median_bps"])
+    untimed = not _timed([best], repeats)
+    bounded_bps = reached_bps if ceiling_bps is None or untimed else min(reached_bps, ceiling_bps)
+    number, unit = format_rate(bounded_bps).split(" ")
+    goodput = shown_goodput(repeats)
+    meant = goodput.meant if goodput else ""
+    if above_link(reached_bps, own) is not None:
+        meant = "(jobs too short to time)" if untimed else "(all that the link carries)"
+    elif (levels := two_levels(repeats, findings)) is not None:
+        # What stands beside the median over repeats is between the levels, too.
+        meant = meant.partition(",")[0].removesuffix(f" and {IN_THE_MEDIAN_INTERVAL}")
+        return *levels.number, meant, levels.spread
+    return number, unit, meant, _spread(best)
 
 
 def _timed(points: Sequence[CellRow], trials: Sequence[TrialRow]) -> list[CellRow]:

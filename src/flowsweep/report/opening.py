@@ -43,6 +43,7 @@ from flowsweep.report.headline import (
 from flowsweep.report.higher_rate import nothing_more, share_of_link
 from flowsweep.report.imported_limit import limit_of_files
 from flowsweep.report.since_steps import since_steps
+from flowsweep.report.two_levels import modes_of
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
@@ -321,6 +322,10 @@ def _trust(
         its = "its" if fewest == 1 and not rests.endswith("each way") else "their"
         said.append(f"The highest goodput rests on {rests}, too few for a confidence interval of {its} own.")
     said += [one.claim for one in findings if one.kind == "order"]
+    shown = {row["trial_id"] for own in points for row in own}
+    said += [one.claim for one in modes_of(findings) if not shown.isdisjoint(one.evidence)]
+    ways = {None, *(direction_of(own[0]) for own in points)}
+    said += [one.claim for one in findings if one.kind == "days" and one.direction in ways]
     said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
     ended = "are imported" if _imported(trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"

@@ -1,12 +1,14 @@
 """Trials that ended well and carried nothing: no finding on goodput can have them, so that one names them."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import partial
+from itertools import groupby
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.wording import counted
+from flowsweep.wording import counted, direction_of
 
 _counted = partial(
     Hypothesis,
@@ -16,6 +18,7 @@ _counted = partial(
 )
 _NAMED = 3
 """Trials that the sentence names, at most."""
+_FEWEST_IN_A_ROW = 3
 
 
 def empty_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
@@ -26,18 +29,40 @@ def empty_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 
     Yields:
         One description for each sweep and mode with such trials; the effect is their share (unit "1") of the
-        trials that ended well. Other findings work on the logarithm of goodput and leave them out.
+        trials that ended well. Where they followed each other, as in an outage, the sentence says when that
+        was. Other findings work on the logarithm of goodput and leave them out.
     """
     ended_well = [row for row in summary if row["status"] == "ok" and row["goodput_bps"] is not None]
     for scope, rows in by_sweep(sorted(ended_well, key=lambda row: row["order_index"])).items():
         empty = [row["trial_id"] for row in rows if row["goodput_bps"] == 0]
         if empty:
-            yield _hypothesis(scope, len(rows), empty)
+            yield _hypothesis(scope, len(rows), empty, _in_a_row(rows))
 
 
-def _hypothesis(scope: Scope, trials: int, empty: Sequence[str]) -> Hypothesis:
+def _hypothesis(scope: Scope, trials: int, empty: Sequence[str], in_a_row: str) -> Hypothesis:
     named = ", ".join(empty[:_NAMED]) + (f" and {len(empty) - _NAMED} more" if len(empty) > _NAMED else "")
     others = trials - len(empty)
     rest = f"; what is said of goodput is of the other {others}" if others else ""
-    claim = f"{len(empty)} of {counted(trials, 'trial')} carried nothing, 0 bit/s: {named}{rest}."
+    claim = f"{len(empty)} of {counted(trials, 'trial')} carried nothing, 0 bit/s{in_a_row}: {named}{rest}."
     return _counted(scope, claim, tuple(empty), Estimate(len(empty) / trials, "1"), trials=trials)
+
+
+def _in_a_row(rows: Sequence[TrialRow]) -> str:
+    """Say when the longest run of trials without a byte was; nothing if it is short, or has all of them.
+
+    Trials of directions without such a one do not end a run: what is cut off may be one way.
+    """
+    cut_off = {direction_of(row) for row in rows if row["goodput_bps"] == 0}
+    own = [row for row in rows if direction_of(row) in cut_off]
+    if not all(row["started_at"] for row in own):
+        return ""
+    own.sort(key=lambda row: datetime.fromisoformat(str(row["started_at"])))
+    runs = [list(run) for empty, run in groupby(own, lambda row: row["goodput_bps"] == 0) if empty]
+    longest = max(runs, key=len)
+    if len(longest) < _FEWEST_IN_A_ROW or len(longest) == len(own):
+        return ""
+    of_all = "all" if len(runs) == 1 else f"{len(longest)} of them"
+    first, last = (datetime.fromisoformat(str(longest[at]["started_at"])) for at in (0, -1))
+    date = "" if first.date() == last.date() else "%Y-%m-%d "
+    clock = "%H:%M" if (last - first).total_seconds() >= 60 else "%H:%M:%S"
+    return f", {of_all} in a row from {first:%Y-%m-%d {clock}} to {last:{date}{clock}} UTC"

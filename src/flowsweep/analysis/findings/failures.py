@@ -10,9 +10,11 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_of
 from flowsweep.analysis.findings.finding import Decision, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.sentences import name_point
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, all_observations
+from flowsweep.analysis.statistics.unlike_days import day_of, unlike_days
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, is_searched
 from flowsweep.defaults import SLOW_SHARE
 from flowsweep.grouping import grouped
@@ -65,22 +67,23 @@ def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 
     Yields:
         For each sweep and mode one of failures (`status` other than ok) and one of slow ones (less than
-        half the median of the point, of three trials or more), where there are any. One trial is described by
-        its share with the exact interval (Clopper and Pearson, The use of confidence or fiducial limits,
-        Biometrika 26, 1934). Two or more are tested (`event_shares.most_uneven`); the effect is then the
-        difference of shares. The second opinion rotates events in time, as they cluster, against the levels.
-        None where no trial of the campaign ended well.
+        half the median of the point, of three trials or more, on like days), where there are any. One trial
+        is described by its share with the exact interval (Clopper and Pearson, The use of confidence or
+        fiducial limits, Biometrika 26, 1934). Two or more are tested (`event_shares.most_uneven`); the effect
+        is then the difference of shares. The second opinion rotates events in time, as they cluster, against
+        the levels. None where no trial of the campaign ended well.
     """
     if not any(row["status"] == "ok" for row in summary):
         return
     whole = [row for row in summary if not is_searched(row) and not row.get("flows_broken")]
     for observed in all_observations(whole):
-        for event in _events(observed.rows):
+        for event in _events(observed):
             if event.trials:
                 yield _hypothesis(observed, event)
 
 
-def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
+def _events(observed: Observations) -> tuple[_Event, _Event]:
+    rows = observed.rows
     bulk = facts_of(rows[0]["test"]).bulk
     failed = _Event(
         kind="failures",
@@ -93,7 +96,7 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
         trials=tuple(row["trial_id"] for row in rows if row["status"] != "ok"),
         among=tuple(rows),
     )
-    slow, ended = _slow(rows), tuple(row for row in rows if row["status"] == "ok")
+    slow, ended = _slow(observed), tuple(row for row in rows if row["status"] == "ok")
     stalled = _Event(
         kind="stalls",
         verb=f"carried less than {format_share(SLOW_SHARE)} of the median of their point",
@@ -109,10 +112,13 @@ def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
     return failed, stalled
 
 
-def _slow(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
+def _slow(observed: Observations) -> tuple[str, ...]:
+    """Those far below the median of their point; on days unlike the others it is that of such days."""
+    found = unlike_days(observed)
+    unlike = () if found is None else found.days
     points = grouped(
-        (row for row in rows if row["status"] == "ok" and row["goodput_bps"] is not None),
-        lambda row: (row[DIRECTION], *(level_of(row, axis) for axis in AXIS_NAMES)),
+        (row for row in observed.rows if row["status"] == "ok" and row["goodput_bps"] is not None),
+        lambda row: (row[DIRECTION], day_of(row) in unlike, *(level_of(row, axis) for axis in AXIS_NAMES)),
     )
     return tuple(
         row["trial_id"]
@@ -145,7 +151,7 @@ def _hypothesis(observed: Observations, event: _Event) -> Hypothesis:
         )
     apart = uneven.counts[0] / uneven.sizes[0] - uneven.counts[1] / uneven.sizes[1]
     return make(
-        claim=partial(_say, event, uneven),
+        claim=partial(_say, event, uneven, _one_point(observed, event, uneven)),
         axis=uneven.axis if uneven.axis != DIRECTION else None,
         estimate=Estimate(apart, "1", *(uneven.interval or ())),
         p_value=uneven.p_value,
@@ -172,18 +178,35 @@ def _described(event: _Event) -> str:
     return f"{_counts(event)}{rest}."
 
 
-def _say(event: _Event, uneven: Uneven, decision: Decision) -> str:
+def _one_point(observed: Observations, event: _Event, uneven: Uneven) -> str:
+    """Name the one point and direction of all these trials, where the levels tested say no more than a part.
+
+    That is a fact about them, and no part of what is tested.
+    """
+    points = grouped(event.among, lambda row: tuple(level_of(row, name) for name in observed.factors))
+    hit = frozenset(event.trials)
+    affected = [rows for rows in points.values() if any(row["trial_id"] in hit for row in rows)]
+    if len(affected) > 1 or len(affected[0]) in uneven.sizes:
+        return ""
+    [rows] = affected
+    where = name_point(observed, rows[0])
+    if len(rows) > len(hit):
+        return f" All {len(hit)} are among the {len(rows)} of {where}."
+    return f" All {len(hit)} are those of {where}: {event.unknown} there."
+
+
+def _say(event: _Event, uneven: Uneven, point: str, decision: Decision) -> str:
     (here, elsewhere), (size, other_size) = uneven.counts, uneven.sizes
     more = here * other_size > elsewhere * size
     if decision != "effect":
         chance = f"that there were {'more' if more else 'fewer'} at {uneven.words} may be chance"
         return (
             f"{_counts(event)}; {chance} ({here} of {size} there, {elsewhere} of {other_size} elsewhere); "
-            f"{event.subject} {event.everywhere}."
+            f"{event.subject} {event.everywhere}.{point}"
         )
     counts = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
     where, place = ("more", "there") if more else ("fewer", "elsewhere")
     misled = f"{event.subject} {place} {event.consequence}"
     if (here == size) if more else (elsewhere == other_size):
         misled = f"{event.unknown} {place}"
-    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): {misled}."
+    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): {misled}.{point}"

@@ -9,7 +9,7 @@ FindingKind = Literal[
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat",
     "best", "plateau", "bounds", "share", "fairness", "harm", "dip", "decline", "effect", "flows",
     "congestion", "encryption", "direction", "drift",
-    "step", "cycle", "modes", "ecmp", "periodicity", "outliers", "correlation", "monitors", "polling",
+    "step", "days", "cycle", "modes", "ecmp", "periodicity", "outliers", "correlation", "monitors", "polling",
     "duration", "early_slow_start",
     "slow_start", "segment_size", "paths", "model", "theory", "variation",
 ]  # fmt: skip

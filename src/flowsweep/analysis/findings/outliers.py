@@ -12,10 +12,10 @@ from flowsweep.analysis.statistics.extremes import chance_of_one
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
-from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
+from flowsweep.analysis.statistics.usual_trials import alone_above, fit_of_repeats
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE, SLOW_SHARE
-from flowsweep.wording import counted, format_margin, format_number, format_rate
+from flowsweep.wording import counted, format_margin, format_number, format_rate, format_share
 
 NAMED = 3
 """Trials that a sentence names, at most."""
@@ -23,6 +23,10 @@ _SLOW = math.log(SLOW_SHARE)
 _MEAN_APART = 0.01
 """Between the median interval's goodput and the mean over the trial; natural logarithm."""
 _PAIR = 2
+_TIMES = math.log(3)
+"""From here on a difference is told as a multiple, not in percent."""
+_ALIKE = 0.25
+"""What repeats that are said to agree may differ by, relative."""
 _EVEN = 0.5
 """What may be likelier than this is said without a number."""
 _WHOLE_LINK = 0.97
@@ -137,15 +141,17 @@ def _list(named: Sequence[str]) -> str:
 
 
 def standing_out(noise: RepeatNoise, found: RobustFit) -> tuple[int, ...]:
-    """Return places of trials that stand out, also of two of which the other carries what the link can."""
+    """Return places of trials that stand out, with those of groups in which `_settled` knows which it is."""
     settled = (_settled(noise, places) for places in found.undecided)
     return (*found.outside, *(place for place in settled if place is not None))
 
 
 def _settled(noise: RepeatNoise, places: Sequence[int]) -> int | None:
-    """Of two repeats the slower one, if the other carries all that its link can."""
-    slower, faster = sorted(places, key=lambda place: float(noise.logs[place]))[:: len(places) - 1]
-    return slower if len(places) == _PAIR and _fills_link(noise.rows[faster]) else None
+    """Of two repeats the slower one, if the other carries all that its link can; of more: `alone_above`."""
+    if len(places) > _PAIR:
+        return alone_above(noise, places)
+    slower, faster = sorted(places, key=lambda place: float(noise.logs[place]))
+    return slower if _fills_link(noise.rows[faster]) else None
 
 
 def _fills_link(row: ObservedRow) -> bool:
@@ -154,22 +160,42 @@ def _fills_link(row: ObservedRow) -> bool:
 
 
 def _disagreeing(observed: Observations, noise: RepeatNoise, places: Sequence[int]) -> str:
-    """Name repeats of a point of which some are unusual, nobody knows which."""
-    slowest, *others = sorted(places, key=lambda place: float(noise.logs[place]))
-    faster = others[-1]
-    names = " and ".join(
-        f"{noise.rows[place]['trial_id']} (repeat {noise.rows[place]['repeat']})" for place in others
-    )
-    shift = float(noise.logs[slowest] - noise.logs[faster])
-    between = names if len(others) == 1 else f"the fastest of {names}"
-    return (
-        f"{_trial(observed, noise.rows[slowest])} has {_difference(shift)} goodput than {between}; which of "
-        "them is unusual is not known"
-    )
+    """Name repeats of a point of which some are unusual, nobody knows which: the fewer that differ first."""
+    few, many = _fewer_apart(noise, places)
+    return f"{_against(observed, noise, few, many)}; which of them is unusual is not known"
+
+
+def _fewer_apart(noise: RepeatNoise, places: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Split repeats where they differ most; the fewer of them first, of as many the slower ones."""
+    ordered = sorted(places, key=lambda place: float(noise.logs[place]))
+    cut = 1 + int(np.argmax(np.diff(noise.logs[ordered])))
+    slow, fast = ordered[:cut], ordered[cut:]
+    return (slow, fast) if len(slow) <= len(fast) else (fast, slow)
+
+
+def _against(observed: Observations, noise: RepeatNoise, few: Sequence[int], many: Sequence[int]) -> str:
+    """Hold one repeat of a point, or a few, against the others."""
+    shift = float(np.median(noise.logs[list(few)]) - np.median(noise.logs[list(many)]))
+    names = [f"{noise.rows[place]['trial_id']} (repeat {noise.rows[place]['repeat']})" for place in few[1:]]
+    who = " and ".join([_trial(observed, noise.rows[few[0]]), *names])
+    verb = "has" if len(few) == 1 else "have"
+    size = f"{format_number(math.exp(shift))} times the" if shift > _TIMES else f"{_difference(shift)}"
+    if len(many) == 1:
+        row = noise.rows[many[0]]
+        than = f"{row['trial_id']} (repeat {row['repeat']})"
+    else:
+        apart = math.expm1(float(np.ptp(noise.logs[list(many)])))
+        alike = f", which agree within {format_share(apart)}" if apart <= _ALIKE else " in the median"
+        than = f"the other {len(many)}{alike}"
+    return f"{who} {verb} {size} goodput {'of' if shift > _TIMES else 'than'} {than}"
 
 
 def _named(observed: Observations, noise: RepeatNoise, found: RobustFit, place: int) -> str:
     row, deviation = noise.rows[place], float(found.deviations[place])
+    own = next((places for places in found.undecided if place in places), ())
+    if len(own) > _PAIR:
+        others = [other for other in own if other != place]
+        return f"{_against(observed, noise, [place], others)}, and over twice that of any other point"
     than = "its repeats, and carries what the link can" if deviation > 0 and _fills_link(row) else "expected"
     less = f"{_difference(deviation)} goodput{_of_median_interval(row)}"
     return f"{_trial(observed, row)} has {less} than {than}{_special(noise, place)}"

@@ -16,6 +16,7 @@ from flowsweep.analysis.findings.best import best_search_hypotheses
 from flowsweep.analysis.findings.both_ways import both_ways_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
 from flowsweep.analysis.findings.correlation import correlation_hypotheses
+from flowsweep.analysis.findings.days import day_hypotheses
 from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.duration import duration_hypotheses
 from flowsweep.analysis.findings.each_side import on_each_side
@@ -241,9 +242,9 @@ def repeat_hypotheses(
         margin: Of practical equivalence, relative.
 
     Returns:
-        Whether the duration matters, variation, drift, steps, cycles, outliers and correlation with the
-        hosts, as far as the trials tell; the methods are those of the functions it calls. Variation and
-        outliers are those of all trials: `on_each_side` knows which steps are claimed.
+        Whether the duration matters, variation, drift, steps, cycles, days that differ, outliers and
+        correlation with the hosts, as far as the trials tell; the methods are those of the functions it
+        calls. Variation and outliers are those of all trials: `on_each_side` knows which steps are claimed.
     """
     grid = design(observed)
     noise, series = repeat_noise(grid), campaign_series(grid)
@@ -252,6 +253,7 @@ def repeat_hypotheses(
         *duration_hypotheses(observed, grid, margin=margin),
         *variation_hypotheses(observed, grid, noise),
         *_of_each_path(observed, noise, series, models, margin=margin),
+        *day_hypotheses(observed, margin=margin),
         *outlier_hypotheses(observed, noise),
         *correlation_hypotheses(observed, noise, series, models),
         *monitor_hypotheses(observed, explained, margin=margin),

@@ -14,6 +14,7 @@ from flowsweep.analysis.statistics.design import Design, Level
 from flowsweep.analysis.statistics.least_squares import Fit, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
+from flowsweep.analysis.statistics.unlike_days import unlike_days
 from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
@@ -51,7 +52,8 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
         directions, or the levels of an axis, scatter unlike each other, the least and the most are named
         (Levene 1960, Robust tests for equality of variances: a one-way analysis of absolute deviations, here
         of orthogonal contrasts between repeats; p below 0.1 %, Bonferroni over the axes). Where trials stand
-        out (`fit_of_repeats`), the sentence has the coefficient of the others, too.
+        out (`fit_of_repeats`), the sentence has the coefficient of the others, too; where days are unlike
+        (`unlike_days`) and repeats taken out, also that of the means of repeats.
     """
     if noise is None:
         return []
@@ -71,7 +73,7 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
     )
     said = (
         f"Trials of the same point scatter by {format_number(value)} %{interval} "
-        f"(coefficient of variation{_apart_from(noise)})"
+        f"(coefficient of variation{_apart_from(noise)}){_whole_repeats(observed, noise)}"
         f"{_usual(noise)}{_unlike(observed, grid, noise)}{_within(noise)}."
     )
     return [
@@ -94,6 +96,18 @@ def _apart_from(noise: RepeatNoise) -> str:
     if noise.stepped:
         return ", on each side of the step"
     return ", without what a whole repeat shares" if np.any(noise.blocks) else ""
+
+
+def _whole_repeats(observed: Observations, noise: RepeatNoise) -> str:
+    """Say how much repeats as a whole scatter, where days unlike the others are most of that."""
+    found = unlike_days(observed) if np.any(noise.blocks) else None
+    # What repeats of other points differ by is of the points, too.
+    if found is None or found.left:
+        return ""
+    left = Fit(noise.logs, noise.cells, np.zeros_like(noise.blocks)).residuals
+    means = np.bincount(noise.blocks, left) / np.bincount(noise.blocks)
+    value = _coefficient(float(np.var(means, ddof=1)))
+    return "" if value is None else f"; repeats as a whole, by {format_number(value)} %"
 
 
 def _coefficient(variance: float) -> float | None:

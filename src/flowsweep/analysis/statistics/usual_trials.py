@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flowsweep.analysis.axes import UNORDERED
-from flowsweep.analysis.statistics.design import Design, Level
-from flowsweep.analysis.statistics.observations import DIRECTION
+from flowsweep.analysis.axes import UNORDERED, level_of
+from flowsweep.analysis.statistics.design import AXES, Design, Level
+from flowsweep.analysis.statistics.observations import DIRECTION, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SLOW_SHARE
 
 _SLOW = math.log(SLOW_SHARE)
+_AGREE = -_SLOW / 2
+"""What other repeats of a point may differ by, natural logarithm, to speak with one voice against one."""
 _PAIR = 2
 _FIRST_AXIS = 2
 """Place of the first level in a `Point`."""
@@ -50,9 +52,10 @@ def usual_trials(grid: Design) -> tuple[Design, LeftOut]:
 
     Returns:
         What is left, and how many trials and whole points that leaves out: the units of a trial that stands
-        out, the points of which it is not known which repeat is slow (`robust_fit`), and points that nobody
-        can vouch for: of one repeat, of two where other trials stand out, with less than half of what three
-        quarters of the points have that differ from it in one axis only, of all axes and of each by itself,
+        out, the points of which it is not known which repeat is slow (`robust_fit`) unless one is
+        `alone_above`, and points that nobody can vouch for: of one repeat, of two where other trials stand
+        out, with less than half of what three quarters of the points have that differ from it in one axis
+        only, of all axes and of each by itself,
         unless they rise from the end of an axis on by as much as the two next to it. The design itself where
         that is none, where a level of an axis would be lost, or where points ran once.
     """
@@ -64,7 +67,8 @@ def usual_trials(grid: Design) -> tuple[Design, LeftOut]:
     unusual: set[str] = set()
     if found is not None:
         slow = [places for places in found.undecided if np.ptp(noise.logs[list(places)]) > -_SLOW]
-        places = (*found.outside, *(place for group in slow for place in group))
+        of_slow = (group if (alone := alone_above(noise, group)) is None else (alone,) for group in slow)
+        places = (*found.outside, *(place for group in of_slow for place in group))
         unusual = {noise.rows[place]["trial_id"] for place in places}
     values: dict[Point, list[float]] = {}
     trials: dict[Point, list[str]] = {}
@@ -85,6 +89,45 @@ def usual_trials(grid: Design) -> tuple[Design, LeftOut]:
         return grid, nothing
     points = nothing.of_points - len(_points(left))
     return left, LeftOut(len(grid.trials) - len(left.trials), points, nothing.of_points)
+
+
+def alone_above(noise: RepeatNoise, places: Sequence[int]) -> int | None:
+    """Tell which of three repeats of a point or more carried what nothing on the grid explains.
+
+    Args:
+        noise: Of trials of one sweep and mode.
+        places: Of all repeats of a point in one direction.
+
+    Returns:
+        The place of the fastest, if it carried more than twice what the others did, which agree, and more
+        than twice the median of every other point of its direction, one of which has no smaller windows, no
+        fewer flows and no less of anything else: were the others what went wrong, that one would be, too.
+    """
+    *others, fastest = sorted(places, key=lambda place: float(noise.logs[place]))
+    rest, half_of_it = noise.logs[others], float(noise.logs[fastest]) + _SLOW
+    if len(others) < _PAIR or np.ptp(rest) > _AGREE or rest.max() >= half_of_it:
+        return None
+    row, numbers = noise.rows[fastest], set(noise.cells.tolist()) - {int(noise.cells[fastest])}
+    cells = [np.flatnonzero(noise.cells == number) for number in numbers]
+    elsewhere = [cell for cell in cells if noise.rows[cell[0]][DIRECTION] == row[DIRECTION]]
+    if any(float(np.median(noise.logs[cell])) >= half_of_it for cell in elsewhere):
+        return None
+    return fastest if any(_is_beyond(noise.rows[cell[0]], row) for cell in elsewhere) else None
+
+
+def _is_beyond(other: ObservedRow, row: ObservedRow) -> bool:
+    """Whether a point has more of something that is counted than another, and less of nothing; else alike."""
+    more = False
+    for axis in AXES:
+        theirs, own = level_of(other, axis), level_of(row, axis)
+        if theirs == own or axis == "duration_s":
+            continue
+        if axis in UNORDERED or not isinstance(theirs, int | float) or not isinstance(own, int | float):
+            return False
+        if theirs < own:
+            return False
+        more = True
+    return more
 
 
 def _points(grid: Design) -> set[Point]:

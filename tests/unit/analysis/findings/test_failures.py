@@ -65,6 +65,29 @@ def test_where_all_trials_fail_nothing_is_known(test: str) -> None:
     assert found.claim.endswith(f": {unknown} elsewhere.")
 
 
+@pytest.mark.parametrize(("count", "said"), [
+    (5, "All 5 are those of b → a, window sum 4 MiB: nothing is known of goodput there."),
+    (4, "All 4 are among the 5 of b → a, window sum 4 MiB."),
+])  # fmt: skip
+def test_failures_of_one_point_and_direction_name_it(count: int, said: str) -> None:
+    """The window was said to fail, as if it did both ways."""
+    rows = campaign(Grid(flows=(1,), repeats=5), 5)
+    point = [row for row in rows if row["src"] == "b" and row["window_sum_bytes"] == 4096 * KIB]
+    for row in point[:count]:
+        fail(row)
+    [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "failures"]
+    assert found.claim.endswith(f" {said}")
+
+
+def test_failures_at_all_points_of_a_level_name_none_of_them() -> None:
+    rows = campaign(Grid(repeats=5), 5)
+    for row in rows:
+        if row["window_sum_bytes"] == 4096 * KIB:
+            fail(row)
+    [found] = [one for one in decided(list(failure_hypotheses(rows))) if one.kind == "failures"]
+    assert " those of " not in found.claim
+
+
 @pytest.mark.parametrize(
     ("fate", "kind"),
     [(half_of_the_slow_at_the_largest_window, "failures"), (some_stall, "stalls")],

@@ -137,6 +137,52 @@ def test_three_repeats_of_which_two_are_slow_accuse_none() -> None:
     assert "which of them is unusual is not known" in told.claim
 
 
+def rising(row: Row) -> float:
+    """Windows limit: goodput is proportional to them."""
+    return math.log(row[WINDOW] / (4096 * KIB))
+
+
+def with_a_fast_one(window: int, repeats: int = 3) -> tuple[list[Row], Row]:
+    """One repeat at a window has ten times as much as the others there."""
+    rows = campaign(replace(FIVE_REPEATS, repeats=repeats, effect=rising), 1)
+    fast = [row for row in rows if row[WINDOW] == window][1]
+    fast["goodput_bps"] *= 10
+    fast["goodput_mean_bps"] = fast["goodput_bps"]
+    return rows, fast
+
+
+@pytest.mark.parametrize("repeats", [3, 4])
+def test_the_repeat_that_differs_from_the_others_is_named_and_not_the_slowest_of_these(repeats: int) -> None:
+    """An ordinary trial was said to have 90 % less than the fastest; the window was undecided."""
+    rows, fast = with_a_fast_one(1024 * KIB, repeats)
+    told = outliers(rows)
+    assert told.claim.startswith(f"1 trial stands out from the repeats: {fast['trial_id']} (")
+    assert f" times the goodput of the other {repeats - 1}, which agree within " in told.claim
+    assert told.claim.endswith(", and over twice that of any other point.")
+    [window] = effects(rows)
+    assert window.decision == "effect"
+    assert " (1 trial left out: unusual, or the counterpart of one)." in window.claim
+    grid = design(observations(rows)[0])
+    assert set(grid.trials) - set(usual_trials(grid)[0].trials) == {fast["trial_id"]}
+
+
+def test_a_fast_repeat_at_the_largest_window_may_be_what_that_window_carries() -> None:
+    rows, fast = with_a_fast_one(4096 * KIB)
+    told = outliers(rows)
+    assert f"{fast['trial_id']} (a → b, window sum 4 MiB, repeat 2, " in told.claim
+    assert " times the goodput of the other 2, which agree within " in told.claim
+    assert told.claim.endswith("; which of them is unusual is not known.")
+
+
+def test_others_that_differ_themselves_are_not_said_to_agree() -> None:
+    rows, fast = with_a_fast_one(1024 * KIB)
+    other = next(row for row in rows if row[WINDOW] == fast[WINDOW] and row is not fast)
+    other["goodput_bps"] *= 1.6
+    told = outliers(rows)
+    assert f"{fast['trial_id']} (a → b, window sum 1 MiB, repeat 2, " in told.claim
+    assert " times the goodput of the other 2 in the median; which of them is unusual is " in told.claim
+
+
 def test_of_three_repeats_that_all_differ_none_is_the_exception() -> None:
     """Two of them were called outliers, and the whole point was left out of effects."""
     rows = campaign(Grid(flows=(1, 2), directions=(("a", "b"),), noise=0.01, block=0.0), 1)
