@@ -1,6 +1,7 @@
 """What every figure of a report comes with: which findings it belongs to, words around it, its data."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -171,13 +172,29 @@ def figure_of(key: FigureKey | None, drawn: Sequence[Drawn]) -> Drawn | None:
 
 
 def ecdf_steps(ascending: Sequence[float], of: int, most: int) -> list[tuple[float, float]]:
-    """Each value and the share in percent of `of` values that is not above it.
+    """Each distinct value and the share in percent of `of` values that is not above it.
 
-    Of more than `most` values so many quantiles, evenly spaced.
+    Where there are more than `most`, those that so many quantiles, evenly spaced, have.
     """
-    steps = min(len(ascending), most)
-    ranks = [1 + step * (len(ascending) - 1) // max(steps - 1, 1) for step in range(steps)]
-    return [(ascending[rank - 1], float(f"{rank / of * 100:.4g}")) for rank in ranks]
+    distinct = list(dict.fromkeys(ascending))
+    if len(distinct) > most:
+        ranks = (step * (len(ascending) - 1) // max(most - 1, 1) for step in range(most))
+        distinct = list(dict.fromkeys(ascending[rank] for rank in ranks))
+    return [(value, float(f"{bisect_right(ascending, value) / of * 100:.4g}")) for value in distinct]
+
+
+def ecdf_foot(curve: go.Scatter) -> go.Scatter:
+    """Draw how a curve of such steps rises from zero: there is no value, so it says nothing to who hovers."""
+    return go.Scatter(
+        x=[curve.x[0]] * 2,
+        y=[0, curve.y[0]],
+        mode="lines",
+        line=curve.line,
+        name=curve.name,
+        legendgroup=curve.legendgroup,
+        showlegend=False,
+        hoverinfo="skip",
+    )
 
 
 def file_stem(*parts: str | None) -> str:

@@ -22,19 +22,21 @@ from flowsweep.figures.axis import (
     DrawnAxis,
     Value,
 )
-from flowsweep.figures.grid.panel import mode_rank, modes_named, panels
+from flowsweep.figures.grid.panel import TEST, mode_rank, modes_named, panels
 from flowsweep.grouping import grouped
-from flowsweep.wording import direction_of, format_rate
+from flowsweep.wording import direction_of, format_rate, several_tests
 
 
 @dataclass(frozen=True)
 class TrialGroup:
-    """Trials of one sweep, mode and direction, as they ran; also those that did not end well."""
+    """Trials of one sweep, test, mode and direction, as they ran; also those that did not end well."""
 
     sweep: str
     direction: str
     named_mode: str
     """For the title; empty where the mode needs no word."""
+    named_test: str
+    """For the title; empty where the sweep has one test only."""
     rows: tuple[TrialRow, ...]
     x: DrawnAxis
     """The axis that the sweep's main figures are drawn over."""
@@ -47,19 +49,15 @@ class TrialGroup:
     @property
     def title(self) -> str:
         """What tells it from the others of its sweep."""
-        return " · ".join(part for part in (self.direction, self.named_mode) if part)
+        return " · ".join(part for part in (self.direction, self.named_mode, self.named_test) if part)
 
     def key(self, kind: FigureKind, axis: str | None = None) -> FigureKey:
         """Name a figure of these trials."""
         return FigureKey(kind, self.sweep, self.rows[0]["mode"], self.direction, axis)
 
     def has(self, row: TrialRow) -> bool:
-        """Whether a trial that is none of these is of their sweep, mode and direction."""
-        return (row["sweep"], direction_of(row), row["mode"]) == (
-            self.sweep,
-            self.direction,
-            self.rows[0]["mode"],
-        )
+        """Whether a trial that is none of these is of their sweep, test, mode and direction."""
+        return _together(row) == _together(self.rows[0])
 
     def varying(self) -> list[DrawnAxis]:
         """Parameters that differ among the trials that ended well, in the order of figures."""
@@ -82,25 +80,31 @@ class TrialGroup:
 
 
 def trial_groups(trials: Sequence[TrialRow], cells: Sequence[CellRow]) -> list[TrialGroup]:
-    """Group trials by sweep, mode and direction, in the order of the cells."""
+    """Group trials by sweep, test, mode and direction, in the order of the cells."""
     axes = {(panel.sweep, panel.rows[0]["mode"]): panel.x for panel in panels(cells)}
     order = list(dict.fromkeys((row["sweep"], direction_of(row)) for row in cells))
     groups = grouped(
         sorted(trials, key=lambda row: row["order_index"]),
-        lambda row: (row["sweep"], direction_of(row), MODE.value(row)),
+        _together,
     )
     named = modes_named(trials)
+    apart = {sweep for sweep, own in grouped(cells, lambda row: row["sweep"]).items() if several_tests(own)}
     found = [
         TrialGroup(
             sweep,
             where,
             MODE.text(mode) if named and mode else "",
+            TEST.text(test) if sweep in apart and test else "",
             tuple(rows),
             of_trials(axes[sweep, mode], rows),
         )
-        for (sweep, where, mode), rows in groups.items()
+        for (sweep, where, mode, test), rows in groups.items()
     ]
     return sorted(found, key=lambda one: (order.index((one.sweep, one.direction)), mode_rank(one.rows[0])))
+
+
+def _together(row: TrialRow) -> tuple[str, str, str | None, str | None]:
+    return row["sweep"], direction_of(row), MODE.value(row), row.get("test")
 
 
 def point_of(row: TrialRow) -> tuple[Value, ...]:

@@ -8,6 +8,7 @@ from plotly.colors import sample_colorscale
 from flowsweep.analysis.summarising.trial_row import quantity_of
 from flowsweep.figures.drawing import Drawn
 from flowsweep.figures.theme import MAGNITUDE
+from flowsweep.units import RATE_UNITS
 from flowsweep.wording import format_rate
 
 _STEPS_OF_SCALE = 6
@@ -56,7 +57,7 @@ def overview(maps: Sequence[tuple[str, Drawn]]) -> Overview:
         groups.setdefault(name, []).append(_thumbnail(anchor, drawn))
     sheet = maps[0][1].figure.data[0]
     return Overview(
-        f"{sheet.zmax:.3g} {sheet.colorbar.title.text}",
+        format_rate(sheet.zmax * RATE_UNITS[sheet.colorbar.title.text]),
         tuple(sample_colorscale(MAGNITUDE, _STEPS_OF_SCALE)),
         tuple((name, tuple(found)) for name, found in groups.items()),
     )

@@ -144,3 +144,53 @@ def test_a_window_of_one_end_has_its_diamonds_and_without_any_the_caption_has_no
     (bare,) = of_kind(figures([row | {"window_usable_bytes": None} for row in rows]), "product")
     assert "usable" not in [trace.name for trace in bare.figure.data]
     assert "diamonds" not in bare.caption
+
+
+def of_segments(row, mss, payload_bps):
+    changes = {"mss_bytes": mss, "link_payload_bps": payload_bps, "trial_id": f"{row['trial_id']}{mss}"}
+    return known(row) | changes
+
+
+def test_each_panel_has_its_own_payload_rate():
+    grid = make_rows(flows=(1, 2, 4), directions=ONE_WAY)
+    rows = [of_segments(row, *link) for link in ((536, 8.6e9), (1448, 9.4e9)) for row in grid]
+    told = {one.title: one for one in of_kind(figures(rows), "product")}
+    assert len(told) == 2
+    for mss, rate in (("536", "8.60"), ("1448", "9.40")):
+        (one,) = [one for title, one in told.items() if mss in title]
+        assert f"{rate} Gbit/s (the link's payload rate)" in one.caption
+        assert trace(one, "BDP").y == (0, float(rate))
+        assert max(row["window_over_rtt_bps"] for row in one.rows) == float(rate) * 1e9
+
+
+def test_links_of_unlike_payload_in_one_panel_have_no_knee_and_diamonds_of_their_own():
+    """One pair of hosts has half of what two pairs have, and numbers of flows tell them apart."""
+
+    def of_pairs(row):
+        usable = {"window_usable_bytes": row["window_usable_bytes"] * 8, "goodput_bps": 3e7 * row["flows"]}
+        return known(row) | usable | {"link_payload_bps": 38.6e6 * row["flows"]}
+
+    rows = make_rows(flows=(1, 2), directions=ONE_WAY, change=of_pairs)
+    (one,) = of_kind(figures(rows), "product")
+    assert "BDP" not in [trace.name for trace in one.figure.data]
+    assert (
+        "No knee (BDP) is drawn: payload rates of the trials' links are from 38.6 Mbit/s to 77.2 Mbit/s."
+        in one.caption
+    )
+    assert "57.9" not in one.caption
+    assert (
+        "open diamonds: what the windows that were usable make, and the trial's link carries" in one.caption
+    )
+    (diamonds,) = [trace for trace in one.figure.data if trace.name == "usable"]
+    shared = {round(2**x): [] for x in diamonds.x}
+    for x, y in zip(diamonds.x, diamonds.y, strict=True):
+        shared[round(2**x)].append(y)
+    assert shared[2 * MIB] == [38.6, 77.2]
+    assert max(row["window_over_rtt_bps"] for row in one.rows) == pytest.approx(32 * MIB * 8 / 0.008)
+
+
+def test_payloads_that_differ_by_a_header_s_option_are_one_link():
+    rows = make_rows(flows=(1, 2), directions=ONE_WAY, change=known)
+    rows = [row | {"link_payload_bps": 9.4e9 + 0.04e9 * (row["repeat"] - 1)} for row in rows]
+    (one,) = of_kind(figures(rows), "product")
+    assert "9.42 Gbit/s (the link's payload rate)" in one.caption

@@ -221,6 +221,17 @@ def test_small_pictures_have_the_colours_of_one_scale_and_holes_where_nothing_is
     assert overview.top == f"{highest / 1e9:.3g} Gbit/s"
 
 
+def test_a_scale_of_colours_is_told_as_the_goodputs_of_its_tiles_are():
+    rows = make_rows(lengths=LENGTHS[2:4], repeats=1)
+    part = 999.6e6 / max(row["goodput_bps"] for row in rows)
+    rows = [row | {"goodput_bps": row["goodput_bps"] * part} for row in rows]
+    groups = [group for gallery in galleries(cards(rows)) for group in gallery.groups]
+    [overview] = next(group.overviews for group in groups if group.overviews)
+    told = [one.highest for _, panels in overview.groups for one in panels]
+    assert overview.top == "1.00 Gbit/s"
+    assert "1.00 Gbit/s" in told
+
+
 def test_a_table_in_a_link_is_the_table():
     rows = [{"name": 'a → b, 100 %; "x" #1\n&<', "value_bps": 1.5, "flag": True}]
     text = unquote(csv_link(rows).removeprefix("data:text/csv;charset=utf-8,"))

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, DrawnAxis, Value
-from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps, file_stem
+from flowsweep.figures.drawing import Drawn, FigureData, ecdf_foot, ecdf_steps, file_stem
 from flowsweep.figures.frame import HEADROOM, RateScale, legend_of, named_axis, rate_scale, series_name
 from flowsweep.figures.framed import framed
 from flowsweep.figures.theme import series_colours, symbol
@@ -16,7 +16,7 @@ from flowsweep.grouping import grouped
 from flowsweep.wording import counted
 
 MOST_STEPS = 100
-"""Of one curve: more intervals than that are shown by as many of their quantiles."""
+"""Of one curve: more goodputs than that are shown by as many of their quantiles."""
 FEWEST_REPEATS = 5
 """Of one curve: fewer trials have no distribution to speak of."""
 
@@ -57,12 +57,12 @@ def _curves(group: TrialGroup, goodputs: dict[str, Sequence[float]]) -> dict[Val
 def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Drawn:
     scale = rate_scale(max(values[-1] for values in curves.values()))
     colours = series_colours(len(curves))
-    traces = [
+    found = [
         _curve(group.x, value, goodputs, scale, what, colours[index], index)
         for index, (value, goodputs) in enumerate(curves.items())
     ]
     drawn = framed(
-        traces,
+        [trace for curve in found for trace in (ecdf_foot(curve), curve)],
         showlegend=len(curves) > 1,
         legend=legend_of(group.x, len(curves)),
         xaxis=named_axis(
@@ -73,7 +73,7 @@ def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Dr
     return Drawn(
         group.key("ecdf", group.x.column),
         " · ".join((group.title, f"over {what}")),
-        _caption(group, what, max(map(len, curves.values()))),
+        _caption(group, what, max(len(set(goodputs)) for goodputs in curves.values())),
         file_stem(group.sweep, group.title, "distribution over", what),
         drawn,
         tuple(
@@ -102,10 +102,11 @@ def _curve(  # one trace
     steps = ecdf_steps(goodputs, len(goodputs), MOST_STEPS)
     few = len(steps) <= MOST_STEPS // 4
     return go.Scatter(
-        x=[scale.of(goodput) for goodput, _ in (steps[0], *steps)],
-        y=[0.0, *(share for _, share in steps)],
+        x=[scale.of(goodput) for goodput, _ in steps],
+        y=[share for _, share in steps],
         mode="lines+markers" if few else "lines",
         name=series_name(axis, value),
+        legendgroup=series_name(axis, value),
         line={"color": colour, "width": 2, "shape": "hv", "dash": _DASHES[index % len(_DASHES)]},
         marker={"color": colour, "size": 5, "symbol": symbol(index)},
         hovertemplate=(
@@ -127,7 +128,7 @@ def _caption(group: TrialGroup, what: str, most: int) -> str:
     if put_together:
         parts.append(f"Trials that differ in {' and '.join(put_together)} are put together.")
     if most > MOST_STEPS:
-        parts.append(f"{MOST_STEPS} quantiles of each curve are drawn.")
+        parts.append(f"At most {MOST_STEPS} quantiles of a curve are drawn.")
     return " ".join(parts)
 
 

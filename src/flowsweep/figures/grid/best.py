@@ -21,11 +21,15 @@ from flowsweep.figures.frame import (
 from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
 from flowsweep.wording import format_rate
 
-_CAPTION = (
-    "Each trial of each setting, the best on top. Large marks: the rounds after all settings were tried "
-    "twice, in which only those took part that might be best. Shaded: goodput within the precision asked for "
+_ROUNDS = (
+    "Large marks: the rounds after all settings were tried twice, in which only those took part that might "
+    "be best."
+)
+_COMPARED = (
+    f"Each trial of each setting, the best on top. {_ROUNDS} Shaded: goodput within the precision asked for "
     "of the best mean."
 )
+_NOT_COMPARED = "Each trial of each setting, in the order in which they were tried, from below."
 _FAILED = f" {FAILED_MARK}: a trial without goodput."
 _LINE_HEIGHT, _ROW_MARGIN, _LEAST_HEIGHT = 14, 12, 240
 _LONG = 14
@@ -48,7 +52,8 @@ def _drawn(search: BestSearched) -> Drawn:
     return Drawn(
         FigureKey("best", search.sweep, search.mode, direction=search.direction),
         search.name,
-        _CAPTION + (_FAILED if len(goodputs) < len(search.steps) else ""),
+        (_NOT_COMPARED if search.belief is None else _COMPARED)
+        + (_FAILED if len(goodputs) < len(search.steps) else ""),
         file_stem(search.sweep, search.name, "best"),
         figure(
             [_marks(search, order, scale), *_failed(search, order)],

@@ -127,6 +127,12 @@ def mode_rank(row: Mapping[str, object]) -> int:
     return _MODES.index(mode) if mode in _MODES else len(_MODES)
 
 
+def is_open(axis: DrawnAxis, settled: Sequence[DrawnAxis], rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether rows that are alike on some axes may differ on another one."""
+    groups = grouped(rows, lambda row: tuple(one.value(row) for one in settled))
+    return any(len(axis.values(group)) > 1 for group in groups.values())
+
+
 def _panels_of_mode(
     sweep: str,
     mode: Value,
@@ -179,7 +185,9 @@ def _window_axis(rows: Sequence[PanelRow]) -> DrawnAxis | None:
 def _other_windows(window: DrawnAxis | None, rows: Sequence[PanelRow]) -> list[DrawnAxis]:
     """Windows of one end that the chosen one and the flows do not settle, as where both ends have lists."""
     settled = [axis for axis in (window, FLOWS) if axis is not None]
-    return [axis for axis in (WINDOW_SEND, WINDOW_RECV) if axis is not window and _open(axis, settled, rows)]
+    return [
+        axis for axis in (WINDOW_SEND, WINDOW_RECV) if axis is not window and is_open(axis, settled, rows)
+    ]
 
 
 def _numbers_of_hosts(rows: Sequence[PanelRow]) -> list[DrawnAxis]:
@@ -187,7 +195,7 @@ def _numbers_of_hosts(rows: Sequence[PanelRow]) -> list[DrawnAxis]:
 
     How many pairs of a sweep take part settles both sides, so that one is enough.
     """
-    return [axis for axis in (SOURCES, SINKS) if _open(axis, (DIRECTION, FLOWS), rows)][:1]
+    return [axis for axis in (SOURCES, SINKS) if is_open(axis, (DIRECTION, FLOWS), rows)][:1]
 
 
 def _rate_that_follows(rows: Sequence[PanelRow]) -> DrawnAxis:
@@ -196,12 +204,6 @@ def _rate_that_follows(rows: Sequence[PanelRow]) -> DrawnAxis:
     The rate of all flows stays where it has fewer values: then the plan has set it.
     """
     return RATE if 1 < len(RATE_SUM.values(rows)) < len(RATE.values(rows)) else RATE_SUM
-
-
-def _open(axis: DrawnAxis, settled: Sequence[DrawnAxis], rows: Sequence[PanelRow]) -> bool:
-    """Whether rows that are alike on some axes may differ on another one."""
-    groups = grouped(rows, lambda row: tuple(one.value(row) for one in settled))
-    return any(len(axis.values(group)) > 1 for group in groups.values())
 
 
 def _filled(axis: DrawnAxis, rows: Sequence[PanelRow]) -> float:

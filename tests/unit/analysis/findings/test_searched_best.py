@@ -165,3 +165,14 @@ def test_a_trial_without_goodput_is_marked_with_why() -> None:
     assert {drawn.figure.layout.yaxis.ticktext[place] for place in failed.y} == {"4 flows, cubic"}
     assert "failed: connect on right: &lt;refused&gt;" in failed.hovertext[0]
     assert FAILED_MARK in drawn.caption
+
+
+def test_where_nothing_was_compared_neither_an_order_nor_a_shade_is_promised() -> None:
+    (one,) = drawn_best_searches(FigureData(trials=steps([1e9, 3e9, 2e9, 4e9])[:1], cells=()))
+    assert not one.figure.layout.shapes
+    assert "best" not in one.caption
+    assert "Shaded" not in one.caption
+    (whole,) = drawn_best_searches(FigureData(trials=steps([1e9, 3e9, 2e9, 4e9]), cells=()))
+    assert len(whole.figure.layout.shapes) == 1
+    assert "the best on top" in whole.caption
+    assert "Shaded: goodput within the precision" in whole.caption

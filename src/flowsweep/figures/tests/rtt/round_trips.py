@@ -10,7 +10,7 @@ from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.figures.direction_groups import PathGroup, path_groups
-from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps
+from flowsweep.figures.drawing import Drawn, FigureData, ecdf_foot, ecdf_steps
 from flowsweep.figures.frame import HEADROOM, named_axis
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.wording import counted, format_size
@@ -134,6 +134,7 @@ def _distribution(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Dra
             y=[share for _, share in curves[one.name]],
             mode="lines",
             name=one.name,
+            legendgroup=one.name,
             line={"color": colours[index], "width": 2, "shape": "hv"},
             hovertemplate=(
                 f"%{{y:.3g}} % of {counted(len(one.rows), 'probe')} took at most %{{x:.4g}} ms"
@@ -146,7 +147,7 @@ def _distribution(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Dra
         "rtt_ecdf",
         "How many of the probes were answered within a time; what a curve lacks to 100 % was lost."
         + _which(series),
-        traces,
+        [trace for curve in traces for trace in (ecdf_foot(curve), curve)],
         (
             {"series": name, "rtt_ms": time_ms, "share_of_probes_percent": share}
             for name, steps in curves.items()

@@ -7,9 +7,19 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
-from flowsweep.figures.axis import FLOWS, NOT_SET, DrawnAxis, Value
+from flowsweep.figures.axis import (
+    FLOWS,
+    NOT_SET,
+    WINDOW_RECV,
+    WINDOW_SEND,
+    WINDOW_SUM_OF_TRIAL,
+    WINDOWS_PER_FLOW,
+    DrawnAxis,
+    Value,
+)
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, named_axis
+from flowsweep.figures.grid.panel import is_open
 from flowsweep.figures.theme import LIMIT_COLOURS, figure
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.grouping import grouped
@@ -28,12 +38,14 @@ _KERNEL = (
 """What the kernel's own clocks say of two of them, where a row has it, and its symbol."""
 
 
+_WINDOWS = frozenset(axis.column for axis in (WINDOW_SUM_OF_TRIAL, *WINDOWS_PER_FLOW))
+
 MOST_LEVEL_LABELS = 8
 """More labels than that are turned upright."""
 
 
 def drawn_limits(data: FigureData) -> list[Drawn]:
-    """Draw a figure for each direction and whatever varies besides flows and window."""
+    """Draw a figure for each direction and whatever varies besides what the bars stand for."""
     return [
         _drawn(group, fixed, rows)
         for group in trial_groups(data.trials, data.cells)
@@ -53,8 +65,8 @@ _Fixed = tuple[tuple[DrawnAxis, Value], ...]
 def _split(group: TrialGroup) -> list[tuple[_Fixed, list[_PacedRow]]]:
     """Group what is known by all that the bars do not show."""
     shown = _axes(group)
-    windows = {"window_bytes", "window_send_bytes", "window_recv_bytes", "window_sum_bytes"}
-    others = [axis for axis in group.varying() if axis not in shown and axis.column not in windows]
+    others = [axis for axis in group.varying() if axis not in shown and axis.column not in _WINDOWS]
+    others += _open_windows(group, [*shown, *others])
     parts = grouped(
         (_with_pace(row) for row in group.good if row.get("limit_cwnd_share") is not None),
         lambda row: tuple((axis, axis.value(row)) for axis in others),
@@ -63,6 +75,19 @@ def _split(group: TrialGroup) -> list[tuple[_Fixed, list[_PacedRow]]]:
         parts.items(),
         key=lambda part: [axis.values(group.good).index(value) for axis, value in part[0]],
     )
+
+
+def _open_windows(group: TrialGroup, settled: Sequence[DrawnAxis]) -> list[DrawnAxis]:
+    """Windows that other axes and the flows leave open: those of one end, of which the other's are a bar.
+
+    Where no bar is of a window, that of both ends may be.
+    """
+    by_window = any(axis.column in _WINDOWS for axis in settled)
+    found: list[DrawnAxis] = []
+    for axis in WINDOWS_PER_FLOW if not by_window else (WINDOW_SEND, WINDOW_RECV):
+        if is_open(axis, (*settled, FLOWS, *found), group.good):
+            found.append(axis)
+    return found
 
 
 def _with_pace(row: TrialRow) -> _PacedRow:

@@ -23,13 +23,13 @@ from flowsweep.wording import counted, format_size
 PRODUCT = DrawnAxis("window_sum_bytes", "window × flows", format_size)
 """What was really asked for: a window sum that `window_max` held back is the smaller one."""
 
-_Groups = Mapping[tuple[str, str | None, str], TrialGroup]
+_Groups = Mapping[tuple[str, str | None, str, str], TrialGroup]
 
 
 def drawn_products(data: FigureData) -> list[Drawn]:
     """Draw a figure for each direction of each panel whose windows vary; a trace for each number of flows."""
     groups = {
-        (group.sweep, group.rows[0]["mode"], group.direction): group
+        (group.sweep, group.rows[0]["mode"], group.rows[0]["test"], group.direction): group
         for group in trial_groups(data.trials, data.cells)
     }
     plateaus = [
@@ -55,7 +55,7 @@ def _of_panel(
             if DIRECTION.value(row) == direction and window_product(row)
         ]
         rows = [row for row in tried if row["goodput_median_bps"] is not None]
-        group = groups.get((panel.sweep, panel.rows[0]["mode"], direction))
+        group = groups.get((panel.sweep, panel.rows[0]["mode"], panel.rows[0]["test"], direction))
         if len(PRODUCT.values(rows)) < 2 or group is None:
             continue
         own_trials = [row for row in group.good if _is_in(row, panel)]

@@ -4,6 +4,7 @@ One flow carries at most its window in each round trip, and all of them together
 the knee lies where window × flows is bandwidth × delay (RFC 6349, section 3.3.1).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -23,6 +24,8 @@ from flowsweep.wording import format_duration, format_rate, format_size
 _STEPS = 48
 _FARTHEST = 4
 """A knee this many times outside what was measured is stated and not drawn."""
+_ALIKE = 0.01
+"""Of a payload rate, by which one link's may differ from trial to trial: headers have options, or none."""
 _AMPLE = 2
 """A window that could carry this many times what came does not limit, whatever nobody says of it."""
 
@@ -45,13 +48,16 @@ class PathTheory:
     rtt_ms: float
     """Base round-trip time: the lowest of all trials."""
     ceiling_bps: float
-    """What the path carries at most, as far as is known."""
+    """What the path carries at most, as far as is known; of links that carry unlike payloads, the most."""
     ceiling: _Ceiling
     """The link's payload rate, or the highest that was measured, which may be the windows' own."""
-    usable: tuple[tuple[float, float], ...]
-    """Window × flows asked for, and what the usable windows make of it, in bit/s; one for each trial."""
+    usable: tuple[tuple[float, float, float], ...]
+    """Window × flows asked for, what the usable windows make of it, and what the trial's own link carries
+    (infinite: not known), in bit/s; one for each trial."""
     path_window_bytes: float | None = None
     """The window that a measurement of the path alone predicts."""
+    least_link_bps: float | None = None
+    """Of links that carry unlike payloads, the least; else absent."""
 
     @property
     def _rtt_s(self) -> float:
@@ -66,9 +72,8 @@ class PathTheory:
     @property
     def words(self) -> str:
         """The lines in words, with their numbers."""
-        named = "the link's payload rate" if self.ceiling == _LINK else "the highest median measured"
-        beyond = f" is not known: {_BEYOND[self.ceiling]}" if self._is_beyond else ","
-        usable = "; open diamonds: what the windows that were usable make" if self.usable else ""
+        link = ", and the trial's link carries" if self.least_link_bps is not None else ""
+        usable = f"; open diamonds: what the windows that were usable make{link}" if self.usable else ""
         measured = (
             ""
             if self.path_window_bytes is None
@@ -77,22 +82,36 @@ class PathTheory:
         )
         return (
             "Dashed: window × flows / RTT, with the lowest RTT of all trials, "
-            f"{format_duration(self.rtt_ms * MILLISECOND_NS)}. "
-            f"{'The' if self._is_beyond else 'Dotted: the'} knee that theory predicts (BDP){beyond} "
-            f"{format_size(self.knee_bytes)} = "
-            f"{format_rate(self.ceiling_bps)} ({named}) × RTT. {measured}"
+            f"{format_duration(self.rtt_ms * MILLISECOND_NS)}. {self._knee_words}. {measured}"
             f"The axis shows windows as asked for{usable}."
+        )
+
+    @property
+    def _knee_words(self) -> str:
+        if self.least_link_bps is not None:
+            least, most = format_rate(self.least_link_bps), format_rate(self.ceiling_bps)
+            return f"No knee (BDP) is drawn: payload rates of the trials' links are from {least} to {most}"
+        named = "the link's payload rate" if self.ceiling == _LINK else "the highest median measured"
+        beyond = f" is not known: {_BEYOND[self.ceiling]}" if self._is_beyond else ","
+        return (
+            f"{'The' if self._is_beyond else 'Dotted: the'} knee that theory predicts (BDP){beyond} "
+            f"{format_size(self.knee_bytes)} = {format_rate(self.ceiling_bps)} ({named}) × RTT"
         )
 
     def rate_bps(self, window_sum_bytes: float) -> float:
         """What theory predicts for windows that are usable as asked for."""
         limit_bps: float = window_bps(window_sum_bytes, self._rtt_s)
-        return limit_bps if self._is_beyond else min(limit_bps, self.ceiling_bps)
+        return min(limit_bps, self.ceiling_bps) if self._has_knee else limit_bps
 
     @property
     def _is_beyond(self) -> bool:
         """Whether windows, and not the path, end what was measured."""
         return self.ceiling in _BEYOND
+
+    @property
+    def _has_knee(self) -> bool:
+        """Whether one rate ends whatever windows allow."""
+        return not self._is_beyond and self.least_link_bps is None
 
     @property
     def highest_bps(self) -> float:
@@ -103,7 +122,7 @@ class PathTheory:
         """Draw the lines over a log2 axis that spans some window sums."""
         lowest, highest = min(window_sums), max(window_sums)
         drawn = [self._window_limit(lowest, highest, scale)]
-        if not self._is_beyond and lowest / _FARTHEST <= self.knee_bytes <= highest * _FARTHEST:
+        if self._has_knee and lowest / _FARTHEST <= self.knee_bytes <= highest * _FARTHEST:
             knee = f"predicted knee: {format_size(self.knee_bytes)}"
             drawn.append(self._vertical(self.knee_bytes, "BDP", "dot", knee, scale))
         measured = self.path_window_bytes
@@ -138,10 +157,12 @@ class PathTheory:
         )
 
     def _usable_points(self) -> list[tuple[float, float]]:
-        by_size: dict[float, list[float]] = {}
-        for size, rate in self.usable:
-            by_size.setdefault(size, []).append(rate if self._is_beyond else min(rate, self.ceiling_bps))
-        return [(size, median(rates)) for size, rates in sorted(by_size.items())]
+        """Window × flows and rate; several of one size where links carry unlike payloads."""
+        found: dict[tuple[float, float], list[float]] = {}
+        for size, rate_bps, link_bps in self.usable:
+            end_bps = self.ceiling_bps if self._has_knee else link_bps
+            found.setdefault((size, end_bps), []).append(min(rate_bps, end_bps))
+        return [(size, median(rates)) for (size, _), rates in sorted(found.items())]
 
     def _usable(self, scale: RateScale) -> list[go.Scatter]:
         points = self._usable_points()
@@ -183,8 +204,9 @@ def path_theory(
 
     Args:
         cells: The points that are drawn.
-        trials: All of the path, which tell what it is.
-        shown: Those of the points, which tell what windows were usable and what limited.
+        trials: All of the path, which tell its round-trip time.
+        shown: Those of the points, which tell what their link carries, what windows were usable and what
+            limited.
         path_window_bytes: That a measurement of the path alone predicts.
         has_plateau: Whether a plateau was found in these points.
     """
@@ -192,15 +214,21 @@ def path_theory(
     if not times:
         return None
     rtt_ms = min(times)
-    payloads = [payload for row in trials if (payload := row.get("link_payload_bps"))]
+    payloads = [payload for row in shown if (payload := row.get("link_payload_bps"))]
     best = max(cells, key=lambda row: known(row["goodput_median_bps"]))
     highest_bps = known(best["goodput_median_bps"])
     reached = _LINK if payloads else _highest_is_of(best, cells, shown, rtt_ms, has_plateau=has_plateau)
     usable = tuple(
-        (size, window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / SECOND_MS))
+        (
+            size,
+            window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / SECOND_MS),
+            row.get("link_payload_bps") or math.inf,
+        )
         for row in shown
         if row["window_usable_bytes"] and (size := window_product(row))
     )
+    if payloads and min(payloads) < (1 - _ALIKE) * max(payloads):
+        return PathTheory(rtt_ms, max(payloads), reached, usable, path_window_bytes, min(payloads))
     ceiling_bps = median(payloads) if payloads else highest_bps
     return PathTheory(rtt_ms, ceiling_bps, reached, usable, path_window_bytes)
 
