@@ -126,7 +126,10 @@ def findings(
     if within is not None:
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
-    return most_important_first(decided(_in_order(_once(on_each_side(hypotheses, comparable)))))
+    asked = _in_order(_once(on_each_side(hypotheses, comparable)))
+    return most_important_first(
+        [found for found, one in zip(decided(asked), asked, strict=True) if one.shown]
+    )
 
 
 def _in_order(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
