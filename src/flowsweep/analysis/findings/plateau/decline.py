@@ -51,7 +51,7 @@ def decline_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MA
         beyond chance and the margin, no finding is made of it: that of the plateau says so.
     """
     means = observed.in_the_mean()
-    grid = design(means)
+    grid = design(means, paired=False)
     windows = split_by_interaction(window_levels(means, grid), margin)
     flows = split_by_interaction(flows_alone(means, grid, windows, margin), margin)
     most_telling = partial(_most_telling, margin=margin)
