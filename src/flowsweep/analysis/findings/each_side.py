@@ -32,7 +32,7 @@ def on_each_side(hypotheses: Sequence[Hypothesis], campaign: Sequence[Observatio
     for observed in campaign:
         own = [one for one in claimed if one.scope[:2] == (observed.sweep, observed.mode)]
         if since := trials_since(own):
-            grid = design(observed)
+            grid = design(observed, paired=False)
             noise = repeat_noise(grid, since)
             described = [*variation_hypotheses(observed, grid, noise), *outlier_hypotheses(observed, noise)]
             split |= {(one.kind, one.scope): one for one in described}

@@ -65,6 +65,9 @@ class Hypothesis:
     within_margin: bool = False
     """Whether whatever effect there may be lies within the margin of practical equivalence, with 95 %
     confidence."""
+    shown: bool = True
+    """Whether it makes a finding. One of which another finding says the answer makes none; it counts in the
+    correction all the same, since that was not known before."""
     second_opinion: Callable[[], float] | None = None
     """A p-value by another way, as by permutation. Asked for only where an effect would be claimed; if it
     does not bear the claim out, the hypothesis stays undecided."""

@@ -49,7 +49,7 @@ def alike_in_the_mean(
             differ by more in how far the mean is below the median interval, at any point of the other axes;
             nor in the mean itself, where half of the margin comes from that.
     """
-    grid = design(observed)
+    grid = design(observed, paired=False)
     for hypothesis in hypotheses:
         alike = hypothesis.within_margin and hypothesis.kind != _BETWEEN_OTHERS
         found = _interrupted(observed, grid, hypothesis, margin) if alike else None

@@ -55,6 +55,7 @@ from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import Observations, all_observations, observations
 from flowsweep.analysis.statistics.red_noise import NoiseModels, noise_models
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
+from flowsweep.analysis.statistics.turns import in_time
 from flowsweep.analysis.summarising.trial_row import TrialRow, is_searched
 from flowsweep.analysis.tests.file.findings import bound_hypotheses
 from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
@@ -127,7 +128,10 @@ def findings(
     if within is not None:
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
-    return most_important_first(decided(_in_order(_once(on_each_side(hypotheses, comparable)))))
+    asked = _in_order(_once(on_each_side(hypotheses, comparable)))
+    return most_important_first(
+        [found for found, one in zip(decided(asked), asked, strict=True) if one.shown]
+    )
 
 
 def _in_order(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
@@ -201,20 +205,22 @@ def _hypotheses(
     margin: float,
 ) -> Iterator[Hypothesis]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
+    repeats = repeat_hypotheses(observed, explained=explained, margin=margin)
+    drifts = [one for one in repeats if one.kind == "drift"]
+    drift = next((one for one in drifts if one.scope.direction is None), None)
     compared = [
         *plateau_hypotheses(observed, windows=windows, margin=margin),
         *effects_at_equal_windows(observed, margin=margin),
-        *direction_hypotheses(observed, margin=margin),
+        *direction_hypotheses(observed, margin=margin, drifts=drifts),
     ]
-    repeats = repeat_hypotheses(observed, explained=explained, margin=margin)
     alike = alike_in_the_mean(compared, observed, margin=margin)
     cuts = {} if within is None else within.cuts
     over_levels = [
         *with_growing_trials(alike, observed, cuts, margin=margin),
         *decline_hypotheses(observed, margin=margin),
     ]
-    drift = next((one for one in repeats if one.kind == "drift" and one.scope.direction is None), None)
-    yield from apart_from_time(over_levels, design(observed), drift, margin=margin)
+    grid = in_time(design(observed, paired=False))
+    yield from apart_from_time(over_levels, grid, drift, margin=margin)
     yield from repeats
     yield from verdict_hypotheses(observed, others.back)
     round_trips = {} if within is None else within.round_trips
@@ -247,14 +253,16 @@ def repeat_hypotheses(
         calls. Variation and outliers are those of all trials: `on_each_side` knows which steps are claimed.
     """
     grid = design(observed)
-    noise, series = repeat_noise(grid), campaign_series(grid)
+    noise, series = repeat_noise(grid), campaign_series(in_time(grid))
     models = None if series is None else noise_models(series)
+    # How a trial differs from its repeats needs no trial of the other direction.
+    of_all = repeat_noise(design(observed, paired=False)) if grid.unpaired else noise
     return [
         *duration_hypotheses(observed, grid, margin=margin),
-        *variation_hypotheses(observed, grid, noise),
+        *variation_hypotheses(observed, grid, of_all),
         *_of_each_path(observed, noise, series, models, margin=margin),
         *day_hypotheses(observed, margin=margin),
-        *outlier_hypotheses(observed, noise),
+        *outlier_hypotheses(observed, of_all),
         *correlation_hypotheses(observed, noise, series, models),
         *monitor_hypotheses(observed, explained, margin=margin),
     ]

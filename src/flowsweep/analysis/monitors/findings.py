@@ -20,6 +20,7 @@ from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.red_noise import NoiseModels, noise_models
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
+from flowsweep.analysis.statistics.turns import in_time
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted, format_change, format_number
@@ -100,7 +101,7 @@ def _trials(observed: Observations) -> _Trials | None:
     noise = repeat_noise(grid)
     if noise is None or noise.fit.freedom < _FEWEST_FREEDOM or not np.any(noise.fit.residuals):
         return None
-    series = campaign_series(grid)
+    series = campaign_series(in_time(grid))
     return _Trials(noise, series, None if series is None else noise_models(series))
 
 

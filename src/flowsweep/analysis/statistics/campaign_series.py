@@ -8,6 +8,7 @@ import numpy as np
 
 from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
+from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import DAY_S
 from flowsweep.scatter import NORMAL_MAD
@@ -86,7 +87,7 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
     began = np.array([np.mean([seconds(known(start)) for start in unit]) for unit in starts])
     order = np.argsort(began, kind="stable")
     began, logs = began[order], grid.logs[order]
-    points, repeats = coded(grid.codes(*grid.axes)[order].tolist()), coded(grid.repeats[order].tolist())
+    points, repeats = coded(_points(grid)[order].tolist()), coded(grid.repeats[order].tolist())
     starts_s = began - began[0]
     if np.ptp(starts_s) <= 0 or len(logs) - int(points.max()) - 1 < FEWEST_VALUES:
         return None
@@ -112,6 +113,12 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
 def seconds(started_at: str) -> float:
     """Turn the time at which a trial began, as in a summary, into seconds since 1970."""
     return datetime.fromisoformat(started_at).timestamp()
+
+
+def _points(grid: Design) -> Codes:
+    """(units,) number of the point and of the directions that a unit has: each of them has its own level."""
+    ways = [tuple(row[DIRECTION] for row in unit.rows) for unit in grid.units]
+    return coded(list(zip(grid.codes(*grid.axes).tolist(), ways, strict=True)))
 
 
 def _clipped(logs: Floats, points: Codes) -> Floats:

@@ -44,7 +44,8 @@ class Unit:
     levels: tuple[Level, ...]
     """One for each axis of the design."""
     rows: tuple[ObservedRow, ...]
-    """One for each direction, always in the same order for the same hosts."""
+    """One for each direction, always in the same order for the same hosts; in a design that is not paired, of
+    those there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Design:
     units: tuple[Unit, ...]
     """In no order."""
     unpaired: int
-    """Trials left out because that of another direction is missing."""
+    """Trials left out because that of another direction is missing; 0 in a design that is not paired."""
 
     def levels(self, axis: str) -> tuple[Level, ...]:
         """The levels of an axis in order, null first; words in the order in which they ran first."""
@@ -102,17 +103,19 @@ class Design:
         return tuple(row["trial_id"] for unit in self.units for row in unit.rows)
 
 
-def design(observed: Observations) -> Design:
+def design(observed: Observations, *, paired: bool = True) -> Design:
     """Lay trials out on the grid that their parameters span.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
+        paired: Whether units are compared, or directions with each other. A question about one direction by
+            itself, or about single trials, needs no trial of another direction.
 
     Returns:
         Axes and units. An axis that follows from others, such as the window per flow from window sum and
         flows, is none; of those that follow from each other the ones with the fewest levels are kept, and
-        window sum and flows where the plan asked for sums. Units that lack a direction, which other trials of
-        the same two hosts have, are left out.
+        window sum and flows where the plan asked for sums. Paired, units that lack a direction, which other
+        trials of the same two hosts have, are left out.
     """
     levels = {axis: levels_of(observed.rows, axis) for axis in AXES if axis in observed.factors}
     hosts = [_hosts(row) for row in observed.rows]
@@ -126,10 +129,10 @@ def design(observed: Observations) -> Design:
     units, unpaired = [], 0
     for (repeat, pair, place), found in grouped.items():
         ways = directions[pair]
-        if len(found) < len(ways):
+        if paired and len(found) < len(ways):
             unpaired += len(found)
         else:
-            units.append(Unit(repeat, pair, place, tuple(found[way] for way in ways)))
+            units.append(Unit(repeat, pair, place, tuple(found[way] for way in ways if way in found)))
     return Design(axes, tuple(units), unpaired)
 
 

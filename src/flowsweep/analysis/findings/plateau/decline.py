@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.apart import split_by_interaction
 from flowsweep.analysis.findings.plateau.runs import LONGEST, Run, run_hypotheses
 from flowsweep.analysis.findings.plateau.sentences import said_of
+from flowsweep.analysis.findings.plateau.start import plateau_start
 from flowsweep.analysis.findings.plateau.unlimited import flows_alone
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.level_means import LevelMeans
@@ -46,10 +47,11 @@ def decline_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MA
         umbrella alternatives, JASA 76; as contrasts of means: Bretz and Hothorn 2001, Testing dose-response
         relationships with a priori unknown, possibly nonmonotone shapes, J. Biopharm. Stat. 11; here with
         Bonferroni's bound). The interval is Bonferroni's over the same tops. A dip that goodput recovers from
-        is none: the largest window has to be below the top.
+        is none: the largest window has to be below the top. Where goodput still rises at the largest window,
+        beyond chance and the margin, no finding is made of it: that of the plateau says so.
     """
     means = observed.in_the_mean()
-    grid = design(means)
+    grid = design(means, paired=False)
     windows = split_by_interaction(window_levels(means, grid), margin)
     flows = split_by_interaction(flows_alone(means, grid, windows, margin), margin)
     most_telling = partial(_most_telling, margin=margin)
@@ -76,6 +78,7 @@ def _most_telling(means: LevelMeans, margin: float) -> Run:
         at_most=-float((compared.value - half).min()),
         candidates=len(tops),
         margin=margin,
+        shown=plateau_start(means, margin).earliest < end,
     )
 
 

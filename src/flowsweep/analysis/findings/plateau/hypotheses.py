@@ -40,7 +40,8 @@ def plateau_hypotheses(
         smallest number of flows, with its 95 % interval. What is tested is that goodput rises at all, from
         the lowest level. Then those of `dip_hypotheses`.
     """
-    grid = design(observed)
+    # What one direction carries needs no trial of the other.
+    grid = design(observed, paired=False)
     levels = split_by_interaction(window_levels(observed, grid), margin)
     flows = split_by_interaction(flows_alone(observed, grid, levels, margin), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})

@@ -38,6 +38,8 @@ class Run:
     candidates: int
     """Runs that it was chosen from."""
     margin: float
+    shown: bool = True
+    """As `Hypothesis.shown`."""
 
     def at(self, level: int) -> str:
         """Write a level."""
@@ -102,6 +104,7 @@ def run_hypotheses(
             axis=means.axis,
             p_value=run.p_value,
             within_margin=run.within_margin,
+            shown=run.shown,
             method=method.format(
                 freedom=counted(means.fit.freedom, "degree"),
                 runs=counted(run.candidates, "run"),
