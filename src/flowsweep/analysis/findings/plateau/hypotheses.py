@@ -69,10 +69,10 @@ def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:
 
 def _estimate(plateau: Plateau) -> tuple[float, float | None, float | None]:
     means, found = plateau.means, plateau.found
+    if means.fit is None:
+        return means.levels[found.start] if plateau.knee is None else plateau.knee.requested, None, None
     if plateau.knee is not None:
         return plateau.knee.requested, plateau.knee.low, plateau.knee.high
-    if means.fit is None:
-        return means.levels[found.start], None, None
     if found.start == 0 and found.latest is not None:
         return means.levels[0], float(means.levels[0]), float(means.levels[found.latest])
     below, above = excluded(found), shown_enough(means, found)
@@ -90,9 +90,11 @@ def _method(plateau: Plateau) -> str:
         link = " and with what the link carries" if link_payload_bps(means.rows) is not None else ""
         parts.append(f"levels compared with the best (Hsu){link}, Bonferroni over {len(means.levels) - 1}")
     else:
-        parts.append("one trial per level: nothing tells the noise")
+        once = len(means.rows) == len(means.levels)
+        parts.append(f"{'one trial per level: ' if once else ''}nothing tells the noise")
     if plateau.knee is not None:
-        parts.append("interval from the largest level shown not to be enough to the smallest shown to be")
+        if means.fit is not None:
+            parts.append("interval from the largest level shown not to be enough to the smallest shown to be")
         parts.append(
             "estimate: smooth response, proportional below, by windows "
             + ("asked for" if plateau.knee.usable is None else "usable")

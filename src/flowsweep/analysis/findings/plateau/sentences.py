@@ -19,6 +19,7 @@ from flowsweep.wording import (
     format_duration,
     format_margin,
     format_number,
+    format_percent,
     format_rate,
     format_share,
     format_size,
@@ -27,6 +28,11 @@ from flowsweep.wording import (
 
 CLOSE_LEVELS = 1.5
 """Tested windows that are farther apart bound an estimate that is little more than a guess between them."""
+
+
+FEWEST_LEVELS = 3
+"""From which on a dip or a decline is looked for."""
+_DATE = len("2026-03-02")
 
 
 def say_plateau(plateau: Plateau, decision: Decision) -> str:
@@ -58,10 +64,9 @@ def _at_windows(means: LevelMeans) -> Iterator[str]:
 def _said(plateau: Plateau, decision: Decision) -> str:
     found = plateau.found
     if plateau.p_value is None:
-        enough = "are" if _several(plateau) else "is"
         return (
-            f"it is undecided at which {_name(plateau)} the plateau of goodput begins, since these trials "
-            f"give no measure of chance; taken at face value, {_tried(plateau, found.start)} {enough} enough"
+            f"it is undecided at which {_name(plateau)} the plateau of goodput begins, since "
+            f"{_no_measure(plateau.means)}; taken at face value, {_at_face_value(plateau)}"
         )
     if found.start == 0:
         return _rising_a_little(plateau) if decision == "effect" else _flat(plateau, decision)
@@ -83,6 +88,45 @@ def _said(plateau: Plateau, decision: Decision) -> str:
             f"that was tried, {_tried(plateau, found.start)}, is undecided"
         )
     return _reached(plateau)
+
+
+def _no_measure(means: LevelMeans) -> str:
+    """Say why nothing tells by how much levels differ by chance."""
+    if means.no_measure != "apart":
+        return "these trials give no measure of chance"
+    if not means.repeated:
+        return "levels ran at unlike points of the other axes, and cannot be told apart from these"
+    if _on_days_of_their_own(means):
+        return "each level was measured on days of its own: days and levels cannot be told apart"
+    return "levels ran in repeats of their own: repeats and levels cannot be told apart"
+
+
+def _on_days_of_their_own(means: LevelMeans) -> bool:
+    """Whether no day (UTC) has trials of two levels, as far as is known when they ran."""
+    levels_of_day: dict[str, set[int]] = {}
+    for one in means.placed:
+        levels_of_day.setdefault((one.row["started_at"] or "")[:_DATE], set()).add(one.level)
+    return "" not in levels_of_day and all(len(levels) == 1 for levels in levels_of_day.values())
+
+
+def _at_face_value(plateau: Plateau) -> str:
+    """Say which level would be enough if chance had no part in any mean."""
+    means, found, last = plateau.means, plateau.found, len(plateau.means.levels) - 1
+    first, rate = _tried(plateau, found.start), format_rate(found.peak_bps)
+    if found.start == last and not _of_link(plateau, last):
+        more = format_percent(percent(float(means.means[last] - means.means[last - 1])))
+        return (
+            f"goodput still rises at the largest {_name(plateau)} that was tried, {first}: to {rate}, {more} "
+            f"more than at {_tried(plateau, last - 1)}"
+        )
+    lower = [level for level in range(found.start + 1, last + 1) if level not in found.highest]
+    if lower and len(means.levels) >= FEWEST_LEVELS:
+        level = min(lower, key=lambda one: float(means.means[one]))
+        less = format_percent(-percent(float(means.means[level] - found.peak)))
+        return (
+            f"goodput is at its highest, {rate}, from {first} on, but {less} less at {_tried(plateau, level)}"
+        )
+    return f"{first} {'are' if _several(plateau) else 'is'} enough"
 
 
 def _flat(plateau: Plateau, decision: Decision) -> str:
