@@ -15,10 +15,18 @@ from flowsweep.analysis.statistics.design import Unit, coded, design, mostly_rep
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 from flowsweep.analysis.statistics.level_effects import FEWEST_ARRANGEMENTS, permutation_p
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.statistics.rounded import ROUNDED, rounded_away
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.grouping import grouped
-from flowsweep.wording import counted, format_change, format_margin, format_rate, rounds_to_nothing
+from flowsweep.wording import (
+    counted,
+    format_change,
+    format_margin,
+    format_percent,
+    format_rate,
+    rounds_to_nothing,
+)
 
 BOTH_WAYS = 2
 
@@ -123,6 +131,9 @@ def _hypothesis(observed: Observations, pairs: _Pairs, *, margin: float) -> Hypo
     if fit.freedom < 1:
         claim = f"Whether {ways[0]} or {ways[1]} is faster is undecided: {_lacking(observed, pairs)}."
         return unrepeated("direction", observed.scope(), claim, pairs.trials, axis=DIRECTION)
+    if rounded_away(observed.rows, fit.residuals):
+        claim = f"Whether {ways[0]} or {ways[1]} is faster is undecided: {ROUNDED}; {_at_face_value(pairs)}."
+        return unrepeated("direction", observed.scope(), claim, pairs.trials, axis=DIRECTION)
     count = int(cells.max()) + 1
     mean = fit.compare(shifts, np.full((1, count), 1 / count))
     shift, half = float(mean.value[0]), float(mean.half_widths()[0])
@@ -142,6 +153,16 @@ def _hypothesis(observed: Observations, pairs: _Pairs, *, margin: float) -> Hypo
         method=_method(pairs, fit, count, repeated=repeated),
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=DIRECTION),
     )
+
+
+def _at_face_value(pairs: _Pairs) -> str:
+    """Say by how much one direction is faster if chance had no part in the means."""
+    shift = float(np.mean(pairs.logs[0] - pairs.logs[1]))
+    faster, slower = pairs.ways if shift >= 0 else pairs.ways[::-1]
+    if round(percent(abs(shift)), 1) == 0:
+        return "taken at face value, they are alike"
+    more = format_percent(percent(abs(shift)))
+    return f"taken at face value, {faster} is {more} faster than {slower}"
 
 
 def _lacking(observed: Observations, pairs: _Pairs) -> str:

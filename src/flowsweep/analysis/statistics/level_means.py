@@ -11,15 +11,17 @@ import scipy
 from flowsweep.analysis.statistics.design import Level, coded, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats, summed_variances
 from flowsweep.analysis.statistics.observations import ObservedRow
+from flowsweep.analysis.statistics.rounded import rounded_away
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import SIGNIFICANCE
 
 _NONE = 1e-10
 """Fewer degrees of freedom are none, but rounding."""
 
-NoMeasure = Literal["few", "apart"]
-"""Why nothing tells by how much levels differ by chance: too few trials, or levels that ran in repeats (where
-points ran once: at points of the other axes) of their own, which may be what differs."""
+NoMeasure = Literal["few", "apart", "rounded"]
+"""Why nothing tells by how much levels differ by chance: too few trials, levels that ran in repeats (where
+points ran once: at points of the other axes) of their own, which may be what differs, or figures of another
+tool that were rounded to equal ones."""
 
 
 class Placed(NamedTuple):
@@ -181,7 +183,8 @@ def level_means(
     cells = cells if repeated else level_of
     fit = Fit(logs, cells, blocks)
     told = _told_apart(shares, cells, blocks)
-    no_measure = _no_measure(fit, told=told, repeated=repeated)
+    rounded = rounded_away((one.row for one in placed), fit.residuals)
+    no_measure = _no_measure(fit, told=told, repeated=repeated, rounded=rounded)
     cell_means = fit.cell_means if told else np.bincount(cells, logs) / np.bincount(cells)
     return LevelMeans(
         axis=axis,
@@ -204,10 +207,12 @@ def level_means(
     )
 
 
-def _no_measure(fit: Fit, *, told: bool, repeated: bool) -> NoMeasure | None:
+def _no_measure(fit: Fit, *, told: bool, repeated: bool, rounded: bool) -> NoMeasure | None:
     if fit.freedom <= 0 and (told or not repeated):
         return "few"
-    return None if told else "apart"
+    if not told:
+        return "apart"
+    return "rounded" if rounded else None
 
 
 def _told_apart(shares: Floats, cells: Codes, blocks: Codes) -> bool:

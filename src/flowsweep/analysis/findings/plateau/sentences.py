@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import levels_of
 from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.analysis.statistics.rounded import ROUNDED
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.units import SIZE_UNITS
 from flowsweep.wording import (
@@ -92,6 +93,8 @@ def _said(plateau: Plateau, decision: Decision) -> str:
 
 def _no_measure(means: LevelMeans) -> str:
     """Say why nothing tells by how much levels differ by chance."""
+    if means.no_measure == "rounded":
+        return ROUNDED
     if means.no_measure != "apart":
         return "these trials give no measure of chance"
     if not means.repeated:
