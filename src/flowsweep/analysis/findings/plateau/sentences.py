@@ -9,8 +9,9 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.plateau.estimate import Plateau
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.design import levels_of
+from flowsweep.analysis.statistics.design import AXES, FOLLOWING, going_with, levels_of
 from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.analysis.statistics.means import one_window_per_flow
 from flowsweep.analysis.statistics.rounded import ROUNDED
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.units import SIZE_UNITS
@@ -42,14 +43,26 @@ def say_plateau(plateau: Plateau, decision: Decision) -> str:
 
 
 def said_of(means: LevelMeans) -> str:
-    """Name the trials that are compared: "a → b", "a → b, cubic, 4 flows"."""
+    """Name the trials that are compared: "a → b", "a → b, cubic, 4 flows", and what changed with levels."""
     parts = [means.direction, *([] if means.congestion is None else [means.congestion])]
     for axis, level in means.apart:
         if axis == "flows" and isinstance(level, int):
             parts.append(counted(level, "flow"))
         else:
             parts.append(f"{AXIS_NAMES[axis]} {level_words(axis, level)}")
-    return ", ".join([*parts, *_at_windows(means)])
+    changed = " and ".join(f"the {AXIS_NAMES[axis]}" for axis in changed_with_levels(means))
+    together = [f"by {AXIS_NAMES[means.axis]} (with it {changed} changed)"] if changed else []
+    return ", ".join([*parts, *_at_windows(means), *together])
+
+
+def changed_with_levels(means: LevelMeans) -> tuple[str, ...]:
+    """Name the axes that changed with the levels that are compared, and may be what did it.
+
+    What arithmetic ties together, as a window sum and windows per flow, is left out.
+    """
+    tied = {means.axis, "window_sum_bytes", *means.others, *FOLLOWING}
+    levels = [one.level for one in means.placed]
+    return going_with(levels, means.rows, [name for name in AXES if name not in tied])
 
 
 def _at_windows(means: LevelMeans) -> Iterator[str]:
@@ -57,7 +70,10 @@ def _at_windows(means: LevelMeans) -> Iterator[str]:
     sums = set(levels_of(means.rows, "window_sum_bytes"))
     known = sorted(size for size in sums if isinstance(size, int))
     apart = any(axis == "window_sum_bytes" for axis, _ in means.apart)
-    if means.axis == "flows" and not apart and len(known) == len(sums):
+    window_bytes = one_window_per_flow(means.rows)
+    if means.axis == "flows" and window_bytes is not None:
+        yield f"{AXIS_NAMES['window_bytes']} {level_words('window_bytes', window_bytes)}"
+    elif means.axis == "flows" and not apart and len(known) == len(sums):
         ends = dict.fromkeys(level_words("window_sum_bytes", size) for size in (known[0], known[-1]))
         yield f"window sum {' … '.join(ends)}"
 
@@ -150,7 +166,8 @@ def _flat(plateau: Plateau, decision: Decision) -> str:
 
 def _at_equal_window_sum(means: LevelMeans) -> bool:
     """Whether numbers of flows are compared that have the same window together."""
-    return means.axis == "flows" and all(row["window_sum_bytes"] is not None for row in means.rows)
+    sums_known = all(row["window_sum_bytes"] is not None for row in means.rows)
+    return means.axis == "flows" and sums_known and one_window_per_flow(means.rows) is None
 
 
 def _of_link(plateau: Plateau, level: int) -> str | None:
