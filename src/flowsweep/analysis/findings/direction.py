@@ -20,6 +20,7 @@ from flowsweep.analysis.statistics.least_squares import Fit
 from flowsweep.analysis.statistics.level_effects import FEWEST_ARRANGEMENTS, permutation_p
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.statistics.rounded import ROUNDED, rounded_away
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.grouping import grouped
@@ -28,6 +29,7 @@ from flowsweep.wording import (
     format_change,
     format_margin,
     format_number,
+    format_percent,
     format_rate,
     rounds_to_nothing,
 )
@@ -94,6 +96,9 @@ def _hypothesis(
     fit = Fit(shifts, cells, np.zeros_like(pairs.points))
     if fit.freedom < 1:
         return _untold(observed, pairs, _lacking(observed, pairs), method="none: nothing tells the noise")
+    if rounded_away(observed.rows, fit.residuals):
+        why = f"{ROUNDED}; {_at_face_value(pairs)}"
+        return _untold(observed, pairs, why, method="none: nothing tells the noise")
     count = int(cells.max()) + 1
     mean = fit.compare(shifts, np.full((1, count), 1 / count))
     shift, half = float(mean.value[0]), float(mean.half_widths()[0])
@@ -167,6 +172,16 @@ def _in_time(pairs: Pairs, order: tuple[str, str], estimate: tuple[float, float,
         "each other, and as far as the trials tell goodput changes by up to "
         f"{format_number(percent(most))} % by itself between them."
     )
+
+
+def _at_face_value(pairs: Pairs) -> str:
+    """Say by how much one direction is faster if chance had no part in the means."""
+    shift = float(np.mean(pairs.logs[0] - pairs.logs[1]))
+    faster, slower = pairs.ways if shift >= 0 else pairs.ways[::-1]
+    if round(percent(abs(shift)), 1) == 0:
+        return "taken at face value, they are alike"
+    more = format_percent(percent(abs(shift)))
+    return f"taken at face value, {faster} is {more} faster than {slower}"
 
 
 def _lacking(observed: Observations, pairs: Pairs) -> str:

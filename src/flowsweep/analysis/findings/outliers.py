@@ -29,6 +29,8 @@ _ALIKE = 0.25
 """What repeats that are said to agree may differ by, relative."""
 _EVEN = 0.5
 """What may be likelier than this is said without a number."""
+_ROUNDING = 1e-9
+"""What logarithms of repeats that agree to the last digit may differ by."""
 _WHOLE_LINK = 0.97
 """Share of what a link carries in full packets, from which on nothing can be said to be too fast."""
 
@@ -57,8 +59,8 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
             "outliers",
             observed.scope(),
             _said(observed, noise, found),
-            tuple(noise.rows[place]["trial_id"] for place in found.unusual or (found.farthest,)),
-            Estimate(percent(float(found.deviations[found.farthest])), "%"),
+            _evidence(noise, found),
+            Estimate(0.0 if _alike(found) else percent(float(found.deviations[found.farthest])), "%"),
             trials=len(noise.rows),
             figure="time_series",
             method=(
@@ -68,6 +70,16 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
             ),
         )
     ]
+
+
+def _evidence(noise: RepeatNoise, found: RobustFit) -> tuple[str, ...]:
+    every = range(len(noise.rows)) if _alike(found) else (found.farthest,)
+    return tuple(noise.rows[place]["trial_id"] for place in found.unusual or every)
+
+
+def _alike(found: RobustFit) -> bool:
+    """Whether no trial differs from what is expected of it by more than rounding."""
+    return float(np.max(np.abs(found.deviations))) < _ROUNDING
 
 
 def _without(noise: RepeatNoise) -> str:
@@ -81,6 +93,8 @@ def _repeats(noise: RepeatNoise) -> str:
 def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
         which = _repeats(noise) if noise.stepped else "its repeats"
+        if _alike(found):
+            return f"No trial stands out from {which}: {_expected(found)}."
         return (
             f"No trial stands out from {which}: {_expected(found)}. The trial that deviates most is "
             f"{_trial(observed, noise.rows[found.farthest])}: "

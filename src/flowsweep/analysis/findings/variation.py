@@ -14,6 +14,7 @@ from flowsweep.analysis.statistics.design import Design, Level
 from flowsweep.analysis.statistics.least_squares import Fit, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
+from flowsweep.analysis.statistics.rounded import rounded_away
 from flowsweep.analysis.statistics.unlike_days import unlike_days
 from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
 from flowsweep.analysis.summarising.trial_row import goodput_of
@@ -53,11 +54,14 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
         (Levene 1960, Robust tests for equality of variances: a one-way analysis of absolute deviations, here
         of orthogonal contrasts between repeats; p below 0.1 %, Bonferroni over the axes). Where trials stand
         out (`fit_of_repeats`), the sentence has the coefficient of the others, too; where days are unlike
-        (`unlike_days`) and repeats taken out, also that of the means of repeats.
+        (`unlike_days`) and repeats taken out, also that of the means of repeats. Of figures that another
+        tool rounded to equal ones (`rounded_away`) there is no coefficient.
     """
     if noise is None:
         return []
     fit = noise.fit
+    if rounded_away(noise.rows, fit.residuals):
+        return [_equal(observed, noise)]
     tail = (1 - CONFIDENCE) / 2
     ends = (scipy.stats.chi2.isf(tail, fit.freedom), scipy.stats.chi2.ppf(tail, fit.freedom))
     low, high = (_coefficient(fit.variance * fit.freedom / float(end)) for end in ends)
@@ -90,6 +94,21 @@ def variation_hypotheses(observed: Observations, grid: Design, noise: RepeatNois
             ),
         )
     ]
+
+
+def _equal(observed: Observations, noise: RepeatNoise) -> Hypothesis:
+    """Say of figures that another tool rounded that repeats are equal: what they vary by nobody knows."""
+    own = [noise.logs[noise.cells == cell] for cell in range(int(noise.cells.max()) + 1)]
+    alike = max(float(np.ptp(logs)) for logs in own) < _ROUNDING
+    said = "are equal" if alike else "differ by nothing but what a whole repeat shares,"
+    return Hypothesis(
+        "variation",
+        observed.scope(),
+        f"Repeats of the same point {said} to the digits of the imported figures{_within(noise)}.",
+        trial_ids(noise.rows),
+        figure="ecdf",
+        method=f"log goodput, {noise.without}: nothing is left",
+    )
 
 
 def _apart_from(noise: RepeatNoise) -> str:

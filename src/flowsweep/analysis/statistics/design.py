@@ -1,7 +1,7 @@
 """The grid that a sweep's trials lie on, as statistics see it: axes, levels, cells and units."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -153,14 +153,17 @@ def changed_with(axis: str, grid: Design, observed: Observations) -> tuple[str, 
     """
     tied = {*grid.axes, *FOLLOWING, *(_RATES if axis in _RATES else ())}
     apart = [name for name in AXES if name in observed.factors and name not in tied]
-    own = levels_of(observed.rows, axis)
+    return going_with(levels_of(observed.rows, axis), observed.rows, apart)
+
+
+def going_with(own: Sequence[Level], rows: Sequence[ObservedRow], names: Iterable[str]) -> tuple[str, ...]:
+    """Name the axes of which each level of another one, `own` of each row, has a single level."""
     found = []
-    for name in apart:
-        theirs = levels_of(observed.rows, name)
+    for name in names:
+        theirs = levels_of(rows, name)
         # What a file does not say of an imported trial may have been any.
         told = all(
-            level is not None or not row.get("imported_from")
-            for row, level in zip(observed.rows, theirs, strict=True)
+            level is not None or not row.get("imported_from") for row, level in zip(rows, theirs, strict=True)
         )
         if told and len(set(theirs)) > 1 and len(set(zip(own, theirs, strict=True))) == len(set(own)):
             found.append(name)
@@ -192,13 +195,17 @@ def _independent(
     """Keep axes that tell points apart which those before them do not, the ones of few levels first.
 
     A cap on the window of a flow, which only plans with window sums have, adds levels to the sums: there they
-    come before windows per flow, however many they are.
+    come before windows per flow, however many they are. Where the window per flow is one and the same, the
+    number of flows is what varied, and its window sum follows.
     """
     kept: list[str] = []
     points: list[tuple[Hashable, ...]] = hosts
 
+    flows_alone = "flows" in levels and not {*_PER_FLOW, "sources", "sinks"} & set(levels)
+
     def last(name: str) -> tuple[bool, int, bool]:
-        return sums_asked and name in _PER_FLOW, len(set(levels[name])), name in _PER_FLOW
+        follows = name in _PER_FLOW or (flows_alone and name == "window_sum_bytes")
+        return sums_asked and name in _PER_FLOW, len(set(levels[name])), follows
 
     for axis in sorted(levels, key=last):
         finer = [(*point, level) for point, level in zip(points, levels[axis], strict=True)]

@@ -10,13 +10,12 @@ import scipy
 
 from flowsweep.analysis.statistics.design import Design, Level, coded, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
+from flowsweep.analysis.statistics.rounded import rounded_away
 
 PERMUTATIONS = 999
 FEWEST_ARRANGEMENTS = 100
 """With fewer ways to arrange the levels, permutation cannot tell p from 0.05 well enough to judge a claim."""
 
-_EXACT = 1e-10
-"""Residuals of logarithms that are rounding of arithmetic."""
 _SEED = 20010829
 """A campaign says the same whenever it is asked."""
 
@@ -135,12 +134,8 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
 
 
 def all_rounded(design: Design, fit: Fit) -> bool:
-    """Whether nothing is left as noise of what another tool measured, whose figures may be rounded.
-
-    What they vary is then in digits that nobody has, and is not 0. The engine's goodput is of whole bytes.
-    """
-    imported = any(row.get("imported_from") for unit in design.units for row in unit.rows)
-    return imported and bool(np.all(np.abs(fit.residuals) < _EXACT))
+    """As `rounded_away`, of the trials of a design."""
+    return rounded_away((row for unit in design.units for row in unit.rows), fit.residuals)
 
 
 def _points(design: Design, others: Codes, axes: Sequence[str]) -> tuple[tuple[tuple[str, Level], ...], ...]:

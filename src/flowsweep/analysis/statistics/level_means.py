@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -11,11 +11,17 @@ import scipy
 from flowsweep.analysis.statistics.design import Level, coded, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats, summed_variances
 from flowsweep.analysis.statistics.observations import ObservedRow
+from flowsweep.analysis.statistics.rounded import rounded_away
 from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import SIGNIFICANCE
 
 _NONE = 1e-10
 """Fewer degrees of freedom are none, but rounding."""
+
+NoMeasure = Literal["few", "apart", "rounded"]
+"""Why nothing tells by how much levels differ by chance: too few trials, levels that ran in repeats (where
+points ran once: at points of the other axes) of their own, which may be what differs, or figures of another
+tool that were rounded to equal ones."""
 
 
 class Placed(NamedTuple):
@@ -54,10 +60,13 @@ class LevelMeans:
     """(rows,) likewise."""
     fit: Fit | None
     """Null where nothing tells the noise."""
+    no_measure: NoMeasure | None
+    """Why nothing does; null with a fit."""
     shares: Floats
     """(levels, cells of the fit): what each cell counts in a level's mean."""
     means: Floats
-    """(levels,) as if all repeats were alike; natural logarithm of bit/s."""
+    """(levels,) as if all repeats were alike, as measured where levels ran in repeats of their own; natural
+    logarithm of bit/s."""
     repeated: bool
     """Points ran more than once, and their repeats tell the noise; else the interaction of axes has to."""
     noise: Mapping[int, tuple[float, float]]
@@ -173,6 +182,10 @@ def level_means(
     shares = _shares(level_of, points, cells) if repeated else np.eye(len(levels))
     cells = cells if repeated else level_of
     fit = Fit(logs, cells, blocks)
+    told = _told_apart(shares, cells, blocks)
+    rounded = rounded_away((one.row for one in placed), fit.residuals)
+    no_measure = _no_measure(fit, told=told, repeated=repeated, rounded=rounded)
+    cell_means = fit.cell_means if told else np.bincount(cells, logs) / np.bincount(cells)
     return LevelMeans(
         axis=axis,
         direction=direction,
@@ -185,12 +198,40 @@ def level_means(
         logs=logs,
         cells=cells,
         blocks=blocks,
-        fit=fit if fit.freedom > 0 else None,
+        fit=fit if no_measure is None else None,
+        no_measure=no_measure,
         shares=shares,
-        means=_on_the_level_of(logs, level_of, shares @ fit.cell_means),
+        means=_on_the_level_of(logs, level_of, shares @ cell_means),
         repeated=repeated,
         noise=_noise_of(levels, level_of, fit),
     )
+
+
+def _no_measure(fit: Fit, *, told: bool, repeated: bool, rounded: bool) -> NoMeasure | None:
+    if fit.freedom <= 0 and (told or not repeated):
+        return "few"
+    if not told:
+        return "apart"
+    return "rounded" if rounded else None
+
+
+def _told_apart(shares: Floats, cells: Codes, blocks: Codes) -> bool:
+    """Whether what levels differ by can be told from what blocks differ by.
+
+    Cells and blocks that no chain of trials connects have no difference that trials tell: a difference of
+    levels is estimable if it has none between such parts (Searle, Linear Models, 1971, ch. 5).
+    """
+    part_of = np.arange(shares.shape[1])
+    while True:
+        least = np.full(int(blocks.max()) + 1, len(part_of))
+        np.minimum.at(least, blocks, part_of[cells])
+        joined = part_of.copy()
+        np.minimum.at(joined, cells, least[blocks])
+        if np.array_equal(joined, part_of):
+            break
+        part_of = joined
+    of_parts = shares @ np.eye(len(part_of))[part_of]
+    return bool(np.allclose(of_parts, of_parts[0]))
 
 
 def _noise_of(levels: Sequence[int], level_of: Codes, fit: Fit) -> dict[int, tuple[float, float]]:

@@ -9,7 +9,7 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.apart import split_by_interaction
 from flowsweep.analysis.findings.plateau.runs import LONGEST, Run, run_hypotheses
-from flowsweep.analysis.findings.plateau.sentences import said_of
+from flowsweep.analysis.findings.plateau.sentences import changed_with_levels, said_of
 from flowsweep.analysis.findings.plateau.start import plateau_start
 from flowsweep.analysis.findings.plateau.unlimited import flows_alone
 from flowsweep.analysis.statistics.design import design
@@ -112,7 +112,7 @@ def _say(run: Run, decision: Decision) -> str:
 def _over_flows(run: Run) -> str:
     """Name the numbers of flows over which windows are compared: they may lose unlike shares."""
     counts = sorted({row["flows"] for row in run.means.rows})
-    if run.means.axis == "flows" or len(counts) == 1:
+    if run.means.axis == "flows" or len(counts) == 1 or "flows" in changed_with_levels(run.means):
         return ""
     *more, last = map(str, counts)
     return f" and on average over {', '.join(more)} and {last} flows"

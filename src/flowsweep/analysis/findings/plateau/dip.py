@@ -1,4 +1,4 @@
-"""Does goodput dip between two windows that are better?"""
+"""Does goodput dip between two windows, or numbers of flows of the same window, that are better?"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,11 +26,11 @@ def dip_hypotheses(
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
-        windows: From `split_by_interaction`.
+        windows: From `split_by_interaction`; also numbers of flows of one window.
         margin: Of practical equivalence, relative.
 
     Returns:
-        One for each direction and congestion control with at least three window sums, about the most
+        One for each direction and congestion control with at least three levels, about the most
         telling run of up to three neighbouring ones. The effect is in percent of goodput, against the mean of
         the levels just before and after. It is a dip if it is below each of the two: the larger of both
         p-values counts (intersection-union test: Berger 1982, Technometrics 24), times the number of runs
@@ -74,17 +74,18 @@ def _most_telling(means: LevelMeans, margin: float) -> Run:
 
 
 def _say(run: Run, decision: Decision) -> str:
-    where = said_of(run.means)
+    where, flows = said_of(run.means), run.means.axis == "flows"
+    at = run.levels if flows else f"a window of {run.levels}"
+    none = "number of flows" if flows else "window"
     beside = f"against {run.at(run.first - 1)} and {run.at(run.last + 1)} beside it"
     if decision == "effect":
-        return f"{where}: goodput dips at a window of {run.levels}: {run.difference} {beside}."
+        return f"{where}: goodput dips at {at}: {run.difference} {beside}."
     if decision == "no practical effect":
         margin = format_margin(run.margin)
-        return f"{where}: goodput dips at no window between others by more than {margin}{run.bound}."
+        return f"{where}: goodput dips at no {none} between others by more than {margin}{run.bound}."
     if not run.seen:
-        none = "at no window between others is goodput below that of both"
-        return f"{where}: {none}; small dips cannot be excluded."
+        lower = f"at no {none} between others is goodput below that of both"
+        return f"{where}: {lower}; small dips cannot be excluded."
     return (
-        f"{where}: whether goodput dips at a window of {run.levels} is undecided: {run.difference} {beside}; "
-        f"{run.why_undecided}."
+        f"{where}: whether goodput dips at {at} is undecided: {run.difference} {beside}; {run.why_undecided}."
     )

@@ -12,7 +12,7 @@ from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.plateau.sentences import say_plateau
 from flowsweep.analysis.findings.plateau.unlimited import flows_alone
 from flowsweep.analysis.statistics.design import design
-from flowsweep.analysis.statistics.means import window_levels
+from flowsweep.analysis.statistics.means import one_window_per_flow, window_levels
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_margin
@@ -34,8 +34,9 @@ def plateau_hypotheses(
     Returns:
         One hypothesis for each direction and congestion control over window sums, where those vary; and over
         numbers of flows where no window holds them back (`flows_alone`), unless the window per flow varies,
-        too. All other axes are pooled, unless the plateau differs between their levels: then there is one for
-        each of these (`split_by_interaction`).
+        too. Where all flows have the same window it is over their number alone. All other axes are pooled,
+        unless the plateau differs between their levels: then there is one for each of these
+        (`split_by_interaction`).
         The effect is the smallest window that is enough, in bytes of all flows as they are asked for, or the
         smallest number of flows, with its 95 % interval. What is tested is that goodput rises at all, from
         the lowest level. Then those of `dip_hypotheses`.
@@ -46,7 +47,8 @@ def plateau_hypotheses(
     flows = split_by_interaction(flows_alone(observed, grid, levels, margin), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
     hypotheses = [_hypothesis(observed, plateau) for plateau in found]
-    return hypotheses + dip_hypotheses(observed, levels, margin=margin)
+    of_one_window = [means for means in flows if one_window_per_flow(means.rows) is not None]
+    return hypotheses + dip_hypotheses(observed, [*levels, *of_one_window], margin=margin)
 
 
 def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:
@@ -70,10 +72,10 @@ def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:
 
 def _estimate(plateau: Plateau) -> tuple[float, float | None, float | None]:
     means, found = plateau.means, plateau.found
+    if means.fit is None:
+        return means.levels[found.start] if plateau.knee is None else plateau.knee.requested, None, None
     if plateau.knee is not None:
         return plateau.knee.requested, plateau.knee.low, plateau.knee.high
-    if means.fit is None:
-        return means.levels[found.start], None, None
     if found.start == 0 and found.latest is not None:
         return means.levels[0], float(means.levels[0]), float(means.levels[found.latest])
     below, above = excluded(found), shown_enough(means, found)
@@ -91,9 +93,11 @@ def _method(plateau: Plateau) -> str:
         link = " and with what the link carries" if link_payload_bps(means.rows) is not None else ""
         parts.append(f"levels compared with the best (Hsu){link}, Bonferroni over {len(means.levels) - 1}")
     else:
-        parts.append("one trial per level: nothing tells the noise")
+        once = len(means.rows) == len(means.levels)
+        parts.append(f"{'one trial per level: ' if once else ''}nothing tells the noise")
     if plateau.knee is not None:
-        parts.append("interval from the largest level shown not to be enough to the smallest shown to be")
+        if means.fit is not None:
+            parts.append("interval from the largest level shown not to be enough to the smallest shown to be")
         parts.append(
             "estimate: smooth response, proportional below, by windows "
             + ("asked for" if plateau.knee.usable is None else "usable")

@@ -9,7 +9,7 @@ from typing import Literal
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.plateau.apart import told_apart
-from flowsweep.analysis.findings.plateau.sentences import tried
+from flowsweep.analysis.findings.plateau.sentences import FEWEST_LEVELS, tried
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
@@ -18,7 +18,6 @@ from flowsweep.wording import counted, format_change, format_share
 
 LONGEST = 3
 """Neighbouring levels that one run may span."""
-_FEWEST_LEVELS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +113,6 @@ def run_hypotheses(
             figure="product",
         )
         for means in compared
-        if len(means.levels) >= _FEWEST_LEVELS and means.fit is not None
+        if len(means.levels) >= FEWEST_LEVELS and means.fit is not None
         for run in [most_telling(means)]
     ]

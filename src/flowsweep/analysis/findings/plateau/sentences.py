@@ -9,8 +9,10 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.plateau.estimate import Plateau
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.design import levels_of
+from flowsweep.analysis.statistics.design import AXES, FOLLOWING, going_with, levels_of
 from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.analysis.statistics.means import one_window_per_flow
+from flowsweep.analysis.statistics.rounded import ROUNDED
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.units import SIZE_UNITS
 from flowsweep.wording import (
@@ -19,6 +21,7 @@ from flowsweep.wording import (
     format_duration,
     format_margin,
     format_number,
+    format_percent,
     format_rate,
     format_share,
     format_size,
@@ -29,20 +32,37 @@ CLOSE_LEVELS = 1.5
 """Tested windows that are farther apart bound an estimate that is little more than a guess between them."""
 
 
+FEWEST_LEVELS = 3
+"""From which on a dip or a decline is looked for."""
+_DATE = len("2026-03-02")
+
+
 def say_plateau(plateau: Plateau, decision: Decision) -> str:
     """Say what was decided of a plateau, in one or two sentences."""
     return f"{said_of(plateau.means)}: {_said(plateau, decision)}."
 
 
 def said_of(means: LevelMeans) -> str:
-    """Name the trials that are compared: "a → b", "a → b, cubic, 4 flows"."""
+    """Name the trials that are compared: "a → b", "a → b, cubic, 4 flows", and what changed with levels."""
     parts = [means.direction, *([] if means.congestion is None else [means.congestion])]
     for axis, level in means.apart:
         if axis == "flows" and isinstance(level, int):
             parts.append(counted(level, "flow"))
         else:
             parts.append(f"{AXIS_NAMES[axis]} {level_words(axis, level)}")
-    return ", ".join([*parts, *_at_windows(means)])
+    changed = " and ".join(f"the {AXIS_NAMES[axis]}" for axis in changed_with_levels(means))
+    together = [f"by {AXIS_NAMES[means.axis]} (with it {changed} changed)"] if changed else []
+    return ", ".join([*parts, *_at_windows(means), *together])
+
+
+def changed_with_levels(means: LevelMeans) -> tuple[str, ...]:
+    """Name the axes that changed with the levels that are compared, and may be what did it.
+
+    What arithmetic ties together, as a window sum and windows per flow, is left out.
+    """
+    tied = {means.axis, "window_sum_bytes", *means.others, *FOLLOWING}
+    levels = [one.level for one in means.placed]
+    return going_with(levels, means.rows, [name for name in AXES if name not in tied])
 
 
 def _at_windows(means: LevelMeans) -> Iterator[str]:
@@ -50,7 +70,10 @@ def _at_windows(means: LevelMeans) -> Iterator[str]:
     sums = set(levels_of(means.rows, "window_sum_bytes"))
     known = sorted(size for size in sums if isinstance(size, int))
     apart = any(axis == "window_sum_bytes" for axis, _ in means.apart)
-    if means.axis == "flows" and not apart and len(known) == len(sums):
+    window_bytes = one_window_per_flow(means.rows)
+    if means.axis == "flows" and window_bytes is not None:
+        yield f"{AXIS_NAMES['window_bytes']} {level_words('window_bytes', window_bytes)}"
+    elif means.axis == "flows" and not apart and len(known) == len(sums):
         ends = dict.fromkeys(level_words("window_sum_bytes", size) for size in (known[0], known[-1]))
         yield f"window sum {' … '.join(ends)}"
 
@@ -58,10 +81,9 @@ def _at_windows(means: LevelMeans) -> Iterator[str]:
 def _said(plateau: Plateau, decision: Decision) -> str:
     found = plateau.found
     if plateau.p_value is None:
-        enough = "are" if _several(plateau) else "is"
         return (
-            f"it is undecided at which {_name(plateau)} the plateau of goodput begins, since these trials "
-            f"give no measure of chance; taken at face value, {_tried(plateau, found.start)} {enough} enough"
+            f"it is undecided at which {_name(plateau)} the plateau of goodput begins, since "
+            f"{_no_measure(plateau.means)}; taken at face value, {_at_face_value(plateau)}"
         )
     if found.start == 0:
         return _rising_a_little(plateau) if decision == "effect" else _flat(plateau, decision)
@@ -85,6 +107,47 @@ def _said(plateau: Plateau, decision: Decision) -> str:
     return _reached(plateau)
 
 
+def _no_measure(means: LevelMeans) -> str:
+    """Say why nothing tells by how much levels differ by chance."""
+    if means.no_measure == "rounded":
+        return ROUNDED
+    if means.no_measure != "apart":
+        return "these trials give no measure of chance"
+    if not means.repeated:
+        return "levels ran at unlike points of the other axes, and cannot be told apart from these"
+    if _on_days_of_their_own(means):
+        return "each level was measured on days of its own: days and levels cannot be told apart"
+    return "levels ran in repeats of their own: repeats and levels cannot be told apart"
+
+
+def _on_days_of_their_own(means: LevelMeans) -> bool:
+    """Whether no day (UTC) has trials of two levels, as far as is known when they ran."""
+    levels_of_day: dict[str, set[int]] = {}
+    for one in means.placed:
+        levels_of_day.setdefault((one.row["started_at"] or "")[:_DATE], set()).add(one.level)
+    return "" not in levels_of_day and all(len(levels) == 1 for levels in levels_of_day.values())
+
+
+def _at_face_value(plateau: Plateau) -> str:
+    """Say which level would be enough if chance had no part in any mean."""
+    means, found, last = plateau.means, plateau.found, len(plateau.means.levels) - 1
+    first, rate = _tried(plateau, found.start), format_rate(found.peak_bps)
+    if found.start == last and not _of_link(plateau, last):
+        more = format_percent(percent(float(means.means[last] - means.means[last - 1])))
+        return (
+            f"goodput still rises at the largest {_name(plateau)} that was tried, {first}: to {rate}, {more} "
+            f"more than at {_tried(plateau, last - 1)}"
+        )
+    lower = [level for level in range(found.start + 1, last + 1) if level not in found.highest]
+    if lower and len(means.levels) >= FEWEST_LEVELS:
+        level = min(lower, key=lambda one: float(means.means[one]))
+        less = format_percent(-percent(float(means.means[level] - found.peak)))
+        return (
+            f"goodput is at its highest, {rate}, from {first} on, but {less} less at {_tried(plateau, level)}"
+        )
+    return f"{first} {'are' if _several(plateau) else 'is'} enough"
+
+
 def _flat(plateau: Plateau, decision: Decision) -> str:
     given = " at equal window sum" if _at_equal_window_sum(plateau.means) else ""
     smallest = f"the smallest {_name(plateau)} that was tried, {_tried(plateau, 0)}, is enough{given}"
@@ -103,7 +166,8 @@ def _flat(plateau: Plateau, decision: Decision) -> str:
 
 def _at_equal_window_sum(means: LevelMeans) -> bool:
     """Whether numbers of flows are compared that have the same window together."""
-    return means.axis == "flows" and all(row["window_sum_bytes"] is not None for row in means.rows)
+    sums_known = all(row["window_sum_bytes"] is not None for row in means.rows)
+    return means.axis == "flows" and sums_known and one_window_per_flow(means.rows) is None
 
 
 def _of_link(plateau: Plateau, level: int) -> str | None:
