@@ -40,6 +40,7 @@ from flowsweep.report.headline import (
 )
 from flowsweep.report.higher_rate import nothing_more, share_of_link
 from flowsweep.report.since_steps import since_steps
+from flowsweep.report.untimed import order_unknown
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
@@ -316,6 +317,7 @@ def _trust(
         its = "its" if fewest == 1 and not rests.endswith("each way") else "their"
         said.append(f"The highest goodput rests on {rests}, too few for a confidence interval of {its} own.")
     said += [one.claim for one in findings if one.kind == "order"]
+    said += order_unknown(trials)
     said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
     ended = "are imported" if _imported(trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"
