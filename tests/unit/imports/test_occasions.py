@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from flowsweep.imports.occasions import Occasions
+from flowsweep.occasions import Occasions
 from flowsweep.imports.outcome import Numbering
 from imported_campaigns import DAY, POINT, every, repeats, simpson
 
