@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,7 +16,7 @@ from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, say_eff
 from flowsweep.analysis.statistics.blocks import blocks, is_imported
 from flowsweep.analysis.statistics.design import Design, Level, Unit, changed_with, design, levels_of
 from flowsweep.analysis.statistics.level_effects import Incomparable, LevelComparison, Pair, compare_levels
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.statistics.usual_trials import LeftOut, usual_trials
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 from flowsweep.wording import counted
@@ -80,6 +80,7 @@ def _hypothesis(
     within = _within(compared, margin)
     uneven = within and _uneven(compared, pair, margin)
     own = _compared_units(grid, compared, pair)
+    everywhere = {unit.hosts for unit in own} == {unit.hosts for unit in grid.units}
     effect = AxisEffect(
         kind=kind,
         axis=axis,
@@ -94,6 +95,7 @@ def _hypothesis(
         margin=margin,
         uneven=uneven,
         left_out=left_out,
+        paths=() if everywhere else _paths(own),
         once=_once(grid, compared, own, pair),
         spread=partial(_spread, compared, pair, margin),
     )
@@ -101,7 +103,7 @@ def _hypothesis(
         kind,
         observed.scope(),
         partial(say_effect, effect),
-        grid.trials,
+        grid.trials if everywhere else trial_ids(row for unit in own for row in unit.rows),
         Estimate.in_percent(estimate),
         axis=axis,
         p_value=p_value,
@@ -235,6 +237,10 @@ def _once(grid: Design, compared: LevelComparison, units: Sequence[Unit], pair: 
     place = grid.axes.index(compared.axis)
     rows = Counter(unit.levels[place] for unit in units for _ in unit.rows)
     return tuple(compared.levels[number] for number in sorted(pair) if rows[compared.levels[number]] == 1)
+
+
+def _paths(units: Iterable[Unit]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row[DIRECTION] for unit in units for row in unit.rows))
 
 
 def _why_untestable(grid: Design, axis: str, why: Incomparable) -> str:

@@ -29,6 +29,9 @@ A_MULTIPLE = math.log(3)
 """From here on a change is stated as a multiple, not in percent."""
 WIDEST = math.log(1e6)
 """An end of an interval beyond a millionfold says nothing, and soon no number can hold it."""
+_FEW_PATHS = 2
+"""Are named."""
+
 Somewhere = tuple[float, tuple[tuple[str, Level], ...]]
 """An effect, natural logarithm, and where it is that: axes and levels."""
 
@@ -58,6 +61,8 @@ class AxisEffect:
     """The mean over the grid hides more than the margin somewhere."""
     left_out: LeftOut
     """Trials that stand out and play no part."""
+    paths: tuple[str, ...]
+    """Directions that have both levels to compare; none where all have."""
     once: tuple[Level, ...]
     """Those of both levels of which there is a single trial."""
     spread: Callable[[], tuple[Somewhere, Somewhere] | None]
@@ -70,8 +75,12 @@ def say_effect(effect: AxisEffect, decision: Decision) -> str:
 
 
 def _resting_on(effect: AxisEffect) -> str:
-    """Say which of both levels ran once."""
+    """Say where both levels were compared, if not everywhere, and which of them ran once."""
     said = [f"1 trial of {_words(effect, level)}" for level in effect.once]
+    if effect.paths:
+        few = len(effect.paths) <= _FEW_PATHS
+        where = " and ".join(effect.paths) if few else counted(len(effect.paths), "direction")
+        said.insert(0, f"compared at {where} alone")
     return f" ({', '.join(said)})" if said else ""
 
 

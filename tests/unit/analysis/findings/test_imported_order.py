@@ -102,6 +102,21 @@ def test_a_pass_is_a_block_and_levels_one_after_the_other_are_one_together() -> 
     assert block_numbers(two([0, 1, 2, 1500, 1501, 1502], "cbbbcc")) == [0, 0, 0, 1, 1, 1]
 
 
+def test_levels_that_one_path_alone_has_are_compared_there_and_it_is_named() -> None:
+    tests: list[Test] = []
+    windows = {"a": (256 * KIB, 1024 * KIB), "g": (64 * KIB, 1024 * KIB)}
+    for src, sizes in windows.items():
+        for repeat in range(3):
+            tests += [
+                (len(tests) + place, "cubic", size, src, size / KIB * (1.01, 0.99, 1.0)[repeat - place])
+                for place, size in enumerate(sizes)
+            ]
+    found = by_axis(imported(tests), "window_sum_bytes")
+    assert found.n == 6
+    assert str(found.say("effect")).endswith(" (compared at g → z alone).")
+    assert "alone" not in str(by_axis(imported(tests[:6]), "window_sum_bytes").say("effect"))
+
+
 def test_levels_with_nothing_else_alike_want_no_repeats() -> None:
     """It was "more repeats would" give a measure of chance."""
     points = (("cubic", 64 * KIB), ("bbr", 128 * KIB), ("bbr", 256 * KIB))
