@@ -115,9 +115,7 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | Incomparable:
     if not design.units:
         return Incomparable.TOO_FEW
     levels = design.levels(axis)
-    place = design.axes.index(axis)
-    numbers = {level: number for number, level in enumerate(levels)}
-    level = np.array([numbers[unit.levels[place]] for unit in design.units], dtype=np.intp)
+    level = _numbered(design, axis, levels)
     other_axes = [other for other in design.axes if other != axis]
     others = design.codes(*other_axes)
     logs, repeats = design.logs, design.repeats
@@ -128,16 +126,15 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | Incomparable:
     fit = Fit(logs, cells, fit_blocks)
     cell_of = np.full((len(levels), int(others.max()) + 1), -1)
     cell_of[level, others] = cells
-    tied = _tied(cells, fit_blocks)[cell_of]
-    if not repeated and is_imported(design):
+    if repeated or not is_imported(design):
+        tied = _tied(cells, fit_blocks)[cell_of]
+    else:
         tied = np.broadcast_to(_tied(level, blocks(design))[:, None], cell_of.shape)
     common = _comparable(cell_of, tied)
     if isinstance(common, Incomparable):
         return common
-    if fit.freedom < 1:
-        return Incomparable.TOO_FEW
-    if all_rounded(design, fit):
-        return Incomparable.ROUNDED
+    if fit.freedom < 1 or all_rounded(design, fit):
+        return Incomparable.TOO_FEW if fit.freedom < 1 else Incomparable.ROUNDED
 
     def compare(contrasts: Sequence[Floats]) -> Estimates:
         return fit.compare(logs, np.array(contrasts))
@@ -160,6 +157,13 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | Incomparable:
         at_points=at_points,
         permuted=_permutation(logs, level, coded(list(zip(repeats.tolist(), others.tolist(), strict=True)))),
     )
+
+
+def _numbered(design: Design, axis: str, levels: Sequence[Level]) -> Codes:
+    """(units,) the place of each unit's level among all."""
+    place = design.axes.index(axis)
+    numbers = {level: number for number, level in enumerate(levels)}
+    return np.array([numbers[unit.levels[place]] for unit in design.units], dtype=np.intp)
 
 
 def all_rounded(design: Design, fit: Fit) -> bool:

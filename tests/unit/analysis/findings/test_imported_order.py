@@ -68,7 +68,7 @@ def by_axis(rows: list[Row], axis: str) -> Hypothesis:
 
 def block_numbers(rows: list[Row]) -> list[int]:
     [observed] = observations(rows)
-    return blocks(design(observed)).tolist()
+    return list(blocks(design(observed)))
 
 
 def test_a_drift_is_no_effect_of_the_congestion_control_that_ran_later() -> None:
