@@ -12,9 +12,9 @@ from typing import Any
 
 from flowsweep.archive import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.defaults import IMPORT_BINS_PER_INTERVAL, MILLISECOND_NS, MINIMUM_BINS, NAME_MAX_CHARACTERS
-from flowsweep.imports.occasions import Occasions
 from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
 from flowsweep.imports.transfer import Report, Transfer
+from flowsweep.occasions import Occasions
 from flowsweep.run.outcome import EndRole
 from flowsweep.wording import format_duration, printable
 

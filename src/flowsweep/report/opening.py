@@ -44,6 +44,7 @@ from flowsweep.report.higher_rate import nothing_more, share_of_link
 from flowsweep.report.imported_limit import limit_of_files
 from flowsweep.report.since_steps import since_steps
 from flowsweep.report.two_levels import modes_of
+from flowsweep.report.untimed import order_unknown
 from flowsweep.run.outcome import Missed
 from flowsweep.tests import facts_of
 from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share
@@ -326,6 +327,7 @@ def _trust(
     said += [one.claim for one in modes_of(findings) if not shown.isdisjoint(one.evidence)]
     ways = {None, *(direction_of(own[0]) for own in points)}
     said += [one.claim for one in findings if one.kind == "days" and one.direction in ways]
+    said += order_unknown(trials)
     said += [f"{step.claim[:-1]}{_since_then(step, trials)}." for step in steps_of(findings)]
     ended = "are imported" if _imported(trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"

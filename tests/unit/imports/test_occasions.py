@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from flowsweep.imports.occasions import Occasions
 from flowsweep.imports.outcome import Numbering
+from flowsweep.occasions import Occasions
 from imported_campaigns import DAY, POINT, every, repeats, simpson
 
 

@@ -16,7 +16,7 @@ from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import Design, coded, mostly_repeated
 from flowsweep.analysis.statistics.independent_trials import Independent, independent
 from flowsweep.analysis.statistics.least_squares import Codes
-from flowsweep.analysis.statistics.level_effects import LevelComparison, compare_levels
+from flowsweep.analysis.statistics.level_effects import Incomparable, LevelComparison, compare_levels
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.statistics.usual_trials import usual_trials
 from flowsweep.analysis.summarising.trial_row import goodput_of, known
@@ -209,7 +209,7 @@ def duration_hypotheses(
         return []
     usual, left_out = usual_trials(grid.where_known("duration_s"))
     compared = compare_levels(usual, "duration_s")
-    if compared is None:
+    if isinstance(compared, Incomparable):
         return []
     last = len(compared.levels) - 1
     against = {

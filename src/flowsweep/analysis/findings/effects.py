@@ -1,19 +1,22 @@
 """Does an axis of the grid matter? One hypothesis for each of them."""
 
 import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import scipy
 
-from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
+from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, level_words
 from flowsweep.analysis.findings.finding import FigureKey, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
 from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, say_effect, whole_points
-from flowsweep.analysis.statistics.design import Design, changed_with, design, levels_of
-from flowsweep.analysis.statistics.level_effects import LevelComparison, Pair, compare_levels
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.blocks import blocks, is_imported
+from flowsweep.analysis.statistics.design import Design, Level, Unit, changed_with, design, levels_of
+from flowsweep.analysis.statistics.level_effects import Incomparable, LevelComparison, Pair, compare_levels
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.statistics.usual_trials import LeftOut, usual_trials
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 from flowsweep.wording import counted
@@ -24,6 +27,9 @@ IN_PLACE_OF_ENDS = 0.02
 """Below this p-value, Bonferroni included, a pair may stand in place of the lowest and the highest level. Its
 interval does not hold 0, which may be the truth all the same: with the choice, 93 % of the intervals or more
 hold the truth."""
+_DATE = len("2024-03-05")
+_MOST_NAMED = 3
+"""Levels whose days are told."""
 _OF_ITS_OWN = frozenset({"duration_s"})
 """Axes that another topic asks about; here they only make points differ."""
 
@@ -62,8 +68,10 @@ def _hypothesis(
 ) -> Hypothesis:
     compared = compare_levels(grid, axis)
     kind = _kind(observed, grid, axis)
-    if compared is None:
-        claim = f"Whether the {AXIS_NAMES[axis]} matters is undecided: {_why_untestable(grid)}."
+    if isinstance(compared, Incomparable):
+        claim = (
+            f"Whether the {AXIS_NAMES[axis]} matters is undecided: {_why_untestable(grid, axis, compared)}."
+        )
         return unrepeated(kind, observed.scope(), claim, grid.trials, axis=axis)
     headline = headline_of(compared)
     pair = headline.pair
@@ -71,6 +79,8 @@ def _hypothesis(
     estimate = compared.difference(pair, comparisons=headline.comparisons)
     within = _within(compared, margin)
     uneven = within and _uneven(compared, pair, margin)
+    own = _compared_units(grid, compared, pair)
+    everywhere = {unit.hosts for unit in own} == {unit.hosts for unit in grid.units}
     effect = AxisEffect(
         kind=kind,
         axis=axis,
@@ -85,13 +95,15 @@ def _hypothesis(
         margin=margin,
         uneven=uneven,
         left_out=left_out,
+        paths=() if everywhere else _paths(own),
+        once=_once(grid, compared, own, pair),
         spread=partial(_spread, compared, pair, margin),
     )
     return Hypothesis(
         kind,
         observed.scope(),
         partial(say_effect, effect),
-        grid.trials,
+        grid.trials if everywhere else trial_ids(row for unit in own for row in unit.rows),
         Estimate.in_percent(estimate),
         axis=axis,
         p_value=p_value,
@@ -209,20 +221,64 @@ def _spread(compared: LevelComparison, pair: Pair, margin: float) -> tuple[Somew
     return first, second
 
 
-def _why_untestable(grid: Design) -> str:
+def _compared_units(grid: Design, compared: LevelComparison, pair: Pair) -> tuple[Unit, ...]:
+    """Units of the points at which two levels are compared; all of them where points ran once."""
+    if not compared.repeated:
+        return grid.units
+    points = set(compared.common[min(pair), max(pair)].tolist())
+    places = zip(grid.units, compared.point_of.tolist(), strict=True)
+    return tuple(unit for unit, point in places if point in points)
+
+
+def _once(grid: Design, compared: LevelComparison, units: Sequence[Unit], pair: Pair) -> tuple[Level, ...]:
+    """Those of two levels of which there is a single trial: their noise is taken to be that of the others."""
+    if not compared.repeated:
+        return ()
+    place = grid.axes.index(compared.axis)
+    rows = Counter(unit.levels[place] for unit in units for _ in unit.rows)
+    return tuple(compared.levels[number] for number in sorted(pair) if rows[compared.levels[number]] == 1)
+
+
+def _paths(units: Iterable[Unit]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row[DIRECTION] for unit in units for row in unit.rows))
+
+
+def _why_untestable(grid: Design, axis: str, why: Incomparable) -> str:
     if grid.unpaired and not grid.units:
         return f"{counted(grid.unpaired, 'trial')} ended well, none with that of the other direction"
-    imported = any(row.get("imported_from") for unit in grid.units for row in unit.rows)
-    if imported and np.bincount(grid.codes(*grid.axes)).max() > 1:
-        return "the imported figures are too few, or equal since rounded, and give no measure of chance"
+    if why is Incomparable.NOT_ALIKE:
+        return "no two of its levels ran with everything else alike"
+    if why is Incomparable.APART:
+        return _apart(grid, axis)
+    if why is Incomparable.ROUNDED:
+        return "the imported figures are equal since rounded, and give no measure of chance"
+    if is_imported(grid) and np.bincount(grid.codes(*grid.axes)).max() > 1:
+        return "the imported trials are too few to give a measure of chance"
     return "the trials that ended ok give no measure of chance; more repeats would"
+
+
+def _apart(grid: Design, axis: str) -> str:
+    """Say that each level ran at a time of its own."""
+    place = grid.axes.index(axis)
+    days: dict[Level, set[str]] = {level: set() for level in grid.levels(axis)}
+    for unit in grid.units:
+        days[unit.levels[place]].update(str(row["started_at"])[:_DATE] for row in unit.rows)
+    if not is_imported(grid) or any(row["started_at"] is None for unit in grid.units for row in unit.rows):
+        return "no two of its levels ran in the same repeat"
+    counts = [len(own) for own in days.values()]
+    if len(set().union(*days.values())) < sum(counts):
+        return "each level was measured in a sitting of its own: sittings and levels cannot be told apart"
+    which = "a day" if max(counts) == 1 else "days"
+    named = [f"{level_words(axis, level)} on {min(own)}" for level, own in days.items()]
+    said = f" ({', '.join(named)})" if max(counts) == 1 and len(named) <= _MOST_NAMED else ""
+    return f"each level was measured on {which} of its own{said}: days and levels cannot be told apart"
 
 
 def _method(grid: Design, compared: LevelComparison, headline: Headline, left_out: LeftOut) -> str:
     directions = max(len(unit.rows) for unit in grid.units)
     unit = "mean over both directions of a point" if directions > 1 else "trial"
     if compared.repeated:
-        model = f"each of {len(set(grid.codes(*grid.axes).tolist()))} points a mean, repeats as blocks"
+        model = f"each of {len(set(grid.codes(*grid.axes).tolist()))} points a mean, {_blocks(grid)}"
     else:
         blocks = counted(len(compared.points), "point")
         model = f"one repeat: additive model, {blocks} of the other axes as blocks"
@@ -241,6 +297,13 @@ def _method(grid: Design, compared: LevelComparison, headline: Headline, left_ou
     if compared.permuted is None:
         parts.append("too few arrangements for a check by permutation")
     return "; ".join(parts) + trials_left_out(left_out)
+
+
+def _blocks(grid: Design) -> str:
+    count = int(blocks(grid).max()) + 1
+    if count == int(grid.repeats.max()) + 1:
+        return "repeats as blocks"
+    return f"repeats as blocks, joined to {count} where their times overlap or one has a single trial"
 
 
 def trials_left_out(left_out: LeftOut) -> str:

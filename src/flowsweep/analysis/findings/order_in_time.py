@@ -8,8 +8,9 @@ import numpy as np
 
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Hypothesis
-from flowsweep.analysis.findings.order import time_correlations
+from flowsweep.analysis.findings.order import in_order_of_time
 from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.blocks import blocks
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, campaign_series
 from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.intervals import half_width
@@ -17,10 +18,10 @@ from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.red_noise import noise_models, plausible
 from flowsweep.wording import format_change, format_number
 
-_COMPARE_LEVELS = frozenset({"effect", "flows", "decline", "dip"})
+_COMPARE_LEVELS = frozenset({"effect", "flows", "congestion", "decline", "dip"})
 """Kinds whose estimate is of goodput between levels of an axis, in percent."""
 _PLATEAU = "plateau"
-_ONE_WAY = frozenset({"effect", "flows", "decline"})
+_ONE_WAY = frozenset({"effect", "flows", "congestion", "decline"})
 """What an even change may look like: it has no dip."""
 
 
@@ -51,8 +52,8 @@ def apart_from_time(
         margin: Of practical equivalence, relative.
 
     Yields:
-        All of them. Where the levels of an axis ran in the order of time within repeats, which are blocks of
-        all comparisons (`time_correlations`), nothing is claimed of an effect that may be no larger than what
+        All of them. Where the levels of an axis ran in an order of time within the blocks of comparisons
+        (`in_order_of_time`), nothing is claimed of an effect that may be no larger than what
         the drift allows between the first of them and the last, or is no larger than what noise of which
         neighbours resemble each other allows between two, the most by those of `noise_models` that are
         not refuted; nor of a plateau over the same axis then, nor that there is no effect where such a change
@@ -77,23 +78,24 @@ def apart_from_time(
 
 
 def _by_itself(grid: Design, drift: Hypothesis | None) -> Iterator[_ByItself]:
-    in_order = [axis for axis, _, within in time_correlations(grid) if within is not None]
+    in_order = [one.axis for one in in_order_of_time(grid) if one.within]
     series = campaign_series(grid) if in_order else None
     if series is None:
         return
     ends = () if drift is None else (drift.estimate.low, drift.estimate.high)
     over_all = max((abs(math.log1p(end / 100)) for end in ends if end is not None), default=0.0)
+    own = blocks(grid)
     order = np.argsort([unit.rows[0]["started_at"] or "" for unit in grid.units], kind="stable")
     for axis in in_order:
         place = grid.axes.index(axis)
         levels = coded([grid.units[unit].levels[place] for unit in order])
-        share = _apart_s(series, levels, grid.repeats[order]) / series.span_s
+        share = _apart_s(series, levels, own[order]) / series.span_s
         yield _ByItself(axis, over_all * share, _wandering(series, levels))
 
 
-def _apart_s(series: CampaignSeries, levels: Codes, repeats: Codes) -> float:
-    """How long after the level that ran first the one that ran last did within repeats, on average; s."""
-    starts_s = series.units_s - _means(series.units_s, repeats)[repeats]
+def _apart_s(series: CampaignSeries, levels: Codes, own: Codes) -> float:
+    """How long after the level that ran first the one that ran last did within blocks, on average; s."""
+    starts_s = series.units_s - _means(series.units_s, own)[own]
     return float(np.ptp(_means(starts_s, levels)))
 
 

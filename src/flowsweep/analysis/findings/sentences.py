@@ -29,6 +29,8 @@ A_MULTIPLE = math.log(3)
 """From here on a change is stated as a multiple, not in percent."""
 WIDEST = math.log(1e6)
 """An end of an interval beyond a millionfold says nothing, and soon no number can hold it."""
+_FEW_PATHS = 2
+"""Are named."""
 
 Somewhere = tuple[float, tuple[tuple[str, Level], ...]]
 """An effect, natural logarithm, and where it is that: axes and levels."""
@@ -59,13 +61,27 @@ class AxisEffect:
     """The mean over the grid hides more than the margin somewhere."""
     left_out: LeftOut
     """Trials that stand out and play no part."""
+    paths: tuple[str, ...]
+    """Directions that have both levels to compare; none where all have."""
+    once: tuple[Level, ...]
+    """Those of both levels of which there is a single trial."""
     spread: Callable[[], tuple[Somewhere, Somewhere] | None]
     """Where the effect is greatest and least, if it is not alike everywhere."""
 
 
 def say_effect(effect: AxisEffect, decision: Decision) -> str:
     """Say what was decided of an axis, in one sentence."""
-    return f"{_said(effect, decision)}{_without(effect)}."
+    return f"{_said(effect, decision)}{_resting_on(effect)}{_without(effect)}."
+
+
+def _resting_on(effect: AxisEffect) -> str:
+    """Say where both levels were compared, if not everywhere, and which of them ran once."""
+    said = [f"1 trial of {_words(effect, level)}" for level in effect.once]
+    if effect.paths:
+        few = len(effect.paths) <= _FEW_PATHS
+        where = " and ".join(effect.paths) if few else counted(len(effect.paths), "direction")
+        said.insert(0, f"compared at {where} alone")
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _without(effect: AxisEffect) -> str:

@@ -1,13 +1,15 @@
 """How much goodput differs between the levels of one axis, everything else being equal."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from itertools import combinations
 
 import numpy as np
 import scipy
 
+from flowsweep.analysis.statistics.blocks import blocks, is_imported
 from flowsweep.analysis.statistics.design import Design, Level, coded, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
 from flowsweep.analysis.statistics.rounded import rounded_away
@@ -20,6 +22,20 @@ _SEED = 20010829
 """A campaign says the same whenever it is asked."""
 
 Pair = tuple[int, int]
+
+
+class Incomparable(Enum):
+    """Why levels cannot be compared."""
+
+    TOO_FEW = auto()
+    """No degrees of freedom are left for the noise."""
+    NOT_ALIKE = auto()
+    """No two levels ran at the same point of the other axes."""
+    APART = auto()
+    """No two levels ran in the same block, nor in blocks that others tie together: what differs between
+    blocks may be all of what differs between levels."""
+    ROUNDED = auto()
+    """Nothing is left as noise of figures that another tool may have rounded: `all_rounded`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +56,10 @@ class LevelComparison:
     """Degrees of freedom of the noise, over all levels."""
     points: tuple[tuple[tuple[str, Level], ...], ...]
     """Points of the other axes, those of other hosts apart: axis and level."""
+    point_of: Codes
+    """(units,) which of these points a unit is of."""
+    common: Mapping[Pair, Codes]
+    """At which of these points the levels of a pair are compared."""
     at_points: Callable[[Pair], tuple[Codes, Estimates]]
     """The difference of a pair at each point of the other axes that has both, and which points they are;
     where points ran once the model knows one difference only."""
@@ -76,7 +96,7 @@ class LevelComparison:
         return value, value - half, value + half
 
 
-def compare_levels(design: Design, axis: str) -> LevelComparison | None:
+def compare_levels(design: Design, axis: str) -> LevelComparison | Incomparable:
     """Compare the levels of one axis.
 
     Args:
@@ -85,32 +105,35 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
 
     Returns:
         Differences of mean log goodput between levels. Each point of the grid has a mean of its own, each
-        repeat an effect of its own, and the noise is what is left (pure error; Box, Hunter and Hunter,
-        Statistics for Experimenters, 2005, ch. 4), of each point its own (`Fit.compare`). Where points ran
-        once, the points of the other axes are the blocks, and their interaction with this one counts as
-        noise, too.
-        None where there is no measure of the noise: too few trials, or figures that `all_rounded`.
+        of the `blocks`, which are the repeats of a plan, an effect of its own, and the noise is what is left
+        (pure error; Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 4), of each point its own
+        (`Fit.compare`). Where points ran once, the points of the other axes are the blocks, and their
+        interaction with this one counts as noise, too.
+        Or why there are none: levels did not run under the same conditions, or nothing tells the noise.
     """
     if not design.units:
-        return None
+        return Incomparable.TOO_FEW
     levels = design.levels(axis)
-    place = design.axes.index(axis)
-    numbers = {level: number for number, level in enumerate(levels)}
-    level = np.array([numbers[unit.levels[place]] for unit in design.units], dtype=np.intp)
+    level = _numbered(design, axis, levels)
     other_axes = [other for other in design.axes if other != axis]
     others = design.codes(*other_axes)
     logs, repeats = design.logs, design.repeats
     points = coded(list(zip(level.tolist(), others.tolist(), strict=True)))
     repeated = mostly_repeated(points)
     cells = points if repeated else level
-    fit = Fit(logs, cells, repeats if repeated else others)
+    fit_blocks = blocks(design) if repeated else others
+    fit = Fit(logs, cells, fit_blocks)
     cell_of = np.full((len(levels), int(others.max()) + 1), -1)
     cell_of[level, others] = cells
-    common = {
-        pair: shared for pair in combinations(range(len(levels)), 2) if len(shared := _common(cell_of, pair))
-    }
-    if fit.freedom < 1 or not common or all_rounded(design, fit):
-        return None
+    if repeated or not is_imported(design):
+        tied = _tied(cells, fit_blocks)[cell_of]
+    else:
+        tied = np.broadcast_to(_tied(level, blocks(design))[:, None], cell_of.shape)
+    common = _comparable(cell_of, tied)
+    if isinstance(common, Incomparable):
+        return common
+    if fit.freedom < 1 or all_rounded(design, fit):
+        return Incomparable.TOO_FEW if fit.freedom < 1 else Incomparable.ROUNDED
 
     def compare(contrasts: Sequence[Floats]) -> Estimates:
         return fit.compare(logs, np.array(contrasts))
@@ -128,9 +151,18 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
         repeated=repeated,
         freedom=fit.freedom,
         points=_points(design, others, other_axes),
+        point_of=others,
+        common=common,
         at_points=at_points,
         permuted=_permutation(logs, level, coded(list(zip(repeats.tolist(), others.tolist(), strict=True)))),
     )
+
+
+def _numbered(design: Design, axis: str, levels: Sequence[Level]) -> Codes:
+    """(units,) the place of each unit's level among all."""
+    place = design.axes.index(axis)
+    numbers = {level: number for number, level in enumerate(levels)}
+    return np.array([numbers[unit.levels[place]] for unit in design.units], dtype=np.intp)
 
 
 def all_rounded(design: Design, fit: Fit) -> bool:
@@ -147,9 +179,27 @@ def _points(design: Design, others: Codes, axes: Sequence[str]) -> tuple[tuple[t
     )
 
 
-def _common(cell_of: Codes, pair: Pair) -> Codes:
-    """Points of the other axes at which both levels ran."""
-    return np.flatnonzero((cell_of[pair[0]] >= 0) & (cell_of[pair[1]] >= 0))
+def _comparable(cell_of: Codes, tied: Codes) -> dict[Pair, Codes] | Incomparable:
+    """Points of the other axes at which two levels ran, in blocks that are tied together."""
+    pairs = list(combinations(range(len(cell_of)), 2))
+    alike = {pair: np.flatnonzero((cell_of[pair[0]] >= 0) & (cell_of[pair[1]] >= 0)) for pair in pairs}
+    common = {
+        (low, high): shared
+        for (low, high), both in alike.items()
+        if len(shared := both[tied[low, both] == tied[high, both]])
+    }
+    if common:
+        return common
+    return Incomparable.APART if any(map(len, alike.values())) else Incomparable.NOT_ALIKE
+
+
+def _tied(cells: Codes, blocks: Codes) -> Codes:
+    """Number what blocks tie together, for each cell: only of such cells least squares knows a difference."""
+    count = int(cells.max()) + 1
+    size = count + int(blocks.max()) + 1
+    edges = scipy.sparse.coo_array((np.ones(len(cells)), (cells, count + blocks)), shape=(size, size))
+    _, numbers = scipy.sparse.csgraph.connected_components(edges, directed=False)
+    return np.asarray(numbers[:count], dtype=np.intp)
 
 
 def _contrast(cell_of: Codes, pair: Pair, points: Sequence[int] | Codes) -> Floats:

@@ -28,6 +28,8 @@ PEAK = AxisEffect(
     margin=0.03,
     uneven=False,
     left_out=LeftOut(0, 0, 2),
+    paths=(),
+    once=(),
     spread=lambda: None,
 )
 
