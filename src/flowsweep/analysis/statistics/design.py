@@ -119,7 +119,8 @@ def design(observed: Observations, *, paired: bool = True) -> Design:
     """
     levels = {axis: levels_of(observed.rows, axis) for axis in AXES if axis in observed.factors}
     hosts = [_hosts(row) for row in observed.rows]
-    axes = _independent(levels, hosts, sums_asked=any(row.get("window_capped") for row in observed.rows))
+    sums_asked = any(row.get("window_capped") for row in observed.rows)
+    axes = _independent(levels, hosts, sums_asked=sums_asked, flows_alone=flows_of_one_window(observed.rows))
     grouped: dict[tuple[int, tuple[Hashable, ...], tuple[Level, ...]], dict[str, ObservedRow]] = {}
     directions: dict[Hashable, dict[str, None]] = {}
     for index, row in enumerate(observed.rows):
@@ -170,6 +171,22 @@ def going_with(own: Sequence[Level], rows: Sequence[ObservedRow], names: Iterabl
     return tuple(found)
 
 
+def flows_of_one_window(rows: Sequence[ObservedRow]) -> bool:
+    """Whether of imported trials the number of flows varied, and all flows have one and the same window.
+
+    No window limits there that a file tells of. Of the engine's own trials it is known which do: their
+    windows are compared, and what changed with them is named.
+    """
+    windows = {row["window_bytes"] for row in rows}
+    pairs = {(row.get("sources"), row.get("sinks")) for row in rows}
+    return (
+        all(row.get("imported_from") for row in rows)
+        and len(windows) == len(pairs) == 1
+        and windows != {None}
+        and len({row["flows"] for row in rows}) > 1
+    )
+
+
 def coded(values: Sequence[Hashable]) -> Codes:
     """Number distinct values from 0, in the order in which they occur first."""
     numbers: dict[Hashable, int] = {}
@@ -190,18 +207,15 @@ def _hosts(row: ObservedRow) -> tuple[Hashable, ...]:
 
 
 def _independent(
-    levels: dict[str, list[Level]], hosts: list[tuple[Hashable, ...]], *, sums_asked: bool
+    levels: dict[str, list[Level]], hosts: list[tuple[Hashable, ...]], *, sums_asked: bool, flows_alone: bool
 ) -> tuple[str, ...]:
     """Keep axes that tell points apart which those before them do not, the ones of few levels first.
 
     A cap on the window of a flow, which only plans with window sums have, adds levels to the sums: there they
-    come before windows per flow, however many they are. Where the window per flow is one and the same, the
-    number of flows is what varied, and its window sum follows.
+    come before windows per flow, however many they are. Where flows alone varied, their window sum follows.
     """
     kept: list[str] = []
     points: list[tuple[Hashable, ...]] = hosts
-
-    flows_alone = "flows" in levels and not {*_PER_FLOW, "sources", "sinks"} & set(levels)
 
     def last(name: str) -> tuple[bool, int, bool]:
         follows = name in _PER_FLOW or (flows_alone and name == "window_sum_bytes")

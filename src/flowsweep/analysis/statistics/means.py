@@ -7,10 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from flowsweep.analysis.statistics.design import Design, Level, levels_of
+from flowsweep.analysis.statistics.design import Design, Level, flows_of_one_window, levels_of
 from flowsweep.analysis.statistics.intervals import mean_interval
 from flowsweep.analysis.statistics.level_means import LevelMeans, Placed, level_means
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.tests import facts_of
 
@@ -28,13 +28,12 @@ def window_levels(observed: Observations, grid: Design) -> list[LevelMeans]:
     Returns:
         One for each direction and congestion control in which at least two window sums ran. Where the windows
         of the two ends differ it is the send window times flows, or the receive window, whichever varies.
-        None of datagrams, which no window holds back, and none where only the number of flows varied, at one
-        window per flow: see `flow_levels`.
+        None of datagrams, which no window holds back, and none of `flows_of_one_window`: see `flow_levels`.
         Method: a mean for each point, repeats as blocks, pure error (Box, Hunter and Hunter, Statistics for
         Experimenters, 2005, ch. 4); a level's mean is over the points of the other axes that all levels have.
     """
     axis = next((name for name in WINDOW_AXES if _varies(observed, name)), None)
-    if "flows" in grid.axes and one_window_per_flow(observed.rows) is not None:
+    if flows_of_one_window(observed.rows):
         return []
     return [] if axis is None or facts_of(observed.rows[0].get("test")).datagrams else _grouped(grid, axis)
 
@@ -54,12 +53,6 @@ def flow_levels(grid: Design) -> list[LevelMeans]:
     axes = grid.axes
     per_flow = {"window_bytes", "window_send_bytes", "window_recv_bytes"} & set(axes)
     return _grouped(_shared(grid), "flows") if "flows" in axes and not per_flow else []
-
-
-def one_window_per_flow(rows: Sequence[ObservedRow]) -> int | None:
-    """Return the window per flow (bytes) that all trials have; None where it varies, or is not known."""
-    windows = {row["window_bytes"] for row in rows}
-    return next(iter(windows)) if len(windows) == 1 else None
 
 
 def _shared(grid: Design) -> Design:

@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
-
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from synthetic_campaigns import KIB, Grid, Row, campaign
@@ -16,7 +14,7 @@ GRID = Grid(flows=FLOWS, window_sums=(4 * MIB,), directions=(("a", "b"),), repea
 Effect = Callable[[Row], float]
 
 
-def of_one_window(effect: Effect, imported: str | None = None) -> list[Row]:
+def of_one_window(effect: Effect, imported: str | None = "000.json") -> list[Row]:
     """As `iperf3 -w 4M -P 1`, `-P 2` and so on: window and window sum are those of the flows."""
     rows = campaign(replace(GRID, effect=effect), 1)
     for row in rows:
@@ -38,9 +36,14 @@ def told(rows: list[Row], kind: str) -> Finding:
     return one
 
 
-@pytest.mark.parametrize("imported", ["000.json", None])
-def test_a_plateau_that_flows_have_not_reached_is_said_of_flows(imported: str | None) -> None:
-    plateau = told(of_one_window(each_as_much, imported), "plateau")
+def test_of_own_trials_it_is_the_window_sum_and_what_changed_with_it_is_named() -> None:
+    plateau = told(of_one_window(up_to_four, None), "plateau")
+    assert plateau.claim.startswith("a → b, by window sum (with it the number of flows changed): 16 MiB was ")
+    assert (plateau.axis, plateau.effect_unit) == ("window_sum_bytes", "bytes")
+
+
+def test_a_plateau_that_flows_have_not_reached_is_said_of_flows() -> None:
+    plateau = told(of_one_window(each_as_much), "plateau")
     assert plateau.claim.startswith(
         "a → b, window per flow 4 MiB: goodput has not reached its plateau up to 16 flows, the largest "
         "number of flows that was tried: there it is "

@@ -11,8 +11,8 @@ from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.plateau.sentences import say_plateau
 from flowsweep.analysis.findings.plateau.unlimited import flows_alone
-from flowsweep.analysis.statistics.design import design
-from flowsweep.analysis.statistics.means import one_window_per_flow, window_levels
+from flowsweep.analysis.statistics.design import design, flows_of_one_window
+from flowsweep.analysis.statistics.means import window_levels
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_margin
@@ -34,9 +34,9 @@ def plateau_hypotheses(
     Returns:
         One hypothesis for each direction and congestion control over window sums, where those vary; and over
         numbers of flows where no window holds them back (`flows_alone`), unless the window per flow varies,
-        too. Where all flows have the same window it is over their number alone. All other axes are pooled,
-        unless the plateau differs between their levels: then there is one for each of these
-        (`split_by_interaction`).
+        too. Of imported trials of flows that all have the same window it is over their number alone. All
+        other axes are pooled, unless the plateau differs between their levels: then there is one for each of
+        these (`split_by_interaction`).
         The effect is the smallest window that is enough, in bytes of all flows as they are asked for, or the
         smallest number of flows, with its 95 % interval. What is tested is that goodput rises at all, from
         the lowest level. Then those of `dip_hypotheses`.
@@ -47,7 +47,7 @@ def plateau_hypotheses(
     flows = split_by_interaction(flows_alone(observed, grid, levels, margin), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
     hypotheses = [_hypothesis(observed, plateau) for plateau in found]
-    of_one_window = [means for means in flows if one_window_per_flow(means.rows) is not None]
+    of_one_window = [means for means in flows if flows_of_one_window(means.rows)]
     return hypotheses + dip_hypotheses(observed, [*levels, *of_one_window], margin=margin)
 
 

@@ -9,9 +9,8 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.plateau.estimate import Plateau
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.design import AXES, FOLLOWING, going_with, levels_of
+from flowsweep.analysis.statistics.design import AXES, FOLLOWING, flows_of_one_window, going_with, levels_of
 from flowsweep.analysis.statistics.level_means import LevelMeans
-from flowsweep.analysis.statistics.means import one_window_per_flow
 from flowsweep.analysis.statistics.rounded import ROUNDED
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.units import SIZE_UNITS
@@ -70,9 +69,8 @@ def _at_windows(means: LevelMeans) -> Iterator[str]:
     sums = set(levels_of(means.rows, "window_sum_bytes"))
     known = sorted(size for size in sums if isinstance(size, int))
     apart = any(axis == "window_sum_bytes" for axis, _ in means.apart)
-    window_bytes = one_window_per_flow(means.rows)
-    if means.axis == "flows" and window_bytes is not None:
-        yield f"{AXIS_NAMES['window_bytes']} {level_words('window_bytes', window_bytes)}"
+    if means.axis == "flows" and flows_of_one_window(means.rows):
+        yield f"{AXIS_NAMES['window_bytes']} {level_words('window_bytes', means.rows[0]['window_bytes'])}"
     elif means.axis == "flows" and not apart and len(known) == len(sums):
         ends = dict.fromkeys(level_words("window_sum_bytes", size) for size in (known[0], known[-1]))
         yield f"window sum {' … '.join(ends)}"
@@ -167,7 +165,7 @@ def _flat(plateau: Plateau, decision: Decision) -> str:
 def _at_equal_window_sum(means: LevelMeans) -> bool:
     """Whether numbers of flows are compared that have the same window together."""
     sums_known = all(row["window_sum_bytes"] is not None for row in means.rows)
-    return means.axis == "flows" and sums_known and one_window_per_flow(means.rows) is None
+    return means.axis == "flows" and sums_known and not flows_of_one_window(means.rows)
 
 
 def _of_link(plateau: Plateau, level: int) -> str | None:
