@@ -48,6 +48,8 @@ class Observations:
     """Columns that vary among the rows, `direction` included."""
     direction: str | None = None
     """Of all of them, where they are those of one direction of several."""
+    failed: tuple[ObservedRow, ...] = ()
+    """Trials of the same sweep and mode that did not end well, or carried nothing."""
 
     def scope(self, direction: str | None = None) -> Scope:
         """What is about all of these trials, or about those of one direction."""
@@ -103,7 +105,13 @@ def carried(row: TrialRow) -> bool:
 
 def observations(summary: Sequence[TrialRow]) -> tuple[Observations, ...]:
     """Split the rows of a summary by sweep and mode, in the order in which they ran first."""
-    return all_observations([row for row in summary if carried(row)])
+    failed = grouped(
+        (_observed(row) for row in summary if not carried(row)), lambda row: (row["sweep"], row["mode"])
+    )
+    return tuple(
+        replace(one, failed=tuple(failed.get((one.sweep, one.mode), ())))
+        for one in all_observations([row for row in summary if carried(row)])
+    )
 
 
 def all_observations(rows: Sequence[TrialRow]) -> tuple[Observations, ...]:

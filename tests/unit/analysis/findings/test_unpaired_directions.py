@@ -110,3 +110,13 @@ def test_no_decline_is_spoken_of_where_goodput_still_rises_at_the_end() -> None:
     [observed] = observations(rising)
     assert [one.p_value for one in decline_hypotheses(observed)] == [1.0, 1.0]
     assert "decline" in [one.kind for one in findings(rows_of(FLAT, FLAT))]
+
+
+def test_what_failed_at_every_larger_window_is_not_the_largest_that_was_tried() -> None:
+    rows = rows_of(RISING, RISING)
+    failed = [row | {"status": "failed", "goodput_bps": None} if largest_back(row) else row for row in rows]
+    [observed] = observations(failed)
+    up_to = "goodput has not reached its plateau up to"
+    assert f"{up_to} 4 MiB, the largest window sum that was tried: " in plateau_of(observed, "a → b").claim
+    back = plateau_of(observed, "b → a").claim
+    assert f"{up_to} 1 MiB, the largest window sum at which a trial ended ok: " in back

@@ -33,6 +33,8 @@ class Plateau:
     rises_at_the_end: bool
     """The highest level is above all others by more than the margin, beyond chance."""
     margin: float
+    failed_beyond: bool = False
+    """Larger levels were tried, too, but no trial with them ended ok."""
 
 
 def plateaus(

@@ -1,6 +1,7 @@
 """From which window sum, and from which number of flows, is goodput as high as it gets?"""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from flowsweep.analysis.ceiling import link_payload_bps
@@ -11,11 +12,15 @@ from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.plateau.sentences import say_plateau
 from flowsweep.analysis.findings.plateau.unlimited import flows_alone
-from flowsweep.analysis.statistics.design import design, flows_of_one_window
+from flowsweep.analysis.statistics.design import design, flows_of_one_window, levels_of
+from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.means import window_levels
-from flowsweep.analysis.statistics.observations import Observations, trial_ids
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_margin
+
+_LARGER = 1.01
+"""A level that is larger, and not the same but for how it was divided among flows."""
 
 
 def plateau_hypotheses(
@@ -46,9 +51,26 @@ def plateau_hypotheses(
     levels = split_by_interaction(window_levels(observed, grid), margin)
     flows = split_by_interaction(flows_alone(observed, grid, levels, margin), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
-    hypotheses = [_hypothesis(observed, plateau) for plateau in found]
+    hypotheses = [
+        _hypothesis(observed, replace(plateau, failed_beyond=_failed_beyond(observed, plateau.means)))
+        for plateau in found
+    ]
     of_one_window = [means for means in flows if flows_of_one_window(means.rows)]
     return hypotheses + dip_hypotheses(observed, [*levels, *of_one_window], margin=margin)
+
+
+def _failed_beyond(observed: Observations, means: LevelMeans) -> bool:
+    """Whether larger levels were tried of the same, of which no trial ended ok."""
+    failed = [
+        row
+        for row in observed.failed
+        if row[DIRECTION] == means.direction
+        and (means.congestion is None or row["congestion"] == means.congestion)
+        and all(levels_of([row], axis) == [level] for axis, level in means.apart)
+    ]
+    tried = [level for level in levels_of(failed, means.axis) if isinstance(level, int)]
+    # Window sums of flows that share what is no multiple of their number differ by bytes.
+    return max(tried, default=0) > _LARGER * means.levels[-1]
 
 
 def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:

@@ -100,7 +100,7 @@ def _said(plateau: Plateau, decision: Decision) -> str:
     if found.start == last:
         return (
             f"goodput rises with the {_name(plateau)}; whether it has reached its plateau at the largest "
-            f"that was tried, {_tried(plateau, found.start)}, is undecided"
+            f"{_which(plateau)}, {_tried(plateau, found.start)}, is undecided"
         )
     return _reached(plateau)
 
@@ -133,8 +133,8 @@ def _at_face_value(plateau: Plateau) -> str:
     if found.start == last and not _of_link(plateau, last):
         more = format_percent(percent(float(means.means[last] - means.means[last - 1])))
         return (
-            f"goodput still rises at the largest {_name(plateau)} that was tried, {first}: to {rate}, {more} "
-            f"more than at {_tried(plateau, last - 1)}"
+            f"goodput still rises at the largest {_name(plateau)} {_which(plateau)}, {first}: to {rate}, "
+            f"{more} more than at {_tried(plateau, last - 1)}"
         )
     lower = [level for level in range(found.start + 1, last + 1) if level not in found.highest]
     if lower and len(means.levels) >= FEWEST_LEVELS:
@@ -195,7 +195,7 @@ def _full_at_the_end(plateau: Plateau, carried: str) -> str:
     fails = "" if below is None else f", {_tried(plateau, below)} did not suffice"
     largest = _tried(plateau, plateau.found.start)
     return (
-        f"{largest} sufficed, the largest {_name(plateau)} that was tried: it has "
+        f"{largest} sufficed, the largest {_name(plateau)} {_which(plateau)}: it has "
         f"{carried}{fails}{_theory(plateau)}"
     )
 
@@ -207,8 +207,13 @@ def _still_rising(plateau: Plateau) -> str:
     change = format_change(*(percent(end) for end in (value, value - half, value + half)))
     return (
         f"goodput has not reached its plateau up to {_tried(plateau, last)}, the largest {_name(plateau)} "
-        f"that was tried: there it is {change} higher than at {_tried(plateau, last - 1)}"
+        f"{_which(plateau)}: there it is {change} higher than at {_tried(plateau, last - 1)}"
     )
+
+
+def _which(plateau: Plateau) -> str:
+    """Say of the largest level that it was the last that was tried, or the last that worked."""
+    return "at which a trial ended ok" if plateau.failed_beyond else "that was tried"
 
 
 def _reached(plateau: Plateau) -> str:
