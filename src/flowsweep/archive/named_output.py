@@ -2,17 +2,26 @@
 
 import errno
 import os
+import re
 import stat
 from contextlib import suppress
 from pathlib import Path
 
 from flowsweep.archive.campaign import CAMPAIGN_FILE
-from flowsweep.archive.entries import MERGED_FOLDER, MONITORS_FOLDER, PARTS_FOLDER, TRIALS_FOLDER
+from flowsweep.archive.digests import IN_NAME
+from flowsweep.archive.entries import (
+    MERGED_FOLDER,
+    MONITORS_FOLDER,
+    PARTS_FOLDER,
+    TRIALS_FOLDER,
+    kept_summary_file,
+)
 from flowsweep.archive.folder import ASIDE_FOLDER
 from flowsweep.errors import ArchiveError
 
 _FOLDERS = (TRIALS_FOLDER, MERGED_FOLDER, PARTS_FOLDER, ASIDE_FOLDER, MONITORS_FOLDER)
 """Of an archive, with what it alone writes."""
+_KEPT_SUMMARY = re.compile(kept_summary_file(IN_NAME))
 
 
 def where_it_leads(named: Path) -> Path:
@@ -51,9 +60,7 @@ def refuse_data_of_archive(path: Path) -> None:
         if not (folder / CAMPAIGN_FILE).exists():
             continue
         inside = target.relative_to(folder).parts
-        if (len(inside) > 1 and inside[0] in _FOLDERS) or (
-            len(inside) == 1 and inside[0].startswith("summary.")
-        ):
+        if (len(inside) > 1 and inside[0] in _FOLDERS) or _KEPT_SUMMARY.fullmatch("/".join(inside)):
             raise ArchiveError(f"{path}: is a place of the archive's own files; choose another place")
 
 

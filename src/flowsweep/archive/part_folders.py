@@ -1,5 +1,7 @@
 """Where the parts of an archive lie: the first in its own folder, part N in `parts/N`."""
 
+from itertools import pairwise
+
 from flowsweep.archive.entries import PARTS_FOLDER, part_folder
 from flowsweep.archive.folder import Folder
 
@@ -11,11 +13,14 @@ def part_numbers(folder: Folder) -> list[int]:
 
 
 def missing_parts(folder: Folder) -> tuple[str, ...]:
-    """Say which parts are not there though later ones are, in sentences."""
-    there = part_numbers(folder)
-    missing = [number for number in range(1, there[-1]) if number not in there]
+    """Say which parts are not there though later ones are, in sentences: one for each gap."""
+    gaps = ((before + 1, after - 1) for before, after in pairwise(part_numbers(folder)))
     return tuple(
-        f"{folder.path / part_folder(number)}: is missing; its trials are left out" for number in missing
+        f"{folder.path / part_folder(first)}: is missing; its trials are left out"
+        if first == last
+        else f"{folder.path / part_folder(first)} to {last}: are missing; their trials are left out"
+        for first, last in gaps
+        if first <= last
     )
 
 

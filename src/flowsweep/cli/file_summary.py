@@ -25,7 +25,7 @@ def print_summary(row: TrialRow, parts: Sequence[TrialRow]) -> None:
     """
     if row["mode"] in _BOUNDS:
         for part in (row, *parts):
-            print_lines([(_BOUNDS[part["mode"] or ""], _alone(part)), *_details(part, ())])
+            print_lines([(_BOUNDS[part["mode"] or ""], _rate(part)), *_details(part, ())])
         return
     print_lines([*goodput(row), *latency(row), *_details(row, parts)])
 
@@ -64,10 +64,14 @@ def _limited_by(row: TrialRow, parts: Sequence[TrialRow]) -> str:
 
 
 def _alone(part: TrialRow) -> str:
-    if part["goodput_bps"] is None:
-        return f"not known: {part['error']}"
-    rate = format_rate(part["goodput_bps"])
-    return f"{rate}; {part['status']}: {part['error']}" if part["error"] else rate
+    if not part["error"]:
+        return _rate(part)
+    failed = "" if part["goodput_bps"] is None else f"; {part['status']}"
+    return f"{_rate(part)}{failed}: {part['error']}"
+
+
+def _rate(part: TrialRow) -> str:
+    return "not known" if part["goodput_bps"] is None else format_rate(part["goodput_bps"])
 
 
 def _device_bytes(row: TrialRow) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from flowsweep.archive.named_output import where_it_leads
+from flowsweep.archive.named_output import refuse_data_of_archive, where_it_leads
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan.readers import shown
 from flowsweep.wording import format_size
@@ -27,10 +27,14 @@ def check_page_place(output: Path, option: str) -> None:
     """Refuse a place where no page can be written, before what is to be in it takes minutes.
 
     Raises:
-        PlanError: The folder is not there, there is a folder of that name, or a link leads to no file.
+        PlanError: The folder is not there or is an archive's own, there is a folder of that name, or a link
+            leads to no file.
     """
     try:
+        refuse_data_of_archive(output)
         target = where_it_leads(output)
+    except ArchiveError as error:
+        raise PlanError(option, (str(error),)) from error
     except OSError as error:
         raise PlanError(option, (f"found {shown(str(output))}: {error.strerror}",)) from error
     if not target.parent.is_dir():

@@ -14,7 +14,7 @@ from flowsweep.wording import is_utf8
 SOURCE = "--set"
 TABLES = ("sweep", "campaign")
 EXAMPLE = "sweep.duration=2s"
-_TEXTS = frozenset(("campaign.name", "sweep.name", "sweep.congestion", "sweep.affinity"))
+_TEXTS = frozenset(("campaign.name", "sweep.name", "sweep.congestion", "sweep.affinity", "sweep.read"))
 """Keys whose value is a text even where it looks like a number or a date."""
 
 

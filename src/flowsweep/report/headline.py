@@ -199,7 +199,7 @@ def _goodput(
     elif (levels := two_levels(repeats, findings)) is not None:
         # What stands beside the median over repeats is between the levels, too.
         meant = meant.partition(",")[0].removesuffix(f" and {IN_THE_MEDIAN_INTERVAL}")
-        return *levels.number, meant, levels.spread
+        return *levels.number(ceiling_bps), meant, levels.spread
     return number, unit, meant, _spread(best)
 
 

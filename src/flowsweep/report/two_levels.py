@@ -26,10 +26,14 @@ class TwoLevels:
     least_bps: float
     most_bps: float
 
-    @property
-    def number(self) -> tuple[str, str]:
-        """Both levels, and their unit: "398 or 925", "Mbit/s"; of other units the first keeps its own."""
-        low, (high, unit) = format_rate(self.low_bps), format_rate(self.high_bps).split(" ")
+    def number(self, ceiling_bps: float | None) -> tuple[str, str]:
+        """Both levels, and their unit: "398 or 925", "Mbit/s"; of other units the first keeps its own.
+
+        `ceiling_bps`: what the link carries, where that is known: neither level is shown above it.
+        """
+        most_bps = math.inf if ceiling_bps is None else ceiling_bps
+        low = format_rate(min(self.low_bps, most_bps))
+        high, unit = format_rate(min(self.high_bps, most_bps)).split(" ")
         return f"{low.removesuffix(f' {unit}')} or {high}", unit
 
     @property

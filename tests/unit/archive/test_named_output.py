@@ -110,7 +110,7 @@ def test_other_names_are_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["merged/1/flows-0000.parquet", "trials/t-1/new.parquet", "summary.x.parquet"]
+    "place", ["merged/1/flows-0000.parquet", "trials/t-1/new.parquet", f"summary.{'0' * 32}.parquet"]
 )
 def test_no_table_goes_among_the_files_of_an_archive(tmp_path: Path, place: str) -> None:
     archive = tmp_path / "archive"
@@ -119,4 +119,14 @@ def test_no_table_goes_among_the_files_of_an_archive(tmp_path: Path, place: str)
         write_tables(
             {"trials": ibis.memtable({"trial_id": ["t"]})}, archive / place, "parquet", overwrite=True
         )
-    write_tables({"trials": ibis.memtable({"trial_id": ["t"]})}, archive / "mine.parquet", "parquet")
+    for name, form in (("mine.parquet", "parquet"), ("summary.xlsx", "xlsx")):
+        write_tables({"trials": ibis.memtable({"trial_id": ["t"]})}, archive / name, form)
+
+
+def test_no_page_goes_among_the_files_of_an_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    create_archive(archive, plan_json="{}", seed=1).close()
+    (archive / "trials").mkdir(exist_ok=True)
+    check_page_place(archive / "page.html", "--output")
+    with pytest.raises(PlanError, match="a place of the archive's own files"):
+        check_page_place(archive / "trials" / "page.html", "--output")

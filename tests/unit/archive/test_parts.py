@@ -11,7 +11,7 @@ from analysis_support import make_campaign
 from archive_crashes import ENDLESS, Killed, Killer
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing, read_archive
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.part_folders import opened_part, part_numbers
+from flowsweep.archive.part_folders import missing_parts, opened_part, part_numbers
 from flowsweep.archive.totals import TOTALS_FILE, Totals, totals_of
 from flowsweep.archive.verify import verify_archive
 from flowsweep.errors import ArchiveError
@@ -180,3 +180,10 @@ def test_a_part_that_is_missing_is_told(tmp_path: Path) -> None:
     assert problem == f"{folder}/parts/2: is missing; its trials are left out"
     with read_archive(folder) as archive:
         assert archive.losses == (problem,)
+
+
+def test_a_stray_folder_with_a_large_number_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "parts" / "99999999999").mkdir(parents=True)
+    assert missing_parts(Folder(tmp_path)) == (
+        f"{tmp_path}/parts/2 to 99999999998: are missing; their trials are left out",
+    )

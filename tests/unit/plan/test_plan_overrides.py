@@ -229,3 +229,8 @@ def test_background_traffic_that_changed_places_is_a_difference():
         "sweep.grid.background: in the order web, backup then, in the order backup, web now",
     )
     assert plan_difference(then, then) == ()
+
+
+def test_a_folder_that_is_named_by_its_date_is_a_path():
+    document = overridden({"sweep": [{}]}, {"sweep.read": "2026-11-30"})
+    assert document["sweep"][0]["read"] == "2026-11-30"

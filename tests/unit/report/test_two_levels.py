@@ -52,7 +52,8 @@ def test_levels_are_those_of_a_finding(changes: dict[str, Any], number: tuple[st
     modes = {"kind": "modes", "decision": "effect", "sweep": "windows", "mode": "copy", "direction": None}
     low = tuple(rows[place]["trial_id"] for place in LOW)
     found = two_levels(rows, [finding(**(modes | changes), evidence=low)])
-    assert (found and found.number) == number
+    assert (found and found.number(None)) == number
+    assert number is None or (found and found.number(50e6)) == ("38.8 or 50.0", "Mbit/s")
 
 
 def test_a_point_with_few_trials_at_the_lower_level_has_one() -> None:
@@ -68,5 +69,5 @@ def test_levels_of_unlike_units_keep_them() -> None:
     told = finding(kind="modes", decision="effect", sweep="windows", mode="copy", evidence=low)
     found = two_levels(rows, [told])
     assert found is not None
-    assert found.number[0].endswith(" or 90.0")
-    assert " kbit/s or " in found.number[0]
+    assert found.number(None)[0].endswith(" or 90.0")
+    assert " kbit/s or " in found.number(None)[0]

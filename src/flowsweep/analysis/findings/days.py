@@ -1,9 +1,11 @@
 """Days on which all points carried less, or more, than on the others: a fact, and no claim on why."""
 
+from dataclasses import replace
+
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.observations import Observations
-from flowsweep.analysis.statistics.unlike_days import UnlikeDays, unlike_days
+from flowsweep.analysis.statistics.unlike_days import UnlikeDays, unlike_days_of_each
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_number
 
@@ -17,19 +19,12 @@ def day_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN
 
     Returns:
         One description of all directions together, if the same days stand apart in all of them
-        (`unlike_days`); else one for each direction that has such days; none where there are none. The effect
-        is by how many percent goodput differs there, the median over points.
+        (`unlike_days_of_each`); else one for each direction that has such days; none where there are none.
+        The effect is by how many percent goodput differs there, the median over points.
     """
-    if (found := unlike_days(observed, margin=margin)) is not None:
-        return [_described(observed, found)]
-    parts = [
-        Observations(observed.sweep, observed.mode, tuple(rows), observed.factors, direction)
-        for direction, rows in observed.by_direction()
-    ]
-    if len(parts) == 1:
-        return []
     return [
-        _described(part, found) for part in parts if (found := unlike_days(part, margin=margin)) is not None
+        _described(observed if direction is None else replace(observed, direction=direction), found)
+        for direction, found in unlike_days_of_each(observed, margin=margin).items()
     ]
 
 

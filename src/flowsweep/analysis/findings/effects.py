@@ -28,6 +28,7 @@ IN_PLACE_OF_ENDS = 0.02
 interval does not hold 0, which may be the truth all the same: with the choice, 93 % of the intervals or more
 hold the truth."""
 _DATE = len("2024-03-05")
+_PAIR = 2
 _MOST_NAMED = 3
 """Levels whose days are told."""
 _OF_ITS_OWN = frozenset({"duration_s"})
@@ -246,6 +247,8 @@ def _paths(units: Iterable[Unit]) -> tuple[str, ...]:
 def _why_untestable(grid: Design, axis: str, why: Incomparable) -> str:
     if grid.unpaired and not grid.units:
         return f"{counted(grid.unpaired, 'trial')} ended well, none with that of the other direction"
+    if grid.unpaired and len(grid.levels(axis)) < _PAIR:
+        return "only one of its levels has trials of both directions that ended well"
     if why is Incomparable.NOT_ALIKE:
         return "no two of its levels ran with everything else alike"
     if why is Incomparable.APART:

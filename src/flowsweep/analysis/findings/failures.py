@@ -14,7 +14,7 @@ from flowsweep.analysis.findings.sentences import name_point
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, all_observations
-from flowsweep.analysis.statistics.unlike_days import day_of, unlike_days
+from flowsweep.analysis.statistics.unlike_days import day_of, unlike_days_of_each
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, is_searched
 from flowsweep.defaults import SLOW_SHARE
 from flowsweep.grouping import grouped
@@ -114,11 +114,15 @@ def _events(observed: Observations) -> tuple[_Event, _Event]:
 
 def _slow(observed: Observations) -> tuple[str, ...]:
     """Those far below the median of their point; on days unlike the others it is that of such days."""
-    found = unlike_days(observed)
-    unlike = () if found is None else found.days
+    unlike = unlike_days_of_each(observed)
+
+    def is_unlike(row: ObservedRow) -> bool:
+        found = unlike.get(None) or unlike.get(row[DIRECTION])
+        return found is not None and day_of(row) in found.days
+
     points = grouped(
         (row for row in observed.rows if row["status"] == "ok" and row["goodput_bps"] is not None),
-        lambda row: (row[DIRECTION], day_of(row) in unlike, *(level_of(row, axis) for axis in AXIS_NAMES)),
+        lambda row: (row[DIRECTION], is_unlike(row), *(level_of(row, axis) for axis in AXIS_NAMES)),
     )
     return tuple(
         row["trial_id"]

@@ -78,12 +78,12 @@ def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         99 % of 999 random orders.
     """
     for observed in all_observations([row for row in summary if not is_searched(row)]):
-        grid = design(observed)
+        grid = design(observed, paired=False)
         found: dict[str, InOrder] = {}
         for one in in_order_of_time(grid):
             found.setdefault(one.axis, one)
         well = replace(observed, rows=tuple(filter(carried, observed.rows)))
-        resemblance = _resemblance(design(well)) if found and well.rows else None
+        resemblance = _resemblance(design(well, paired=False)) if found and well.rows else None
         for one in found.values():
             yield _hypothesis(observed, one, resemblance)
 

@@ -1,7 +1,7 @@
 """Effects of what was varied in the order of time: goodput may have changed by itself."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,10 +30,17 @@ class _ByItself:
     """By how much goodput may have changed between levels of an axis; natural logarithms, without sign."""
 
     axis: str
-    drift: float
-    """From the first level to the last: the farther end of the 95 % interval of the drift."""
+    share: float
+    """Of the campaign's time, from the first level to the last."""
     wandering: float
     """Between two levels: 95 % of noise of which neighbours resemble each other is within it."""
+    over_all: float = 0.0
+    """Over all of that time: the farther end of the 95 % interval of the drift."""
+
+    @property
+    def drift(self) -> float:
+        """From the first level to the last."""
+        return self.over_all * self.share
 
     @property
     def most(self) -> float:
@@ -41,14 +48,15 @@ class _ByItself:
 
 
 def apart_from_time(
-    hypotheses: Iterable[Hypothesis], grid: Design, drift: Hypothesis | None, *, margin: float
+    hypotheses: Iterable[Hypothesis], grid: Design, drifts: Sequence[Hypothesis], *, margin: float
 ) -> Iterator[Hypothesis]:
     """Keep what time may have done from being claimed as an effect of an axis.
 
     Args:
         hypotheses: On the axes of the grid.
         grid: Of the same trials.
-        drift: Of the same trials, if it was asked; its interval says by how much goodput may have changed.
+        drifts: Of the same trials, or of each direction; their intervals say by how much goodput may have
+            changed.
         margin: Of practical equivalence, relative.
 
     Yields:
@@ -59,11 +67,10 @@ def apart_from_time(
         not refuted; nor of a plateau over the same axis then, nor that there is no effect where such a change
         beyond the margin may hide one.
     """
-    found = {one.axis: one for one in _by_itself(grid, drift)}
-    hypotheses = list(hypotheses)
-    explained = {one.axis for one in hypotheses if one.axis in found and _explained(one, found[one.axis])}
-    for hypothesis in hypotheses:
-        time = found.get(hypothesis.axis or "")
+    found = {one.axis: one for one in _by_itself(grid)}
+    asked = [(one, _of(one, found.get(one.axis or ""), drifts)) for one in hypotheses]
+    explained = {one.axis for one, time in asked if time is not None and _explained(one, time)}
+    for hypothesis, time in asked:
         if time is None or hypothesis.p_value is None:
             yield hypothesis
             continue
@@ -77,20 +84,33 @@ def apart_from_time(
         yield replace(hypothesis, claim=said, estimate=estimate, p_value=1.0, within_margin=False)
 
 
-def _by_itself(grid: Design, drift: Hypothesis | None) -> Iterator[_ByItself]:
+def _of(hypothesis: Hypothesis, time: _ByItself | None, drifts: Sequence[Hypothesis]) -> _ByItself | None:
+    """The same, with the farthest end of the drifts of the directions that are asked about."""
+    if time is None:
+        return None
+    direction = hypothesis.scope.direction
+    ends = [
+        end
+        for drift in drifts
+        if None in (direction, drift.scope.direction) or direction == drift.scope.direction
+        for end in (drift.estimate.low, drift.estimate.high)
+        if end is not None
+    ]
+    return replace(time, over_all=max((abs(math.log1p(end / 100)) for end in ends), default=0.0))
+
+
+def _by_itself(grid: Design) -> Iterator[_ByItself]:
     in_order = [one.axis for one in in_order_of_time(grid) if one.within]
     series = campaign_series(grid) if in_order else None
     if series is None:
         return
-    ends = () if drift is None else (drift.estimate.low, drift.estimate.high)
-    over_all = max((abs(math.log1p(end / 100)) for end in ends if end is not None), default=0.0)
     own = blocks(grid)
     order = np.argsort([unit.rows[0]["started_at"] or "" for unit in grid.units], kind="stable")
     for axis in in_order:
         place = grid.axes.index(axis)
         levels = coded([grid.units[unit].levels[place] for unit in order])
         share = _apart_s(series, levels, own[order]) / series.span_s
-        yield _ByItself(axis, over_all * share, _wandering(series, levels))
+        yield _ByItself(axis, share, _wandering(series, levels))
 
 
 def _apart_s(series: CampaignSeries, levels: Codes, own: Codes) -> float:

@@ -207,7 +207,6 @@ def _hypotheses(
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
     repeats = repeat_hypotheses(observed, explained=explained, margin=margin)
     drifts = [one for one in repeats if one.kind == "drift"]
-    drift = next((one for one in drifts if one.scope.direction is None), None)
     compared = [
         *plateau_hypotheses(observed, windows=windows, margin=margin),
         *effects_at_equal_windows(observed, margin=margin),
@@ -220,7 +219,7 @@ def _hypotheses(
         *decline_hypotheses(observed, margin=margin),
     ]
     grid = in_time(design(observed, paired=False))
-    yield from apart_from_time(over_levels, grid, drift, margin=margin)
+    yield from apart_from_time(over_levels, grid, drifts, margin=margin)
     yield from repeats
     yield from verdict_hypotheses(observed, others.back)
     round_trips = {} if within is None else within.round_trips

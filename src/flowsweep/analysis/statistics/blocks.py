@@ -7,10 +7,11 @@ from itertools import pairwise
 
 from flowsweep.analysis.statistics.design import Design, Unit, coded
 from flowsweep.analysis.statistics.least_squares import Codes
+from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.occasions import Occasions
 
-_Pass = tuple[int | None, int]
-"""Occasion and repeat."""
+_Pass = tuple[int | None, int, tuple[str, ...]]
+"""Occasion, repeat and directions."""
 
 
 def blocks(grid: Design) -> Codes:
@@ -21,16 +22,19 @@ def blocks(grid: Design) -> Codes:
 
     Returns:
         (units,) a number from 0. Repeats of a plan are blocks as they are. The repeat of an imported trial is
-        a count, so repeats of one occasion are one block where their trials between two hosts overlap in
-        time, and a trial that is the only one of its repeat belongs to the block before it, or after it where
-        it is the first. A pass over all points is a block of its own then, and ten tests of one level after
-        ten of another are one together.
+        a count, so repeats of one occasion are one block where their trials between two hosts, in the same
+        directions, overlap in time, and a trial that is the only one of its repeat belongs to the block
+        before it, or after it where it is the first. A pass over all points is a block of its own then, and
+        ten tests of one level after ten of another are one together.
     """
     if not is_imported(grid) or any(start is None for start in map(_started_at, grid.units)):
         return grid.repeats
     starts = [datetime.fromisoformat(str(_started_at(unit))) for unit in grid.units]
     occasions = Occasions(starts)
-    passes = [(occasions.of(start), unit.repeat) for unit, start in zip(grid.units, starts, strict=True)]
+    passes = [
+        (occasions.of(start), unit.repeat, tuple(row[DIRECTION] for row in unit.rows))
+        for unit, start in zip(grid.units, starts, strict=True)
+    ]
     in_order = list(
         dict.fromkeys(passes[place] for place in sorted(range(len(starts)), key=starts.__getitem__))
     )
@@ -55,11 +59,12 @@ def _overlapping(
         spans.setdefault((unit.hosts, own), []).append(start)
     latest: dict[Hashable, tuple[_Pass, datetime]] = {}
     for (hosts, own), times in sorted(spans.items(), key=lambda span: min(span[1])):
-        before = latest.get(hosts)
+        ways = hosts, own[-1]
+        before = latest.get(ways)
         if before is not None and before[0][0] == own[0] and min(times) <= before[1]:
             yield before[0], own
         if before is None or max(times) > before[1]:
-            latest[hosts] = own, max(times)
+            latest[ways] = own, max(times)
 
 
 def _lone(in_order: Sequence[_Pass], sizes: Counter[_Pass]) -> Iterator[tuple[_Pass, _Pass]]:

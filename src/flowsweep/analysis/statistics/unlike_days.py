@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,6 +57,22 @@ class UnlikeDays:
 def day_of(row: ObservedRow) -> str:
     """The day on which a trial began, UTC; "" where that is not known."""
     return str(row["started_at"] or "")[:10]
+
+
+def unlike_days_of_each(
+    observed: Observations, *, margin: float = EQUIVALENCE_MARGIN
+) -> dict[str | None, UnlikeDays]:
+    """Tell the days of all directions together (null), if they stand apart there; else of each direction."""
+    if (found := unlike_days(observed, margin=margin)) is not None:
+        return {None: found}
+    ways = list(observed.by_direction())
+    if len(ways) == 1:
+        return {}
+    return {
+        direction: found
+        for direction, rows in ways
+        if (found := unlike_days(replace(observed, rows=tuple(rows), direction=direction), margin=margin))
+    }
 
 
 def unlike_days(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> UnlikeDays | None:

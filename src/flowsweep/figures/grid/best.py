@@ -52,8 +52,7 @@ def _drawn(search: BestSearched) -> Drawn:
     return Drawn(
         FigureKey("best", search.sweep, search.mode, direction=search.direction),
         search.name,
-        (_NOT_COMPARED if search.belief is None else _COMPARED)
-        + (_FAILED if len(goodputs) < len(search.steps) else ""),
+        _caption(search) + (_FAILED if len(goodputs) < len(search.steps) else ""),
         file_stem(search.sweep, search.name, "best"),
         figure(
             [_marks(search, order, scale), *_failed(search, order)],
@@ -73,6 +72,13 @@ def _drawn(search: BestSearched) -> Drawn:
         ),
         tuple(_row(search, at) for at in range(len(search.steps))),
     )
+
+
+def _caption(search: BestSearched) -> str:
+    if search.belief is not None:
+        return _COMPARED
+    later = any(row["repeat"] > _ROUNDS_OF_ALL for row in search.steps)
+    return f"{_NOT_COMPARED} {_ROUNDS}" if later else _NOT_COMPARED
 
 
 def _broken(name: str) -> str:

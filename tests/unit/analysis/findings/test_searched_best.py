@@ -176,3 +176,11 @@ def test_where_nothing_was_compared_neither_an_order_nor_a_shade_is_promised() -
     assert len(whole.figure.layout.shapes) == 1
     assert "the best on top" in whole.caption
     assert "Shaded: goodput within the precision" in whole.caption
+
+
+def test_marks_of_later_rounds_are_explained_where_nothing_is_compared() -> None:
+    first = steps([1e9, 3e9, 2e9, 4e9])[0]
+    rows = [first | {"repeat": number, "trial_id": f"t{number}"} for number in (1, 2, 3)]
+    (drawn,) = drawn_best_searches(FigureData(trials=rows, cells=()))
+    assert len(set(drawn.figure.data[0].marker.size)) == 2
+    assert "Large marks: the rounds after" in drawn.caption
