@@ -210,7 +210,10 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
     )
     assert "take trials as independent, once points and repeats are taken out" in said
     assert "whether goodput dips at a window of 128 KiB … 160 KiB is undecided: −21.1 % [−46.4, 16.1]" in said
-    assert "Goodput of a trial is the mean that one end reports: without intervals" in said
+    assert (
+        "Goodput of a trial is the mean that one end reports: of that end there are no exact intervals"
+        in said
+    )
     assert "median" not in run("summary", archive)
     page = tmp_path / "report.html"
     run("report", archive, "-o", page)
