@@ -32,6 +32,8 @@ class Placed(NamedTuple):
     """Of the axis that is looked at: flows, or bytes of all flows together."""
     point: tuple[Level, ...]
     """Of the other axes."""
+    block: int
+    """Trials with the same number share what their time had in store (`blocks`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ def level_means(
     cells = coded(list(zip(level_of.tolist(), points.tolist(), strict=True)))
     logs = np.array([math.log(goodput_of(one.row)) for one in placed])
     repeated = mostly_repeated(cells)
-    blocks = coded([one.row["repeat"] for one in placed]) if repeated else points
+    blocks = coded([one.block for one in placed]) if repeated else points
     shares = _shares(level_of, points, cells) if repeated else np.eye(len(levels))
     cells = cells if repeated else level_of
     fit = Fit(logs, cells, blocks)

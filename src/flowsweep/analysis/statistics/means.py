@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from flowsweep.analysis.statistics.blocks import blocks
 from flowsweep.analysis.statistics.design import Design, Level, flows_of_one_window, levels_of
 from flowsweep.analysis.statistics.intervals import mean_interval
 from flowsweep.analysis.statistics.level_means import LevelMeans, Placed, level_means
@@ -82,6 +83,7 @@ def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
     several = "congestion_asked" in grid.axes
     rows = [row for unit in grid.units for row in unit.rows]
     known = {} if axis in grid.axes else dict(zip(trial_ids(rows), levels_of(rows, axis), strict=True))
+    block_of = _blocks_by_trial(grid)
     for unit in grid.units:
         point = tuple(unit.levels[grid.axes.index(name)] for name in others)
         for row in unit.rows:
@@ -90,12 +92,24 @@ def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
                 per_flow = axis in WINDOW_AXES and axis != "window_sum_bytes"
                 size = level * row["flows"] if per_flow else level
                 group = (row[DIRECTION], row["congestion_asked"] if several else None)
-                groups.setdefault(group, []).append(Placed(row, size, point))
+                groups.setdefault(group, []).append(Placed(row, size, point, block_of[row["trial_id"]]))
     return [
         level_means(axis, direction, congestion, placed, others=others)
         for (direction, congestion), placed in groups.items()
         if len({one.level for one in placed}) > 1
     ]
+
+
+def _blocks_by_trial(grid: Design) -> dict[str, int]:
+    """The block of each trial, by trial_id: each direction has blocks of its own."""
+    found: dict[str, int] = {}
+    for direction in {row[DIRECTION] for unit in grid.units for row in unit.rows}:
+        own = tuple(
+            replace(unit, rows=(row,)) for unit in grid.units for row in unit.rows if row[DIRECTION] == direction
+        )
+        numbers = blocks(replace(grid, units=own)).tolist()
+        found |= {unit.rows[0]["trial_id"]: number for unit, number in zip(own, numbers, strict=True)}
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,19 @@ def test_lone_repeats_cost_no_degree_of_freedom() -> None:
     assert found.claim.endswith(" higher than with cubic (1 trial of cubic).")
 
 
+def test_a_plateau_has_the_blocks_of_the_effect() -> None:
+    """Of one test at the smaller window and nine at the larger it was "no measure of chance"."""
+    sizes = (KIB, *[4 * KIB] * 9)
+    rows = imported(
+        [
+            (float(minute), "cubic", size, "a", size / KIB * (200 + minute % 3))
+            for minute, size in enumerate(sizes)
+        ]
+    )
+    assert told(rows, "effect").decision == told(rows, "plateau").decision == "effect"
+    assert "goodput has not reached its plateau up to 4 KiB" in told(rows, "plateau").claim
+
+
 def test_a_pass_is_a_block_and_levels_one_after_the_other_are_one_together() -> None:
     assert block_numbers(two(range(6), "cb" * 3)) == [0, 0, 1, 1, 2, 2]
     assert block_numbers(two(range(6), "cccbbb")) == [0] * 6
