@@ -103,10 +103,9 @@ def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
 def _blocks_by_trial(grid: Design) -> dict[str, int]:
     """The block of each trial, by trial_id: each direction has blocks of its own."""
     found: dict[str, int] = {}
-    for direction in {row[DIRECTION] for unit in grid.units for row in unit.rows}:
-        own = tuple(
-            replace(unit, rows=(row,)) for unit in grid.units for row in unit.rows if row[DIRECTION] == direction
-        )
+    alone = [replace(unit, rows=(row,)) for unit in grid.units for row in unit.rows]
+    for direction in {unit.rows[0][DIRECTION] for unit in alone}:
+        own = tuple(unit for unit in alone if unit.rows[0][DIRECTION] == direction)
         numbers = blocks(replace(grid, units=own)).tolist()
         found |= {unit.rows[0]["trial_id"]: number for unit, number in zip(own, numbers, strict=True)}
     return found
