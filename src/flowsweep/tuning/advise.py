@@ -23,7 +23,7 @@ from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.wording import counted, format_percent, format_rate, format_size
+from flowsweep.wording import counted, format_rate, format_size
 
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-flowsweep.conf"
 """Files of that folder are read in the order of their names, and by `sysctl --system` /etc/sysctl.conf after
@@ -60,6 +60,7 @@ def system_settings(
     hosts: HostFacts,
     ends: Ends,
     asked: Mapping[Way, Mapping[Setting, int]] | None = None,
+    verified: Mapping[Way, Gain | None] | None = None,
 ) -> tuple[SystemSetting, ...]:
     """Say which settings to raise, and to what. No number that it names is below the one in force.
 
@@ -69,6 +70,7 @@ def system_settings(
         hosts: What was recorded of the hosts.
         ends: Source and sink of each direction.
         asked: How many trials of each setting there were to be; absent, none is known to have failed.
+        verified: What was chosen, measured once more, where it was.
 
     Returns:
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
@@ -80,8 +82,8 @@ def system_settings(
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
-        wanted = (asked or {}).get(way, {})
-        for setting in _of_direction(decision, of_way(tried, way), wanted, hosts, ends[way]):
+        wanted, again = (asked or {}).get(way, {}), (verified or {}).get(way)
+        for setting in _of_direction(decision, of_way(tried, way), wanted, hosts, ends[way], again):
             key = setting.host, setting.name
             if key not in found or _last(setting) > _last(found[key]):
                 found[key] = setting
@@ -134,6 +136,7 @@ def _of_direction(
     asked: Mapping[Setting, int],
     hosts: HostFacts,
     ends: tuple[str, str],
+    verified: Gain | None,
 ) -> Iterator[SystemSetting]:
     if decision.chosen is None:
         return
@@ -145,7 +148,7 @@ def _of_direction(
         most_bps = max(goodput_bps(finals).values())
         yield from _windows(min(held, key=goodput_of), most_bps, hosts, chosen)
     default = _congestion(decision, ends[0], hosts)
-    gained = None if default is None else _gained_alone(decision, default.value, tried, asked)
+    gained = None if default is None else _gained_alone(decision, default.value, tried, asked, verified)
     if default is not None and gained is not None:
         yield replace(default, reason=f"{gained} It is the default of all connections.")
 
@@ -158,20 +161,29 @@ def _congestion(decision: Decision, src: str, hosts: HostFacts) -> SystemSetting
 
 
 def _gained_alone(
-    decision: Decision, name: str, tried: Sequence[Tried], asked: Mapping[Setting, int]
+    decision: Decision,
+    name: str,
+    tried: Sequence[Tried],
+    asked: Mapping[Setting, int],
+    verified: Gain | None,
 ) -> str | None:
-    """Say what a congestion control by itself gains, as far as that was measured; None where it harms."""
+    """Say what a congestion control by itself gains, as far as that was measured.
+
+    Returns:
+        None where it failed too often, or lost in the mean, however sure that is: it would be the default of
+        all connections.
+    """
     chosen = TODAY if decision.chosen is None else decision.chosen.setting
     alone = Setting(congestion=name)
     gain = next((one for one in decision.gains if one.setting == alone), None)
     if gain is None:
         words = _before_the_finals(alone, tried, asked)
         return None if words is None else f"{_needed(chosen)} {words}"
-    if _harms(gain):
+    if not gain.blocks or gain.fails or gain.percent < 0:
         return None
     if alone == chosen:
-        return f"Measured: {chosen.words} gained {format_percent(gain.percent)}."
-    return f"{_needed(chosen)} What that gains alone was measured: {format_percent(gain.percent)}."
+        return f"Measured: {alone.words} had {(verified or gain).words}."
+    return f"{_needed(chosen)} Measured: {alone.words} had {gain.words}."
 
 
 def _before_the_finals(alone: Setting, tried: Sequence[Tried], asked: Mapping[Setting, int]) -> str | None:
@@ -191,11 +203,6 @@ def _carried(own: Sequence[Tried]) -> str:
     """The mean of some trials."""
     mean_bps = fmean(one.goodput_bps for one in own)
     return f"{format_rate(mean_bps)} in {counted(len(own), 'trial')}"
-
-
-def _harms(alone: Gain) -> bool:
-    """Whether a congestion control by itself fails or loses."""
-    return alone.fails or (alone.high_percent is not None and alone.high_percent < 0)
 
 
 def _needed(chosen: Setting) -> str:

@@ -107,7 +107,8 @@ def answer(
     finals = {way: _round_of(way, rounds, "finals") for way in ends}
     decisions = {way: _held(first[way], measured_again=again[way][0], again=again[way][1]) for way in ends}
     asked = {way: _asked(rounds, way, forbidden) for way in ends}
-    system = () if is_loopback else system_settings(decisions, tried, hosts, ends, asked)
+    verified = {way: again[way][1] for way in ends}
+    system = () if is_loopback else system_settings(decisions, tried, hosts, ends, asked, verified)
     return Answer(
         rtt_ms,
         tuple(
@@ -120,7 +121,7 @@ def answer(
                     hosts,
                     rtt_ms,
                 ),
-                verified=again[way][1],
+                verified=verified[way],
                 withdrawn=None if decisions[way].chosen else first[way].chosen,
                 finals=finals[way],
             )

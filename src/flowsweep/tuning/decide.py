@@ -13,6 +13,7 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL, SIGNIFIC
 from flowsweep.grouping import grouped
 from flowsweep.tuning.rounds import Stage, Tried
 from flowsweep.tuning.settings import TODAY, Setting, Way
+from flowsweep.wording import format_change, format_number, format_percent
 
 Outcome = Literal["gain", "nothing", "not shown", "failing", "not held"]
 """`nothing`: a gain beyond the margin is ruled out; `not shown`: it is not, and none was seen for sure;
@@ -20,6 +21,7 @@ Outcome = Literal["gain", "nothing", "not shown", "failing", "not held"]
 it was measured again, or then failed too often."""
 WORTH = EQUIVALENCE_MARGIN
 """A smaller gain is not worth its trouble, and settings that are no further apart are equally good."""
+_AS_FACTOR_PERCENT = 100
 _FAILED_SHARE = 0.1
 """Of its trials: a setting of which more failed, and more than of today's, is not advised."""
 
@@ -55,6 +57,26 @@ class Gain:
     def fails(self) -> bool:
         """Whether its trials failed too often for it to be advised."""
         return self.failed > _FAILED_SHARE * self.asked and self.failed > self.today_failed
+
+    @property
+    def words(self) -> str:
+        """How much goodput changes, from twice as much on as a factor.
+
+        "a gain of 41.0 % [39.0, 43.0] over today's setting beside it", "11.5 times [6.11, 21.7] what today's
+        setting carried beside it".
+        """
+        low, high = self.low_percent, self.high_percent
+        if round(self.percent, 1) >= _AS_FACTOR_PERCENT:
+            factor, *ends = (
+                format_number(1 + percent / 100)
+                for percent in (self.percent, low, high)
+                if percent is not None
+            )
+            interval = f" [{', '.join(ends)}]" if ends else ""
+            return f"{factor} times{interval} what today's setting carried beside it"
+        known = None if low is None or high is None else format_change(self.percent, low, high)
+        change = known or format_percent(self.percent)
+        return f"a {'gain' if self.percent >= 0 else 'change'} of {change} over today's setting beside it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,9 @@ from flowsweep.wording import (
     all_of,
     counted,
     direction,
-    format_change,
     format_duration,
     format_margin,
     format_milliseconds,
-    format_number,
     format_percent,
     format_rate,
 )
@@ -25,7 +23,6 @@ _ARRIVED = (
     "of what arrived at the other host: what its application reads waits behind lost packets, and may come "
     "to more than a link carries."
 )
-_AS_FACTOR_PERCENT = 100
 _BUDGET_LIMITS = "the rate that --budget leaves"
 """No plan of the reader's sets one; trials under a budget of bytes are held below a multiple of the best."""
 LOOPBACK = (
@@ -88,30 +85,16 @@ def set_sentences(one: Direction) -> Iterator[str]:
 
 
 def gain_words(one: Direction, gain: Gain) -> str:
-    """Say how much goodput changes, from twice as much on as a factor.
+    """Say how much goodput changes, and how that is known.
 
-    "a gain of 41.0 % [39.0, 43.0] over today's setting beside it, in 5 comparisons of 1.50 s", "11.5 times
-    [6.11, 21.7] what today's setting carried beside it, in 4 comparisons of 1.50 s".
+    "a gain of 41.0 % [39.0, 43.0] over today's setting beside it, in 5 comparisons of 1.50 s".
     """
     failed = f"; it failed in {gain.failed} of {gain.asked}" if gain.failed else ""
     if not gain.blocks:
         return f"no comparison{failed}"
     lasts = "" if one.finals is None else f" of {format_duration(one.finals.timing.duration_ns)}"
     few = ": too few for an interval" if gain.low_percent is None else ""
-    return f"{_change(gain)}, in {counted(gain.blocks, 'comparison')}{lasts}{few}{failed}"
-
-
-def _change(gain: Gain) -> str:
-    low, high = gain.low_percent, gain.high_percent
-    if round(gain.percent, 1) >= _AS_FACTOR_PERCENT:
-        factor, *ends = (
-            format_number(1 + percent / 100) for percent in (gain.percent, low, high) if percent is not None
-        )
-        interval = f" [{', '.join(ends)}]" if ends else ""
-        return f"{factor} times{interval} what today's setting carried beside it"
-    known = None if low is None or high is None else format_change(gain.percent, low, high)
-    change = known or format_percent(gain.percent)
-    return f"a {'gain' if gain.percent >= 0 else 'change'} of {change} over today's setting beside it"
+    return f"{gain.words}, in {counted(gain.blocks, 'comparison')}{lasts}{few}{failed}"
 
 
 def verified_sentence(one: Direction) -> str | None:

@@ -23,6 +23,7 @@ CONGESTION = "net.ipv4.tcp_congestion_control"
 NESTED = f"""ssh gate ssh far -- ''"'"'sysctl -w {CONGESTION}=bbr'"'"''"""
 ALONE = "Alone it carried"
 NEEDED = "Needed for 8 flows, bbr with tools that cannot ask for bbr."
+GAINED = "1 flow, bbr had 2.03 times [{}] what today's setting carried beside it"
 BBR, MANY_BBR = Setting(congestion="bbr"), Setting(8, congestion="bbr")
 
 
@@ -39,15 +40,15 @@ def finals(ratios: dict[Setting, Sequence[float]]) -> list[Tried]:
 @pytest.mark.parametrize(
     ("ratios", "said"),
     [
-        ({BBR: (2.0, 2.1, 2.0)}, "Measured: 1 flow, bbr gained 103 %."),
+        ({BBR: (2.0, 2.1, 2.0)}, f"Measured: {GAINED.format('1.90, 2.18')}."),
         ({MANY_BBR: (2.0, 2.1, 2.0)}, f"{NEEDED} What that gains alone was not measured."),
         (
             {MANY_BBR: (3.0, 3.1, 3.0), BBR: (1.0, 1.01, 1.0)},
-            f"{NEEDED} What that gains alone was measured: 0.3 %.",
+            f"{NEEDED} Measured: 1 flow, bbr had a gain of 0.3 % [−1.7, 2.4] over today's setting beside it.",
         ),
         (
             {MANY_BBR: (3.0, 3.1, 3.0), BBR: (2.0, 2.1, 2.0)},
-            f"{NEEDED} What that gains alone was measured: 103 %.",
+            f"{NEEDED} Measured: {GAINED.format('1.84, 2.25')}.",
         ),
     ],
 )
@@ -62,8 +63,9 @@ def test_a_default_is_named_where_it_is_part_of_what_is_to_be_set(
     assert one.reason == f"{said} It is the default of all connections."
 
 
-def test_no_default_is_named_that_alone_loses() -> None:
-    made = finals({MANY_BBR: (3.0, 3.1, 3.0), BBR: (0.8, 0.81, 0.8)})
+@pytest.mark.parametrize("alone", [(0.8, 0.81, 0.8), (0.5, 1.2, 0.6)])
+def test_no_default_is_named_that_alone_loses_however_sure_that_is(alone: Sequence[float]) -> None:
+    made = finals({MANY_BBR: (3.0, 3.1, 3.0), BBR: alone})
     assert not system_settings({Way.out: decide(Way.out, made)}, made, HOSTS, ENDS)
 
 
@@ -123,6 +125,15 @@ def test_a_default_is_named_after_a_verification_of_what_it_is_part_of(
     again = [replace(one, stage="verification") for one in made if one.setting in (TODAY, next(iter(ratios)))]
     found = system_settings({Way.out: decision}, [*made, *again], HOSTS, ENDS)
     assert [one.name for one in found] == [CONGESTION]
+
+
+def test_a_default_that_was_measured_again_has_the_gain_of_that() -> None:
+    made = finals({BBR: (2.0, 2.1, 2.0)})
+    again = [replace(one, stage="verification") for one in finals({BBR: (1.5, 1.51, 1.5)})]
+    common: dict[str, Any] = {"rtt_ms": 20.0, "hosts": HOSTS, "hosts_text": "", "spent": (1.0, 1)}
+    found = answer([*made, *again], ends={Way.out: ENDS[Way.out]}, **common)
+    (one,) = found.system
+    assert one.reason.startswith("Measured: 1 flow, bbr had a gain of 50.3 % [")
 
 
 @pytest.mark.parametrize(
