@@ -4,18 +4,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import cast
 
-from flowsweep.analysis.findings.advice import WindowAdvice, window_advice
-from flowsweep.analysis.findings.host_settings import (
-    SETTINGS,
-    USELESS_WITHOUT,
-    HostFacts,
-    HostSetting,
-    capped,
-    most_buffer_bytes,
-)
-from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.hosts.ssh import launched
 from flowsweep.tuning.decide import Decision, Gain, goodput_bps, log_ratios
@@ -23,7 +13,8 @@ from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.wording import counted, format_rate, format_size
+from flowsweep.tuning.windows import window_settings
+from flowsweep.wording import counted, format_rate
 
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-flowsweep.conf"
 """Files of that folder are read in the order of their names, and by `sysctl --system` /etc/sysctl.conf after
@@ -36,7 +27,6 @@ _BY_COMMAND = "reached by `{}`: run this here; it has to be root there. It is lo
 _IN_PLACE = "run this as root. It is lost at the next restart"
 _OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
-_BUFFERS = frozenset(name for _, _, name, _ in SETTINGS.values())
 _HEAD = "# Advised by flowsweep tune. Each line says whether it was measured."
 
 
@@ -76,9 +66,9 @@ def system_settings(
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
         Where a window held today's flow back in most of its trials, and more flows or windows gained: the
         bounds of autotuning at both ends, so that one flow could carry the most that the finals saw
-        (`window_advice`). Where another congestion control is part of what was chosen: the sender's default,
-        which counts for all of its connections, since most tools cannot ask for one; but not where it alone
-        failed or lost. Of several needs for one setting the largest.
+        (`window_settings`). Where another congestion control is part of what was chosen: the sender's
+        default, which counts for all of its connections, since most tools cannot ask for one; but not where
+        it alone failed or lost. Of several needs for one setting the largest.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
@@ -146,7 +136,9 @@ def _of_direction(
     if len(held) > len(rows) / 2 and (chosen.flows > 1 or chosen.window_bytes is not None):
         finals = (one for one in tried if one.stage == "finals")
         most_bps = max(goodput_bps(finals).values())
-        yield from _windows(min(held, key=goodput_of), most_bps, hosts, chosen)
+        for one, reason in window_settings(held, most_bps, hosts, chosen):
+            now = " ".join(str(hosts[one.host]["sysctls"][one.name]).split())
+            yield SystemSetting(one.host, one.name, " ".join(map(str, one.numbers)), now, reason)
     default = _congestion(decision, ends[0], hosts)
     gained = None if default is None else _gained_alone(decision, default.value, tried, asked, verified)
     if default is not None and gained is not None:
@@ -207,39 +199,6 @@ def _carried(own: Sequence[Tried]) -> str:
 
 def _needed(chosen: Setting) -> str:
     return f"Needed for {chosen.words} with tools that cannot ask for {chosen.congestion}."
-
-
-def _windows(row: TrialRow, most_bps: float, hosts: HostFacts, chosen: Setting) -> Iterator[SystemSetting]:
-    """Both ends: what is raised at one shows the bound of the other."""
-    others = [counted(chosen.flows, "flow")] if chosen.flows > 1 else []
-    if chosen.window_bytes is not None:
-        others.append(f"{format_size(chosen.window_bytes)} windows")
-    instead = f" It is an alternative to {' and '.join(others)}: not both are needed."
-    for side in SETTINGS:
-        advice = window_advice(
-            cast("TrialRow", {**row, "verdict": f"{side} window"}), path_bps=most_bps, hosts=hosts
-        )
-        if advice is None:
-            continue
-        for one in advice.settings:
-            reason = _window_reason(one, advice, most_bps, instead)
-            if one.name in _BUFFERS and most_buffer_bytes(hosts, one.host, row["flows"]) is None:
-                reason += " Its memory for TCP was not recorded."
-            now = " ".join(str(hosts[one.host]["sysctls"][one.name]).split())
-            yield SystemSetting(one.host, one.name, " ".join(map(str, one.numbers)), now, reason)
-
-
-def _window_reason(one: HostSetting, advice: WindowAdvice, most_bps: float, instead: str) -> str:
-    if one.name in USELESS_WITHOUT:
-        return f"Not tried: without it {USELESS_WITHOUT[one.name]}."
-    if advice.capped_bytes is not None:
-        needed = f"{format_size(advice.needed_bytes)} would be needed for {format_rate(most_bps)}"
-        return f"Computed, not tried: it {capped(advice.capped_bytes)}. {needed}."
-    size = format_size(advice.window_bytes)
-    return (
-        f"Computed, not tried: it should let about {size} of one flow be in flight, for "
-        f"{format_rate(most_bps)}.{instead}"
-    )
 
 
 def _last(setting: SystemSetting) -> int:

@@ -190,6 +190,10 @@ def limits(**sysctls: str) -> dict[str, Any]:
     return {"sysctls": {f"net.ipv4.{name}": value for name, value in sysctls.items()}}
 
 
+ENOUGH = limits(tcp_wmem="4096 16384 4194304")
+"""Of a sender whose windows are large enough."""
+
+
 @pytest.mark.parametrize(
     ("chosen", "more"),
     [
@@ -198,7 +202,7 @@ def limits(**sysctls: str) -> dict[str, Any]:
     ],
 )
 def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen: Setting, more: str) -> None:
-    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
+    hosts = {"a": ENOUGH, "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
     (one,) = held_by_windows({chosen: (4.0, 4.0, 4.0)}, hosts)
     # 400 Mbit/s × 20 ms are 1 MB, in whole 64 KiB.
     assert (one.name, one.value) == ("net.ipv4.tcp_rmem", "4096 131072 2097152")
@@ -211,25 +215,72 @@ def test_a_raised_limit_says_that_it_was_computed_and_what_it_stands_for(chosen:
 
 def test_no_limit_is_raised_where_neither_flows_nor_windows_gained() -> None:
     """A gain of another congestion control alone does not show that a larger window would gain."""
-    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
+    hosts = {"a": ENOUGH, "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
     assert held_by_windows({BBR: (4.0, 4.0, 4.0)}, hosts) == []
     assert len(held_by_windows({MANY_BBR: (4.0, 4.0, 4.0)}, hosts)) == 1
 
 
 def test_a_limit_of_a_host_that_does_not_tell_its_memory_says_so() -> None:
-    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000")}
+    hosts = {"a": ENOUGH, "b": limits(tcp_rmem="4096 131072 500000")}
     (one,) = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, hosts)
     assert one.reason.endswith(" not both are needed. Its memory for TCP was not recorded.")
 
 
 def test_a_limit_that_memory_bounds_says_so() -> None:
-    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="500 700 1000")}
+    hosts = {"a": ENOUGH, "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="500 700 1000")}
     (one,) = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, hosts)
     assert one.value == "4096 131072 1024000"
     assert one.reason == (
         "Computed, not tried: it should let about 500 KiB be in flight: more would be over a quarter of what "
-        "net.ipv4.tcp_mem lets all connections have. 1 MB would be needed for 400 Mbit/s."
+        "net.ipv4.tcp_mem lets all connections have. 1 MB would be needed for 400 Mbit/s. Keep 8 flows: "
+        "without, b lets one flow carry 205 Mbit/s at most."
     )
+
+
+SENDER = limits(tcp_wmem="4096 16384 500000", tcp_mem="1 1 400000")
+
+
+@pytest.mark.parametrize(
+    "receiver",
+    [
+        pytest.param({}, id="unknown"),
+        pytest.param(limits(tcp_rmem="4096 131072 1200000", tcp_mem="500 700 1000"), id="no memory"),
+    ],
+)
+def test_nothing_is_named_where_the_end_that_limits_cannot_be_raised(receiver: dict[str, Any]) -> None:
+    """The larger buffer of the other end would change nothing."""
+    assert held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, {"a": SENDER, "b": receiver}) == []
+
+
+def test_no_end_is_raised_further_than_the_other_lets_one_flow_go() -> None:
+    receiver = limits(tcp_rmem="4096 131072 500000", tcp_mem="500 700 1500")
+    found = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, {"a": SENDER, "b": receiver})
+    # A quarter of 1500 pages, of which half is window: 307 Mbit/s over 20 ms.
+    keep = "Keep 8 flows: without, b lets one flow carry 307 Mbit/s at most."
+    assert [(one.host, one.value) for one in found] == [
+        ("a", "4096 16384 1572864"),
+        ("b", "4096 131072 1536000"),
+    ]
+    assert all(one.reason.endswith(keep) for one in found)
+    assert "should let about 768 KiB of one flow be in flight, for 307 Mbit/s." in found[0].reason
+
+
+@pytest.mark.parametrize(
+    ("sender", "value", "keep"),
+    [
+        (limits(), "4096 131072 2097152", "Keep 8 flows: what a lets one flow carry was not recorded."),
+        (
+            limits(tcp_wmem="4096 16384 1200000", tcp_mem="500 700 1000"),
+            "4096 131072 1310720",
+            "Keep 8 flows: without, a lets one flow carry 240 Mbit/s at most.",
+        ),
+    ],
+)
+def test_what_bounds_the_other_end_is_said(sender: dict[str, Any], value: str, keep: str) -> None:
+    receiver = limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")
+    (one,) = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, {"a": sender, "b": receiver})
+    assert (one.host, one.value) == ("b", value)
+    assert one.reason.endswith(keep)
 
 
 def test_all_that_is_in_the_way_is_named_with_the_limits_that_are_raised() -> None:

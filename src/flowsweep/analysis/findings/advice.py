@@ -62,6 +62,8 @@ class WindowAdvice:
     what bounds the window. Without what hosts were seen to allow already, and what they did not tell."""
     capped_bytes: int | None
     """What they let be in flight, about, where TCP has too little memory on that host for what is needed."""
+    is_enough: bool
+    """Whether one flow has what is needed once all of that is set, as far as hosts told."""
     sentence: str
 
     @property
@@ -127,7 +129,8 @@ def window_advice(
         capped_bytes, words = window, f"{words}, which {capped(window, row['flows'])}"
     settings = tuple(one for each in remedies for one in each.settings)
     sentence = f"{_lead(row, side, host, needed)}: {words}."
-    return WindowAdvice(side, host, needed, window, asked, settings, capped_bytes, sentence)
+    is_enough = capped_bytes is None and all(one.is_enough for one in remedies)
+    return WindowAdvice(side, host, needed, window, asked, settings, capped_bytes, is_enough, sentence)
 
 
 def _lead(row: TrialRow, side: Side, host: str, needed_bytes: int) -> str:
@@ -182,6 +185,8 @@ class _Remedy(NamedTuple):
     settings: tuple[HostSetting, ...]
     words: str
     capped_bytes: int | None = None
+    is_enough: bool = True
+    """False where these words name nothing that can be set here, and more would be needed."""
 
 
 def _remedies(
@@ -197,9 +202,10 @@ def _remedies(
     """All that has to be done for a window; `asked`: one was asked for; `larger`: there is room for more."""
     if needed_bytes > WINDOW_MAX_BYTES:
         more = math.ceil(needed_bytes * row["flows"] / WINDOW_MAX_BYTES)
-        return [_Remedy((), f"more than any TCP connection can have (RFC 7323), so it takes {more} flows")]
+        words = f"more than any TCP connection can have (RFC 7323), so it takes {more} flows"
+        return [_Remedy((), words, is_enough=False)]
     if needed_bytes > _UNSCALED_BYTES and _stripped(row, hosts):
-        return [_Remedy((), _STRIPPED)]
+        return [_Remedy((), _STRIPPED, is_enough=False)]
     host = _host(row, side)
     found = list(
         _in_the_way(needed_bytes, (row["src"], row["dst"]), hosts, tuned=side == "receive" and not asked)
@@ -243,7 +249,7 @@ def _tuning(
     tuned = min(math.ceil(window_bytes / share), SYSCTL_MAX)
     in_force = recorded(hosts, host, name)
     if in_force is None or len(in_force) != 1 + len(first):
-        yield _Remedy((), _unrecorded(row, name, tuned, hosts, host, where=where))
+        yield _Remedy((), _unrecorded(row, name, tuned, hosts, host, where=where), is_enough=False)
         return
     most = most_buffer_bytes(hosts, host, row["flows"])
     capped_bytes = None
@@ -274,7 +280,8 @@ def _asking(
         there = where_written(name, host, facts, otherwise=at_host)
         in_force = recorded(hosts, host, name)
         if in_force is None or len(in_force) != 1:
-            yield _Remedy((), _unrecorded(row, name, window_bytes, hosts, host, where=there))
+            words = _unrecorded(row, name, window_bytes, hosts, host, where=there)
+            yield _Remedy((), words, is_enough=False)
         elif in_force[0] < window_bytes:
             setting = HostSetting(host, name, (window_bytes,))
             memory = _memory(most_buffer_bytes(hosts, host, row["flows"]))
