@@ -99,4 +99,6 @@ def _tune_and_exit(request: TuneRequest) -> NoReturn:
         print_error(error)
         raise typer.Exit(EXIT_TRIALS_FAILED) from error
     whole = tell(rounds, found)
+    if rounds.stopped is not None:
+        raise typer.Exit(rounds.stopped.exit_code)
     raise typer.Exit(EXIT_TRIALS_FAILED if rounds.failures or not whole else 0)

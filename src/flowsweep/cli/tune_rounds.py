@@ -11,10 +11,10 @@ from flowsweep.cli.far_host import COMMAND_LINE, far_host, is_here, near_host
 from flowsweep.cli.one_trial import HERE, THERE
 from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
 from flowsweep.cli.progress import progress_view
-from flowsweep.cli.stopping import Stopper
+from flowsweep.cli.stopping import Stopped, Stopper
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
-from flowsweep.errors import LaunchError, PlanError, SessionError
+from flowsweep.errors import FlowsweepError, LaunchError, PlanError, SessionError
 from flowsweep.hosts.namespaces import is_namespace
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import parse_plan
@@ -79,6 +79,8 @@ class Rounds:
     failures: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """Why congestion controls that are not allowed to everybody were."""
+    stopped: Stopped | None = None
+    """The signal that ended the verification: the answer is that of the finals."""
     stages: list[Stage] = field(default_factory=list)
     """That ran."""
     traffic_ns: int = 0
@@ -138,6 +140,11 @@ class Rounds:
                 self._spend(recorder.outcomes)
         self.facts.update(recorder.facts)
         return recorder.outcomes
+
+    def verification_ended(self, error: Stopped | FlowsweepError) -> None:
+        """Keep why the verification has no end."""
+        self.failures.append(f"the verification did not end: {error}")
+        self.stopped = error if isinstance(error, Stopped) else None
 
     def _options(self) -> dict[str, str]:
         """What a person wrote of each host, by the keys of a plan that it is in."""

@@ -7,7 +7,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from flowsweep.cli.app import print_error
-from flowsweep.cli.stopping import Stopper
+from flowsweep.cli.stopping import Stopped, Stopper
 from flowsweep.cli.summary_rows import rows_of_outcomes
 from flowsweep.cli.terminal import say, say_json
 from flowsweep.cli.tune_rounds import Rounds
@@ -39,6 +39,7 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
 
     Raises:
         TuningError: The budget is too small for this path, or there is nothing to compare with.
+        Stopped: A signal came before there was an answer; in the verification `rounds` has it.
     """
     (row,) = rows_of_outcomes(idle)
     rtt_ms, least_ms = row["rtt_probe_median_ms"], row["rtt_probe_min_ms"]
@@ -73,7 +74,12 @@ def searched(rounds: Rounds, idle: Sequence[TrialOutcome], stopper: Stopper) -> 
             err=True,
         )
     if rounds.request.verify and again is not None:
-        measure(again)
+        kept = [*tried], [*done]
+        try:
+            measure(again)
+        except (Stopped, FlowsweepError) as error:  # it costs nothing of what is decided already
+            rounds.verification_ended(error)
+            tried, done = kept
         found = _answer(rounds, tried, done, forbidden, rtt_ms)
     return found
 

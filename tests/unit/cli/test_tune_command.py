@@ -18,7 +18,7 @@ from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED
-from flowsweep.errors import PlanError, TuningError
+from flowsweep.errors import PlanError, SessionError, TuningError
 from flowsweep.plan import load_plan
 from flowsweep.run.events import EventListener
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
@@ -265,19 +265,59 @@ def test_a_page_in_the_place_of_a_folder_is_refused_before_any_transfer(
     assert "which is a folder, expected a file" in str(result.exception)
 
 
-def test_what_is_a_loss_once_more_is_neither_advised_nor_kept(
-    tune: Callable[..., Result], tmp_path: Path
-) -> None:
+def verification_seen() -> Callable[[Trial], bool]:
+    """Whether a trial is of the verification, or after it began."""
     seen: set[tuple[str, int]] = set()
     again: list[str] = []
 
-    def outcome(trial: Trial) -> TrialOutcome:
+    def is_again(trial: Trial) -> bool:
         """A trial that comes once more begins the next round: the third time, the verification."""
         if (trial.sweep, trial.repeat) in seen:
             seen.clear()
             again.append(trial.sweep)
         seen.add((trial.sweep, trial.repeat))
-        if len(again) < 3 or trial.parameters.flows == 1:
+        return len(again) >= 3
+
+    return is_again
+
+
+@pytest.mark.parametrize(
+    ("is_lost", "exit_code", "said"),
+    [
+        (False, EXIT_INTERRUPTED, "interrupted"),
+        (True, EXIT_TRIALS_FAILED, "host local: the connection was l"),
+    ],
+)
+def test_a_verification_that_does_not_end_costs_no_answer(
+    tune: Callable[..., Result], tmp_path: Path, *, is_lost: bool, exit_code: int, said: str
+) -> None:
+    is_again = verification_seen()
+
+    def outcome(trial: Trial) -> TrialOutcome:
+        if is_again(trial):
+            if is_lost:
+                raise SessionError("there", "the connection was lost", "")
+            signal.raise_signal(signal.SIGINT)
+        return usual(trial)
+
+    kept, page = tmp_path / "kept", tmp_path / "page.html"
+    words = (*BUDGET, "--verify", "--save", kept, "--report", page)
+    result = tune("local", *words, outcome=outcome)
+    assert result.exit_code == exit_code, result.output
+    assert "Set 4 flows: 40" in result.stdout
+    assert "Measured again, before and after" not in result.stdout
+    assert f"failed: the verification did not end: {said}" in result.stdout
+    assert (kept / "plan.toml").exists()
+    assert page.exists()
+
+
+def test_what_is_a_loss_once_more_is_neither_advised_nor_kept(
+    tune: Callable[..., Result], tmp_path: Path
+) -> None:
+    is_again = verification_seen()
+
+    def outcome(trial: Trial) -> TrialOutcome:
+        if not is_again(trial) or trial.parameters.flows == 1:
             return usual(trial)
         return make_outcome(trial, Steady(bytes_per_second=100_000, stagger_ns=0, min_rtt_us=20_000))
 
