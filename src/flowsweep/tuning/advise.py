@@ -8,6 +8,7 @@ from statistics import fmean
 from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.hosts.ssh import launched
+from flowsweep.tuning.allowed import allow, for_everybody
 from flowsweep.tuning.decide import Decision, Gain, goodput_bps, log_ratios
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends
@@ -24,6 +25,15 @@ _IN_FILE = (
     "What /etc/sysctl.conf says of the same names may count after it (`sysctl --system`): take it out there"
 )
 _BY_COMMAND = "reached by `{}`: run this here; it has to be root there. It is lost at the next restart"
+_READ_ONLY = (
+    "it shows these settings read-only, also to root, unless it is privileged: set them when it is started "
+    "(`docker run --sysctl`, a pod's securityContext.sysctls), or from its machine "
+    "(`nsenter -t PID -n sysctl -w`)"
+)
+_IN_CONTAINER = (
+    f"reached by `{{}}`, a container: {_READ_ONLY}. If it is privileged, run this here; it is lost with the "
+    "container"
+)
 _IN_PLACE = "run this as root. It is lost at the next restart"
 _OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
@@ -94,9 +104,17 @@ class HowToSet:
 
 
 def how_to_set(
-    settings: Sequence[SystemSetting], places: Mapping[str, Place] | None = None
+    settings: Sequence[SystemSetting],
+    places: Mapping[str, Place] | None = None,
+    hosts: HostFacts | None = None,
 ) -> tuple[HowToSet, ...]:
-    """Write the lines for SYSCTL_FILE of each host that has something to set; commands where it has none."""
+    """Write the lines for SYSCTL_FILE of each host that has something to set; commands where it has none.
+
+    Args:
+        settings: What to set.
+        places: Where hosts are; on a machine of their name, if absent.
+        hosts: What was recorded of them.
+    """
     lines: dict[str, list[str]] = {}
     found = {host: (places or {}).get(host, Place(host)) for host in (one.host for one in settings)}
     for setting in settings:
@@ -104,16 +122,37 @@ def how_to_set(
         own = lines.setdefault(setting.host, [_HEAD])
         own.append(f"# {setting.reason} Before: {setting.now}.")
         own.append(f"{setting.name} = {setting.value}" if place.has_file else _command(setting, place))
+    defaults = {one.host: one.value for one in settings if one.name == _CONGESTION}
     return tuple(
-        HowToSet(host, place, _how(place), "\n".join(lines[host]) + "\n") for host, place in found.items()
+        HowToSet(
+            host,
+            place,
+            _how(place) + _allowed_first(place, defaults.get(host), for_everybody(hosts or {}, host)),
+            "\n".join(lines[host]) + "\n",
+        )
+        for host, place in found.items()
     )
 
 
 def _how(place: Place) -> str:
     if place.has_file:
         return _IN_FILE
+    if place.enters_container:
+        return _IN_CONTAINER.format(shlex.join(place.launch))
     how = _BY_COMMAND.format(shlex.join(place.launch)) if place.launch else _IN_PLACE
-    return how + (_OF_NAMESPACE if place.is_namespace else "")
+    if not place.is_namespace:
+        return how
+    return (
+        f"{how}{_OF_NAMESPACE}{'' if place.enters_namespace else f'. If this is a container: {_READ_ONLY}'}"
+    )
+
+
+def _allowed_first(place: Place, default: str | None, allowed: Sequence[str] | None) -> str:
+    """What else a default congestion control needs: none but a machine itself may take a restricted one."""
+    if default is None or not (place.is_namespace or place.enters_container) or default in (allowed or ()):
+        return ""
+    who = default if allowed is not None else f"{default}, unless everybody may ask for it,"
+    return f". There {who} has to be allowed on its machine first: `{allow(default, allowed)}`"
 
 
 def _command(setting: SystemSetting, place: Place) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from flowsweep.analysis.findings.host_settings import SETTINGS, HostFacts, Side, recorded, tuned_share
+from flowsweep.hosts.namespaces import where_written
 
 _SAME_AS_CUBIC = "reno"
 """Where cubic has no more to offer it does as Reno does (RFC 9438, section 4.3): worth a trial only alone."""
@@ -15,6 +16,7 @@ _TRIED = ("bbr", "cubic", "htcp", _SAME_AS_CUBIC)
 """The most promising first. Others are for networks of their own, as DCTCP is (RFC 8257), or for experiments:
 what gains with one of them may starve others, and no host should have it as its default."""
 _MOST_TRIED = 2
+_FOR_ALL = "net.ipv4.tcp_allowed_congestion_control"
 
 
 class Limit(NamedTuple):
@@ -55,6 +57,24 @@ def allowed(hosts: HostFacts, src: str, dst: str) -> Allowed:
         _least(_last(hosts, src, SETTINGS["send"][1]), _last(hosts, dst, SETTINGS["receive"][1])),
         _least(_in_flight(hosts, "send", src), _in_flight(hosts, "receive", dst)),
     )
+
+
+def for_everybody(hosts: HostFacts, host: str) -> tuple[str, ...] | None:
+    """List the congestion controls that any user of a host may ask for; None if it did not tell."""
+    told = (hosts.get(host, {}).get("sysctls") or {}).get(_FOR_ALL)
+    return None if told is None else tuple(str(told).split())
+
+
+def allow(congestion: str, before: Sequence[str] | None) -> str:
+    """Write the command that lets everybody ask for a congestion control; `before`: what they may ask for."""
+    names = " ".join((*("…" if before is None else before), congestion))
+    return f'sysctl -w {_FOR_ALL}="{names}"'
+
+
+def where_allowed(hosts: HostFacts, host: str, name: str) -> str:
+    """Say where that command has to run: "on b". `name`: what the host is called."""
+    sysctls = hosts.get(host, {}).get("sysctls")
+    return where_written(_FOR_ALL, name, sysctls, otherwise=f"on {name}")
 
 
 def asked_limits(hosts: HostFacts, ends: tuple[str, str]) -> tuple[Limit, ...]:

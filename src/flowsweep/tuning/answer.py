@@ -128,7 +128,7 @@ def answer(
             for way in ends
         ),
         system,
-        how_to_set(system, places),
+        how_to_set(system, places, hosts),
         recommended_plan(decisions, hosts_text, ends, finals),
         *spent,
         is_loopback=is_loopback,

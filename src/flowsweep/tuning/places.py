@@ -1,10 +1,13 @@
 """Where hosts are whose settings may be raised, and what a person calls them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from flowsweep.hosts.ssh import ssh_call
 
 _NETNS = ("ip", "netns", "exec")
+_OF_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "crictl", "kubectl", "oc"))
+_INTO_CONTAINERS = frozenset(("exec", "rsh"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,15 @@ class Place:
     @property
     def is_namespace(self) -> bool:
         """Whether its launcher, here or behind an ssh, or its engine says that it is a network namespace."""
-        return self.seen_as_namespace or any(
-            self.launch[first : first + len(_NETNS)] == _NETNS for first in range(len(self.launch))
-        )
+        return self.seen_as_namespace or self.enters_namespace
+
+    @property
+    def enters_namespace(self) -> bool:
+        """Whether its launcher, here or behind an ssh, goes into a network namespace, and nowhere else."""
+        return any(self.launch[first : first + len(_NETNS)] == _NETNS for first in range(len(self.launch)))
+
+    @property
+    def enters_container(self) -> bool:
+        """Whether its launcher, here or behind an ssh, goes into a container."""
+        programs = (at for at, word in enumerate(self.launch) if Path(word).name in _OF_CONTAINERS)
+        return any(not _INTO_CONTAINERS.isdisjoint(self.launch[at + 1 :]) for at in programs)

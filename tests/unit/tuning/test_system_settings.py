@@ -155,8 +155,10 @@ def test_a_file_is_named_only_where_a_machine_keeps_its_settings(
     assert (one.place.name, one.place.has_file) == ("what was typed", has_file)
     assert ("/etc/sysctl.d" in one.how) is has_file
     assert ("network namespace" in one.how) is ("netns" in launch)
-    reached = f"reached by `{launch}`: run this here; it has to be root there. It is lost at the next restart"
-    assert one.how.startswith(reached) is not has_file
+    to_do = ": run this here; it has to be root there. It is lost at the next restart"
+    if "docker" in launch:
+        to_do = ", a container: it shows these settings read-only, also to root, unless it is privileged: set"
+    assert one.how.startswith(f"reached by `{launch}`{to_do}") is not has_file
     assert one.text.splitlines() == [
         "# Advised by flowsweep tune. Each line says whether it was measured.",
         "# It gained. Before: cubic.",
@@ -171,9 +173,56 @@ def test_no_file_is_named_inside_of_a_network_namespace() -> None:
     assert not one.place.has_file
     assert one.how == (
         "run this as root. It is lost at the next restart: a network namespace has settings of its own, "
-        "which no file of its machine keeps"
+        "which no file of its machine keeps. If this is a container: it shows these settings read-only, also "
+        "to root, unless it is privileged: set them when it is started (`docker run --sysctl`, a pod's "
+        "securityContext.sysctls), or from its machine (`nsenter -t PID -n sysctl -w`). There bbr, unless "
+        "everybody may ask for it, has to be allowed on its machine first: "
+        '`sysctl -w net.ipv4.tcp_allowed_congestion_control="… bbr"`'
     )
     assert one.text.splitlines()[-1] == f"sysctl -w {CONGESTION}=bbr"
+
+
+ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
+
+
+@pytest.mark.parametrize(
+    ("launch", "name", "sysctls", "said"),
+    [
+        (
+            "ip netns exec b",
+            CONGESTION,
+            {ALLOWED: "reno cubic"},
+            f'first: `sysctl -w {ALLOWED}="reno cubic bbr"`',
+        ),
+        ("ip netns exec b", CONGESTION, {}, f'`sysctl -w {ALLOWED}="… bbr"`'),
+        ("podman exec -i b", CONGESTION, {ALLOWED: "reno cubic"}, f'`sysctl -w {ALLOWED}="reno cubic bbr"`'),
+        ("ip netns exec b", CONGESTION, {ALLOWED: "reno cubic bbr"}, None),
+        ("ip netns exec b", "net.ipv4.tcp_rmem", {ALLOWED: "reno cubic"}, None),
+        ("ssh server", CONGESTION, {ALLOWED: "reno cubic"}, None),
+    ],
+)
+def test_what_a_namespace_may_not_have_as_its_default_is_allowed_on_its_machine_first(
+    launch: str, name: str, sysctls: dict[str, str], said: str | None
+) -> None:
+    """The kernel refuses it there with EPERM; a machine that has it as its default allows it by that."""
+    settings = [SystemSetting("a", name, "bbr", "cubic", "It gained.")]
+    (one,) = how_to_set(settings, {"a": Place("b", tuple(launch.split()))}, {"a": {"sysctls": sysctls}})
+    assert (ALLOWED in one.how) is (said is not None)
+    assert one.how.endswith(said or "")
+
+
+@pytest.mark.parametrize(
+    ("launch", "is_container"),
+    [
+        ("kubectl exec -i pod -c box --", True),
+        ("ssh server /usr/bin/docker exec -i box", True),
+        ("oc rsh pod", True),
+        ("ssh docker", False),
+        ("ip netns exec docker", False),
+    ],
+)
+def test_a_launcher_into_a_container_is_known(launch: str, *, is_container: bool) -> None:
+    assert Place("b", tuple(launch.split())).enters_container is is_container
 
 
 def held_by_windows(
