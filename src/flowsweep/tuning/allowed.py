@@ -1,6 +1,7 @@
 """What an unprivileged application may ask two hosts for, from what their engines recorded.
 
-Whether a congestion control that is loaded is allowed to everybody, too, a trial with it shows.
+Whether a congestion control that is loaded is allowed to everybody, too, a trial with it shows, unless the
+engine runs as root: then what its host recorded does (`restricted`).
 """
 
 from collections.abc import Sequence
@@ -26,6 +27,16 @@ class Limit(NamedTuple):
     name: str
     """As sysctl has it."""
     most_bytes: int
+
+
+class Restricted(NamedTuple):
+    """Of a host that lets only root ask for a congestion control."""
+
+    host: str
+    command: str
+    """That lets everybody."""
+    where: str
+    """It has to run: "on b"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +82,15 @@ def allow(congestion: str, before: Sequence[str] | None) -> str:
     return f'sysctl -w {_FOR_ALL}="{names}"'
 
 
-def where_allowed(hosts: HostFacts, host: str, name: str) -> str:
-    """Say where that command has to run: "on b". `name`: what the host is called."""
-    sysctls = hosts.get(host, {}).get("sysctls")
-    return where_written(_FOR_ALL, name, sysctls, otherwise=f"on {name}")
+def restricted(hosts: HostFacts, ends: tuple[str, str], congestion: str | None) -> tuple[Restricted, ...]:
+    """List the hosts, of two, of which only root may ask for a congestion control, as far as they told."""
+    found = []
+    for host in ends:
+        may = for_everybody(hosts, host)
+        if congestion is not None and may is not None and congestion not in may:
+            where = where_written(_FOR_ALL, host, hosts[host]["sysctls"], otherwise=f"on {host}")
+            found.append(Restricted(host, allow(congestion, may), where))
+    return tuple(found)
 
 
 def asked_limits(hosts: HostFacts, ends: tuple[str, str]) -> tuple[Limit, ...]:

@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.verdicts import NOT_CLEAR
 from flowsweep.defaults import SECOND_NS
 from flowsweep.tuning.advise import HowToSet, SystemSetting, how_to_set, system_settings
-from flowsweep.tuning.allowed import asked_limits, not_loaded
+from flowsweep.tuning.allowed import asked_limits, not_loaded, restricted
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import Ends, recommended_plan
@@ -197,7 +197,8 @@ def _direction(
     chosen = None if decision.chosen is None else decision.chosen.setting
     congestion = next((one.row["congestion"] for one in tried if one.setting == TODAY), None)
     loaded = tuple(hosts.get(ends[1], {}).get("congestion_available", ()))
-    known = Known(means, congestion, rtt_ms, ends[1], loaded, asked_limits(hosts, ends))
+    refusing = restricted(hosts, ends, chosen and chosen.congestion)
+    known = Known(means, congestion, rtt_ms, ends[1], loaded, asked_limits(hosts, ends), refusing)
     return Direction(
         *ends,
         decision,

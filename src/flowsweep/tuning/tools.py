@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from flowsweep.analysis.theory import window_bps
-from flowsweep.tuning.allowed import Limit
+from flowsweep.tuning.allowed import Limit, Restricted
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.wording import format_rate
 
@@ -54,6 +54,8 @@ class Known:
     """That it has loaded; empty: not recorded."""
     limits: tuple[Limit, ...] = ()
     """Of both buffers at both ends, as far as they were recorded."""
+    restricted: tuple[Restricted, ...] = ()
+    """Ends at which not everybody may ask for the congestion control, the sender first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,7 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
         yield f"each ssh carries at most 2 MiB per round trip: {format_rate(ssh_bps)} here"
     if one.tool == _IPERF3:
         yield from _low_limits(setting, known)
+        yield from _restricted(setting, way, known)
     available = known.receiver_congestions
     # A server of iperf3 that lacks it only warns (iperf_server_api.c).
     if one.tool == _IPERF3 and way == Way.back and available and setting.congestion not in (None, *available):
@@ -168,6 +171,14 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
             f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
             f"(`modprobe tcp_{setting.congestion}` as root there)"
         )
+
+
+def _restricted(setting: Setting, way: Way, known: Known) -> Iterator[str]:
+    """Who refuses -C to all but root: the sender, and the client, which asks for it wherever it sends."""
+    ends = [one for one in known.restricted if way == Way.back or one.host != known.receiver]
+    if setting.congestion is not None and ends:
+        commands = " and ".join(f"`{one.command}` {one.where}" for one in ends)
+        yield f"only root may ask for {setting.congestion}: allow it to everybody by {commands}"
 
 
 def _low_limits(setting: Setting, known: Known) -> Iterator[str]:

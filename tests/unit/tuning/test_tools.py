@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from flowsweep.tuning.allowed import asked_limits
+from flowsweep.tuning.allowed import asked_limits, restricted
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.tools import Known, tools
 from flowsweep.tuning.words import tool_lines
@@ -129,6 +129,31 @@ def test_a_client_of_iperf3_needs_the_congestion_control_that_its_server_is_to_u
     )
     said = "-C needs bbr at the client, too, and it is not loaded on b (`modprobe tcp_bbr` as root there)"
     assert one.notes == ((said,) if noted else ())
+
+
+FOR_ALL = "net.ipv4.tcp_allowed_congestion_control"
+ALLOW = f'`sysctl -w {FOR_ALL}="reno cubic bbr"`'
+
+
+@pytest.mark.parametrize(
+    ("way", "sysctls", "said"),
+    [
+        (Way.out, {"a": "reno cubic"}, f"{ALLOW} on a"),
+        (Way.out, {"a": "reno bbr", "b": "reno cubic"}, None),
+        (Way.back, {"a": "reno cubic", "b": "reno cubic"}, f"{ALLOW} on a and {ALLOW} on b"),
+        (Way.back, {"a": "reno bbr", "b": "reno cubic"}, f"{ALLOW} on b"),
+        (Way.out, {}, None),
+    ],
+)
+def test_what_only_root_may_ask_for_is_said_of_the_option(
+    way: Way, sysctls: dict[str, str], said: str | None
+) -> None:
+    """An engine that runs as root may, and does not see that others are refused."""
+    machine = {"net.core.netdev_max_backlog": "1000"}
+    hosts = {host: {"sysctls": {FOR_ALL: names, **machine}} for host, names in sysctls.items()}
+    found = restricted(hosts, ("a", "b"), "bbr")
+    noted = [note for one in tools(ALL, way, Known(receiver="b", restricted=found)) for note in one.notes]
+    assert noted == ([f"only root may ask for bbr: allow it to everybody by {said}"] if said else [])
 
 
 @pytest.mark.parametrize(

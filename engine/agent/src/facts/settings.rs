@@ -18,6 +18,7 @@ const SYSCTLS: &[&str] = &[
     "net.core.wmem_default",
     "net.core.wmem_max",
     "net.ipv4.tcp_adv_win_scale",
+    "net.ipv4.tcp_allowed_congestion_control",
     "net.ipv4.tcp_app_win",
     "net.ipv4.tcp_autocorking",
     "net.ipv4.tcp_base_mss",
