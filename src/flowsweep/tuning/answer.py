@@ -198,7 +198,7 @@ def _direction(
     congestion = next((one.row["congestion"] for one in tried if one.setting == TODAY), None)
     loaded = tuple(hosts.get(ends[1], {}).get("congestion_available", ()))
     refusing = restricted(hosts, ends, chosen and chosen.congestion)
-    known = Known(means, congestion, rtt_ms, ends[1], loaded, asked_limits(hosts, ends), refusing)
+    known = Known(means, congestion, rtt_ms, ends[1], loaded, asked_limits(hosts, ends), refusing, verdict)
     return Direction(
         *ends,
         decision,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from flowsweep.analysis.theory import window_bps
+from flowsweep.analysis.verdicts import RECEIVER_CPU, SENDER_CPU, WINDOWS
 from flowsweep.tuning.allowed import Limit, Restricted
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.wording import format_rate
@@ -16,6 +17,16 @@ from flowsweep.wording import format_rate
 _IPERF3, _SSH = "iperf3", "rsync, scp over ssh"
 _SSH_BYTES = 2 << 20
 """OpenSSH's window of a session, whatever TCP's is: CHAN_SES_WINDOW_DEFAULT, 64 packets of 32 KiB."""
+_GRIDFTP, _CURL = "GridFTP", "curl"
+_OF_CPU = (SENDER_CPU, RECEIVER_CPU)
+_ONE_THREAD = {
+    _IPERF3: "a CPU limits, and all flows have one thread before iperf3 3.16: take that or later, or several "
+    "iperf3, each with a port of its own",
+    _GRIDFTP: "a CPU limits, and one process carries all flows of -p: take -cc beside it, for several files "
+    "at a time, or several globus-url-copy",
+    _CURL: "a CPU limits, and one curl is one thread: take several, each with a part of the URLs",
+}
+"""Of tools whose flows share a thread: the iperf3 3.16's release notes, curl(1), globus-url-copy's manual."""
 _THINGS = {
     "flows": "parallel flows",
     "window": "windows",
@@ -56,6 +67,8 @@ class Known:
     """Of both buffers at both ends, as far as they were recorded."""
     restricted: tuple[Restricted, ...] = ()
     """Ends at which not everybody may ask for the congestion control, the sender first."""
+    verdict: str | None = None
+    """What limits today's transfer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +108,7 @@ _TOOLS = (
         },
     ),
     _Tool(
-        "GridFTP",
+        _GRIDFTP,
         "globus-url-copy {options} SOURCE DESTINATION",
         {"flows": "-p {flows}", "window": "-tcp-bs {window}"},
     ),
@@ -118,7 +131,7 @@ _TOOLS = (
     ),
     # With HTTP/2 curl would put all transfers on one connection.
     _Tool(
-        "curl",
+        _CURL,
         "curl {options} URL URL …",
         {"flows": "--remote-name-all --http1.1 --parallel --parallel-max {flows}"},
         way=Way.back,
@@ -158,9 +171,10 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
     if one.write is not None and one.cannot and part in known.carried_bps:
         words = (part if part.congestion else replace(part, congestion=known.congestion)).words
         yield f"{words} carried {format_rate(known.carried_bps[part])}"
-    ssh_bps = window_bps(_SSH_BYTES, known.rtt_ms / 1_000) if known.rtt_ms else math.inf
-    if one.tool == _SSH and ssh_bps < known.carried_bps.get(setting, 0.0) / setting.flows:
-        yield f"each ssh carries at most 2 MiB per round trip: {format_rate(ssh_bps)} here"
+    if known.verdict in _OF_CPU and setting.flows > 1 and one.tool in _ONE_THREAD:
+        yield _ONE_THREAD[one.tool]
+    if one.tool == _SSH:
+        yield from _of_ssh(setting, known)
     if one.tool == _IPERF3:
         yield from _low_limits(setting, known)
         yield from _restricted(setting, way, known)
@@ -170,6 +184,19 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
         yield (
             f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
             f"(`modprobe tcp_{setting.congestion}` as root there)"
+        )
+
+
+def _of_ssh(setting: Setting, known: Known) -> Iterator[str]:
+    """What the window of each ssh keeps from a transfer, whatever TCP's windows are."""
+    ssh_bps = window_bps(_SSH_BYTES, known.rtt_ms / 1_000) if known.rtt_ms else math.inf
+    carried_bps = known.carried_bps.get(setting, 0.0)
+    if ssh_bps < carried_bps / setting.flows:
+        yield f"each ssh carries at most 2 MiB per round trip: {format_rate(ssh_bps)} here"
+    elif setting.flows > 1 and known.verdict in WINDOWS and ssh_bps < carried_bps:
+        yield (
+            f"one ssh carries at most 2 MiB per round trip, {format_rate(ssh_bps)} here, whatever tcp_rmem "
+            f"and tcp_wmem are: keep {setting.flows} at a time"
         )
 
 

@@ -131,6 +131,45 @@ def test_a_client_of_iperf3_needs_the_congestion_control_that_its_server_is_to_u
     assert one.notes == ((said,) if noted else ())
 
 
+@pytest.mark.parametrize(
+    ("verdict", "goodput_bps", "noted"),
+    [
+        ("receive window", 600e6, True),
+        ("send window", 600e6, True),
+        ("receive window", 160e6, False),
+        ("sender CPU", 600e6, False),
+    ],
+)
+def test_larger_windows_of_tcp_do_not_replace_the_flows_of_ssh(
+    verdict: str, goodput_bps: float, *, noted: bool
+) -> None:
+    known = Known({Setting(4): goodput_bps}, rtt_ms=100.0, verdict=verdict)
+    notes = {one.tool: one.notes for one in tools(Setting(4), Way.out, known)}
+    said = (
+        "one ssh carries at most 2 MiB per round trip, 168 Mbit/s here, whatever tcp_rmem and tcp_wmem are: "
+        "keep 4 at a time"
+    )
+    assert notes["rsync, scp over ssh"] == ((said,) if noted else ())
+
+
+@pytest.mark.parametrize(
+    ("setting", "verdict", "noted"),
+    [
+        (Setting(8), "sender CPU", {"iperf3", "GridFTP", "curl"}),
+        (Setting(8), "receiver CPU", {"iperf3", "GridFTP", "curl"}),
+        (Setting(8), "receive window", set()),
+        (Setting(congestion="bbr"), "sender CPU", set()),
+    ],
+)
+def test_flows_of_one_thread_are_said_to_be_no_help_to_a_cpu(
+    setting: Setting, verdict: str, noted: set[str]
+) -> None:
+    found = tools(setting, Way.back, Known(verdict=verdict))
+    assert {one.tool for one in found if any("CPU" in note for note in one.notes)} == noted
+    of_iperf3 = next(one for one in found if one.tool == "iperf3")
+    assert any("iperf3 3.16" in note for note in of_iperf3.notes) is bool(noted)
+
+
 FOR_ALL = "net.ipv4.tcp_allowed_congestion_control"
 ALLOW = f'`sysctl -w {FOR_ALL}="reno cubic bbr"`'
 

@@ -54,6 +54,18 @@ def test_losses_are_not_put_on_a_congestion_window_that_was_not_full() -> None:
     assert now_sentence(direction(LOSS, limit_cwnd_share=0.0)).endswith("; loss limits it.")
 
 
+def test_tools_know_what_limits() -> None:
+    made = [
+        replace(one, row=cast("TrialRow", {**one.row, "verdict": "sender CPU"}))
+        for way in Way
+        for block in range(3)
+        for setting, ratio in ((TODAY, 1.0), (Setting(8), 4.0))
+        for one in [trial(way, setting, 1e8 * ratio, block=block)]
+    ]
+    found = answer(made, rtt_ms=20.0, hosts={}, ends=ENDS, hosts_text="", spent=(1.0, 1))
+    assert all("a CPU limits" in one.tools[0].notes[0] for one in found.directions)
+
+
 def test_nothing_to_gain_is_said_of_what_was_tried() -> None:
     told = list(sentences(direction("receive window", "receive window", "receive window")))[-1]
     assert told == (
