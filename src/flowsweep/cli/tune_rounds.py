@@ -25,7 +25,7 @@ from flowsweep.run.outcome import Failure, TrialOutcome
 from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
 from flowsweep.schedule.parameters import Bulk
-from flowsweep.tuning.places import Place
+from flowsweep.tuning.places import Place, names_of
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import (
     CONGESTION_FORBIDDEN,
@@ -186,9 +186,10 @@ class Rounds:
         """Keep why a trial failed; that a host forbids something is no failure, and is kept once."""
         if failure is None:
             return
+        host = names_of(self.places).get(failure.host, failure.host)
         if failure.kind != CONGESTION_FORBIDDEN:
-            self.failures.append(f"{sweep}: {failure}")
-        elif (reason := f"on {failure.host}, {failure.message}") not in self.left_out:
+            self.failures.append(f"{sweep}: {failure.model_copy(update={'host': host})}")
+        elif (reason := f"on {host}, {failure.message}") not in self.left_out:
             self.left_out.append(reason)
 
 

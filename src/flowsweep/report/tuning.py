@@ -34,7 +34,7 @@ def tuning_page(found: Answer) -> str:
         "tuning.html.jinja",
         version=__version__,
         goodput_is=goodput_is(found),
-        title=direction(found.directions[0].src, found.directions[0].dst, simultaneous=True),
+        title=direction(*found.directions[0].names, simultaneous=True),
         rtt=format_milliseconds(found.rtt_ms),
         traffic=f"{format_seconds(found.traffic_s)}, {format_size(float(f'{found.traffic_bytes:.3g}'))}",
         directions=[

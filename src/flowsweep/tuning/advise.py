@@ -61,16 +61,18 @@ def system_settings(
     ends: Ends,
     asked: Mapping[Way, Mapping[Setting, int]] | None = None,
     verified: Mapping[Way, Gain | None] | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> tuple[SystemSetting, ...]:
     """Say which settings to raise, and to what. No number that it names is below the one in force.
 
     Args:
         decisions: Of each direction.
-        tried: All trials of the search.
+        tried: All trials of the search, but for a verification.
         hosts: What was recorded of the hosts.
         ends: Source and sink of each direction.
         asked: How many trials of each setting there were to be; absent, none is known to have failed.
         verified: What was chosen, measured once more, where it was.
+        names: What sentences call hosts, where that is not as plans do.
 
     Returns:
         Nothing for a direction in which no gain was shown, and nothing whose value in force was not recorded.
@@ -83,7 +85,8 @@ def system_settings(
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
         wanted, again = (asked or {}).get(way, {}), (verified or {}).get(way)
-        for setting in _of_direction(decision, of_way(tried, way), wanted, hosts, ends[way], again):
+        own = of_way(tried, way)
+        for setting in _of_direction(decision, own, wanted, hosts, ends[way], again, names or {}):
             key = setting.host, setting.name
             if key not in found or _last(setting) > _last(found[key]):
                 found[key] = setting
@@ -166,6 +169,7 @@ def _of_direction(
     hosts: HostFacts,
     ends: tuple[str, str],
     verified: Gain | None,
+    names: Mapping[str, str],
 ) -> Iterator[SystemSetting]:
     if decision.chosen is None:
         return
@@ -175,7 +179,7 @@ def _of_direction(
     if len(held) > len(rows) / 2 and (chosen.flows > 1 or chosen.window_bytes is not None):
         finals = (one for one in tried if one.stage == "finals")
         most_bps = max(goodput_bps(finals).values())
-        for one, reason in window_settings(held, most_bps, hosts, chosen):
+        for one, reason in window_settings(held, most_bps, hosts, chosen, names):
             now = " ".join(str(hosts[one.host]["sysctls"][one.name]).split())
             yield SystemSetting(one.host, one.name, " ".join(map(str, one.numbers)), now, reason)
     default = _congestion(decision, ends[0], hosts)

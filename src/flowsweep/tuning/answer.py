@@ -12,7 +12,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.tuning.advise import HowToSet, SystemSetting, how_to_set, system_settings
 from flowsweep.tuning.allowed import asked_limits, not_loaded, restricted
 from flowsweep.tuning.decide import Decision, Gain, decide, goodput_bps, latency_ms
-from flowsweep.tuning.places import Place
+from flowsweep.tuning.places import Place, names_of
 from flowsweep.tuning.plans import Ends, recommended_plan
 from flowsweep.tuning.rounds import Round, Stage, Timing, Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
@@ -24,7 +24,10 @@ class Direction:
     """What one direction came to."""
 
     src: str
+    """As plans call it."""
     dst: str
+    names: tuple[str, str]
+    """Of both, as sentences call them."""
     decision: Decision
     today_bps: float
     """Mean of all trials of today's setting."""
@@ -71,6 +74,8 @@ class Answer:
     """Repeats the recommendation beside today's setting; absent if there is none."""
     traffic_s: float
     traffic_bytes: int
+    names: Mapping[str, str]
+    """What sentences call hosts, by what plans do."""
     is_loopback: bool = False
     """Both ends are this machine: no setting of a system follows from that."""
 
@@ -108,17 +113,22 @@ def answer(
     decisions = {way: _held(first[way], measured_again=again[way][0], again=again[way][1]) for way in ends}
     asked = {way: _asked(rounds, way, forbidden) for way in ends}
     verified = {way: again[way][1] for way in ends}
-    system = () if is_loopback else system_settings(decisions, tried, hosts, ends, asked, verified)
+    found = {host: (places or {}).get(host, Place(host)) for host in next(iter(ends.values()))}
+    names = names_of(found)
+    # The verification is told apart: all else is of what was measured before it.
+    before = [one for one in tried if one.stage != "verification"]
+    system = () if is_loopback else system_settings(decisions, before, hosts, ends, asked, verified, names)
     return Answer(
         rtt_ms,
         tuple(
             replace(
                 _direction(
                     decisions[way],
-                    of_way(tried, way),
+                    of_way(before, way),
                     asked[way],
                     ends[way],
                     hosts,
+                    names,
                     rtt_ms,
                 ),
                 verified=verified[way],
@@ -128,9 +138,10 @@ def answer(
             for way in ends
         ),
         system,
-        how_to_set(system, places, hosts),
+        how_to_set(system, found, hosts),
         recommended_plan(decisions, hosts_text, ends, finals),
         *spent,
+        names,
         is_loopback=is_loopback,
     )
 
@@ -169,6 +180,7 @@ def as_json(found: Answer) -> dict[str, Any]:
     """The answer as JSON has it; units are in the names."""
     return {
         "rtt_ms": found.rtt_ms,
+        "hosts": dict(found.names),
         "traffic_s": found.traffic_s,
         "traffic_bytes": found.traffic_bytes,
         "directions": [_direction_json(one) for one in found.directions],
@@ -186,21 +198,24 @@ def _direction(
     asked: Mapping[Setting, int],
     ends: tuple[str, str],
     hosts: HostFacts,
+    names: Mapping[str, str],
     rtt_ms: float,
 ) -> Direction:
     finals = [one for one in tried if one.stage == "finals"]
-    means = goodput_bps(one for one in tried if one.stage != "verification")
-    counts = Counter(one.setting for one in tried if one.stage != "verification")
+    means, counts = goodput_bps(tried), Counter(one.setting for one in tried)
     today = [one.row for one in tried if one.setting == TODAY]
     verdict, limited = Counter(row["verdict"] or NOT_CLEAR for row in today).most_common(1)[0]
     own = [row for row in today if row["verdict"] == verdict]
     chosen = None if decision.chosen is None else decision.chosen.setting
     congestion = next((one.row["congestion"] for one in tried if one.setting == TODAY), None)
-    loaded = tuple(hosts.get(ends[1], {}).get("congestion_available", ()))
-    refusing = restricted(hosts, ends, chosen and chosen.congestion)
-    known = Known(means, congestion, rtt_ms, ends[1], loaded, asked_limits(hosts, ends), refusing, verdict)
+    called = names[ends[0]], names[ends[1]]
+    told = {names.get(host, host): facts for host, facts in hosts.items()}
+    loaded = tuple(told.get(called[1], {}).get("congestion_available", ()))
+    refusing = restricted(told, called, None if chosen is None else chosen.congestion)
+    known = Known(means, congestion, rtt_ms, called[1], loaded, asked_limits(told, called), refusing, verdict)
     return Direction(
         *ends,
+        called,
         decision,
         means[TODAY],
         congestion,
@@ -217,7 +232,7 @@ def _direction(
         },
         {setting: trials - counts[setting] for setting, trials in asked.items() if trials > counts[setting]},
         () if chosen is None else tools(chosen, decision.way, known),
-        not_loaded=not_loaded(hosts, ends[0]),
+        not_loaded=not_loaded(told, called[0]),
     )
 
 

@@ -1,9 +1,11 @@
 """Where hosts are whose settings may be raised, and what a person calls them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from flowsweep.hosts.ssh import ssh_call
+from flowsweep.wording import printable
 
 _NETNS = ("ip", "netns", "exec")
 _OF_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "crictl", "kubectl", "oc"))
@@ -48,3 +50,12 @@ class Place:
         """Whether its launcher, here or behind an ssh, goes into a container."""
         programs = (at for at, word in enumerate(self.launch) if Path(word).name in _OF_CONTAINERS)
         return any(not _INTO_CONTAINERS.isdisjoint(self.launch[at + 1 :]) for at in programs)
+
+
+def names_of(places: Mapping[str, Place]) -> dict[str, str]:
+    """Say what sentences call hosts: as a person does where that tells them apart, else as plans do.
+
+    In one line, as sentences are comments of files, too.
+    """
+    names = {host: printable(" ".join(place.name.split())) for host, place in places.items()}
+    return names if len({*names.values()}) == len(names) else {host: host for host in names}

@@ -43,7 +43,11 @@ class _Need(NamedTuple):
 
 
 def window_settings(
-    rows: Sequence[TrialRow], most_bps: float, hosts: HostFacts, chosen: Setting
+    rows: Sequence[TrialRow],
+    most_bps: float,
+    hosts: HostFacts,
+    chosen: Setting,
+    names: Mapping[str, str],
 ) -> Iterator[tuple[HostSetting, str]]:
     """Say what lets one flow carry what more flows, or larger windows, were seen to, each with a reason.
 
@@ -52,6 +56,7 @@ def window_settings(
         most_bps: What was seen.
         hosts: What was recorded of the hosts.
         chosen: What carried it.
+        names: What sentences call hosts, where that is not as plans do.
 
     Returns:
         Settings of both ends, as what is raised at one shows the bound of the other. Where one of them cannot
@@ -64,7 +69,7 @@ def window_settings(
     limiting: Side = "send" if verdict == "send window" else "receive"
     needs = _needs(slowest, most_bps, hosts)
     least = _least(needs)
-    instead = _instead(needs, slowest, chosen)
+    instead = _instead(needs, slowest, chosen, names)
     if least is not None:
         needs = _bounded(needs, least, slowest, hosts)
     if limiting not in needs or not needs[limiting].settings:
@@ -114,7 +119,7 @@ def _least(needs: Mapping[Side, _Need]) -> _Need | None:
 
 def _most_bps(least: _Need, row: TrialRow) -> float:
     """What an end that cannot be raised further lets one flow carry."""
-    return window_bps(least.capped_bytes or 0, (row["rtt_min_ms"] or 0.0) / 1_000)
+    return float(window_bps(least.capped_bytes or 0, (row["rtt_min_ms"] or 0.0) / 1_000))
 
 
 def _bounded(needs: Mapping[Side, _Need], least: _Need, row: TrialRow, hosts: HostFacts) -> dict[Side, _Need]:
@@ -129,7 +134,7 @@ def _bounded(needs: Mapping[Side, _Need], least: _Need, row: TrialRow, hosts: Ho
     return found
 
 
-def _instead(needs: Mapping[Side, _Need], row: TrialRow, chosen: Setting) -> str:
+def _instead(needs: Mapping[Side, _Need], row: TrialRow, chosen: Setting, names: Mapping[str, str]) -> str:
     """Say whether what is set takes the place of what was chosen."""
     others = [counted(chosen.flows, "flow")] if chosen.flows > 1 else []
     if chosen.window_bytes is not None:
@@ -138,10 +143,12 @@ def _instead(needs: Mapping[Side, _Need], row: TrialRow, chosen: Setting) -> str
     least = _least(needs)
     if least is not None:
         most = format_rate(_most_bps(least, row))
-        return f"Keep {words}: without, {least.host} lets one flow carry {most} at most."
+        return (
+            f"Keep {words}: without, {names.get(least.host, least.host)} lets one flow carry {most} at most."
+        )
     unknown = next((need.host for need in needs.values() if not need.is_enough), None)
     if unknown is not None:
-        return f"Keep {words}: what {unknown} lets one flow carry was not recorded."
+        return f"Keep {words}: what {names.get(unknown, unknown)} lets one flow carry was not recorded."
     return f"It is an alternative to {words}: not both are needed."
 
 

@@ -42,7 +42,7 @@ def goodput_is(found: Answer) -> str:
 
 def title(one: Direction) -> str:
     """Name a direction."""
-    return direction(one.src, one.dst)
+    return direction(*one.names)
 
 
 def sentences(one: Direction) -> Iterator[str]:
@@ -52,7 +52,8 @@ def sentences(one: Direction) -> Iterator[str]:
     if (again := verified_sentence(one)) is not None:
         yield again
     if (name := one.not_loaded) is not None:
-        yield f"{name} was not tried: it is not loaded on {one.src} (`modprobe tcp_{name}` as root there)."
+        src, _ = one.names
+        yield f"{name} was not tried: it is not loaded on {src} (`modprobe tcp_{name}` as root there)."
 
 
 def now_sentence(one: Direction) -> str:

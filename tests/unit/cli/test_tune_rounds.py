@@ -54,6 +54,15 @@ def test_hosts_are_called_what_a_person_wrote() -> None:
     }
 
 
+def test_failures_are_of_hosts_as_a_person_wrote_them() -> None:
+    made = rounds("ssh:server", "192.0.2.1", {})
+    failure = Failure(phase="prepare", host="there", kind="window_clipped", message="too small")
+    made._note("out-1-flow", failure)
+    made._note("out-1-flow-bbr", failure.model_copy(update={"kind": "congestion_forbidden"}))
+    assert made.failures == ["out-1-flow: prepare on ssh:server: too small"]
+    assert made.left_out == ["on ssh:server, too small"]
+
+
 def test_where_no_host_answers_no_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def run_campaign(*_: object, **__: object) -> None:
         raise LaunchError("there", "the engine did not start")

@@ -332,6 +332,18 @@ def test_what_bounds_the_other_end_is_said(sender: dict[str, Any], value: str, k
     assert one.reason.endswith(keep)
 
 
+def test_the_host_that_bounds_has_the_name_that_was_written() -> None:
+    made = [replace(one, row=cast("TrialRow", {**one.row, "verdict": "receive window"}))
+            for one in finals({Setting(8): (4.0, 4.0, 4.0)})]  # fmt: skip
+    hosts = {"a": limits(), "b": limits(tcp_rmem="4096 131072 500000", tcp_mem="1 1 400000")}
+    names = {"a": "ssh:near", "b": "ssh:far"}
+    (one,) = system_settings({Way.out: decide(Way.out, made)}, made, hosts, ENDS, names=names)
+    assert (one.host, one.reason.endswith("what ssh:near lets one flow carry was not recorded.")) == (
+        "b",
+        True,
+    )
+
+
 def test_all_that_is_in_the_way_is_named_with_the_limits_that_are_raised() -> None:
     off = {"tcp_window_scaling": "0", "tcp_moderate_rcvbuf": "0"}
     hosts = {

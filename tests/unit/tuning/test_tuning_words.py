@@ -11,9 +11,10 @@ from flowsweep.analysis.verdicts import LOSS, NOT_CLEAR, QUEUE
 from flowsweep.report.tuning import intervals, tuning_page
 from flowsweep.tuning.answer import Answer, Direction, answer, as_json
 from flowsweep.tuning.decide import Gain
+from flowsweep.tuning.places import Place
 from flowsweep.tuning.rounds import Round, Tried, timing
 from flowsweep.tuning.settings import TODAY, Setting, Way
-from flowsweep.tuning.words import gain_words, goodput_is, now_sentence, sentences, tried_lines
+from flowsweep.tuning.words import gain_words, goodput_is, now_sentence, sentences, title, tried_lines
 from tuned_paths import ENDS, PATHS, tried
 
 if TYPE_CHECKING:
@@ -128,6 +129,38 @@ def test_a_sender_that_has_no_bbr_loaded_is_told_that_it_was_not_tried() -> None
     said = "bbr was not tried: it is not loaded on a (`modprobe tcp_bbr` as root there)."
     assert [list(sentences(one))[-1] == said for one in (there, back)] == [True, False]
     assert [one["not_loaded"] for one in as_json(found)["directions"]] == ["bbr", None]
+
+
+def test_hosts_have_the_names_that_were_written() -> None:
+    """All that people read; for programs the names of plans stay, with these beside."""
+    sysctls = {"net.ipv4.tcp_allowed_congestion_control": "reno", "net.core.netdev_max_backlog": "1000"}
+    facts = {"congestion_available": ["reno", "cubic"], "congestion_default": "cubic", "sysctls": sysctls}
+    made = [
+        trial(way, setting, 1e8 * ratio, block=block)
+        for way in Way
+        for block in range(3)
+        for setting, ratio in ((TODAY, 1.0), (Setting(2, congestion="htcp"), 2.0))
+    ]
+    places = {"a": Place("ssh:near\nhost"), "b": Place("ssh:far")}
+    common: dict[str, Any] = {"rtt_ms": 20.0, "ends": ENDS, "hosts_text": "", "spent": (1.0, 1)}
+    found = answer(made, hosts={"a": facts, "b": facts}, places=places, **common)
+    there, back = found.directions
+    assert [title(one) for one in (there, back)] == ["ssh:near host → ssh:far", "ssh:far → ssh:near host"]
+    assert "ssh:near host ⇄ ssh:far" in tuning_page(found)
+    assert "it is not loaded on ssh:near host (" in list(sentences(there))[-1]
+    (iperf3,) = (one for one in back.tools if one.tool == "iperf3")
+    assert "` on ssh:far and `" in iperf3.notes[0]
+    assert "it is not loaded on ssh:near host (" in iperf3.notes[1]
+    told = as_json(found)
+    assert (told["directions"][0]["from"], told["directions"][0]["to"]) == ("a", "b")
+    assert told["hosts"] == {"a": "ssh:near host", "b": "ssh:far"}
+    same = answer(made, hosts={}, places={"a": Place("here"), "b": Place("here")}, **common)
+    assert title(same.directions[0]) == "a → b", "names that are the same tell nobody anything"
+
+
+def test_what_limits_is_said_of_the_trials_before_the_verification() -> None:
+    (one, _) = once_more((2.0, 2.01, 1.99)).directions
+    assert (one.limited_trials, one.today_trials, one.tried[TODAY][1]) == (3, 3, 3)
 
 
 def test_what_does_not_limit_all_trials_is_said_of_those_that_it_does() -> None:
