@@ -122,15 +122,7 @@ def answer(
         rtt_ms,
         tuple(
             replace(
-                _direction(
-                    decisions[way],
-                    of_way(before, way),
-                    asked[way],
-                    ends[way],
-                    hosts,
-                    names,
-                    rtt_ms,
-                ),
+                _direction(decisions[way], of_way(before, way), asked[way], ends[way], hosts, names, rtt_ms),
                 verified=verified[way],
                 withdrawn=None if decisions[way].chosen else first[way].chosen,
                 finals=finals[way],
