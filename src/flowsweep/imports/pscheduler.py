@@ -7,7 +7,8 @@ and destination of the specification round.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -71,13 +72,28 @@ class _Data(Part):
     rtt: Real | None = None
     omitted: bool | None = None
 
-    def count(self) -> dict[str, Any]:
-        """The same, as iperf3 has it."""
+    @property
+    def told_bytes(self) -> int:
+        """By rate and time where the record does not say it."""
         size = self.rate_bps * (self.end - self.start) / 8 if self.size_bytes is None else self.size_bytes
+        return round(size)
+
+    @property
+    def carried_bytes(self) -> int:
+        """Likewise where the record has what the rate carries in 1 s, as with iperf2, however long it was."""
+        of_one_second = self.size_bytes is not None and int(self.size_bytes) == int(self.rate_bps / 8)
+        return round(self.rate_bps * (self.end - self.start) / 8) if of_one_second else self.told_bytes
+
+    def count(self, *, as_told: bool = False) -> dict[str, Any]:
+        """The same, as iperf3 has it.
+
+        Args:
+            as_told: With the bytes that the record has, as earlier versions read it.
+        """
         return {
             "start": self.start,
             "end": self.end,
-            "bytes": round(size),
+            "bytes": self.told_bytes if as_told else self.carried_bytes,
             "bits_per_second": self.rate_bps,
             "omitted": bool(self.omitted),
             "retransmits": self.retransmits,
@@ -172,10 +188,9 @@ def _transfer(record: _Record, line: int) -> Transfer:
     if record.of_receiver:
         flows = _received(record.result, summary.summary) if spec.parallel in (None, 1) else ()
     else:
-        document = _document(record.result, spec)
-        flows = EndFlows(document, sends=True, datagrams=spec.udp, omit_ns=omit_ns).near()
+        flows = _sent(record.result, spec, omit_ns).near()
     receiver_bps = summary.summary.receiver_bps
-    return Transfer(
+    transfer = Transfer(
         src=source,
         dst=sink,
         role="sink" if record.of_receiver else "source",
@@ -194,10 +209,18 @@ def _transfer(record: _Record, line: int) -> Transfer:
         cut_off_ns=SECOND_NS if record.of_receiver else None,
         far=None if receiver_bps is None else FarEnd(receiver_bps, None),
     )
+    return replace(transfer, as_before=tuple(_as_before(record, summary.summary, transfer)))
 
 
-def _report(data: _Data, datagrams: Datagrams | None = None) -> Report:
-    count = Count(**data.count())
+def _as_before(record: _Record, whole: _Data, transfer: Transfer) -> Iterator[tuple[str, Any]]:
+    """What earlier versions read otherwise."""
+    if whole.told_bytes != whole.carried_bytes:
+        yield "total", _report(whole, as_told=True)
+        yield "flows", _sent(record.result, record.test.spec, transfer.omit_ns, as_told=True).near()
+
+
+def _report(data: _Data, datagrams: Datagrams | None = None, *, as_told: bool = False) -> Report:
+    count = Count(**data.count(as_told=as_told))
     start_ns, end_ns = (round(at * SECOND_NS) for at in (count.start, count.end))
     return Report(start_ns, end_ns, count.size_bytes, count.bits_per_second, datagrams=datagrams)
 
@@ -217,18 +240,27 @@ def _came(data: _Data) -> Datagrams | None:
     return Datagrams(max(data.sent - data.lost, 0), data.lost)
 
 
-def _document(result: _Result, spec: _Specification) -> Document:
+def _sent(result: _Result, spec: _Specification, omit_ns: int, *, as_told: bool = False) -> EndFlows:
+    """The flows by their sender."""
+    document = _document(result, spec, as_told=as_told)
+    return EndFlows(document, sends=True, datagrams=spec.udp, omit_ns=omit_ns)
+
+
+def _document(result: _Result, spec: _Specification, *, as_told: bool) -> Document:
     """The flows as iperf3 would write them; streams are numbered in the order of the summary."""
     streams = () if result.summary is None else result.summary.streams
     sockets = {data.stream: index for index, data in enumerate(streams)}
     key = "udp" if spec.udp else "sender"
-    ends = [EndOfStream(**{key: Count(socket=sockets[data.stream], **data.count())}) for data in streams]
+    ends = [
+        EndOfStream(**{key: Count(socket=sockets[data.stream], **data.count(as_told=as_told))})
+        for data in streams
+    ]
     # A single end that receives tells of what it received, not of what was sent.
     of_sender = () if spec.single_ended and spec.reverse else result.intervals
     intervals = [
         Interval(
             streams=tuple(
-                Count(socket=sockets[data.stream], **data.count())
+                Count(socket=sockets[data.stream], **data.count(as_told=as_told))
                 for data in interval.streams
                 if data.stream in sockets
             )

@@ -1,0 +1,83 @@
+"""What pScheduler's records say otherwise than the tools that it ran."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowsweep.archive import ImportedTrial
+from flowsweep.imports import Transfer, read_file
+from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
+
+Row = dict[str, Any]
+
+
+def span(start: float, end: float, rate_bps: float, size_bytes: float | None = None, **more: object) -> Row:
+    size = round(rate_bps * (end - start) / 8) if size_bytes is None else size_bytes
+    return {"start": start, "end": end, "throughput-bits": rate_bps, "throughput-bytes": size, **more}
+
+
+def record(
+    tool: str, intervals: list[list[Row]], streams: list[Row], whole: Row | None = None, **spec: object
+) -> Row:
+    """Of a test from a to b.
+
+    Args:
+        tool: Its name.
+        intervals: Of each stream.
+        streams: Each of the whole.
+        whole: Of all streams; that of the only one if absent.
+        spec: What was asked for.
+    """
+    asked = {"source": "a", "dest": "b", "duration": "PT10S", "schema": 1, **spec}
+    result = {
+        "succeeded": True,
+        "intervals": [{"streams": parts} for parts in intervals],
+        "summary": {"streams": streams, "summary": whole or streams[0]},
+    }
+    return {
+        "test": {"type": "throughput", "spec": asked},
+        "schedule": {"start": "2026-01-05T10:00:00Z"},
+        "tool": {"name": tool, "version": "1.0"},
+        "result": result,
+    }
+
+
+def read(tmp_path: Path, told: Row) -> Transfer:
+    (tmp_path / "result.json").write_text(json.dumps(told), "utf-8")
+    (test,) = read_file(tmp_path / "result.json").transfers
+    return test
+
+
+def trial(test: Transfer) -> ImportedTrial:
+    return outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).record
+
+
+def of_iperf2(start: float, end: float, rate_bps: int, stream: str = "1") -> Row:
+    """pScheduler has the bytes of one second there, whatever the time."""
+    return span(start, end, rate_bps, int(rate_bps / 8), **{"stream-id": stream})
+
+
+@pytest.mark.parametrize("tool", ["iperf2", "a tool that nobody names"])
+def test_bytes_of_iperf2_are_rate_and_time(tmp_path: Path, tool: str) -> None:
+    rates = (900_000_000, 800_000_004, 700_000_000, 800_000_000, 800_000_001)
+    intervals = [[of_iperf2(2.0 * k, 2.0 * k + 2, rate)] for k, rate in enumerate(rates)]
+    test = read(tmp_path, record(tool, intervals, [of_iperf2(0.0, 10.0, 800_000_001)]))
+    (flow,) = test.flows
+    assert [report.size_bytes for report in flow.intervals] == [rate // 4 for rate in rates]
+    assert isinstance(test.total.size_bytes, int)
+    assert flow.whole.size_bytes == test.total.size_bytes == 1_000_000_001
+    assert trial(test).reported_bytes == 1_000_000_001
+
+
+def test_bytes_of_iperf2_in_one_second_are_as_told(tmp_path: Path) -> None:
+    whole = of_iperf2(0.0, 1.0, 8_000_004)
+    test = read(tmp_path, record("iperf2", [[whole]], [whole]))
+    assert (test.total.size_bytes, test.as_before) == (1_000_000, ())
+
+
+def test_what_was_imported_with_the_bytes_of_one_second_is_known_again(tmp_path: Path) -> None:
+    halves = [[of_iperf2(0.0, 5.0, 8_000)], [of_iperf2(5.0, 10.0, 8_000)]]
+    test = read(tmp_path, record("iperf2", halves, [of_iperf2(0.0, 10.0, 8_000)]))
+    assert former_ids([test]) == ["334f6939c7f3"] != content_ids([test])
