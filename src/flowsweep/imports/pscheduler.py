@@ -16,7 +16,7 @@ from pydantic import Field
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
-from flowsweep.imports.iperf3_model import Count, Document, End, EndOfStream, Interval
+from flowsweep.imports.iperf3_model import Count, Document, End, EndOfStream, Interval, Signed
 from flowsweep.imports.json_text import Part, Real, Seconds, Text, Whole, checked, json_texts
 from flowsweep.imports.transfer import (
     Datagrams,
@@ -26,11 +26,14 @@ from flowsweep.imports.transfer import (
     PlaceError,
     Report,
     Transfer,
+    far_end,
 )
 
 NAME = "pscheduler"
 _SIGN = '"throughput-bits"'
 _NUTTCP = "nuttcp"
+_LONGER = 1.05
+"""Times what the sender took, the receiver may have counted: it waits for the last datagrams."""
 _PERIOD = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII)
 
 
@@ -67,7 +70,9 @@ class _Data(Part):
     size_bytes: Real | None = Field(None, alias="throughput-bytes")
     receiver_bps: Real | None = Field(None, alias="receiver-throughput-bits")
     sent: Whole | None = None
-    lost: Whole | None = None
+    lost: Signed | None = None
+    jitter: Real | None = None
+    """Milliseconds; of nuttcp the largest, elsewhere as RFC 3550 has it."""
     retransmits: Whole | None = None
     rtt: Real | None = None
     omitted: bool | None = None
@@ -99,6 +104,9 @@ class _Data(Part):
             "retransmits": self.retransmits,
             "rtt": None if self.rtt is None else round(self.rtt),
             "packets": self.sent,
+            # Below 0 where more came twice than were lost.
+            "lost_packets": None if self.lost is None else max(self.lost, 0),
+            "jitter_ms": self.jitter,
         }
 
 
@@ -187,9 +195,10 @@ def _transfer(record: _Record, line: int) -> Transfer:
     omit_ns, duration_ns = _period_ns(spec.omit, line) or 0, _period_ns(spec.duration, line)
     if record.of_receiver:
         flows = _received(record.result, summary.summary) if spec.parallel in (None, 1) else ()
+        far = _mean_of_receiver(summary.summary)
     else:
-        flows = _sent(record.result, spec, omit_ns).near()
-    receiver_bps = summary.summary.receiver_bps
+        sent = _sent(record.result, spec, omit_ns)
+        flows, far = sent.near(), _far(summary.summary, sent)
     transfer = Transfer(
         src=source,
         dst=sink,
@@ -207,7 +216,7 @@ def _transfer(record: _Record, line: int) -> Transfer:
         omit_ns=omit_ns,
         rate_bps=spec.bandwidth,
         cut_off_ns=SECOND_NS if record.of_receiver else None,
-        far=None if receiver_bps is None else FarEnd(receiver_bps, None),
+        far=far,
     )
     return replace(transfer, as_before=tuple(_as_before(record, summary.summary, transfer)))
 
@@ -217,6 +226,25 @@ def _as_before(record: _Record, whole: _Data, transfer: Transfer) -> Iterator[tu
     if whole.told_bytes != whole.carried_bytes:
         yield "total", _report(whole, as_told=True)
         yield "flows", _sent(record.result, record.test.spec, transfer.omit_ns, as_told=True).near()
+    if transfer.far != (mean := _mean_of_receiver(whole)):
+        yield "far", mean
+
+
+def _far(whole: _Data, sent: EndFlows) -> FarEnd | None:
+    """The receiver: its mean rate, and what came of each flow's datagrams.
+
+    Of lost ones the record has those that others followed. Where its rate shows that more did not come,
+    nobody can tell how many.
+    """
+    mean, received = _mean_of_receiver(whole), sent.far(None)
+    if mean is None:
+        return far_end(received)
+    counted_bps = sum(flow.whole.rate_bps for flow in received)
+    return replace(mean, flows=received) if counted_bps <= mean.rate_bps * _LONGER else mean
+
+
+def _mean_of_receiver(whole: _Data) -> FarEnd | None:
+    return None if whole.receiver_bps is None else FarEnd(whole.receiver_bps, None)
 
 
 def _report(data: _Data, datagrams: Datagrams | None = None, *, as_told: bool = False) -> Report:

@@ -9,6 +9,7 @@ import pytest
 from flowsweep.archive import ImportedTrial
 from flowsweep.imports import Transfer, read_file
 from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
+from flowsweep.imports.transfer import Datagrams
 
 Row = dict[str, Any]
 
@@ -81,3 +82,59 @@ def test_what_was_imported_with_the_bytes_of_one_second_is_known_again(tmp_path:
     halves = [[of_iperf2(0.0, 5.0, 8_000)], [of_iperf2(5.0, 10.0, 8_000)]]
     test = read(tmp_path, record("iperf2", halves, [of_iperf2(0.0, 10.0, 8_000)]))
     assert former_ids([test]) == ["334f6939c7f3"] != content_ids([test])
+
+
+def of_udp(
+    lost: tuple[int, ...], jitter: float = 0.35, receiver_bps: float | None = None, **spec: object
+) -> Row:
+    """Of iperf3 up to 3.10, or of later ones with the receiver's rate: 1000 datagrams of 1000 B each."""
+    streams = [
+        span(0, 10, 8e5, sent=1000, lost=count, jitter=jitter, **{"stream-id": number})
+        for number, count in enumerate(lost)
+    ]
+    whole = span(0, 10, 8e5 * len(lost), sent=1000 * len(lost), lost=sum(lost), jitter=jitter)
+    if receiver_bps is not None:
+        whole["receiver-throughput-bits"] = receiver_bps
+    return record("iperf3", [], streams, whole, udp=True, parallel=len(lost), bandwidth=800_000, **spec)
+
+
+@pytest.mark.parametrize(
+    ("lost", "receiver_bps", "goodput_bps"),
+    [((100,), None, 7.2e5), ((100, 0), None, 1.52e6), ((100,), 7.19e5, 7.19e5), ((-2,), None, 8e5)],
+)
+def test_lost_datagrams_and_jitter_of_iperf3_are_kept(
+    tmp_path: Path, lost: tuple[int, ...], receiver_bps: float | None, goodput_bps: float
+) -> None:
+    """The sender's rate was told for goodput."""
+    test = read(tmp_path, of_udp(lost, receiver_bps=receiver_bps))
+    assert test.far is not None
+    counted = [max(count, 0) for count in lost]
+    assert [flow.whole.datagrams for flow in test.far.flows] == [
+        Datagrams(1000 - count, count, None, 350_000) for count in counted
+    ]
+    assert [flow.whole.datagrams for flow in test.flows] == [Datagrams(1000)] * len(lost)
+    assert trial(test).goodput_method == "receiver_mean"
+    assert trial(test).reported_goodput_bps == pytest.approx(goodput_bps)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        of_udp((0,), jitter=0.0, receiver_bps=8e5),
+        of_udp((100,), receiver_bps=5e5),
+        of_udp((100,), receiver_bps=7.2e5, omit="PT1S"),
+    ],
+    ids=["the sender does not know", "the last ones did not come", "some are of the omitted time"],
+)
+def test_losses_that_the_record_does_not_tell_are_not_told(tmp_path: Path, told: Row) -> None:
+    test = read(tmp_path, told)
+    assert test.far is not None
+    assert (test.far.flows, test.as_before) == ((), ())
+
+
+@pytest.mark.parametrize(("receiver_bps", "former_id"), [(None, "4c3ec0c5e37a"), (7.19e5, "c5cc9f0fa03c")])
+def test_what_was_imported_without_losses_is_known_again(
+    tmp_path: Path, receiver_bps: float | None, former_id: str
+) -> None:
+    test = read(tmp_path, of_udp((100,), receiver_bps=receiver_bps))
+    assert former_ids([test]) == [former_id] != content_ids([test])
