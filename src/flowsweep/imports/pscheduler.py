@@ -214,11 +214,19 @@ def _transfer(record: _Record, line: int) -> Transfer:
         duration_ns=None if duration_ns is None else duration_ns + omit_ns,
         test="udp" if spec.udp else "tcp",
         omit_ns=omit_ns,
-        rate_bps=spec.bandwidth,
+        rate_bps=_rate_of_each(record),
         cut_off_ns=SECOND_NS if record.of_receiver else None,
         far=far,
     )
     return replace(transfer, as_before=tuple(_as_before(record, summary.summary, transfer)))
+
+
+def _rate_of_each(record: _Record) -> int | None:
+    """What each flow was to send; pScheduler passes it to nuttcp as the limit of all together."""
+    spec = record.test.spec
+    if spec.bandwidth is None or not record.of_receiver:
+        return spec.bandwidth
+    return round(spec.bandwidth / (spec.parallel or 1))
 
 
 def _as_before(record: _Record, whole: _Data, transfer: Transfer) -> Iterator[tuple[str, Any]]:
@@ -228,6 +236,8 @@ def _as_before(record: _Record, whole: _Data, transfer: Transfer) -> Iterator[tu
         yield "flows", _sent(record.result, record.test.spec, transfer.omit_ns, as_told=True).near()
     if transfer.far != (mean := _mean_of_receiver(whole)):
         yield "far", mean
+    if transfer.rate_bps != record.test.spec.bandwidth:
+        yield "rate_bps", record.test.spec.bandwidth
 
 
 def _far(whole: _Data, sent: EndFlows) -> FarEnd | None:

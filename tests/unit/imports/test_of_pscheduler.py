@@ -138,3 +138,16 @@ def test_what_was_imported_without_losses_is_known_again(
 ) -> None:
     test = read(tmp_path, of_udp((100,), receiver_bps=receiver_bps))
     assert former_ids([test]) == [former_id] != content_ids([test])
+
+
+@pytest.mark.parametrize(
+    ("tool", "rate_bps", "former_id"),
+    [("nuttcp", 250_000_000, "f922216ea563"), ("iperf3", 1_000_000_000, "0274ae5726d7")],
+)
+def test_the_rate_that_nuttcp_was_given_is_of_all_flows(
+    tmp_path: Path, tool: str, rate_bps: int, former_id: str
+) -> None:
+    whole = {"start": 0, "end": 10, "stream-id": 1, "throughput-bits": 99e7, "sent": 85000, "lost": 100}
+    test = read(tmp_path, record(tool, [], [whole], udp=True, parallel=4, bandwidth=1_000_000_000))
+    assert (trial(test).rate_bps, test.flow_count) == (rate_bps, 4 if tool == "nuttcp" else 1)
+    assert former_ids([test]) == [former_id]
