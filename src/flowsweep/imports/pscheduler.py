@@ -140,6 +140,9 @@ class _Specification(Part):
     window: Whole | None = Field(None, alias="window-size")
     length: Whole | None = Field(None, alias="buffer-length")
     congestion: str | None = None
+    tos: Annotated[int, Field(ge=0, le=255)] | None = Field(None, alias="ip-tos")
+    mss: Whole | None = None
+    pacing_bps: Whole | None = Field(None, alias="fq-rate")
     reverse: bool = False
     single_ended: bool = Field(default=False, alias="single-ended")
 
@@ -215,6 +218,9 @@ def _transfer(record: _Record, line: int) -> Transfer:
         test="udp" if spec.udp else "tcp",
         omit_ns=omit_ns,
         rate_bps=_rate_of_each(record),
+        dscp=(spec.tos or 0) >> 2 or None,
+        mss_bytes=spec.mss,
+        pacing_rate_bps=spec.pacing_bps,
         cut_off_ns=SECOND_NS if record.of_receiver else None,
         far=far,
     )

@@ -151,3 +151,24 @@ def test_the_rate_that_nuttcp_was_given_is_of_all_flows(
     test = read(tmp_path, record(tool, [], [whole], udp=True, parallel=4, bandwidth=1_000_000_000))
     assert (trial(test).rate_bps, test.flow_count) == (rate_bps, 4 if tool == "nuttcp" else 1)
     assert former_ids([test]) == [former_id]
+
+
+def test_tests_of_unlike_tos_mss_or_pacing_are_no_repeats(tmp_path: Path) -> None:
+    numbering, whole = Numbering([]), span(0, 10, 9e8)
+    asked: list[Row] = [
+        {},
+        {"ip-tos": 184},
+        {"mss": 1000},
+        {"fq-rate": 500_000_000},
+        {"ip-tos": 0},
+        {"ip-tos": None},
+    ]
+    found = []
+    for spec in asked:
+        test = read(tmp_path, record("iperf3", [], [whole], None, **spec))
+        one = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=numbering).record
+        found.append((one.repeat, one.dscp, one.mss_bytes, one.pacing_rate_bps))
+    assert found == [
+        (1, None, None, None), (1, 46, None, None), (1, None, 1000, None), (1, None, None, 500_000_000),
+        (2, None, None, None), (3, None, None, None),
+    ]  # fmt: skip
