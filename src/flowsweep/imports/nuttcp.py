@@ -48,6 +48,11 @@ _ACCEPTED = re.compile(r"nuttcp-r\S*: accept(?: from |=)(\S+)")
 _WINDOWS = re.compile(
     rf"nuttcp-([tr])\S*: send[ _]window[ _]size ?= ?({WHOLE}),? receive[ _]window[ _]size ?= ?({WHOLE})"
 )
+_ASKED_WINDOW = re.compile(
+    r"nuttcp-(?:t\S*: Warning(?:: |=\")send|r\S*: Warning(?:: |=\")receive)[ _]window[ _]size[ _]"
+    rf"{WHOLE}[ _]<[ _]requested[ _]window[ _]size[ _]({WHOLE})"
+)
+"""Comes before all else of a test, where its standard error is in the file."""
 _LIMIT = re.compile(rf"nuttcp-t\S*: time[ _]limit ?= ?({DECIMAL})\b")
 _RATE_LIMIT = re.compile(rf"nuttcp-t\S*: rate[ _]limit ?= ?({DECIMAL}) (?:Mbps|rate_unit=Mbps)")
 """Of all flows together."""
@@ -56,7 +61,7 @@ _RETRANSMITTED = re.compile(rf"nuttcp-t\S*: retrans ?= ?({WHOLE})\b")
 """Of the connection; of all of its host nuttcp has "host-retrans"."""
 _LATER = re.compile(
     r"nuttcp-[tr]\S*: "
-    r"(?:buflen=\d+(?: |, nbuf)|accept=|send_window|time_limit|time limit = \S+ second$|rate|drop)"
+    r"(?:buflen=\d+(?: |, nbuf)|accept=|send_window|time_limit|time limit = \S+ second$|rate|drop|Warning)"
 )
 """What earlier versions did not read."""
 _VERSION = re.compile(r"nuttcp-([tr])\S*: v\d")
@@ -85,7 +90,10 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
 def _tests(lines: Sequence[str]) -> Iterator[Transfer]:
     test = _Test()
     for number, line in enumerate(lines, start=1):
-        if (begun := _VERSION.match(line)) and (test.complete or begun[1] in test.sides):
+        begun = _VERSION.match(line)
+        if (begun and (test.complete or begun[1] in test.sides)) or (
+            test.complete and _ASKED_WINDOW.match(line)
+        ):
             if test.told:
                 yield test.transfer(number)
             test = _Test()
@@ -103,8 +111,8 @@ def _tests(lines: Sequence[str]) -> Iterator[Transfer]:
 
 
 _OF_REMARKS = (
-    "protocol", "to", "by", "flows", "length", "granted_send", "granted_recv", "duration_ns", "rate_sum_bps",
-    "lost",
+    "protocol", "to", "by", "flows", "length", "window_send", "window_recv", "granted_send", "granted_recv",
+    "duration_ns", "rate_sum_bps", "lost",
 )  # fmt: skip
 """Fields that lines beside the rows tell."""
 
@@ -126,6 +134,8 @@ class _Test:
     length: int | None = None
     buffers: int | None = None
     """How many of that length were to be sent, by all flows together."""
+    window_send: int | None = None
+    window_recv: int | None = None
     granted_send: int | None = None
     granted_recv: int | None = None
     duration_ns: int | None = None
@@ -180,11 +190,6 @@ class _Test:
             self.to = found["to"] or self.to
         elif found := _ACCEPTED.match(line):
             self.by = found[1]
-        elif found := _WINDOWS.match(line):
-            if found[1] == "t":
-                self.granted_send = int(found[2])
-            else:
-                self.granted_recv = int(found[3])
         elif found := _LIMIT.match(line):
             self.duration_ns = round(float(found[1]) * SECOND_NS)
         elif found := _RATE_LIMIT.match(line):
@@ -193,6 +198,20 @@ class _Test:
             self.retransmits = int(found[1])
         elif _LOST.match(line) and self.rows:
             self.lost = _datagrams(line)
+        else:
+            self._windows(line)
+
+    def _windows(self, line: str) -> None:
+        if found := _WINDOWS.match(line):
+            if found[1] == "t":
+                self.granted_send = int(found[2])
+            else:
+                self.granted_recv = int(found[3])
+        elif found := _ASKED_WINDOW.match(line):
+            if line.startswith("nuttcp-t"):
+                self.window_send = int(found[1])
+            else:
+                self.window_recv = int(found[1])
 
     def transfer(self, line: int) -> Transfer:
         now = self._transfer(line)
@@ -212,6 +231,8 @@ class _Test:
             total=near.whole,
             flow_count=self.flows,
             flows=(near,) if self._single else (),
+            window_send_bytes=self.window_send,
+            window_recv_bytes=self.window_recv,
             window_granted_send_bytes=self.granted_send,
             window_granted_recv_bytes=self.granted_recv,
             length_bytes=self.length,

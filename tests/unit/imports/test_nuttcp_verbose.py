@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from flowsweep.cli.app import app
 from flowsweep.imports import Transfer, read_file
 from flowsweep.imports.outcome import content_ids, former_ids
 from flowsweep.imports.transfer import Datagrams
@@ -49,6 +51,16 @@ nuttcp-r: drop=4 pkt=626 data_loss=0.63898
 nuttcp-r: io_calls=630 msec_per_call=1.63 calls_per_sec=628.84
 nuttcp-r: stats=cpu user=0.0 system=0.0 elapsed=0:01 cpu=0% memory=0i+0d-870maxrss io=0+0pf swaps=628+31csw
 """
+WARNED = """\
+nuttcp-t: Warning: send window size 4194304 < requested window size 13107200
+nuttcp-t: Warning: send window size 4194304 < requested window size 13107200
+"""
+"""Twice with two flows; on standard error, and in a file of both before the rest."""
+WARNED_IN_BRIEF = """\
+nuttcp-t: Warning: send window size 212992 < requested window size 6291456
+nuttcp-r: Warning: receive window size 212992 < requested window size 6291456
+ 1533.5176 MB /  10.00 sec = 1286.1180 Mbps 7 %TX 37 %RX 0 retrans 0.98 msRTT
+"""
 
 
 def read(tmp_path: Path, text: str) -> tuple[Transfer, ...]:
@@ -89,3 +101,53 @@ def test_a_time_limit_may_be_one_second(tmp_path: Path, limit: str, seconds: int
     (test,) = read(tmp_path, WORDS.replace("2.00 seconds", limit))
     assert test.duration_ns == seconds * 10**9
     assert former_ids([test]) == ["a020e68821fc" if seconds == 1 else "630b55d18915"]
+
+
+def test_a_window_that_was_not_granted_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
+    """In a log the warning belongs to the test that it stands before."""
+    keys = WARNED_IN_BRIEF.replace(": send window size ", '="send_window_size_').replace(
+        " < requested window size 6291456\nnuttcp-r", '_<_requested_window_size_6291456"\nnuttcp-r'
+    )
+    assert 'nuttcp-t: Warning="send_window_size_212992_<_requested_window_size_6291456"' in keys
+    tests = read(tmp_path, WARNED + WORDS + WARNED_IN_BRIEF + WORDS + keys)
+    assert [(test.window_send_bytes, test.window_recv_bytes) for test in tests] == [
+        (13_107_200, None), (6_291_456, 6_291_456), (None, None), (6_291_456, 6_291_456),
+    ]  # fmt: skip
+    assert tests[0].window_granted_send_bytes == 69_120
+    assert former_ids(tests[:2]) == ["630b55d18915", "0ebdfcaa444c"]
+
+
+def with_windows(send: int, recv: int, mbps: str) -> str:
+    sender, receiver = WORDS.split("\n\n")
+    receiver = receiver.replace("receive window size = 131072", f"receive window size = {recv}")
+    sender = sender.replace("send window size = 69120", f"send window size = {send}")
+    return f"{sender}\n\n{receiver.replace('47.6369', mbps)}"
+
+
+@pytest.mark.parametrize(
+    ("windows", "options", "said"),
+    [
+        ([(131_072, 131_072), (262_144, 262_144)], [], "(128 KiB, 256 KiB)"),
+        ([(131_072, 131_072), (131_072, 262_144)], [], "(128 KiB, 256 KiB)"),
+        ([(131_072, 131_072), (131_072, 131_072)], [], None),
+        ([(131_072, 131_072), (262_144, 262_144)], ["--set", "window=1MiB"], None),
+    ],
+)
+def test_tests_with_unlike_windows_are_no_silent_repeats(
+    tmp_path: Path, windows: list[tuple[int, int]], options: list[str], said: str | None
+) -> None:
+    """Together, or one after the other into one archive."""
+    (tmp_path / "tests").mkdir()
+    for number, (send, recv) in enumerate(windows):
+        text = with_windows(send, recv, f"4{number}.0000")
+        (tmp_path / "tests" / f"{number}.txt").write_text(text, "utf-8")
+    words = ["import", *options, "--archive"]
+    remark = f"tests with different windows became repeats of one point {said}"
+    done = CliRunner().invoke(app, [*words, str(tmp_path / "all"), str(tmp_path / "tests")])
+    assert done.exit_code == 0, done.output
+    assert (remark in done.output) if said else ("different windows" not in done.output)
+    outputs = [
+        CliRunner().invoke(app, [*words, str(tmp_path / "each"), str(tmp_path / "tests" / name)]).output
+        for name in ("0.txt", "1.txt", "1.txt")
+    ]
+    assert [remark in output for output in outputs] == [False, said is not None, False]
