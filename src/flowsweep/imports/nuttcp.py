@@ -37,7 +37,8 @@ _PARSED = re.compile(
     rf"(?:rate_KBps=\S+ )?rate_Mbps=(?P<mbps>{DECIMAL})(?P<rest>.*)"
 )
 _SUMMARY = re.compile(r"%TX|%RX")
-_DROPS = re.compile(rf"(?:({WHOLE}) /\s+({WHOLE}) ~?drop/pkt|drop=({WHOLE}) pkt=({WHOLE}))")
+_DROPS = re.compile(rf"(?:(-?{WHOLE}) /\s+({WHOLE}) ~?drop/pkt|drop=(-?{WHOLE}) pkt=({WHOLE}))")
+"""Dropped ones are below 0 where more came late than were dropped: nuttcp counts them back."""
 _SETTING = re.compile(
     rf"nuttcp-[tr]\S*: buflen=(?P<length>{WHOLE}),? (?:nbuf=(?P<buffers>{WHOLE}),? )?"
     rf"nstream=(?P<flows>{WHOLE}),? port={WHOLE} (?:mode=)?(?P<test>tcp|udp)"
@@ -56,7 +57,7 @@ _ASKED_WINDOW = re.compile(
 _LIMIT = re.compile(rf"nuttcp-t\S*: time[ _]limit ?= ?({DECIMAL})\b")
 _RATE_LIMIT = re.compile(rf"nuttcp-t\S*: rate[ _]limit ?= ?({DECIMAL}) (?:Mbps|rate_unit=Mbps)")
 """Of all flows together."""
-_LOST = re.compile(rf"nuttcp-r\S*: (?:{WHOLE} / {WHOLE} drop/pkt|drop={WHOLE} pkt=)")
+_LOST = re.compile(rf"nuttcp-r\S*: (?:-?{WHOLE} / {WHOLE} drop/pkt|drop=-?{WHOLE} pkt=)")
 _RETRANSMITTED = re.compile(rf"nuttcp-t\S*: retrans ?= ?({WHOLE})\b")
 """Of the connection; of all of its host nuttcp has "host-retrans"."""
 _LATER = re.compile(
@@ -159,7 +160,7 @@ class _Test:
         summary = found["side"] is not None or bool(_SUMMARY.search(found["rest"]))
         summary = summary or bool(found.groupdict().get("whole"))
         begins_ns = 0 if summary or not self.rows else self.rows[-1].end_ns
-        datagrams = _datagrams(found["rest"])
+        datagrams = _datagrams(found["rest"], of_whole=summary)
         if datagrams is not None:
             self.protocol = "udp"
         report = Report(
@@ -197,7 +198,7 @@ class _Test:
         elif found := _RETRANSMITTED.match(line):
             self.retransmits = int(found[1])
         elif _LOST.match(line) and self.rows:
-            self.lost = _datagrams(line)
+            self.lost = _datagrams(line, of_whole=True)
         else:
             self._windows(line)
 
@@ -215,9 +216,10 @@ class _Test:
 
     def transfer(self, line: int) -> Transfer:
         now = self._transfer(line)
-        if not self.before:
+        rows = [*map(_without_sign, self.rows)]
+        if not self.before and rows == self.rows:
             return now
-        former = replace(self, **self.before, before={}).transfer(line)
+        former = replace(self, **self.before, rows=rows, before={}).transfer(line)
         names = (each.name for each in fields(now))
         unlike = ((name, getattr(former, name)) for name in names)
         return replace(now, as_before=tuple(each for each in unlike if each[1] != getattr(now, each[0])))
@@ -281,10 +283,21 @@ class _Test:
         return _OF_ANOTHER if over_ns > longest_ns / 2 + flow.whole.end_ns * _ROUNDED else None
 
 
-def _datagrams(text: str) -> Datagrams | None:
-    """Dropped and all datagrams; what came is the difference."""
+def _datagrams(text: str, *, of_whole: bool) -> Datagrams | None:
+    """Dropped and all datagrams; what came is the difference. In a whole, none can have come late."""
     found = _DROPS.search(text)
     if found is None:
         return None
     dropped, sent = (int(number) for number in found.groups() if number is not None)
+    if of_whole:
+        dropped = max(dropped, 0)
     return Datagrams(max(sent - dropped, 0), dropped)
+
+
+def _without_sign(row: Report) -> Report:
+    """An interval as earlier versions had it: late datagrams were dropped ones."""
+    if row.datagrams is None or (row.datagrams.missing or 0) >= 0:
+        return row
+    late = -(row.datagrams.missing or 0)
+    sent = row.datagrams.count - late
+    return replace(row, datagrams=Datagrams(max(sent - late, 0), late))

@@ -1,7 +1,7 @@
 """Results of pScheduler's throughput test: JSON as its archivers get it, one record or one a line.
 
 Read by its published schemas (specification of the test, result). The result's numbers are the sender's; of
-the receiver there is the mean rate. Where its tool was nuttcp they are the receiver's: pScheduler takes them
+the receiver there are the mean rate and, of iperf3's UDP, lost datagrams and jitter. Where its tool was nuttcp they are the receiver's: pScheduler takes them
 from nuttcp's rows, of all flows together, and cuts their times off to whole seconds. `reverse` turns source
 and destination of the specification round.
 """
@@ -104,8 +104,7 @@ class _Data(Part):
             "retransmits": self.retransmits,
             "rtt": None if self.rtt is None else round(self.rtt),
             "packets": self.sent,
-            # Below 0 where more came twice than were lost.
-            "lost_packets": None if self.lost is None else max(self.lost, 0),
+            "lost_packets": self.lost,
             "jitter_ms": self.jitter,
         }
 
