@@ -1,9 +1,9 @@
 """Results of pScheduler's throughput test: JSON as its archivers get it, one record or one a line.
 
 Read by its published schemas (specification of the test, result). The result's numbers are the sender's; of
-the receiver there are the mean rate and, of iperf3's UDP, lost datagrams and jitter. Where its tool was nuttcp they are the receiver's: pScheduler takes them
-from nuttcp's rows, of all flows together, and cuts their times off to whole seconds. `reverse` turns source
-and destination of the specification round.
+the receiver there are the mean rate and, of iperf3's UDP, lost datagrams and jitter. Where its tool was
+nuttcp they are the receiver's: pScheduler takes them from nuttcp's rows, of all flows together, and cuts
+their times off to whole seconds. `reverse` turns source and destination of the specification round.
 """
 
 import re
