@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
-from flowsweep.archive import ArchiveWriter, ImportedOutcome, ImportedTrial
+from flowsweep.archive import ArchiveWriter, ImportedOutcome
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports.known import Known, left_open, with_known, without_effect
-from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of, point_of
+from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
 from flowsweep.imports.reading import in_one_line, read_file
 from flowsweep.imports.transfer import FailedTestError, Transfer
-from flowsweep.wording import counted, format_size
+from flowsweep.imports.unlike import Unlike
+from flowsweep.wording import counted
 
 SWEEP = "imported"
 """What trials of other tools belong to, if nobody says it."""
@@ -30,7 +30,6 @@ class Step(Enum):
 
 ProgressListener = Callable[[Step, int, int], None]
 """Is called after each file and each test: how many are done, and of how many."""
-_SIZES_SHOWN = 3
 _AT_ONCE = 500
 """Trials that become files together: each time costs five waits for the disk."""
 
@@ -129,7 +128,7 @@ def _take_in(
     numbering = Numbering(archive.imported.values(), [test.transfer.started_at for test in tests])
     seen = _Seen({trial_id: record.imported_from for trial_id, record in archive.imported.items()})
     filled: set[str] = set()
-    asked = _Asked()
+    unlike = Unlike(archive.imported.values())
     batch: list[ImportedOutcome] = []
     for done, test in enumerate(tests, start=1):
         if not seen.is_new(test):
@@ -145,7 +144,7 @@ def _take_in(
                     numbering=numbering,
                 )
             )
-            asked.add(batch[-1].record, test.transfer.asked_bytes)
+            unlike.add(batch[-1].record, test.transfer.asked_bytes)
             result.taken += 1
         if len(batch) == _AT_ONCE:
             archive.take_in(batch)
@@ -153,33 +152,9 @@ def _take_in(
         progress(Step.TAKEN_IN, done, len(tests))
     archive.take_in(batch)
     archive.compact()
-    result.remarks += [*seen.doubts(), *asked.unlike()]
+    result.remarks += [*seen.doubts(), *unlike.remarks()]
     if result.taken and (unused := without_effect(known, filled)):
         result.remarks.append(f"--set {', '.join(unused)}: has no effect, since the files tell it themselves")
-
-
-class _Asked:
-    """How much tests of each point were to carry: no column has it, so unlike ones would be repeats."""
-
-    def __init__(self) -> None:
-        self._sizes: dict[tuple[Any, ...], set[int]] = {}
-        """In bytes, by point, where files say it."""
-
-    def add(self, record: ImportedTrial, asked_bytes: int | None) -> None:
-        if asked_bytes is not None:
-            self._sizes.setdefault(point_of(record), set()).add(asked_bytes)
-
-    def unlike(self) -> Iterator[str]:
-        """Name the sizes of the first point that has several."""
-        several = [sorted(sizes) for sizes in self._sizes.values() if len(sizes) > 1]
-        if not several:
-            return
-        shown = map(format_size, several[0][:_SIZES_SHOWN])
-        more = ", …" if len(several[0]) > _SIZES_SHOWN else ""
-        yield (
-            f"tests that were to carry different amounts became repeats of one point "
-            f"({', '.join(shown)}{more}): import those of each amount with a --sweep of their own"
-        )
 
 
 class _Seen:

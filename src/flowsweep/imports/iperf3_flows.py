@@ -83,10 +83,10 @@ class EndFlows:
         nothing followed are not among the lost ones: only the receiver's total has them, of all flows.
         """
         if total is not None and len(sent) == 1:
-            return [_report(total, _came(total))]
-        told = [_came(count) for count in sent]
+            return [_report(total, _came_in_all(total))]
+        told = [_came_in_all(count) for count in sent]
         of_flows = [datagrams for datagrams in told if datagrams is not None]
-        of_all = None if total is None else _came(total)
+        of_all = None if total is None else _came_in_all(total)
         if len(of_flows) < len(told) or (total is not None and of_all is None):
             return []
         if of_all is None and not self._told_apart(of_flows):
@@ -151,9 +151,9 @@ class EndFlows:
 
     @staticmethod
     def _that_came(rows: list[Count], last: Count) -> Datagrams:
-        came = sum((row.packets or 0) - (row.lost_packets or 0) for row in rows)
-        missing = sum(row.lost_packets or 0 for row in rows)
-        return Datagrams(max(came, 0), missing, last.out_of_order, _jitter_ns(last))
+        packets = sum(row.packets or 0 for row in rows)
+        missing = max(sum(row.lost_packets or 0 for row in rows), 0)
+        return Datagrams(max(packets - missing, 0), missing, last.out_of_order, _jitter_ns(last))
 
     def _intervals(self, socket: int) -> tuple[Report, ...]:
         """One after the other: iperf3 begins at 0 again when what is omitted is over."""
@@ -232,6 +232,12 @@ def _came(count: Count) -> Datagrams | None:
         return None
     lost = count.lost_packets or 0
     return Datagrams(max(count.packets - lost, 0), lost, count.out_of_order, _jitter_ns(count))
+
+
+def _came_in_all(count: Count) -> Datagrams | None:
+    """Of a whole none can have come late: below 0 are lost ones where more came twice."""
+    lost = count.lost_packets or 0
+    return _came(count.model_copy(update={"lost_packets": max(lost, 0)}))
 
 
 def _shared(total: int, parts: list[int]) -> list[int]:

@@ -7,7 +7,8 @@ what its kernel sent again.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.ranges import DECIMAL, WHOLE
@@ -36,20 +37,34 @@ _PARSED = re.compile(
     rf"(?:rate_KBps=\S+ )?rate_Mbps=(?P<mbps>{DECIMAL})(?P<rest>.*)"
 )
 _SUMMARY = re.compile(r"%TX|%RX")
-_DROPS = re.compile(rf"(?:({WHOLE}) /\s+({WHOLE}) ~?drop/pkt|drop=({WHOLE}) pkt=({WHOLE}))")
+_DROPS = re.compile(rf"(?:(-?{WHOLE}) /\s+({WHOLE}) ~?drop/pkt|drop=(-?{WHOLE}) pkt=({WHOLE}))")
+"""Dropped ones are below 0 where more came late than were dropped: nuttcp counts them back."""
 _SETTING = re.compile(
-    rf"nuttcp-(?P<side>[tr])\S*: buflen=(?P<length>{WHOLE}), nstream=(?P<flows>{WHOLE}), "
-    rf"port={WHOLE} (?P<test>tcp|udp)"
-    r"(?: -> (?P<to>\S+))?"
+    rf"nuttcp-[tr]\S*: buflen=(?P<length>{WHOLE}),? (?:nbuf=(?P<buffers>{WHOLE}),? )?"
+    rf"nstream=(?P<flows>{WHOLE}),? port={WHOLE} (?:mode=)?(?P<test>tcp|udp)"
+    r"(?: (?:-> |host=)(?P<to>\S+))?"
 )
-_ACCEPTED = re.compile(r"nuttcp-r\S*: accept from (\S+)")
-_WINDOWS = re.compile(rf"nuttcp-([tr])\S*: send window size = ({WHOLE}), receive window size = ({WHOLE})")
-_LIMIT = re.compile(rf"nuttcp-t\S*: time limit = ({DECIMAL}) seconds")
-_RATE_LIMIT = re.compile(rf"nuttcp-t\S*: rate limit = ({DECIMAL}) Mbps")
+"""Here and below in words or, with `-fparse`, as a key and a value."""
+_ACCEPTED = re.compile(r"nuttcp-r\S*: accept(?: from |=)(\S+)")
+_WINDOWS = re.compile(
+    rf"nuttcp-([tr])\S*: send[ _]window[ _]size ?= ?({WHOLE}),? receive[ _]window[ _]size ?= ?({WHOLE})"
+)
+_ASKED_WINDOW = re.compile(
+    r"nuttcp-(?:t\S*: Warning(?:: |=\")send|r\S*: Warning(?:: |=\")receive)[ _]window[ _]size[ _]"
+    rf"{WHOLE}[ _]<[ _]requested[ _]window[ _]size[ _]({WHOLE})"
+)
+"""Comes before all else of a test, where its standard error is in the file."""
+_LIMIT = re.compile(rf"nuttcp-t\S*: time[ _]limit ?= ?({DECIMAL})\b")
+_RATE_LIMIT = re.compile(rf"nuttcp-t\S*: rate[ _]limit ?= ?({DECIMAL}) (?:Mbps|rate_unit=Mbps)")
 """Of all flows together."""
-_LOST = re.compile(rf"nuttcp-r\S*: {WHOLE} / {WHOLE} drop/pkt")
+_LOST = re.compile(rf"nuttcp-r\S*: (?:-?{WHOLE} / {WHOLE} drop/pkt|drop=-?{WHOLE} pkt=)")
 _RETRANSMITTED = re.compile(rf"nuttcp-t\S*: retrans ?= ?({WHOLE})\b")
 """Of the connection; of all of its host nuttcp has "host-retrans"."""
+_LATER = re.compile(
+    r"nuttcp-[tr]\S*: "
+    r"(?:buflen=\d+(?: |, nbuf)|accept=|send_window|time_limit|time limit = \S+ second$|rate|drop|Warning)"
+)
+"""What earlier versions did not read."""
 _VERSION = re.compile(r"nuttcp-([tr])\S*: v\d")
 _MEGABYTE = 1 << 20
 _OF_ANOTHER = (
@@ -76,7 +91,10 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
 def _tests(lines: Sequence[str]) -> Iterator[Transfer]:
     test = _Test()
     for number, line in enumerate(lines, start=1):
-        if (begun := _VERSION.match(line)) and (test.complete or begun[1] in test.sides):
+        begun = _VERSION.match(line)
+        if (begun and (test.complete or begun[1] in test.sides)) or (
+            test.complete and _ASKED_WINDOW.match(line)
+        ):
             if test.told:
                 yield test.transfer(number)
             test = _Test()
@@ -91,6 +109,13 @@ def _tests(lines: Sequence[str]) -> Iterator[Transfer]:
             test.remark(line)
     if test.told:
         yield test.transfer(len(lines))
+
+
+_OF_REMARKS = (
+    "protocol", "to", "by", "flows", "length", "window_send", "window_recv", "granted_send", "granted_recv",
+    "duration_ns", "rate_sum_bps", "lost",
+)  # fmt: skip
+"""Fields that lines beside the rows tell."""
 
 
 @dataclass(slots=True)
@@ -108,13 +133,21 @@ class _Test:
     by: str | None = None
     flows: int | None = None
     length: int | None = None
-    granted: dict[str, int] = field(default_factory=dict)
-    """By side: t, r."""
+    buffers: int | None = None
+    """How many of that length were to be sent, by all flows together."""
+    window_send: int | None = None
+    window_recv: int | None = None
+    granted_send: int | None = None
+    granted_recv: int | None = None
     duration_ns: int | None = None
     rate_sum_bps: float | None = None
     retransmits: int | None = None
+    lost: Datagrams | None = None
+    """Of the receiver's summary, where they follow it in a line of their own."""
     sides: set[str] = field(default_factory=set)
     """Whose version was told: each end tells it once."""
+    before: dict[str, Any] = field(default_factory=dict)
+    """Fields as earlier versions had them, where it was otherwise."""
 
     @property
     def told(self) -> bool:
@@ -127,7 +160,7 @@ class _Test:
         summary = found["side"] is not None or bool(_SUMMARY.search(found["rest"]))
         summary = summary or bool(found.groupdict().get("whole"))
         begins_ns = 0 if summary or not self.rows else self.rows[-1].end_ns
-        datagrams = _datagrams(found["rest"])
+        datagrams = _datagrams(found["rest"], of_whole=summary)
         if datagrams is not None:
             self.protocol = "udp"
         report = Report(
@@ -143,14 +176,21 @@ class _Test:
         self.complete = self.complete or (summary and found["side"] is None)
 
     def remark(self, line: str) -> None:
+        unread = {name: getattr(self, name) for name in _OF_REMARKS} if _LATER.match(line) else {}
+        self._remark(line)
+        for name, value in unread.items():
+            if getattr(self, name) != value:
+                self.before.setdefault(name, value)
+        self.complete = self.complete or (bool(self.rows) and self.sent is not None)
+
+    def _remark(self, line: str) -> None:
         if found := _SETTING.match(line):
             self.protocol = "udp" if found["test"] == "udp" else "tcp"
             self.length, self.flows = int(found["length"]), int(found["flows"])
+            self.buffers = int(found["buffers"]) if found["buffers"] else None
             self.to = found["to"] or self.to
         elif found := _ACCEPTED.match(line):
             self.by = found[1]
-        elif found := _WINDOWS.match(line):
-            self.granted[found[1]] = int(found[2] if found[1] == "t" else found[3])
         elif found := _LIMIT.match(line):
             self.duration_ns = round(float(found[1]) * SECOND_NS)
         elif found := _RATE_LIMIT.match(line):
@@ -158,10 +198,33 @@ class _Test:
         elif found := _RETRANSMITTED.match(line):
             self.retransmits = int(found[1])
         elif _LOST.match(line) and self.rows:
-            self.rows[-1] = replace(self.rows[-1], datagrams=_datagrams(line))
-        self.complete = self.complete or (bool(self.rows) and self.sent is not None)
+            self.lost = _datagrams(line, of_whole=True)
+        else:
+            self._windows(line)
+
+    def _windows(self, line: str) -> None:
+        if found := _WINDOWS.match(line):
+            if found[1] == "t":
+                self.granted_send = int(found[2])
+            else:
+                self.granted_recv = int(found[3])
+        elif found := _ASKED_WINDOW.match(line):
+            if line.startswith("nuttcp-t"):
+                self.window_send = int(found[1])
+            else:
+                self.window_recv = int(found[1])
 
     def transfer(self, line: int) -> Transfer:
+        now = self._transfer(line)
+        rows = [*map(_without_sign, self.rows)]
+        if not self.before and rows == self.rows:
+            return now
+        former = replace(self, **self.before, rows=rows, before={}).transfer(line)
+        names = (each.name for each in fields(now))
+        unlike = ((name, getattr(former, name)) for name in names)
+        return replace(now, as_before=tuple(each for each in unlike if each[1] != getattr(now, each[0])))
+
+    def _transfer(self, line: int) -> Transfer:
         role, near, far = self._ends(line)
         return Transfer(
             src=self.by,
@@ -170,15 +233,17 @@ class _Test:
             total=near.whole,
             flow_count=self.flows,
             flows=(near,) if self._single else (),
-            window_granted_send_bytes=self.granted.get("t"),
-            window_granted_recv_bytes=self.granted.get("r"),
+            window_send_bytes=self.window_send,
+            window_recv_bytes=self.window_recv,
+            window_granted_send_bytes=self.granted_send,
+            window_granted_recv_bytes=self.granted_recv,
             length_bytes=self.length,
             duration_ns=self.duration_ns,
             test=self.protocol,
             rate_bps=None if not self.rate_sum_bps else round(self.rate_sum_bps / (self.flows or 1)),
+            asked_bytes=self.length * self.buffers if self.length and self.buffers else None,
             far=far,
             unfinished=self._unfinished(near),
-            as_before=(("rate_bps", None),),
         )
 
     @property
@@ -191,7 +256,10 @@ class _Test:
         source = None if self.sent is None else self._source(self.sent)
         if source is not None and not self.rows:
             return "source", source, None
-        sink = FlowReport(*split_reports(self.rows, line))
+        rows = self.rows
+        if self.lost is not None:
+            rows = [*rows[:-1], replace(rows[-1], datagrams=self.lost)]
+        sink = FlowReport(*split_reports(rows, line))
         if source is None:
             return "sink", sink, None
         if sink.whole.datagrams is not None:
@@ -215,10 +283,21 @@ class _Test:
         return _OF_ANOTHER if over_ns > longest_ns / 2 + flow.whole.end_ns * _ROUNDED else None
 
 
-def _datagrams(text: str) -> Datagrams | None:
-    """Dropped and all datagrams; what came is the difference."""
+def _datagrams(text: str, *, of_whole: bool) -> Datagrams | None:
+    """Dropped and all datagrams; what came is the difference. In a whole, none can have come late."""
     found = _DROPS.search(text)
     if found is None:
         return None
     dropped, sent = (int(number) for number in found.groups() if number is not None)
+    if of_whole:
+        dropped = max(dropped, 0)
     return Datagrams(max(sent - dropped, 0), dropped)
+
+
+def _without_sign(row: Report) -> Report:
+    """An interval as earlier versions had it: late datagrams were dropped ones."""
+    if row.datagrams is None or (row.datagrams.missing or 0) >= 0:
+        return row
+    late = -(row.datagrams.missing or 0)
+    sent = row.datagrams.count - late
+    return replace(row, datagrams=Datagrams(max(sent - late, 0), late))

@@ -1,13 +1,14 @@
 """Results of pScheduler's throughput test: JSON as its archivers get it, one record or one a line.
 
 Read by its published schemas (specification of the test, result). The result's numbers are the sender's; of
-the receiver there is the mean rate. Where its tool was nuttcp they are the receiver's: pScheduler takes them
-from nuttcp's rows, of all flows together, and cuts their times off to whole seconds. `reverse` turns source
-and destination of the specification round.
+the receiver there are the mean rate and, of iperf3's UDP, lost datagrams and jitter. Where its tool was
+nuttcp they are the receiver's: pScheduler takes them from nuttcp's rows, of all flows together, and cuts
+their times off to whole seconds. `reverse` turns source and destination of the specification round.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ from pydantic import Field
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
-from flowsweep.imports.iperf3_model import Count, Document, End, EndOfStream, Interval
+from flowsweep.imports.iperf3_model import Count, Document, End, EndOfStream, Interval, Signed
 from flowsweep.imports.json_text import Part, Real, Seconds, Text, Whole, checked, json_texts
 from flowsweep.imports.transfer import (
     Datagrams,
@@ -25,11 +26,14 @@ from flowsweep.imports.transfer import (
     PlaceError,
     Report,
     Transfer,
+    far_end,
 )
 
 NAME = "pscheduler"
 _SIGN = '"throughput-bits"'
 _NUTTCP = "nuttcp"
+_LONGER = 1.05
+"""Times what the sender took, the receiver may have counted: it waits for the last datagrams."""
 _PERIOD = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII)
 
 
@@ -66,23 +70,42 @@ class _Data(Part):
     size_bytes: Real | None = Field(None, alias="throughput-bytes")
     receiver_bps: Real | None = Field(None, alias="receiver-throughput-bits")
     sent: Whole | None = None
-    lost: Whole | None = None
+    lost: Signed | None = None
+    jitter: Real | None = None
+    """Milliseconds; of nuttcp the largest, elsewhere as RFC 3550 has it."""
     retransmits: Whole | None = None
     rtt: Real | None = None
     omitted: bool | None = None
 
-    def count(self) -> dict[str, Any]:
-        """The same, as iperf3 has it."""
+    @property
+    def told_bytes(self) -> int:
+        """By rate and time where the record does not say it."""
         size = self.rate_bps * (self.end - self.start) / 8 if self.size_bytes is None else self.size_bytes
+        return round(size)
+
+    @property
+    def carried_bytes(self) -> int:
+        """Likewise where the record has what the rate carries in 1 s, as with iperf2, however long it was."""
+        of_one_second = self.size_bytes is not None and int(self.size_bytes) == int(self.rate_bps / 8)
+        return round(self.rate_bps * (self.end - self.start) / 8) if of_one_second else self.told_bytes
+
+    def count(self, *, as_told: bool = False) -> dict[str, Any]:
+        """The same, as iperf3 has it.
+
+        Args:
+            as_told: With the bytes that the record has, as earlier versions read it.
+        """
         return {
             "start": self.start,
             "end": self.end,
-            "bytes": round(size),
+            "bytes": self.told_bytes if as_told else self.carried_bytes,
             "bits_per_second": self.rate_bps,
             "omitted": bool(self.omitted),
             "retransmits": self.retransmits,
             "rtt": None if self.rtt is None else round(self.rtt),
             "packets": self.sent,
+            "lost_packets": self.lost,
+            "jitter_ms": self.jitter,
         }
 
 
@@ -116,6 +139,9 @@ class _Specification(Part):
     window: Whole | None = Field(None, alias="window-size")
     length: Whole | None = Field(None, alias="buffer-length")
     congestion: str | None = None
+    tos: Annotated[int, Field(ge=0, le=255)] | None = Field(None, alias="ip-tos")
+    mss: Whole | None = None
+    pacing_bps: Whole | None = Field(None, alias="fq-rate")
     reverse: bool = False
     single_ended: bool = Field(default=False, alias="single-ended")
 
@@ -171,11 +197,11 @@ def _transfer(record: _Record, line: int) -> Transfer:
     omit_ns, duration_ns = _period_ns(spec.omit, line) or 0, _period_ns(spec.duration, line)
     if record.of_receiver:
         flows = _received(record.result, summary.summary) if spec.parallel in (None, 1) else ()
+        far = _mean_of_receiver(summary.summary)
     else:
-        document = _document(record.result, spec)
-        flows = EndFlows(document, sends=True, datagrams=spec.udp, omit_ns=omit_ns).near()
-    receiver_bps = summary.summary.receiver_bps
-    return Transfer(
+        sent = _sent(record.result, spec, omit_ns)
+        flows, far = sent.near(), _far(summary.summary, sent)
+    transfer = Transfer(
         src=source,
         dst=sink,
         role="sink" if record.of_receiver else "source",
@@ -190,14 +216,54 @@ def _transfer(record: _Record, line: int) -> Transfer:
         duration_ns=None if duration_ns is None else duration_ns + omit_ns,
         test="udp" if spec.udp else "tcp",
         omit_ns=omit_ns,
-        rate_bps=spec.bandwidth,
+        rate_bps=_rate_of_each(record),
+        dscp=(spec.tos or 0) >> 2 or None,
+        mss_bytes=spec.mss,
+        pacing_rate_bps=spec.pacing_bps,
         cut_off_ns=SECOND_NS if record.of_receiver else None,
-        far=None if receiver_bps is None else FarEnd(receiver_bps, None),
+        far=far,
     )
+    return replace(transfer, as_before=tuple(_as_before(record, summary.summary, transfer)))
 
 
-def _report(data: _Data, datagrams: Datagrams | None = None) -> Report:
-    count = Count(**data.count())
+def _rate_of_each(record: _Record) -> int | None:
+    """What each flow was to send; pScheduler passes it to nuttcp as the limit of all together."""
+    spec = record.test.spec
+    if spec.bandwidth is None or not record.of_receiver:
+        return spec.bandwidth
+    return round(spec.bandwidth / (spec.parallel or 1))
+
+
+def _as_before(record: _Record, whole: _Data, transfer: Transfer) -> Iterator[tuple[str, Any]]:
+    """What earlier versions read otherwise."""
+    if whole.told_bytes != whole.carried_bytes:
+        yield "total", _report(whole, as_told=True)
+        yield "flows", _sent(record.result, record.test.spec, transfer.omit_ns, as_told=True).near()
+    if transfer.far != (mean := _mean_of_receiver(whole)):
+        yield "far", mean
+    if transfer.rate_bps != record.test.spec.bandwidth:
+        yield "rate_bps", record.test.spec.bandwidth
+
+
+def _far(whole: _Data, sent: EndFlows) -> FarEnd | None:
+    """The receiver: its mean rate, and what came of each flow's datagrams.
+
+    Of lost ones the record has those that others followed. Where its rate shows that more did not come,
+    nobody can tell how many.
+    """
+    mean, received = _mean_of_receiver(whole), sent.far(None)
+    if mean is None:
+        return far_end(received)
+    counted_bps = sum(flow.whole.rate_bps for flow in received)
+    return replace(mean, flows=received) if counted_bps <= mean.rate_bps * _LONGER else mean
+
+
+def _mean_of_receiver(whole: _Data) -> FarEnd | None:
+    return None if whole.receiver_bps is None else FarEnd(whole.receiver_bps, None)
+
+
+def _report(data: _Data, datagrams: Datagrams | None = None, *, as_told: bool = False) -> Report:
+    count = Count(**data.count(as_told=as_told))
     start_ns, end_ns = (round(at * SECOND_NS) for at in (count.start, count.end))
     return Report(start_ns, end_ns, count.size_bytes, count.bits_per_second, datagrams=datagrams)
 
@@ -217,18 +283,27 @@ def _came(data: _Data) -> Datagrams | None:
     return Datagrams(max(data.sent - data.lost, 0), data.lost)
 
 
-def _document(result: _Result, spec: _Specification) -> Document:
+def _sent(result: _Result, spec: _Specification, omit_ns: int, *, as_told: bool = False) -> EndFlows:
+    """The flows by their sender."""
+    document = _document(result, spec, as_told=as_told)
+    return EndFlows(document, sends=True, datagrams=spec.udp, omit_ns=omit_ns)
+
+
+def _document(result: _Result, spec: _Specification, *, as_told: bool) -> Document:
     """The flows as iperf3 would write them; streams are numbered in the order of the summary."""
     streams = () if result.summary is None else result.summary.streams
     sockets = {data.stream: index for index, data in enumerate(streams)}
     key = "udp" if spec.udp else "sender"
-    ends = [EndOfStream(**{key: Count(socket=sockets[data.stream], **data.count())}) for data in streams]
+    ends = [
+        EndOfStream(**{key: Count(socket=sockets[data.stream], **data.count(as_told=as_told))})
+        for data in streams
+    ]
     # A single end that receives tells of what it received, not of what was sent.
     of_sender = () if spec.single_ended and spec.reverse else result.intervals
     intervals = [
         Interval(
             streams=tuple(
-                Count(socket=sockets[data.stream], **data.count())
+                Count(socket=sockets[data.stream], **data.count(as_told=as_told))
                 for data in interval.streams
                 if data.stream in sockets
             )

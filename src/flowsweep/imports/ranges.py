@@ -93,19 +93,20 @@ def _reported(transfer: Transfer) -> Iterator[_Bounded]:
                 yield "a state of TCP", number, IMPORT_WINDOW_MAX_BYTES
     for reports in (wholes, intervals):
         for report in reports:
-            yield from _numbers(report)
+            yield from _numbers(report, of_interval=reports is intervals)
         yield "a sum of bytes", sum(report.size_bytes for report in reports), IMPORT_SUM_MAX
         datagrams = [report.datagrams for report in reports if report.datagrams is not None]
         counts = (count for each in datagrams for count in (each.count, each.missing, each.reordered))
-        yield "a sum of datagrams", sum(count or 0 for count in counts), IMPORT_SUM_MAX
+        yield "a sum of datagrams", sum(abs(count or 0) for count in counts), IMPORT_SUM_MAX
 
 
-def _numbers(report: Report) -> Iterator[_Bounded]:
+def _numbers(report: Report, *, of_interval: bool) -> Iterator[_Bounded]:
     yield "a time in ns", report.start_ns, IMPORT_TIME_MAX_NS
     yield from _amount(report)
     if report.datagrams is not None:
         datagrams = report.datagrams
-        for count in (datagrams.count, datagrams.missing, datagrams.reordered):
+        missing = datagrams.missing or 0
+        for count in (datagrams.count, abs(missing) if of_interval else missing, datagrams.reordered):
             yield "a number of datagrams", count, IMPORT_COUNT_MAX
         yield "a jitter in ns", datagrams.jitter_ns, IMPORT_TIME_MAX_NS
 

@@ -72,7 +72,7 @@ class Datagrams:
     count: int
     """A source's: sent. A sink's: those that came."""
     missing: int | None = None
-    """Of a sink: numbers that it waited for in vain."""
+    """Of a sink: numbers that it waited for in vain; of an interval below 0 if more came late."""
     reordered: int | None = None
     jitter_ns: int | None = None
     """RFC 3550, of a sink."""

@@ -8,7 +8,7 @@ import pytest
 
 from flowsweep.archive import ImportedTrial
 from flowsweep.imports import Transfer, read_file
-from flowsweep.imports.outcome import Numbering, outcome_of
+from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
 from flowsweep.imports.transfer import Datagrams
 from imported_trials import FILES
 
@@ -111,3 +111,52 @@ def test_what_pscheduler_writes_as_0_was_not_asked_for(tmp_path: Path) -> None:
     asked = dict.fromkeys(("rate_bps", "length_bytes", "mss_bytes", "pacing_rate_bps"), 0)
     read = ImportedTrial.model_validate_json(json.dumps(json.loads(record.model_dump_json()) | asked))
     assert read == record
+
+
+NEGATIVE = """\
+    1.1826 MB /   1.00 sec =    9.9197 Mbps     5 /  1240 ~drop/pkt  0.40 ~%loss
+    1.1921 MB /   1.00 sec =    9.9791 Mbps    -5 /  1250 ~drop/pkt -0.40 ~%loss
+    1.1845 MB /   1.00 sec =    9.9567 Mbps     0 /  1242 ~drop/pkt  0.00 ~%loss
+
+    3.5686 MB /   3.01 sec =    9.9392 Mbps 39 %TX 0 %RX 0 / 3742 drop/pkt 0.00 %loss
+"""
+
+
+def test_late_datagrams_are_counted_back(tmp_path: Path) -> None:
+    """They were dropped ones, once more."""
+    path = tmp_path / "results.txt"
+    path.write_text(NEGATIVE, "utf-8")
+    (test,) = read_file(path).transfers
+    (flow,) = test.flows
+    assert [report.datagrams for report in flow.intervals] == [
+        Datagrams(1235, 5), Datagrams(1255, -5), Datagrams(1242, 0),
+    ]  # fmt: skip
+    assert flow.whole.datagrams == Datagrams(3742, 0)
+    tables = outcome_of(test, "0" * 12, sweep="s", imported_from="", numbering=Numbering([])).of_tests
+    assert tables["datagrams"].column("missing").to_pylist() == [5, -5, 0]
+    assert former_ids([test]) == ["e706181ca6a6"] != content_ids([test])
+
+
+@pytest.mark.parametrize("whole", ["%RX -3 / 3742 drop/pkt -0.08 %loss", "rx_cpu=0 drop=-3 pkt=3742"])
+def test_of_a_whole_nothing_is_late(tmp_path: Path, whole: str) -> None:
+    path = tmp_path / "results.txt"
+    row = "    3.5686 MB /   3.01 sec =    9.9392 Mbps 39 %TX 0 "
+    if "drop=" in whole:
+        row = "megabytes=3.5686 real_seconds=3.01 rate_Mbps=9.9392 tx_cpu=39 "
+    path.write_text(f"{row}{whole}\n", "utf-8")
+    (test,) = read_file(path).transfers
+    assert test.flows[0].whole.datagrams == Datagrams(3742, 0)
+
+
+def test_an_interval_of_iperf3_in_which_more_came_late_is_read(tmp_path: Path) -> None:
+    """The file was refused."""
+    told = json.loads((FILES / "iperf3-3.12-udp-server.json").read_text("utf-8"))
+    (lost,), (late,) = ([interval["streams"][0]] for interval in told["intervals"][:2])
+    lost["lost_packets"], late["lost_packets"] = 5, -8
+    (tmp_path / "results.json").write_text(json.dumps(told), "utf-8")
+    (test,) = read_file(tmp_path / "results.json").transfers
+    flow = test.flows[0]
+    missing = [report.datagrams.missing for report in flow.intervals if report.datagrams]
+    assert missing[:3] == [5, -8, 0]
+    assert flow.whole.datagrams is not None
+    assert flow.whole.datagrams.missing == 0
