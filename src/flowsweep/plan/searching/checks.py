@@ -7,8 +7,8 @@ from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import KNEE, FindKeys, FlowsRange, WindowRange
 from flowsweep.plan.searching.model import FIRST_WINDOWS
+from flowsweep.plan.searching.spans import span_of
 from flowsweep.plan.sweeps.table import SweepTable, points_of_axes
-from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration, write_size
 
 _WINDOWS = ("window", "window_sum")
@@ -33,9 +33,9 @@ def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
         yield Problem((*at, "find"), message, about=((*at, "test"),))
         return
     if sweep.find == "best":
-        yield from _best_problems(sweep, ranges, at)
+        yield from _best_problems(file, sweep, ranges, at)
     else:
-        yield from _plateau_problems(sweep, ranges, at)
+        yield from _plateau_problems(file, sweep, ranges, at)
     if sweep.directions == "simultaneous":
         message = (
             'found "simultaneous" beside a search, expected "one" or "both": each has a search of its own'
@@ -60,7 +60,7 @@ def _ranges(sweep: SweepTable) -> list[str]:
     return [key for key in _RANGES if isinstance(getattr(sweep, key), WindowRange | FlowsRange)]
 
 
-def _plateau_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+def _plateau_problems(file: PlanFile, sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
     if not ranges:
         example = 'window_sum = { from = "64KiB", to = "64MiB" }'
         message = f'found "{sweep.find}" without a range, expected one, such as {example}'
@@ -79,10 +79,10 @@ def _plateau_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iter
     for key in ends:
         if getattr(sweep, key) is not None:
             yield Problem((*at, key), why, about=((*at, "find"),))
-    yield from _budget_problems(sweep, defaults.SEARCH_TRIALS_MIN, FIRST_WINDOWS[1], at)
+    yield from _budget_problems(file, sweep, (defaults.SEARCH_TRIALS_MIN, FIRST_WINDOWS[1]), at)
 
 
-def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+def _best_problems(file: PlanFile, sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
     for key in ranges:
         message = 'found a range beside find = "best", expected a list: the best is one of those listed'
         yield Problem((*at, key), message, about=((*at, "find"),))
@@ -101,27 +101,41 @@ def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterato
         )
         yield Problem((*at, "at_most", "trials"), message, about=((*at, "find"),))
     else:
-        yield from _budget_problems(sweep, least, least, at)
+        yield from _budget_problems(file, sweep, (least, least), at)
 
 
-def _budget_problems(sweep: SweepTable, trials: int, probed: int, at: KeyPath) -> Iterator[Problem]:
-    """See that the time holds so many trials; with probes around each, `probed`: a first round."""
+def _budget_problems(
+    file: PlanFile, sweep: SweepTable, trials: tuple[int, int], at: KeyPath
+) -> Iterator[Problem]:
+    """See that the time holds so many trials; where much runs beside each, the second number: a round."""
     longest_ns = sweep.at_most.duration
     if longest_ns is None:
         return
-    trial_ns = max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS
-    aside_ns = 0 if sweep.probe is None else sweep.probe_before + sweep.probe_after
-    count = probed if aside_ns else trials
-    least_ns = count * (trial_ns + aside_ns)
+    span = span_of(file, sweep)
+    count = trials[1] if span.probes_ns or span.background_ns else trials[0]
+    least_ns = count * span.whole_ns
     if longest_ns >= least_ns:
         return
     about = [(*at, "duration")]
     found = f"{count} trials"
-    if aside_ns:
-        found += f", each with {write_duration(aside_ns)} of probes around it"
+    if span.probes_ns:
+        found += f", each with {write_duration(span.probes_ns)} of probes around it"
         about += [(*at, "probe_before"), (*at, "probe_after")]
-    message = f"found {write_duration(longest_ns)}, expected at least {write_duration(least_ns)}: {found}"
+    if span.background_ns:
+        whole = write_duration(_upwards(span.whole_ns))
+        found += f", each of {whole} with its background traffic, which goes on after it"
+        about += [(*at, "background")]
+    least = write_duration(_upwards(least_ns))
+    message = f"found {write_duration(longest_ns)}, expected at least {least}: {found}"
     yield Problem((*at, "at_most", "duration"), message, about=tuple(about))
+
+
+_STEP_NS = 100 * defaults.MILLISECOND_NS
+
+
+def _upwards(time_ns: int) -> int:
+    """A time that is easily read, and no less."""
+    return -(-time_ns // _STEP_NS) * _STEP_NS
 
 
 def _flows_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
