@@ -166,10 +166,11 @@ def test_where_goodput_still_rises_the_window_is_searched_with_the_most_flows(
 
 
 def test_steps_that_end_early_are_as_many_as_the_time_of_a_search_holds() -> None:
-    """Of 8 s at most, 1 s at least: 12 whole ones and a rest, or four times as many."""
+    """Of 8 s at most, 1.5 s at least: 12 whole ones and a rest, or four times as many."""
     keys = (
         'find = "plateau"\nwindow = { from = "64KiB", to = "64MiB" }\n'
         'duration = { until = "2%", at_least = "1s", at_most = "8s" }\n'
+        'interval = "100ms"\nsample_interval = "50ms"\n'
         'at_most = { trials = 40, duration = "107s" }\n'
     )
     (slot,) = schedule(plan_of(keys), 1)
