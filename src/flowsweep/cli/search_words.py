@@ -101,12 +101,17 @@ def best_words(event: "BestBelieved") -> str:
     axes = setting_axes(rows)
     names = [setting_words(row, axes) for row in rows]
     found, first = event.belief, event.settings[0]
+    where = direction(first.src, first.dst)
+    if found is None:
+        return (
+            f"search {where}: which setting is best is not known; over: {_BEST_ENDS[event.end or 'budget']}"
+        )
     open_ = len(found.open)
     others = f"{counted(open_, 'other')} may have" if open_ else "none of the others has"
     sure = f"{others} over {format_share(event.precision)} more"
     then = "; ".join(names[one] for one in event.next if one != found.best) or names[found.best]
     what = f"over: {_BEST_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
-    where, rate = direction(first.src, first.dst), format_rate(found.goodput_bps)
+    rate = format_rate(found.goodput_bps)
     return f"search {where}: best so far is {names[found.best]}, {rate}, {sure}; {what}"
 
 

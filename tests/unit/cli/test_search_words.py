@@ -7,15 +7,16 @@ import pytest
 
 from analysis_support import make_trial
 from flowsweep.cli.progress import progress_view
-from flowsweep.cli.search_words import belief_words
+from flowsweep.cli.search_words import belief_words, best_words
 from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.searching.model import Left
 from flowsweep.run import beliefs
 from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
-from flowsweep.schedule import Slot
+from flowsweep.schedule import Learned, Slot, followed, schedule
 from flowsweep.schedule.search.best import BestBelief, BestEnd
 from flowsweep.schedule.search.plateau import Belief, End
+from plan_support import plan_of
 from searched_responses import asked_flows
 
 TRIAL = make_trial(flows=4, window_bytes=262_144)
@@ -144,3 +145,18 @@ def test_what_a_search_for_the_best_believes_is_said_after_each_round(
     second = output.getvalue().splitlines()[1]
     assert second.strip().startswith("search a → b: ")
     assert words in second
+
+
+def test_a_search_for_the_best_that_could_compare_nothing_says_so() -> None:
+    (slot,) = schedule(plan_of('find = "best"\ncongestion = ["cubic", "reno"]\n'), 1)
+    learned: dict[str, Learned] = {}
+    while (step := followed(slot, learned)[1]) is not None:
+        assert not list(beliefs.beliefs_of(slot, learned))
+        learned[step.trials[0].trial_id] = (
+            1e9 if step.trials[0].parameters.congestion_asked == "reno" else 0.0
+        )
+    [(_, event)] = beliefs.beliefs_of(slot, learned)
+    assert isinstance(event, BestBelieved)
+    assert best_words(event) == (
+        "search left → right: which setting is best is not known; over: too many trials failed"
+    )

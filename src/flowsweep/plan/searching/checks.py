@@ -7,7 +7,7 @@ from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import KNEE, FindKeys, FlowsRange, WindowRange
 from flowsweep.plan.searching.model import FIRST_WINDOWS
-from flowsweep.plan.searching.spans import span_of
+from flowsweep.plan.searching.spans import pairs_together, span_of
 from flowsweep.plan.sweeps.table import SweepTable, points_of_axes
 from flowsweep.units import write_duration, write_size
 
@@ -86,13 +86,17 @@ def _best_problems(file: PlanFile, sweep: SweepTable, ranges: list[str], at: Key
     for key in ranges:
         message = 'found a range beside find = "best", expected a list: the best is one of those listed'
         yield Problem((*at, key), message, about=((*at, "find"),))
-    settings = points_of_axes(sweep, without=NO_SETTINGS)
-    if settings < _FEWEST_SETTINGS:
-        message = (
-            'found "best" of one setting, expected axes with several levels, such as '
-            'congestion = ["cubic", "bbr"] and flows = [1, 4, 16]'
+    counts = _settings(file, sweep)
+    settings = max(counts)
+    if min(counts) < _FEWEST_SETTINGS:
+        several = 'axes with several levels, such as congestion = ["cubic", "bbr"] and flows = [1, 4, 16]'
+        alike = points_of_axes(sweep, without=NO_SETTINGS) >= _FEWEST_SETTINGS
+        why = ", since all windows that a flow gets are the same" if alike else ""
+        yield Problem(
+            (*at, "find"),
+            f'found "best" of one setting{why}, expected {several}',
+            about=((*at, "window_max"), (*at, "window"), (*at, "window_sum")) if alike else (),
         )
-        yield Problem((*at, "find"), message)
     least = defaults.BEST_TRIES_MIN * settings + min(settings, defaults.BEST_ROUND_MAX)
     if sweep.at_most.trials < least:
         message = (
@@ -102,6 +106,24 @@ def _best_problems(file: PlanFile, sweep: SweepTable, ranges: list[str], at: Key
         yield Problem((*at, "at_most", "trials"), message, about=((*at, "find"),))
     else:
         yield from _budget_problems(file, sweep, (least, least), at)
+
+
+def _settings(file: PlanFile, sweep: SweepTable) -> set[int]:
+    """How many settings there are, with each number of pairs of hosts; of equal windows of a flow one."""
+    others = points_of_axes(sweep, without=(*NO_SETTINGS, "flows", *_WINDOWS))
+    flows = sweep.flows if isinstance(sweep.flows, list) else [1]  # of a range, which is refused
+    return {
+        others * sum(_windows(sweep, pairs * each) for each in flows) for pairs in pairs_together(file, sweep)
+    }
+
+
+def _windows(sweep: SweepTable, flows: int) -> int:
+    """How many windows a flow may have, of so many over all pairs."""
+    whole = sweep.window_sum is not None
+    axis = sweep.window_sum if whole else sweep.window
+    sizes = axis if isinstance(axis, list) else []
+    of_flow = [size // flows if whole else size for size in sizes]
+    return len({min(size, sweep.window_max or size) for size in of_flow}) or 1
 
 
 def _budget_problems(

@@ -29,7 +29,7 @@ class Span(NamedTuple):
 def span_of(file: PlanFile, sweep: SweepTable) -> Span:
     """Add up what a trial takes; as its slot will have it (`Slot.beside`)."""
     duration_ns = max(longest_of(sweep.duration))
-    own_ns = duration_ns + pad_of(duration_ns, _most_pairs(file, sweep))
+    own_ns = duration_ns + pad_of(duration_ns, max(pairs_together(file, sweep)))
     before_ns, after_ns = (0, 0) if sweep.probe is None else (sweep.probe_before, sweep.probe_after)
     probed_ns = own_ns + after_ns
     ends = [
@@ -43,8 +43,8 @@ def span_of(file: PlanFile, sweep: SweepTable) -> Span:
     )
 
 
-def _most_pairs(file: PlanFile, sweep: SweepTable) -> int:
-    """How many pairs of hosts take part in a trial at most; of a mesh each pair has its own."""
+def pairs_together(file: PlanFile, sweep: SweepTable) -> set[int]:
+    """How many pairs of hosts may take part in a trial; of a mesh each pair has its own."""
     together = (path for path in sweep.paths if path.mesh is None)
-    counts = (len(pairs_of_path(file, path, pairs)) for path in together for pairs in sweep.pairs or (None,))
-    return max(counts, default=1)
+    counts = {len(pairs_of_path(file, path, pairs)) for path in together for pairs in sweep.pairs or (None,)}
+    return counts - {0} or {1}

@@ -98,6 +98,26 @@ def test_a_time_that_does_not_hold_a_first_round_is_refused(sweep: str, time: st
     assert slot.steps >= (6 if sweep.startswith(BEST) else 8)
 
 
+@pytest.mark.parametrize(
+    ("axes", "settings"),
+    [
+        ('window = ["1MiB", "4MiB", "8MiB"]\nwindow_max = "1MiB"', 1),
+        ('window_sum = ["4MiB", "8MiB"]\nflows = 2\nwindow_max = "1MiB"', 1),
+        ('window_sum = ["4MiB", "8MiB"]\nflows = [2, 8]\nwindow_max = "1MiB"', 3),
+        ('window_sum = ["2MiB", "8MiB"]\nflows = 2\nwindow_max = "1500KiB"', 2),
+        ('window = ["1MiB", "4MiB"]\ncongestion = ["cubic", "bbr"]\nwindow_max = "1MiB"', 2),
+    ],
+)
+def test_settings_are_counted_as_they_are_tried(axes: str, settings: int) -> None:
+    best = f'[[sweep]]\nfind = "best"\n{axes}\n' + PAIR
+    if settings == 1:
+        with pytest.raises(PlanError, match='found "best" of one setting, since all windows that'):
+            plan_with(best)
+    else:
+        (slot,) = schedule(plan_with(best), 1)
+        assert len(slot.planned) == settings
+
+
 CROSS = '[[sweep.background]]\nname = "cross"\ntest = "%s"\nrate = "1Mbit/s"\nduration = "%s"\n'
 
 
