@@ -162,13 +162,25 @@ def _of_one(
     from flowsweep.schedule.search.plateau import decide
 
     beside = Slot(trials=(first,)).beside
+    within, whole = _in_whole_bytes(within, first.total_flows)
     return _in_rounds(
         first,
         lambda tried, failed: decide(within, first.parameters.duration_ns, tried, failed, beside),
-        lambda decision: decision.levels,
+        lambda decision: list(dict.fromkeys(map(whole, decision.levels))),
         at_level,
         learned,
     )
+
+
+def _in_whole_bytes(search: OfPlateau, flows: int) -> tuple[OfPlateau, Callable[[int], int]]:
+    """A search over levels that flows can have, and how to get one from another: in whole bytes per flow.
+
+    Window sums that fall on the same window of a flow are the same trial.
+    """
+    if not isinstance(search, WindowSearch) or search.of != "window_sum_bytes":
+        return search, lambda level: level
+    ends = {"low_bytes": search.low - search.low % flows, "high_bytes": search.high - search.high % flows}
+    return search.model_copy(update=ends), lambda level: level - level % flows
 
 
 def _settings(
