@@ -92,8 +92,9 @@ class _Trials(NamedTuple):
 
         spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
         few = "" if took.known else ", too few to know it so precisely"
-        early = [] if self.lasts_ns == self.whole_ns else ["trials end as early as they may"]
-        *first, last = (*conditions, f"repeats scatter by {format_margin(SCATTER)}", *early)
+        *first, last = [*conditions, f"repeats scatter by {format_margin(SCATTER)}"]
+        if self.lasts_ns < self.whole_ns:
+            first, last = [*first, last], "trials end as early as they may"
         if_so = f"{', '.join(first)} and {last}" if first else last
         counts = search.bytes_max is not None and self.rate_bps is None
         unless = ", unless `at_most.bytes` ends it first" if counts else ""
