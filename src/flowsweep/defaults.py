@@ -18,6 +18,11 @@ DURATION_NS = 10 * SECOND_NS
 UNTIL_AT_LEAST_NS = 3 * SECOND_NS
 UNTIL_SHARES = (0.005, 0.5)
 """How well a mean may be asked to be known with which a trial ends."""
+KNOWN_LOOK_EVERY_NS = 500 * MILLISECOND_NS
+KNOWN_LOOKS = 2
+KNOWN_BATCH_SAMPLES = 2
+KNOWN_BATCHES_MIN = 8
+"""What the engine knows a mean by: as `KNOWN_…` of its `traffic` has it."""
 OMIT_NS = 0
 INTERVAL_NS = 1 * SECOND_NS
 SAMPLE_INTERVAL_NS = 100 * MILLISECOND_NS

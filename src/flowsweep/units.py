@@ -6,6 +6,7 @@ KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB powers of 1024 (IEC 80000-
 
 import difflib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -49,28 +50,32 @@ LARGEST = (1 << 63) - 1
 NUMBER_PATTERN = r"[0-9]+(\.[0-9]+)?"
 
 
+Limits = tuple[int, int]
+"""The least and the most that is allowed, and that is proposed for a number without a unit."""
+
+
 class QuantityError(ValueError):
     """A text that is no quantity of its kind: what was found, what is expected and what to write instead."""
 
 
-def parse_duration(text: str) -> int:
+def parse_duration(text: str, within: Limits | None = None) -> int:
     """Nanoseconds of a duration such as "30s", "87.5ms" or "2min". Raises QuantityError."""
-    return _parse(text, _DURATION)
+    return _parse(text, _DURATION, within)
 
 
-def parse_age(text: str) -> int:
+def parse_age(text: str, within: Limits | None = None) -> int:
     """Nanoseconds of an age such as "30d" or "12h". Raises QuantityError."""
-    return _parse(text, _AGE)
+    return _parse(text, _AGE, within)
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str, within: Limits | None = None) -> int:
     """Bytes of a size such as "512KiB", "8KB" or "1.1MB". Raises QuantityError."""
-    return _parse(text, _SIZE)
+    return _parse(text, _SIZE, within)
 
 
-def parse_rate(text: str) -> int:
+def parse_rate(text: str, within: Limits | None = None) -> int:
     """Bit/s of a rate such as "100Mbit/s" or "2.5Gbit/s". Raises QuantityError."""
-    return _parse(text, _RATE)
+    return _parse(text, _RATE, within)
 
 
 def write_duration(duration_ns: int) -> str:
@@ -102,6 +107,8 @@ class _Kind:
     example: str
     aliases: dict[str, str]
     """What people write elsewhere, in lower case, and what it is here."""
+    bare: tuple[str, ...]
+    """The units that a small number without one may be in, the likeliest first."""
 
 
 _DURATION = _Kind(
@@ -120,10 +127,15 @@ _DURATION = _Kind(
         "minutes": "min",
         "hours": "h",
     },
+    ("s", "ms"),
 )
-_AGE = _Kind("time that something is kept", AGE_UNITS, "30d", {"day": "d", "days": "d", "hours": "h"})
+_AGE = _Kind("time that something is kept", AGE_UNITS, "30d", {"day": "d", "days": "d", "hours": "h"}, ("d",))
 _SIZE = _Kind(
-    "size", SIZE_UNITS, "64KiB", {"k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB", "byte": "B", "bytes": "B"}
+    "size",
+    SIZE_UNITS,
+    "64KiB",
+    {"k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB", "byte": "B", "bytes": "B"},
+    ("KiB", "B"),
 )
 _RATE = _Kind(
     "rate",
@@ -138,15 +150,17 @@ _RATE = _Kind(
         "mbps": "Mbit/s",
         "gbps": "Gbit/s",
     },
+    ("Mbit/s",),
 )
 
 _QUANTITY = re.compile(rf"\s*(?P<number>-?{NUMBER_PATTERN})\s*(?P<unit>[^0-9.\s]*)\s*", re.ASCII)
 _BYTE_RATE = re.compile(r"(?P<size>[kmgt]?i?b)(?P<word>ytes?)?(/s|ps|/sec)", re.IGNORECASE)
 """MB/s, GiB/s, Mbyte/s and the like; `bps` itself is bit/s."""
+_TERA = re.compile(r"t(bit|b)?(/s|ps)?", re.IGNORECASE)
 _LONGEST_TEXT = 40
 
 
-def _parse(text: str, kind: _Kind) -> int:
+def _parse(text: str, kind: _Kind, within: Limits | None) -> int:
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
     if match is None:
         raise QuantityError(
@@ -154,11 +168,14 @@ def _parse(text: str, kind: _Kind) -> int:
         )
     number, unit = match["number"], match["unit"]
     if not unit:
-        raise QuantityError(
-            f'{number} has no unit: write "{_proposal(number, kind)}" (units: {", ".join(kind.units)})'
-        )
+        proposed = _proposal(number, kind, within)
+        raise QuantityError(f'{number} has no unit: write "{proposed}" (units: {", ".join(kind.units)})')
     if unit not in kind.units:
-        meant = _of_bytes(number, unit, kind) or _in_nearest_unit(number, unit, kind)
+        meant = (
+            _of_bytes(number, unit, kind)
+            or _of_tera(number, unit, kind)
+            or _in_nearest_unit(number, unit, kind)
+        )
         hint = f': did you mean "{meant}"?' if meant else ""
         raise QuantityError(f'"{unit}" is not a unit of a {kind.name}{hint} (units: {", ".join(kind.units)})')
     value = Fraction(number) * kind.units[unit]
@@ -172,16 +189,35 @@ def _parse(text: str, kind: _Kind) -> int:
     return int(value)
 
 
-def _proposal(number: str, kind: _Kind) -> str:
-    """Guess the unit that a bare number was meant in, from its magnitude."""
+def _proposal(number: str, kind: _Kind, within: Limits | None) -> str:
+    """Guess the unit that a bare number was meant in, from its magnitude and what is allowed."""
+    least, most = within or (0, LARGEST)
+    meant = list(_meant(number, kind))
+    allowed = (text for text, unit in meant if least <= Fraction(number) * kind.units[unit] <= most)
+    return next(allowed, meant[0][0])
+
+
+def _meant(number: str, kind: _Kind) -> Iterator[tuple[str, str]]:
+    """What a bare number may stand for, the likeliest first, and in which unit."""
     value = abs(float(number))
-    if kind is _DURATION:
-        return f"{number}s"
-    if kind is _AGE:
-        return f"{number}d"
-    if kind is _SIZE:
-        return f"{number}B" if value >= 1_000 else f"{number}KiB"
-    return _write(int(value), kind) if value >= 100_000 else f"{number}Mbit/s"
+    if kind is _RATE and value >= _RATE_IN_BITS:
+        yield _write(int(value), kind), "bit/s"
+        return
+    for unit in ("B",) if kind is _SIZE and value >= _SIZE_IN_BYTES else kind.bare:
+        yield number + unit, unit
+
+
+_SIZE_IN_BYTES = 1_000
+_RATE_IN_BITS = 100_000
+"""From so much on a bare number is in the smallest unit."""
+
+
+def _of_tera(number: str, unit: str, kind: _Kind) -> str | None:
+    """A rate in Tbit/s or the like, in Gbit/s, the largest unit there is."""
+    if kind is not _RATE or _TERA.fullmatch(unit) is None:
+        return None
+    value = Fraction(number) * 10**12
+    return _write(int(value), kind) if value.denominator == 1 else None
 
 
 def _of_bytes(number: str, unit: str, kind: _Kind) -> str | None:

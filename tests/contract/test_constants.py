@@ -38,3 +38,18 @@ def test_the_windows_of_quic_are_those_of_the_library() -> None:
     """quinn: of a stream, what 100 Mbit/s and 100 ms need; what is not acknowledged, eight times that."""
     assert defaults.QUIC_STREAM_WINDOW_BYTES == 100e6 / 8 * 0.1
     assert defaults.QUIC_SEND_WINDOW_BYTES == 8 * defaults.QUIC_STREAM_WINDOW_BYTES
+
+
+def test_the_controller_knows_how_long_a_trial_has_to_count() -> None:
+    assert tuple(of_engine("KNOWN_INTERVALS_MIN")) == (defaults.MINIMUM_BINS,)
+    assert tuple(of_engine("KNOWN_LOOKS")) == (defaults.KNOWN_LOOKS,)
+    assert tuple(of_engine("KNOWN_BATCH_SAMPLES")) == (defaults.KNOWN_BATCH_SAMPLES,)
+    of_traffic = (ENGINE / "traffic" / "src" / "defaults.rs").read_text(encoding="utf-8")
+    every = re.search(r"KNOWN_LOOK_EVERY: Duration = Duration::from_millis\((\d+)\);", of_traffic)
+    assert every is not None
+    assert int(every[1]) * defaults.MILLISECOND_NS == defaults.KNOWN_LOOK_EVERY_NS
+    batches = (ENGINE / "traffic" / "src" / "known" / "batches.rs").read_text(encoding="utf-8")
+    counts = [int(count) for count in re.findall(r"\((\d+), \d\.\d", batches)]
+    needed = re.search(r"const NEEDED: usize = (\d);", batches)
+    assert needed is not None
+    assert counts[int(needed[1])] == defaults.KNOWN_BATCHES_MIN

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowsweep import units, wording
+from flowsweep.plan import readers
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,9 @@ def test_rates(text, expected):
         (units.parse_rate, "1MiB/s", 'did you mean "8388608bit/s"'),
         (units.parse_rate, "50Mb/s", 'did you mean "50Mbit/s"'),
         (units.parse_rate, "9bps", 'did you mean "9bit/s"'),
+        (units.parse_rate, "1Tbit/s", 'did you mean "1000Gbit/s"'),
+        (units.parse_rate, "1.5Tbps", 'did you mean "1500Gbit/s"'),
+        (units.parse_rate, "1TB/s", 'did you mean "8000Gbit/s"'),
         (units.parse_size, "2t", 'did you mean "2TiB"'),
         (units.parse_size, "0.1KiB", "a whole number of B"),
         (units.parse_duration, "-1s", "is negative"),
@@ -78,6 +82,22 @@ def test_rates(text, expected):
 def test_errors_say_what_to_write(parse, text, told):
     with pytest.raises(units.QuantityError, match=told):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("reader", "number", "told"),
+    [
+        (readers.size(88, 32_767), 500, 'write "500B"'),
+        (readers.size(1, 1 << 30), 500, 'write "500KiB"'),
+        (readers.size(88, 32_767), 2, 'write "2KiB"'),
+        (readers.size(88, 32_767), 80_000, 'write "80000B"'),
+        (readers.duration(0, 60_000_000_000), 100, 'write "100ms"'),
+        (readers.duration(0, 60_000_000_000), 30, 'write "30s"'),
+    ],
+)
+def test_what_is_proposed_is_allowed_if_anything_is(reader, number, told):
+    with pytest.raises(units.QuantityError, match=told):
+        reader.read(number)
 
 
 @pytest.mark.parametrize(

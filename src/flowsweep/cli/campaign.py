@@ -1,6 +1,6 @@
 """What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end printed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -23,8 +23,8 @@ from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.preflight import refuse_impossible
-from flowsweep.run.resume_state import ResumeState
-from flowsweep.schedule import has_times, matched_trials, schedule
+from flowsweep.run.resume_state import ResumeState, followed_from
+from flowsweep.schedule import Slot, has_times, matched_trials, schedule
 from flowsweep.schedule.packing import sharing_of
 from flowsweep.wording import counted
 
@@ -73,7 +73,7 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
         ArchiveError: the archive cannot be written; what is in it stays.
     """
     slots = schedule(plan, writer.seed)
-    resume = recorded(writer) if has_times(plan) else _resume(plan, writer)
+    resume = recorded(writer) if has_times(plan) else _resume(plan, slots, writer)
     due = timetable(plan, writer, resume) if has_times(plan) else None
     if due is not None or any(resume.next_step(slot)[1] is not None for slot in slots):
         if plan.links and (busy := busy_machine()) is not None:
@@ -129,11 +129,15 @@ def _print_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
     say(f"{beginning}{kept}\n{advice}", err=True)
 
 
-def _resume(plan: Plan, writer: ArchiveWriter) -> ResumeState:
+def _resume(plan: Plan, slots: Sequence[Slot], writer: ArchiveWriter) -> ResumeState:
     done = _whole_trials(writer)
     # The two trials of a pair are about each other, as those of a slot are: they run again together.
     pairs = ({a.trial_id, b.trial_id} for _, repeats in matched_trials(plan) for a, b in repeats)
     done -= {trial_id for pair in pairs if not pair <= done for trial_id in pair}
+    if kept := followed_from(slots, writer.done, done):
+        steps = counted(len(kept), "step")
+        say(f"{steps} of a search not ok, but not run again: later rounds followed from that", err=True)
+    done |= kept
     told = {name: trial.learned for name, trial in writer.done.items() if name in done}
     learned = {name: what for name, what in told.items() if what is not None}
     return ResumeState(done=done, attempts=writer.attempts, learned=learned)

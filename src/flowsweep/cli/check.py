@@ -15,11 +15,12 @@ from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.check_files import expected_time, space_rows
 from flowsweep.cli.check_packed import Row, packed_rows, seed_to_count_with
+from flowsweep.cli.check_search import search_rows
 from flowsweep.cli.check_times import cannot_run, times_refusals, times_sections
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.exit_codes import CODES_OF_CHECK
 from flowsweep.cli.options import Against, PlanOverrides, load_both
-from flowsweep.cli.search_words import flows_words, search_rows
+from flowsweep.cli.search_words import flows_words
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.errors import PlanError
@@ -217,7 +218,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("duration", _durations(sweep)),
         *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
         *space_rows(plan, own_slots),
-        *search_rows(sweep, len(own_points), min(slot.beside for slot in own_slots)),
+        *search_rows(sweep, len(own_points), own_slots, plan.links),
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]

@@ -1,4 +1,4 @@
-"""Searches in words: what they look for, and what one believes."""
+"""Searches in words: which flows they look at, and what one believes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -6,22 +6,11 @@ from typing import TYPE_CHECKING
 from flowsweep.analysis.axes import setting_axes, setting_words
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.model import Sweep
-from flowsweep.plan.searching.model import (
-    Beside,
-    BestSearch,
-    FlowsSearch,
-    Left,
-    OfPlateau,
-    RateSearch,
-    SearchInRounds,
-    WindowSearch,
-)
+from flowsweep.plan.searching.model import FlowsSearch, Left
 from flowsweep.schedule.trial_columns import asked_columns
 from flowsweep.wording import (
     counted,
     direction,
-    format_duration,
-    format_margin,
     format_rate,
     format_seconds,
     format_share,
@@ -112,12 +101,17 @@ def best_words(event: "BestBelieved") -> str:
     axes = setting_axes(rows)
     names = [setting_words(row, axes) for row in rows]
     found, first = event.belief, event.settings[0]
+    where = direction(first.src, first.dst)
+    if found is None:
+        return (
+            f"search {where}: which setting is best is not known; over: {_BEST_ENDS[event.end or 'budget']}"
+        )
     open_ = len(found.open)
     others = f"{counted(open_, 'other')} may have" if open_ else "none of the others has"
     sure = f"{others} over {format_share(event.precision)} more"
     then = "; ".join(names[one] for one in event.next if one != found.best) or names[found.best]
     what = f"over: {_BEST_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
-    where, rate = direction(first.src, first.dst), format_rate(found.goodput_bps)
+    rate = format_rate(found.goodput_bps)
     return f"search {where}: best so far is {names[found.best]}, {rate}, {sure}; {what}"
 
 
@@ -140,87 +134,4 @@ def flows_words(sweep: Sweep) -> str:
         f"{search.low} to {search.high}"
         if isinstance(search, FlowsSearch)
         else ", ".join(map(str, sweep.flows))
-    )
-
-
-def search_rows(sweep: Sweep, points: int, beside: Beside) -> list[tuple[str, str]]:
-    """What `check` says of a sweep's search, if it has one.
-
-    Args:
-        sweep: Of a plan.
-        points: How many it has on all its paths.
-        beside: What the shortest of its trials takes beside how long it measures.
-    """
-    if sweep.rate_search is not None:
-        return [("rate search", _rate_search_words(sweep.rate_search))]
-    if sweep.plateau_search is not None:
-        return [("search", _plateau_search_words(sweep.plateau_search, _shortest_ns(sweep), beside))]
-    if sweep.best_search is not None:
-        settings = points // (len(sweep.paths) * len(sweep.pairs) * len(sweep.duration_ns))
-        return [("search", _best_search_words(sweep.best_search, settings, _shortest_ns(sweep), beside))]
-    return []
-
-
-def _shortest_ns(sweep: Sweep) -> int:
-    """How long a trial lasts at least: how many there are depends on what those that end early leave."""
-    return sweep.duration_ns[0] if sweep.until is None else sweep.until.at_least_ns
-
-
-def _rate_search_words(search: RateSearch) -> str:
-    """Say which rates are searched, how finely, and how long that takes."""
-    bounds = f"{format_rate(search.low_bps)} to {format_rate(search.high_bps)} of all flows"
-    resolution = format_rate(search.resolution_bps)
-    steps = counted(search.trials, "step")
-    limits = f"at most {format_share(search.loss_max)} lost"
-    if search.delay_max_ns is not None:
-        limits += f", 99 % delayed by at most {format_duration(search.delay_max_ns)}"
-    return f"{bounds}, to {resolution}, {limits}: {steps} each"
-
-
-def _plateau_search_words(search: OfPlateau, trial_ns: int, beside: Beside) -> str:
-    """Say what is searched, how precisely, what that may take, and what it probably will."""
-    # It needs NumPy and SciPy, which no other plan needs.
-    from flowsweep.schedule.search.rehearsal import SCATTER, Rehearsed, rehearsed
-
-    most, whose = search.trials_within(trial_ns + beside.overhead_ns), "each"
-    searches: list[OfPlateau] = [search]
-    if isinstance(search, FlowsSearch):
-        axis, bounds = "number of flows", f"the fewest flows that are enough, {search.low} to {search.high}"
-        if search.then is not None:
-            searches.append(search.then)
-            whose = "for both"
-            axis = f"{axis}, and then with the window,"
-            bounds = f"{bounds}, with the largest window; then, with so many, {_window_bounds(search.then)}"
-    else:
-        axis, bounds = "window", _window_bounds(search)
-    wanted = f"{bounds}, {_wanted(search)}"
-    both = zip(*(rehearsed(one, trial_ns, beside) for one in searches), strict=True)
-    took = Rehearsed(*(min(sum(counts), most) for counts in both))
-    spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
-    if_so = f"if goodput rises with the {axis} up to a corner and repeats scatter by {format_margin(SCATTER)}"
-    at_most = counted(most, "trial")
-    return f"{wanted}: at most {at_most} {whose}, probably about {took.median}{spread}, {if_so}"
-
-
-def _window_bounds(search: WindowSearch) -> str:
-    whose = "of all flows" if search.of == "window_sum_bytes" else "of each flow"
-    bounds = f"{format_size(search.low)} to {format_size(search.high)} {whose}"
-    return f"the smallest window that is enough, {bounds}"
-
-
-def _wanted(search: SearchInRounds) -> str:
-    return f"to {format_share(search.precision)} with {format_margin(search.confidence)} confidence"
-
-
-def _best_search_words(search: BestSearch, settings: int, trial_ns: int, beside: Beside) -> str:
-    """Say among how many settings, how precisely, what that may take, and what it probably will."""
-    from flowsweep.schedule.search.rehearsal import SCATTER, Rehearsed, rehearsed_best
-
-    most = search.trials_within(trial_ns + beside.overhead_ns)
-    took = Rehearsed(*(min(count, most) for count in rehearsed_best(search, settings, trial_ns, beside)))
-    spread = "" if took.least == took.most else f" ({took.least} to {took.most})"
-    return (
-        f"the one of {settings} settings with the most goodput, {_wanted(search)}: "
-        f"at most {counted(most, 'trial')} each, probably about {took.median}{spread}, "
-        f"if repeats scatter by {format_margin(SCATTER)}"
     )

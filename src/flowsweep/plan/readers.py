@@ -72,7 +72,7 @@ def whole(first: int, last: int) -> Reader:
 
 
 def quantity(
-    parse: Callable[[str], int],
+    parse: Callable[[str, units.Limits], int],
     write: Callable[[int], str],
     known: Mapping[str, int],
     example: str,
@@ -84,7 +84,7 @@ def quantity(
     def read(value: object) -> int:
         if isinstance(value, bool | dict | list):
             raise wrong(value, f'text such as "{example}"')
-        parsed = parse(str(value))
+        parsed = parse(str(value), limits)
         if first <= parsed <= last:
             return parsed
         raise wrong(value, f"{write(first)} to {write(last)}")

@@ -20,6 +20,6 @@ def beliefs_of(
             bounds = None if state.belief is None else state.bounds
             yield first.trial_id, SearchBelieves(first, *told, bounds)
     search, best = slot.search, best_state(slot, learned)
-    if isinstance(search, BestSearch) and best is not None and best.belief is not None:
+    if isinstance(search, BestSearch) and best is not None and (best.belief or best.end):
         said = (best.belief, best.settings, best.end, best.left)
         yield slot.trials[0].trial_id, BestBelieved(slot.planned, search.precision, *said)

@@ -138,8 +138,8 @@ class BestBelieved:
     """All of them, by number, as trials of its first round."""
     precision: float
     """Others that have more by no more than this share are no matter."""
-    belief: "BestBelief"
-    """As of its last whole round."""
+    belief: "BestBelief | None"
+    """As of its last whole round; None at the end of one that could compare no settings."""
     next: tuple[int, ...]
     """Numbers of the settings of the round that runs or comes next; none at the end."""
     end: "BestEnd | None"

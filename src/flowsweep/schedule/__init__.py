@@ -7,7 +7,14 @@ from flowsweep.schedule.order import occasion_slots, schedule
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps, trial_rate_bps
 from flowsweep.schedule.planned import planned_links, planned_name, planned_sweeps, planned_trials
 from flowsweep.schedule.remarks import remarks
-from flowsweep.schedule.search.steps import Learned, best_state, followed, plateau_states, steps_left
+from flowsweep.schedule.search.steps import (
+    Learned,
+    best_state,
+    course_of,
+    followed,
+    plateau_states,
+    steps_left,
+)
 from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.tests.tcp import TcpParameters
 from flowsweep.schedule.tests.udp import UdpParameters
@@ -25,6 +32,7 @@ __all__ = [
     "Trial",
     "UdpParameters",
     "best_state",
+    "course_of",
     "estimate",
     "expand",
     "followed",

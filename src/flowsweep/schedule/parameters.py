@@ -4,6 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from flowsweep import defaults
 from flowsweep.frozen import Frozen
+from flowsweep.pad import pad_of
 from flowsweep.tests import facts_of
 from flowsweep.wording import both_windows, counted, format_rate
 
@@ -155,7 +156,7 @@ class Bulk(Parameters):
     @property
     def pad_ns(self) -> int:
         """So that the last bin of all flows is whole."""
-        return defaults.PAD_NS + round(self.duration_ns * defaults.PAD_PER_DURATION)
+        return pad_of(self.duration_ns)
 
     @property
     def wait_ns(self) -> int:

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, SerializeAsAny, ValidationInfo
 
 from flowsweep import defaults
 from flowsweep.frozen import Frozen
+from flowsweep.pad import pad_of
 from flowsweep.plan.hosts.expansion import HostPair, host_pairs
 from flowsweep.plan.model import Test
 from flowsweep.plan.searching.model import Beside, Search, SearchInRounds
@@ -109,8 +110,7 @@ class Trial(Frozen):
     @property
     def pad_ns(self) -> int:
         """How much longer than asked the sources send, so that the last bin of all flows is whole."""
-        more_ns = 0 if len(self.pairs) == 1 else defaults.PAD_OF_PAIRS_NS - defaults.PAD_NS
-        return self.parameters.pad_ns + (more_ns if self.parameters.pad_ns else 0)
+        return pad_of(self.parameters.duration_ns, len(self.pairs)) if self.parameters.pad_ns else 0
 
     @property
     def span_ns(self) -> int:

@@ -1,20 +1,19 @@
 """What `run` says of its searches after each round."""
 
 import io
-import re
 from types import SimpleNamespace
 
 import pytest
 
 from analysis_support import make_trial
 from flowsweep.cli.progress import progress_view
-from flowsweep.cli.search_words import belief_words, flows_words, search_rows
+from flowsweep.cli.search_words import belief_words, best_words
 from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
-from flowsweep.plan.searching.model import Beside, Left
+from flowsweep.plan.searching.model import Left
 from flowsweep.run import beliefs
 from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
-from flowsweep.schedule import Slot
+from flowsweep.schedule import Learned, Slot, followed, schedule
 from flowsweep.schedule.search.best import BestBelief, BestEnd
 from flowsweep.schedule.search.plateau import Belief, End
 from plan_support import plan_of
@@ -148,32 +147,16 @@ def test_what_a_search_for_the_best_believes_is_said_after_each_round(
     assert words in second
 
 
-def test_check_says_what_follows_what_and_that_both_have_one_budget() -> None:
-    keys = 'find = "plateau"\nflows = { from = 1, to = 8 }\nwindow_sum = { from = "64KiB", to = "2MiB" }\n'
-    [sweep] = plan_of(keys + "at_most = { trials = 40 }").sweeps
-    [(name, words)] = search_rows(sweep, 1, Beside())
-    assert name == "search"
-    assert words.startswith(
-        "the fewest flows that are enough, 1 to 8, with the largest window; then, with so many, the smallest "
-        "window that is enough, 64 KiB to 2 MiB of all flows, to 10.0 %"
+def test_a_search_for_the_best_that_could_compare_nothing_says_so() -> None:
+    (slot,) = schedule(plan_of('find = "best"\ncongestion = ["cubic", "reno"]\n'), 1)
+    learned: dict[str, Learned] = {}
+    while (step := followed(slot, learned)[1]) is not None:
+        assert not list(beliefs.beliefs_of(slot, learned))
+        learned[step.trials[0].trial_id] = (
+            1e9 if step.trials[0].parameters.congestion_asked == "reno" else 0.0
+        )
+    [(_, event)] = beliefs.beliefs_of(slot, learned)
+    assert isinstance(event, BestBelieved)
+    assert best_words(event) == (
+        "search left → right: which setting is best is not known; over: too many trials failed"
     )
-    assert ": at most 40 trials for both, probably about " in words
-    assert flows_words(sweep) == "1 to 8"
-
-
-@pytest.mark.parametrize(
-    ("keys", "most"),
-    [
-        ('at_most = { trials = 60, duration = "1min" }', 52),
-        ('at_most = { trials = 60, duration = "5min" }', 60),
-        ('flows = { from = 1, to = 8 }\nat_most = { trials = 60, duration = "23s" }', 20),
-    ],
-)
-def test_check_says_how_many_trials_fit_into_the_time_of_a_search(keys: str, most: int) -> None:
-    window = 'find = "plateau"\nwindow_sum = { from = "64KiB", to = "64MiB" }\n'
-    window += 'duration = "1s"\ninterval = "100ms"\n'
-    [sweep] = plan_of(window + keys).sweeps
-    [(_, words)] = search_rows(sweep, 1, Beside())
-    assert f": at most {most} trials " in words
-    *_, took = words.split("probably about ")
-    assert all(int(number) <= most for number in re.findall(r"\d+", took.partition(", if ")[0]))

@@ -1,6 +1,9 @@
 """A step of a search in rounds that fails costs that step, whatever it failed of."""
 
 import asyncio
+import math
+import random
+from collections.abc import Collection
 
 import pytest
 
@@ -9,7 +12,8 @@ from flowsweep.run import conductor, trial
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.deadlines import Deadlines
 from flowsweep.run.events import CampaignEvent, TrialFinished
-from flowsweep.run.resume_state import ResumeState
+from flowsweep.run.outcome import FinishedTrial
+from flowsweep.run.resume_state import ResumeState, followed_from
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import Learned, Slot, followed, schedule
 from plan_support import plan_of
@@ -85,3 +89,82 @@ def test_a_step_that_failed_of_what_nobody_expected_does_not_end_a_search(
     _, recorder = run()
     assert recorder.statuses[4] == "failed"
     assert set(recorder.statuses[5:]) == {"ok"}
+
+
+BEST = 'find = "best"\nflows = [1, 4]\nduration = "1s"\ninterval = "100ms"\n'
+BOTH = """
+find = "plateau"
+flows = { from = 1, to = 8 }
+window = { from = "64KiB", to = "1MiB" }
+duration = "1s"
+interval = "100ms"
+"""
+AT_MOST = "at_most = { trials = 20 }\n"
+
+
+def carried_out(
+    slot: Slot, finished: dict[str, FinishedTrial], fails: Collection[int] = (), stops_at: int = 99
+) -> list[str]:
+    """Run what is left of a search as the command does; ids of what ran."""
+    whole = {name for name, trial in finished.items() if trial.learned}
+    done = whole | followed_from([slot], finished, whole)
+    learned = {name: trial.learned for name, trial in finished.items() if name in done}
+    told: dict[str, Learned] = {name: gave for name, gave in learned.items() if gave is not None}
+    ran: list[str] = []
+    step = ResumeState(done=done, learned=told).next_step(slot)[1]
+    while step is not None and len(ran) < stops_at:
+        (trial,) = step.trials
+        noise = random.Random(trial.trial_id).gauss(0, 0.1)
+        window = trial.window_sum_bytes or trial.total_flows << 18
+        gave = 0.0 if len(ran) in fails else 1e9 * min(1.0, window / 1e6) * math.exp(noise)
+        told[trial.trial_id] = gave
+        finished[trial.trial_id] = FinishedTrial(1, trial.sweep, trial.repeat, gave)
+        ran.append(trial.trial_id)
+        step = followed(slot, told)[1]
+    return ran
+
+
+@pytest.mark.parametrize("sweep", [SEARCH, BOTH, BEST])
+@pytest.mark.parametrize("failed", [0, 3, 7])
+def test_a_resumed_search_stays_on_its_course_and_within_its_budget(sweep: str, failed: int) -> None:
+    (slot,) = schedule(plan_of(sweep + AT_MOST), 1)
+    finished: dict[str, FinishedTrial] = {}
+    carried_out(slot, finished, [failed])
+    before = dict(finished)
+    # Nothing followed from one of the last round: there is none here.
+    assert carried_out(slot, finished) == []
+    assert finished == before
+    assert len(finished) <= slot.steps == 20
+
+
+@pytest.mark.parametrize("sweep", [SEARCH, BOTH, BEST])
+@pytest.mark.parametrize("stops_at", [2, 5, 9, 12])
+def test_after_a_failed_step_a_search_that_was_broken_off_goes_on_as_if_it_had_not_been(
+    sweep: str, stops_at: int
+) -> None:
+    (slot,) = schedule(plan_of(sweep + AT_MOST), 1)
+    at_once: dict[str, FinishedTrial] = {}
+    in_one = carried_out(slot, at_once, [0])
+    finished: dict[str, FinishedTrial] = {}
+    first = carried_out(slot, finished, [0], stops_at)
+    if len({trial.repeat for trial in finished.values()}) == 1:
+        # It is of the last round, and runs again.
+        assert carried_out(slot, finished, stops_at=1) == first[:1]
+    else:
+        assert [*first, *carried_out(slot, finished)] == in_one
+
+
+def test_failed_steps_of_the_last_round_run_again() -> None:
+    (slot,) = schedule(plan_of(SEARCH + AT_MOST), 1)
+    finished: dict[str, FinishedTrial] = {}
+    ran = carried_out(slot, finished, range(4, 99))
+    last = [name for name in ran[4:] if finished[name].repeat == finished[ran[-1]].repeat]
+    assert carried_out(slot, finished)[: len(last)] == last
+
+
+def test_a_search_of_which_nothing_worked_begins_again() -> None:
+    (slot,) = schedule(plan_of(BEST), 1)
+    finished: dict[str, FinishedTrial] = {}
+    failed = carried_out(slot, finished, range(99))
+    assert {trial.repeat for trial in finished.values()} == {1, 2}
+    assert carried_out(slot, finished)[: len(failed)] == failed

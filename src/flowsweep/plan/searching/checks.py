@@ -7,8 +7,8 @@ from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.searching.keys import KNEE, FindKeys, FlowsRange, WindowRange
 from flowsweep.plan.searching.model import FIRST_WINDOWS
+from flowsweep.plan.searching.spans import pairs_together, span_of
 from flowsweep.plan.sweeps.table import SweepTable, points_of_axes
-from flowsweep.plan.until.keys import longest_of
 from flowsweep.units import write_duration, write_size
 
 _WINDOWS = ("window", "window_sum")
@@ -33,9 +33,9 @@ def search_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[
         yield Problem((*at, "find"), message, about=((*at, "test"),))
         return
     if sweep.find == "best":
-        yield from _best_problems(sweep, ranges, at)
+        yield from _best_problems(file, sweep, ranges, at)
     else:
-        yield from _plateau_problems(sweep, ranges, at)
+        yield from _plateau_problems(file, sweep, ranges, at)
     if sweep.directions == "simultaneous":
         message = (
             'found "simultaneous" beside a search, expected "one" or "both": each has a search of its own'
@@ -60,7 +60,7 @@ def _ranges(sweep: SweepTable) -> list[str]:
     return [key for key in _RANGES if isinstance(getattr(sweep, key), WindowRange | FlowsRange)]
 
 
-def _plateau_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+def _plateau_problems(file: PlanFile, sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
     if not ranges:
         example = 'window_sum = { from = "64KiB", to = "64MiB" }'
         message = f'found "{sweep.find}" without a range, expected one, such as {example}'
@@ -79,20 +79,24 @@ def _plateau_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iter
     for key in ends:
         if getattr(sweep, key) is not None:
             yield Problem((*at, key), why, about=((*at, "find"),))
-    yield from _budget_problems(sweep, defaults.SEARCH_TRIALS_MIN, FIRST_WINDOWS[1], at)
+    yield from _budget_problems(file, sweep, (defaults.SEARCH_TRIALS_MIN, FIRST_WINDOWS[1]), at)
 
 
-def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
+def _best_problems(file: PlanFile, sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterator[Problem]:
     for key in ranges:
         message = 'found a range beside find = "best", expected a list: the best is one of those listed'
         yield Problem((*at, key), message, about=((*at, "find"),))
-    settings = points_of_axes(sweep, without=NO_SETTINGS)
-    if settings < _FEWEST_SETTINGS:
-        message = (
-            'found "best" of one setting, expected axes with several levels, such as '
-            'congestion = ["cubic", "bbr"] and flows = [1, 4, 16]'
+    counts = _settings(file, sweep)
+    settings = max(counts)
+    if min(counts) < _FEWEST_SETTINGS:
+        several = 'axes with several levels, such as congestion = ["cubic", "bbr"] and flows = [1, 4, 16]'
+        alike = points_of_axes(sweep, without=NO_SETTINGS) >= _FEWEST_SETTINGS
+        why = ", since all windows that a flow gets are the same" if alike else ""
+        yield Problem(
+            (*at, "find"),
+            f'found "best" of one setting{why}, expected {several}',
+            about=((*at, "window_max"), (*at, "window"), (*at, "window_sum")) if alike else (),
         )
-        yield Problem((*at, "find"), message)
     least = defaults.BEST_TRIES_MIN * settings + min(settings, defaults.BEST_ROUND_MAX)
     if sweep.at_most.trials < least:
         message = (
@@ -101,27 +105,59 @@ def _best_problems(sweep: SweepTable, ranges: list[str], at: KeyPath) -> Iterato
         )
         yield Problem((*at, "at_most", "trials"), message, about=((*at, "find"),))
     else:
-        yield from _budget_problems(sweep, least, least, at)
+        yield from _budget_problems(file, sweep, (least, least), at)
 
 
-def _budget_problems(sweep: SweepTable, trials: int, probed: int, at: KeyPath) -> Iterator[Problem]:
-    """See that the time holds so many trials; with probes around each, `probed`: a first round."""
+def _settings(file: PlanFile, sweep: SweepTable) -> set[int]:
+    """How many settings there are, with each number of pairs of hosts; of equal windows of a flow one."""
+    others = points_of_axes(sweep, without=(*NO_SETTINGS, "flows", *_WINDOWS))
+    flows = sweep.flows if isinstance(sweep.flows, list) else [1]  # of a range, which is refused
+    return {
+        others * sum(_windows(sweep, pairs * each) for each in flows) for pairs in pairs_together(file, sweep)
+    }
+
+
+def _windows(sweep: SweepTable, flows: int) -> int:
+    """How many windows a flow may have, of so many over all pairs."""
+    whole = sweep.window_sum is not None
+    axis = sweep.window_sum if whole else sweep.window
+    sizes = axis if isinstance(axis, list) else []
+    of_flow = [size // flows if whole else size for size in sizes]
+    return len({min(size, sweep.window_max or size) for size in of_flow}) or 1
+
+
+def _budget_problems(
+    file: PlanFile, sweep: SweepTable, trials: tuple[int, int], at: KeyPath
+) -> Iterator[Problem]:
+    """See that the time holds so many trials; where much runs beside each, the second number: a round."""
     longest_ns = sweep.at_most.duration
     if longest_ns is None:
         return
-    trial_ns = max(longest_of(sweep.duration)) + defaults.TRIAL_OVERHEAD_NS
-    aside_ns = 0 if sweep.probe is None else sweep.probe_before + sweep.probe_after
-    count = probed if aside_ns else trials
-    least_ns = count * (trial_ns + aside_ns)
+    span = span_of(file, sweep)
+    count = trials[1] if span.probes_ns or span.background_ns else trials[0]
+    least_ns = count * span.whole_ns
     if longest_ns >= least_ns:
         return
     about = [(*at, "duration")]
     found = f"{count} trials"
-    if aside_ns:
-        found += f", each with {write_duration(aside_ns)} of probes around it"
+    if span.probes_ns:
+        found += f", each with {write_duration(span.probes_ns)} of probes around it"
         about += [(*at, "probe_before"), (*at, "probe_after")]
-    message = f"found {write_duration(longest_ns)}, expected at least {write_duration(least_ns)}: {found}"
+    if span.background_ns:
+        whole = write_duration(_upwards(span.whole_ns))
+        found += f", each of {whole} with its background traffic, which goes on after it"
+        about += [(*at, "background")]
+    least = write_duration(_upwards(least_ns))
+    message = f"found {write_duration(longest_ns)}, expected at least {least}: {found}"
     yield Problem((*at, "at_most", "duration"), message, about=tuple(about))
+
+
+_STEP_NS = 100 * defaults.MILLISECOND_NS
+
+
+def _upwards(time_ns: int) -> int:
+    """A time that is easily read, and no less."""
+    return -(-time_ns // _STEP_NS) * _STEP_NS
 
 
 def _flows_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:

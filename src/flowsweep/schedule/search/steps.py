@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -44,6 +44,32 @@ def followed(slot: Slot, learned: Mapping[str, Learned]) -> tuple[int, Slot | No
     if isinstance(first.search, BestSearch):
         return _settings(slot, first.search, learned)[:2]
     raise TypeError(f"trial {first.trial_id} is no step of a search")
+
+
+def course_of(slot: Slot, learned: Mapping[str, Learned]) -> list[str]:
+    """List the steps of a search that are known, by trial_id, each after those that it follows from."""
+    asked = _Asked(learned)
+    followed(slot, asked)
+    return asked.course
+
+
+class _Asked(Mapping[str, Learned]):
+    """What trials gave, and which of them were asked for."""
+
+    def __init__(self, learned: Mapping[str, Learned]) -> None:
+        self._learned = learned
+        self.course: list[str] = []
+
+    def __getitem__(self, trial_id: str) -> Learned:
+        gave = self._learned[trial_id]
+        self.course.append(trial_id)
+        return gave
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._learned)
+
+    def __len__(self) -> int:
+        return len(self._learned)
 
 
 def steps_left(slot: Slot, done: int, learned: Mapping[str, Learned]) -> int:
@@ -136,13 +162,25 @@ def _of_one(
     from flowsweep.schedule.search.plateau import decide
 
     beside = Slot(trials=(first,)).beside
+    within, whole = _in_whole_bytes(within, first.total_flows)
     return _in_rounds(
         first,
         lambda tried, failed: decide(within, first.parameters.duration_ns, tried, failed, beside),
-        lambda decision: decision.levels,
+        lambda decision: list(dict.fromkeys(map(whole, decision.levels))),
         at_level,
         learned,
     )
+
+
+def _in_whole_bytes(search: OfPlateau, flows: int) -> tuple[OfPlateau, Callable[[int], int]]:
+    """A search over levels that flows can have, and how to get one from another: in whole bytes per flow.
+
+    Window sums that fall on the same window of a flow are the same trial.
+    """
+    if not isinstance(search, WindowSearch) or search.of != "window_sum_bytes":
+        return search, lambda level: level
+    ends = {"low_bytes": search.low - search.low % flows, "high_bytes": search.high - search.high % flows}
+    return search.model_copy(update=ends), lambda level: level - level % flows
 
 
 def _settings(

@@ -53,7 +53,10 @@ class TcpParameters(Streams):
     @property
     def shortest_ns(self) -> int:
         """How long it lasts at least."""
-        return self.duration_ns if self.until is None else self.until.at_least_ns
+        if self.until is None:
+            return self.duration_ns
+        known_ns = self.until.shortest_ns(self.omit_ns, self.interval_ns, self.sample_interval_ns)
+        return min(self.duration_ns, known_ns)
 
     def plain(self) -> Self:
         """One flow, with the host's windows and congestion control."""

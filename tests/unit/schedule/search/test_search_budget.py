@@ -77,17 +77,17 @@ def test_the_time_of_a_search_holds_all_that_its_trials_take(sweep: str, trials:
 @pytest.mark.parametrize(
     ("sweep", "time", "expected"),
     [
-        (SWEEP, "13s", "found 13s, expected at least 13.8s: 12 trials"),
+        (SWEEP, "13s", "found 13s, expected at least 15.1s: 12 trials"),
         (
             SWEEP + 'probe = "rtt"\n',
             "40s",
-            "expected at least 41.2s: 8 trials, each with 4s of probes around it",
+            "expected at least 42.1s: 8 trials, each with 4s of probes around it",
         ),
-        (BEST, "6s", "found 6s, expected at least 6.9s: 6 trials"),
+        (BEST, "6s", "found 6s, expected at least 7.6s: 6 trials"),
         (
             BEST + 'probe = "rtt"\n',
             "30s",
-            "expected at least 30.9s: 6 trials, each with 4s of probes around it",
+            "expected at least 31.6s: 6 trials, each with 4s of probes around it",
         ),
     ],
 )
@@ -96,6 +96,54 @@ def test_a_time_that_does_not_hold_a_first_round_is_refused(sweep: str, time: st
         plan_with(sweep.replace("1min", time) + PAIR)
     (slot,) = schedule(plan_with(sweep + PAIR), 1)
     assert slot.steps >= (6 if sweep.startswith(BEST) else 8)
+
+
+@pytest.mark.parametrize(
+    ("axes", "settings"),
+    [
+        ('window = ["1MiB", "4MiB", "8MiB"]\nwindow_max = "1MiB"', 1),
+        ('window_sum = ["4MiB", "8MiB"]\nflows = 2\nwindow_max = "1MiB"', 1),
+        ('window_sum = ["4MiB", "8MiB"]\nflows = [2, 8]\nwindow_max = "1MiB"', 3),
+        ('window_sum = ["2MiB", "8MiB"]\nflows = 2\nwindow_max = "1500KiB"', 2),
+        ('window = ["1MiB", "4MiB"]\ncongestion = ["cubic", "bbr"]\nwindow_max = "1MiB"', 2),
+    ],
+)
+def test_settings_are_counted_as_they_are_tried(axes: str, settings: int) -> None:
+    best = f'[[sweep]]\nfind = "best"\n{axes}\n' + PAIR
+    if settings == 1:
+        with pytest.raises(PlanError, match='found "best" of one setting, since all windows that'):
+            plan_with(best)
+    else:
+        (slot,) = schedule(plan_with(best), 1)
+        assert len(slot.planned) == settings
+
+
+CROSS = '[[sweep.background]]\nname = "cross"\ntest = "%s"\nrate = "1Mbit/s"\nduration = "%s"\n'
+
+
+@pytest.mark.parametrize("paths", [PAIR, GROUPS], ids=["a pair", "groups"])
+@pytest.mark.parametrize("probe", ["", 'probe = "rtt"\n'], ids=["", "a probe"])
+@pytest.mark.parametrize(
+    "cross", ["", CROSS % ("tcp", "500ms"), CROSS % ("tcp", "5s"), CROSS % ("udp", "5s")],
+    ids=["", "within it", "longer", "datagrams"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("sweep", "trials", "round_"), [(SWEEP, 12, 8), (BEST, 6, 6)], ids=["plateau", "best"]
+)
+def test_the_least_time_that_is_accepted_holds_what_it_is_said_to(
+    sweep: str, trials: int, round_: int, paths: str, probe: str, cross: str
+) -> None:
+    more = paths + probe + cross
+    with pytest.raises(PlanError, match="expected at least") as refused:
+        plan_with(sweep.replace("1min", "1s") + more)
+    found = re.search(r"at least ([0-9.]+)s: ([0-9]+) trials", str(refused.value))
+    assert found is not None
+    least_s, told = float(found[1]), int(found[2])
+    assert told == (round_ if probe or cross.endswith('"5s"\n') else trials)
+    (slot,) = schedule(plan_with(sweep.replace("1min", f"{least_s}s") + more), 1)
+    assert slot.steps == told
+    with pytest.raises(PlanError):
+        plan_with(sweep.replace("1min", f"{least_s - 0.2:.1f}s") + more)
 
 
 def test_what_groups_send_beyond_the_duration_counts_as_bytes() -> None:

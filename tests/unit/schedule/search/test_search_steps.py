@@ -1,5 +1,7 @@
 """Steps of searches for the fewest flows, and then a window: what of a trial changes, and what does not."""
 
+import math
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -48,6 +50,26 @@ def test_each_step_has_its_flows_and_the_window_that_was_asked_for(sweep: str, w
         assert trial.parameters.window_bytes == expected
         asked = () if expected is None else (1 << 20 if "sum" in sweep else expected * trial.total_flows,)
         assert trial.window_sums_asked_bytes == asked
+
+
+@pytest.mark.parametrize("flows", [512, 200, 3, 4])
+def test_window_sums_are_whole_windows_of_all_flows_and_no_trial_is_counted_twice(flows: int) -> None:
+    """The mean is far from known at any window: noise of 3 %, and 2 % are asked for."""
+    keys = (
+        f'find = "plateau"\nflows = {flows}\nwindow_sum = {{ from = "4KiB", to = "64KiB" }}\nprecision = "2%"'
+    )
+    (slot,) = schedule(plan_of(keys), 1)
+    learned: dict[str, Learned] = {}
+    generator = random.Random(0)
+    while (step := followed(slot, learned)[1]) is not None:
+        (trial,) = step.trials
+        assert trial.window_sums_asked_bytes == (trial.window_sum_bytes,)
+        window = trial.window_sum_bytes or 0
+        learned[trial.trial_id] = 9.5e7 * min(1.0, window / 3e4) * math.exp(generator.gauss(0, 0.03))
+    assert followed(slot, learned)[0] == len(learned)
+    [(_, decided)] = plateau_states(slot, learned)
+    assert decided.left.trials == slot.steps - len(learned)
+    assert decided.bounds == (4096 - 4096 % flows, 65_536 - 65_536 % flows)
 
 
 def test_it_ends_when_no_other_number_of_flows_is_possible() -> None:
@@ -166,10 +188,11 @@ def test_where_goodput_still_rises_the_window_is_searched_with_the_most_flows(
 
 
 def test_steps_that_end_early_are_as_many_as_the_time_of_a_search_holds() -> None:
-    """Of 8 s at most, 1 s at least: 12 whole ones and a rest, or four times as many."""
+    """Of 8 s at most, 1.5 s at least: 12 whole ones and a rest, or four times as many."""
     keys = (
         'find = "plateau"\nwindow = { from = "64KiB", to = "64MiB" }\n'
         'duration = { until = "2%", at_least = "1s", at_most = "8s" }\n'
+        'interval = "100ms"\nsample_interval = "50ms"\n'
         'at_most = { trials = 40, duration = "107s" }\n'
     )
     (slot,) = schedule(plan_of(keys), 1)
