@@ -1,0 +1,152 @@
+"""One test in Iperf's text as far as it has been read, and the transfer that it becomes."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from flowsweep.imports.transfer import (
+    NO_REPORT_OF_THE_WHOLE,
+    Datagrams,
+    FlowReport,
+    LineError,
+    Report,
+    Transfer,
+    far_end,
+    has_whole,
+    split_reports,
+    sum_of,
+)
+from flowsweep.imports.transfer import Test as Protocol
+from flowsweep.run.outcome import EndRole
+
+
+@dataclass(slots=True)
+class Flow:
+    """A connection and its rows."""
+
+    line: int
+    source_port: int
+    sink_port: int
+    reports: list[Report] = field(default_factory=list)
+    from_server: list[Report] = field(default_factory=list)
+    """What the other end reported to a client of its datagrams: one report."""
+    sent: int | None = None
+    """Datagrams, as a client counts them."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether its last row is of all of it."""
+        return has_whole(self.reports)
+
+    def flow_report(self) -> FlowReport:
+        """Put its rows together, with what the server reported of its datagrams."""
+        if not self.reports:
+            raise LineError(self.line, "a connection of which no row tells anything")
+        whole, intervals = split_reports(self.reports, self.line)
+        if received := self.received():
+            counted = received.whole.datagrams
+            # What the client calls sent counts the one that ends the test, too, which the server leaves out.
+            sent = None if counted is None else counted.sent()
+            whole = replace(whole, datagrams=sent)
+        elif self.sent is not None:
+            whole = replace(whole, datagrams=Datagrams(self.sent))
+        return FlowReport(whole, intervals, self.source_port, self.sink_port)
+
+    def received(self) -> FlowReport | None:
+        """What the server reported to a client."""
+        if not self.from_server:
+            return None
+        return FlowReport(self.from_server[-1], (), self.source_port, self.sink_port)
+
+
+@dataclass(slots=True)
+class Setting:
+    """What the lines above the connections say."""
+
+    test: Protocol = "tcp"
+    window_bytes: int | None = None
+    granted_bytes: int | None = None
+    length_bytes: int | None = None
+    rate_bps: int | None = None
+    congestion: str | None = None
+
+
+@dataclass(slots=True)
+class Test:
+    """Connections with one host that are one test."""
+
+    local: str
+    remote: str
+    role: EndRole
+    setting: Setting
+    started_at: datetime | None
+    begun_by: EndRole
+    """Of the heading above: with --reverse the other one."""
+    simultaneous: bool = False
+    flows: list[Flow] = field(default_factory=list)
+    """Without those of tests that are parts of it, until all have been read."""
+    sums: list[Report] = field(default_factory=list)
+    count: int = 0
+    """Flows, those of its parts included."""
+    finished: int = 0
+    """Those that are."""
+    has_rows: bool = False
+    after: list["Test"] = field(default_factory=list)
+    """Those that began after a row of it that looked like the whole of a flow."""
+    part_of: "Test | None" = None
+
+    @property
+    def key(self) -> tuple[str, EndRole]:
+        """Which of the tests that run it is."""
+        return self.remote, self.role
+
+    def whole_test(self) -> "Test":
+        """The one that it is a part of, or itself."""
+        test = self
+        while test.part_of is not None:
+            if test.part_of.part_of is not None:
+                test.part_of = test.part_of.part_of
+            test = test.part_of
+        return test
+
+    def add(self, flow: Flow, report: Report) -> bool:
+        """Add a row to one of its flows; tells whether the only row before was of an interval after all."""
+        before = flow.finished
+        flow.reports.append(report)
+        self.has_rows = True
+        self.finished += flow.finished - before
+        return before and not flow.finished
+
+    def take_in_later(self) -> None:
+        """Make those that began after it parts of it: it had not ended."""
+        for test in self.after:
+            test.part_of = self
+            self.count += test.count
+            self.finished += test.finished
+            self.simultaneous |= test.simultaneous
+        self.after = [later for test in self.after for later in test.after]
+
+    def transfer(self) -> Transfer:
+        """What it became, with all of its flows."""
+        flows = tuple(flow.flow_report() for flow in self.flows)
+        sends, setting = self.role == "source", self.setting
+        return Transfer(
+            src=self.local if sends else self.remote,
+            dst=self.remote if sends else self.local,
+            role=self.role,
+            flow_count=len(flows),
+            flows=flows,
+            total=self.sums[-1] if self.sums and self.sums[-1].start_ns == 0 else sum_of(flows),
+            started_at=self.started_at,
+            window_send_bytes=setting.window_bytes if sends else None,
+            window_recv_bytes=None if sends else setting.window_bytes,
+            window_granted_send_bytes=setting.granted_bytes if sends else None,
+            window_granted_recv_bytes=None if sends else setting.granted_bytes,
+            length_bytes=setting.length_bytes,
+            rate_bps=setting.rate_bps,
+            congestion=setting.congestion,
+            test=setting.test,
+            simultaneous=self.simultaneous,
+            far=far_end([flow.received() for flow in self.flows]),
+            unfinished=None if self.finished == len(flows) else NO_REPORT_OF_THE_WHOLE,
+            as_before=(("rate_bps", None),),
+        )

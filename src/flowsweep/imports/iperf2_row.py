@@ -1,0 +1,44 @@
+"""A row of Iperf's text, and sizes as it prints them.
+
+Bytes come in units of 1024 (KBytes, MBytes), bit/s in units of 1000 (Kbits, Mbits), as Iperf has them.
+"""
+
+import re
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.imports import iperf2_datagrams
+from flowsweep.imports.ranges import REAL, WHOLE
+from flowsweep.imports.transfer import Report
+
+ROW = re.compile(
+    rf"\[\s*(?P<id>[^\]\s]+)\]\s+(?P<start>{REAL})\s*-\s*(?P<end>{REAL})\s+sec\s+"
+    rf"(?P<size>{REAL})\s+(?P<size_unit>[KMGT]?)(?P<size_of>Bytes|bits)\s+"
+    rf"(?P<rate>{REAL})\s+(?P<rate_unit>[KMGT]?)(?P<rate_of>Bytes|bits)/sec(?P<rest>.*)"
+)
+BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d")
+_BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def report_of(found: re.Match[str]) -> Report:
+    """Read a row that `ROW` found."""
+    start_ns, end_ns = (round(float(found[name]) * SECOND_NS) for name in ("start", "end"))
+    size = float(found["size"]) * _BINARY[found["size_unit"]] / (8 if found["size_of"] == "bits" else 1)
+    units = _BINARY if found["rate_of"] == "Bytes" else _DECIMAL
+    rate_bps = float(found["rate"]) * units[found["rate_unit"]] * (8 if found["rate_of"] == "Bytes" else 1)
+    # Iperf prints few digits: the one of the two that is rounded less says better how many bytes it were.
+    if _rounding(found["rate"]) < _rounding(found["size"]):
+        size = rate_bps * (end_ns - start_ns) / 8e9
+    datagrams = iperf2_datagrams.of_text(found["rest"])
+    return Report(start_ns, end_ns, round(size), float(round(rate_bps)), datagrams=datagrams)
+
+
+def size_of(number: str, unit: str) -> int:
+    """Bytes of a size that is printed with a unit."""
+    return round(float(number) * _BINARY[unit])
+
+
+def _rounding(text: str) -> float:
+    """How large one unit of the last digit is, relative to the number."""
+    value = float(text)
+    return 10.0 ** -len(text.partition(".")[2]) / value if value else 1.0
