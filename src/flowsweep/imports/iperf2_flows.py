@@ -1,13 +1,14 @@
 """One test in Iperf's text as far as it has been read, and the transfer that it becomes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from flowsweep.imports.transfer import (
     NO_REPORT_OF_THE_WHOLE,
     Datagrams,
+    FailedTestError,
     FlowReport,
-    LineError,
     Report,
     Transfer,
     far_end,
@@ -17,6 +18,8 @@ from flowsweep.imports.transfer import (
 )
 from flowsweep.imports.transfer import Test as Protocol
 from flowsweep.run.outcome import EndRole
+
+_NO_ROW = "a connection of which no row tells anything"
 
 
 @dataclass(slots=True)
@@ -37,10 +40,13 @@ class Flow:
         """Whether its last row is of all of it."""
         return has_whole(self.reports)
 
+    @property
+    def told(self) -> bool:
+        """Whether a row is of more than no time."""
+        return bool(self.reports) and self.reports[-1].end_ns > 0
+
     def flow_report(self) -> FlowReport:
         """Put its rows together, with what the server reported of its datagrams."""
-        if not self.reports:
-            raise LineError(self.line, "a connection of which no row tells anything")
         whole, intervals = split_reports(self.reports, self.line)
         if received := self.received():
             counted = received.whole.datagrams
@@ -74,7 +80,9 @@ class Setting:
 class Test:
     """Connections with one host that are one test."""
 
-    local: str
+    line: int
+    local: str | None
+    """None where no line tells of a connection (--sum-only)."""
     remote: str
     role: EndRole
     setting: Setting
@@ -90,9 +98,16 @@ class Test:
     finished: int = 0
     """Those that are."""
     has_rows: bool = False
+    failure: str | None = None
+    """What Iperf said before any row."""
     after: list["Test"] = field(default_factory=list)
     """Those that began after a row of it that looked like the whole of a flow."""
     part_of: "Test | None" = None
+
+    @property
+    def looks_over(self) -> bool:
+        """Whether a row that may be of the whole has been read, if only of one flow."""
+        return self.finished > 0 or (not self.has_rows and has_whole(self.sums))
 
     @property
     def key(self) -> tuple[str, EndRole]:
@@ -125,17 +140,20 @@ class Test:
             self.simultaneous |= test.simultaneous
         self.after = [later for test in self.after for later in test.after]
 
-    def transfer(self) -> Transfer:
-        """What it became, with all of its flows."""
-        flows = tuple(flow.flow_report() for flow in self.flows)
+    def transfer(self) -> Transfer | FailedTestError:
+        """What it became, with all of its flows, or with those that have rows."""
+        told = [flow for flow in self.flows if flow.told]
+        if not told and not self.sums:
+            return FailedTestError(str(self.line), self.failure or _NO_ROW)
+        flows = tuple(flow.flow_report() for flow in told)
         sends, setting = self.role == "source", self.setting
         return Transfer(
             src=self.local if sends else self.remote,
             dst=self.remote if sends else self.local,
             role=self.role,
-            flow_count=len(flows),
+            flow_count=len(self.flows) or self.count,
             flows=flows,
-            total=self.sums[-1] if self.sums and self.sums[-1].start_ns == 0 else sum_of(flows),
+            total=self._total(flows),
             started_at=self.started_at,
             window_send_bytes=setting.window_bytes if sends else None,
             window_recv_bytes=None if sends else setting.window_bytes,
@@ -146,7 +164,17 @@ class Test:
             congestion=setting.congestion,
             test=setting.test,
             simultaneous=self.simultaneous,
-            far=far_end([flow.received() for flow in self.flows]),
-            unfinished=None if self.finished == len(flows) else NO_REPORT_OF_THE_WHOLE,
+            far=far_end([flow.received() for flow in told]) if len(told) == len(self.flows) else None,
+            unfinished=None if self._is_whole(told) else NO_REPORT_OF_THE_WHOLE,
             as_before=(("rate_bps", None),),
         )
+
+    def _total(self, flows: Sequence[FlowReport]) -> Report:
+        if not flows:
+            return split_reports(self.sums, self.line)[0]
+        return self.sums[-1] if has_whole(self.sums) else sum_of(tuple(flows))
+
+    def _is_whole(self, told: Sequence[Flow]) -> bool:
+        if not told:
+            return has_whole(self.sums)
+        return len(told) == len(self.flows) and all(flow.finished for flow in told)

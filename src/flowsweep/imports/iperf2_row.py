@@ -15,6 +15,15 @@ ROW = re.compile(
     rf"(?P<size>{REAL})\s+(?P<size_unit>[KMGT]?)(?P<size_of>Bytes|bits)\s+"
     rf"(?P<rate>{REAL})\s+(?P<rate_unit>[KMGT]?)(?P<rate_of>Bytes|bits)/sec(?P<rest>.*)"
 )
+_CUT_UNIT = "(?:B|By|Byt|Byte|Bytes|b|bi|bit|bits)?"
+CUT_ROW = re.compile(
+    rf"\[\s*(?:{WHOLE}|SUM[^\]\s]*)\]\s+{REAL}\s*-\s*(?:{REAL}\.?)?(?:\s+s?e?c?)?"
+    rf"(?:\s+{REAL}\.?)?(?:\s+[KMGT]?{_CUT_UNIT})?(?:\s+{REAL}\.?)?"
+    rf"(?:\s+[KMGT]?{_CUT_UNIT}(?:/|/s|/se)?)?"
+)
+"""A row without its end."""
+FAILS = re.compile(r"(?:[a-z]\w{0,20} ){1,3}failed: ")
+"""What Iperf says of a connection that was refused, or broke."""
 BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d")
 _BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

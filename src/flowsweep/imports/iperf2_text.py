@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from flowsweep.imports import iperf2_datagrams
-from flowsweep.imports.iperf2_row import BEGINS_LIKE_A_ROW, ROW, report_of, size_of
 from flowsweep.imports.iperf2_flows import Flow, Setting, Test
+from flowsweep.imports.iperf2_row import BEGINS_LIKE_A_ROW, CUT_ROW, FAILS, ROW, report_of, size_of
 from flowsweep.imports.ranges import REAL, WHOLE
-from flowsweep.imports.transfer import LineError, Transfer, bounded
+from flowsweep.imports.transfer import FailedTestError, LineError, Report, Transfer, bounded
 from flowsweep.run.outcome import EndRole
 from flowsweep.tests import facts_of
 
@@ -28,9 +28,13 @@ _SENT = re.compile(rf"\[\s*({WHOLE})\]\s+Sent ({WHOLE}) datagrams")
 _CONGESTION = re.compile(r"TCP congestion control set to (\S+)")
 _DATE = re.compile(rf" on (\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.{WHOLE})? \((?:UTC|GMT)\)")
 
+_SUM_ALONE = re.compile(rf"SUM-({WHOLE})")
+"""As --sum-only has it, with the number of flows."""
+_REFUSED = ("connect failed: ", "tcp connect failed: ")
 _REVERSE = "(reverse)"
 _OVER_ONE_CONNECTION = ("(full-duplex)", "(bb ")
 """--full-duplex and --bounceback."""
+_SUMS_OF_NOBODY = "sums (--sum-only), but no line says between which hosts, or of how many flows"
 _OTHER: dict[EndRole, EndRole] = {"source": "sink", "sink": "source"}
 
 
@@ -39,18 +43,22 @@ def recognises(lines: Sequence[str]) -> bool:
     return any(_LISTENS.match(line) or _CONNECTS.match(line) or _CONNECTED.match(line) for line in lines)
 
 
-def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
     """Read every test of a file: connections with one host that no report of a whole stands between are one.
 
     A heading of the same end, and an id that the test has already, begin another test, too.
+
+    The last line may be cut off, as of a tool that was killed.
 
     Raises:
         LineError: Of a row's connection nothing is known, or a row cannot be read.
     """
     log = _Log()
+    last = max((number for number, line in enumerate(lines, start=1) if line.strip()), default=0)
     for number, line in enumerate(lines, start=1):
-        log.take(number, line)
-    return log.transfers()
+        if number != last or not CUT_ROW.fullmatch(line.rstrip()):
+            log.take(number, line)
+    return log.tests()
 
 
 class _Log:
@@ -62,7 +70,9 @@ class _Log:
         self._parallel: dict[tuple[str, EndRole], Test] = {}
         """Those of the open ones that have several flows."""
         self._under_way: dict[EndRole, list[Test]] = {}
-        """Those with rows since the last heading, by the role of the heading that they began under."""
+        """Those since the last heading, by the role of the heading that they began under."""
+        self._new_headings: set[EndRole] = set()
+        """Roles of headings that no test has followed yet."""
         self._flows: dict[str, tuple[Test, Flow]] = {}
         self._settings: dict[EndRole, Setting] = {}
         self._ports: dict[EndRole, set[str]] = {"source": set(), "sink": set()}
@@ -72,14 +82,30 @@ class _Log:
         self._role: EndRole = "source"
         self._from_server: set[str] = set()
         """Ids of flows of which the server's report follows."""
+        self._client_of: str | None = None
+        """The host in a client's heading that no line of a connection has followed yet."""
+        self._sums_alone: Test | None = None
+        """The test of which there are nothing but sums since the last heading."""
+        self._failed: list[FailedTestError] = []
+        """Tests without any connection."""
+        self._failure: tuple[int, str] | None = None
+        """The last line that says why something failed."""
+        self._refused_ids: set[str] = set()
+        """Of connections of one test that were all refused."""
 
-    def transfers(self) -> tuple[Transfer, ...]:
+    def tests(self) -> tuple[Transfer | FailedTestError, ...]:
+        """All that the file tells of."""
         for test in self._tests:
             if (whole := test.whole_test()) is not test:
                 whole.flows += test.flows
-        return tuple(test.transfer() for test in bounded(one for one in self._tests if one.part_of is None))
+        whole_ones = bounded(one for one in self._tests if one.part_of is None)
+        told = (*self._failed, *(test.transfer() for test in whole_ones))
+        if not told and self._failure is not None:
+            return (FailedTestError(str(self._failure[0]), self._failure[1]),)
+        return told
 
     def take(self, number: int, line: str) -> None:
+        """Read the next line."""
         if found := _LISTENS.match(line) or _CONNECTS.match(line):
             self._heading(found)
         elif found := _CONNECTED.match(line):
@@ -90,6 +116,8 @@ class _Log:
             self._late(found)
         elif BEGINS_LIKE_A_ROW.match(line):
             raise LineError(number, f'found "{line.strip()}", expected interval, transfer and bandwidth')
+        elif FAILS.match(line):
+            self._fails(number, line.strip())
         else:
             self._remark(line)
 
@@ -98,12 +126,31 @@ class _Log:
         self._role = "source" if found.re is _CONNECTS else "sink"
         self._ports[self._role].add(port)
         self._settings[self._role] = Setting("udp" if protocol == "UDP" else "tcp")
+        self._new_headings.add(self._role)
+        self._client_of = found[1] if self._role == "source" else None
+        self._sums_alone = None
         for test in self._under_way.pop(self._role, ()):
-            # One that was killed has no report of the whole.
+            # One that was killed has no report of the whole, or no row at all.
             last = self._open.get(test.key)
             if last is not None and last.whole_test() is test.whole_test():
                 del self._open[test.key]
                 self._parallel.pop(test.key, None)
+
+    def _fails(self, number: int, said: str) -> None:
+        """Keep why a test has no rows: 2.0 ends if it is refused; 2.1 goes on, and shows a port of 0."""
+        self._failure = number, said
+        if said.startswith(_REFUSED[0]):
+            self._failed.append(FailedTestError(str(number), said))
+        elif not said.startswith(_REFUSED[1]) and self._tests and not self._tests[-1].has_rows:
+            self._tests[-1].failure = said
+
+    def _refused(self, number: int, flow_id: str) -> None:
+        """Count tests of 2.1 without a connection: an id that comes again is of another one."""
+        if not self._refused_ids or flow_id in self._refused_ids:
+            self._refused_ids = set()
+            said = "no connection was made" if self._failure is None else self._failure[1]
+            self._failed.append(FailedTestError(str(number), said))
+        self._refused_ids.add(flow_id)
 
     def _remark(self, line: str) -> None:
         setting = self._settings.setdefault(self._role, Setting())
@@ -127,8 +174,13 @@ class _Log:
         for kind in _OVER_ONE_CONNECTION:
             if kind in found["rest"]:
                 raise LineError(number, "both directions over one connection: such a test cannot be imported")
-        role, flow_id = self._role_of(found), found["id"].lstrip("*")
-        test = self._test_of(found, role, flow_id)
+        flow_id = found["id"].lstrip("*")
+        if found["local_port"] == "0":
+            self._refused(number, flow_id)
+            return
+        role = self._role_of(found)
+        self._refused_ids, self._client_of = set(), None
+        test = self._test_of(number, found, role, flow_id)
         ports = int(found["local_port"]), int(found["remote_port"])
         flow = Flow(number, *(ports if role == "source" else ports[::-1]))
         test.flows.append(flow)
@@ -137,15 +189,15 @@ class _Log:
             self._parallel[test.key] = test
         self._flows[flow_id] = (test, flow)
 
-    def _test_of(self, found: re.Match[str], role: EndRole, flow_id: str) -> Test:
+    def _test_of(self, number: int, found: re.Match[str], role: EndRole, flow_id: str) -> Test:
         """The test that a connection belongs to: the open one of its hosts, or a new one."""
         local, remote = (found[name].partition("%")[0] for name in ("local", "remote"))
         last, known = self._open.get((remote, role)), self._flows.get(flow_id)
         again = known is not None and known[0].whole_test() is last
-        if last is not None and not last.finished and not again:
+        if last is not None and not last.looks_over and not again:
             return last
         heading = _OTHER[role] if self._reversed(found) else role
-        test = Test(local, remote, role, self._setting_of(found, role), _date(found["rest"]), heading)
+        test = Test(number, local, remote, role, self._setting_of(found, role), _date(found["rest"]), heading)
         if last is not None and not again:
             last.after.append(test)
         opposite = self._open.get((remote, _OTHER[role]))
@@ -154,6 +206,10 @@ class _Log:
         self._open[test.key] = test
         self._parallel.pop(test.key, None)
         self._tests.append(test)
+        # A server that connects back (-d) may print a heading for each connection of a test.
+        if heading in self._new_headings and (heading == "sink" or found["remote"] not in self._served):
+            self._under_way.setdefault(heading, []).append(test)
+        self._new_headings.discard(heading)
         return test
 
     def _role_of(self, found: re.Match[str]) -> EndRole:
@@ -185,9 +241,7 @@ class _Log:
     def _row(self, number: int, found: re.Match[str]) -> None:
         report = report_of(found)
         if found["id"].startswith("SUM"):
-            # Of several tests that run at the same time nobody can tell whose sum it is.
-            if len(self._parallel) == 1:
-                next(iter(self._parallel.values())).sums.append(report)
+            self._sum(number, found["id"], report)
             return
         if (known := self._flows.get(found["id"].lstrip("*"))) is None:
             raise LineError(
@@ -202,6 +256,28 @@ class _Log:
             self._under_way.setdefault(test.begun_by, []).append(test)
         if test.add(known[1], report):
             self._go_on(test)
+
+    def _sum(self, number: int, flow_id: str, report: Report) -> None:
+        """Add a sum to its test: of several that run at the same time nobody can tell whose it is."""
+        alone = _SUM_ALONE.fullmatch(flow_id)
+        if len(self._parallel) == 1:
+            test = next(iter(self._parallel.values()))
+        elif alone is not None and self._client_of is not None:
+            test = self._test_of_sums(number, self._client_of, int(alone[1]))
+        else:
+            if alone is not None and not self._flows:
+                self._failure = number, _SUMS_OF_NOBODY
+            return
+        if report.end_ns > 0:
+            test.sums.append(report)
+
+    def _test_of_sums(self, number: int, remote: str, count: int) -> Test:
+        """The test of the heading above, of whose connections no line tells."""
+        if self._sums_alone is None:
+            setting = self._settings["source"]
+            self._sums_alone = Test(number, None, remote, "source", setting, None, "source", count=count)
+            self._tests.append(self._sums_alone)
+        return self._sums_alone
 
     def _go_on(self, test: Test) -> None:
         """Have a test go on that looked over."""
