@@ -19,6 +19,8 @@ from flowsweep.imports.transfer import (
 from flowsweep.imports.transfer import Test as Protocol
 from flowsweep.run.outcome import EndRole
 
+_APART = 0.05
+"""By what share of it a sum may end apart from the flow that lasted longest."""
 _NO_ROW = "a connection of which no row tells anything"
 
 
@@ -93,6 +95,8 @@ class Test:
     flows: list[Flow] = field(default_factory=list)
     """Without those of tests that are parts of it, until all have been read."""
     sums: list[Report] = field(default_factory=list)
+    summed_before: bool = False
+    """Whether earlier versions had the last of these, too, which took them for one host's tests only."""
     count: int = 0
     """Flows, those of its parts included."""
     finished: int = 0
@@ -108,6 +112,11 @@ class Test:
     def looks_over(self) -> bool:
         """Whether a row that may be of the whole has been read, if only of one flow."""
         return self.finished > 0 or (not self.has_rows and has_whole(self.sums))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every flow has a row that may be of the whole, or the sums have one."""
+        return self.finished == self.count if self.has_rows else has_whole(self.sums)
 
     @property
     def key(self) -> tuple[str, EndRole]:
@@ -146,6 +155,7 @@ class Test:
         if not told and not self.sums:
             return FailedTestError(str(self.line), self.failure or _NO_ROW)
         flows = tuple(flow.flow_report() for flow in told)
+        total = self._total(flows)
         sends, setting = self.role == "source", self.setting
         return Transfer(
             src=self.local if sends else self.remote,
@@ -153,7 +163,7 @@ class Test:
             role=self.role,
             flow_count=len(self.flows) or self.count,
             flows=flows,
-            total=self._total(flows),
+            total=total,
             started_at=self.started_at,
             window_send_bytes=setting.window_bytes if sends else None,
             window_recv_bytes=None if sends else setting.window_bytes,
@@ -166,13 +176,22 @@ class Test:
             simultaneous=self.simultaneous,
             far=far_end([flow.received() for flow in told]) if len(told) == len(self.flows) else None,
             unfinished=None if self._is_whole(told) else NO_REPORT_OF_THE_WHOLE,
-            as_before=(("rate_bps", None),),
+            as_before=(("rate_bps", None), ("total", self._total_before(flows, total))),
         )
 
     def _total(self, flows: Sequence[FlowReport]) -> Report:
         if not flows:
             return split_reports(self.sums, self.line)[0]
-        return self.sums[-1] if has_whole(self.sums) else sum_of(tuple(flows))
+        added = sum_of(tuple(flows))
+        if not has_whole(self.sums):
+            return added
+        # That of a first interval begins at 0, too.
+        is_of_all = abs(self.sums[-1].end_ns - added.end_ns) <= added.end_ns * _APART
+        return self.sums[-1] if is_of_all else added
+
+    def _total_before(self, flows: Sequence[FlowReport], total: Report) -> Report:
+        """What earlier versions had."""
+        return sum_of(tuple(flows)) if flows and not self.summed_before else total
 
     def _is_whole(self, told: Sequence[Flow]) -> bool:
         if not told:

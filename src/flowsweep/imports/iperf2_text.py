@@ -68,7 +68,11 @@ class _Log:
         self._tests: list[Test] = []
         self._open: dict[tuple[str, EndRole], Test] = {}
         self._parallel: dict[tuple[str, EndRole], Test] = {}
-        """Those of the open ones that have several flows."""
+        """Those of the open ones that have several flows, and that another one did not follow."""
+        self._ever_parallel: set[tuple[str, EndRole]] = set()
+        """Those that had several flows at any time."""
+        self._current: Test | None = None
+        """That of the last row or connection."""
         self._under_way: dict[EndRole, list[Test]] = {}
         """Those since the last heading, by the role of the heading that they began under."""
         self._new_headings: set[EndRole] = set()
@@ -187,6 +191,8 @@ class _Log:
         test.count += 1
         if test.count > 1:
             self._parallel[test.key] = test
+            self._ever_parallel.add(test.key)
+        self._turn_to(test)
         self._flows[flow_id] = (test, flow)
 
     def _test_of(self, number: int, found: re.Match[str], role: EndRole, flow_id: str) -> Test:
@@ -256,12 +262,22 @@ class _Log:
             self._under_way.setdefault(test.begun_by, []).append(test)
         if test.add(known[1], report):
             self._go_on(test)
+        self._turn_to(test)
+
+    def _turn_to(self, test: Test) -> None:
+        """Leave the test of the line before: its sum stands behind its last row, and nowhere else."""
+        before, self._current = self._current, test
+        if before is None or before is test or not before.is_over:
+            return
+        if self._parallel.get(before.key) is before:
+            del self._parallel[before.key]
 
     def _sum(self, number: int, flow_id: str, report: Report) -> None:
         """Add a sum to its test: of several that run at the same time nobody can tell whose it is."""
         alone = _SUM_ALONE.fullmatch(flow_id)
         if len(self._parallel) == 1:
             test = next(iter(self._parallel.values()))
+            test.summed_before = len(self._ever_parallel) == 1
         elif alone is not None and self._client_of is not None:
             test = self._test_of_sums(number, self._client_of, int(alone[1]))
         else:
