@@ -36,10 +36,31 @@ def report_of(found: re.Match[str]) -> Report:
     units = _BINARY if found["rate_of"] == "Bytes" else _DECIMAL
     rate_bps = float(found["rate"]) * units[found["rate_unit"]] * (8 if found["rate_of"] == "Bytes" else 1)
     # Iperf prints few digits: the one of the two that is rounded less says better how many bytes it were.
-    if _rounding(found["rate"]) < _rounding(found["size"]):
-        size = rate_bps * (end_ns - start_ns) / 8e9
-    datagrams = iperf2_datagrams.of_text(found["rest"])
-    return Report(start_ns, end_ns, round(size), float(round(rate_bps)), datagrams=datagrams)
+    of_rate = rate_bps * (end_ns - start_ns) / 8e9
+    by_rate = _rounding(found["rate"]) < _rounding(found["size"])
+    told = round(of_rate if by_rate and _rate_tells(found, start_ns, end_ns) else size)
+    before = round(of_rate if by_rate else size)
+    return Report(
+        start_ns,
+        end_ns,
+        told,
+        float(round(rate_bps)),
+        datagrams=iperf2_datagrams.of_text(found["rest"]),
+        size_before=None if before == told else before,
+    )
+
+
+def _rate_tells(found: re.Match[str], start_ns: int, end_ns: int) -> bool:
+    """Whether the bytes that follow from a rate are better than the size, the time's rounding included.
+
+    A size without a prefix is exact. Iperf ends intervals by its clock, so a whole number of seconds is taken
+    for exact, and so is an interval that does not begin at 0.
+    """
+    if not found["size_unit"] and found["size_of"] == "Bytes" and "." not in found["size"]:
+        return False
+    if start_ns or end_ns % SECOND_NS == 0:
+        return True
+    return _rounding(found["rate"]) + _rounding(found["end"]) < _rounding(found["size"])
 
 
 def size_of(number: str, unit: str) -> int:
