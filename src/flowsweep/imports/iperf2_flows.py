@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from flowsweep.imports.iperf2_row import Window
 from flowsweep.imports.transfer import (
     NO_REPORT_OF_THE_WHOLE,
     Datagrams,
@@ -71,8 +72,8 @@ class Setting:
     """What the lines above the connections say."""
 
     test: Protocol = "tcp"
-    window_bytes: int | None = None
-    granted_bytes: int | None = None
+    window: Window | None = None
+    granted: Window | None = None
     length_bytes: int | None = None
     rate_bps: int | None = None
     congestion: str | None = None
@@ -157,6 +158,8 @@ class Test:
         flows = tuple(flow.flow_report() for flow in told)
         total = self._total(flows)
         sends, setting = self.role == "source", self.setting
+        window = None if setting.window is None else setting.window.size_bytes
+        granted = None if setting.granted is None else setting.granted.size_bytes
         return Transfer(
             src=self.local if sends else self.remote,
             dst=self.remote if sends else self.local,
@@ -165,10 +168,10 @@ class Test:
             flows=flows,
             total=total,
             started_at=self.started_at,
-            window_send_bytes=setting.window_bytes if sends else None,
-            window_recv_bytes=None if sends else setting.window_bytes,
-            window_granted_send_bytes=setting.granted_bytes if sends else None,
-            window_granted_recv_bytes=None if sends else setting.granted_bytes,
+            window_send_bytes=window if sends else None,
+            window_recv_bytes=None if sends else window,
+            window_granted_send_bytes=granted if sends else None,
+            window_granted_recv_bytes=None if sends else granted,
             length_bytes=setting.length_bytes,
             rate_bps=setting.rate_bps,
             congestion=setting.congestion,
@@ -176,8 +179,23 @@ class Test:
             simultaneous=self.simultaneous,
             far=far_end([flow.received() for flow in told]) if len(told) == len(self.flows) else None,
             unfinished=None if self._is_whole(told) else NO_REPORT_OF_THE_WHOLE,
-            as_before=(("rate_bps", None), ("total", self._total_before(flows, total))),
+            assumed=() if setting.window is None or setting.window.is_exact else (self._windows[0],),
+            as_before=(
+                ("rate_bps", None),
+                ("total", self._total_before(flows, total)),
+                *self._windows_before(),
+            ),
         )
+
+    @property
+    def _windows(self) -> tuple[str, str]:
+        """Fields of the window of its end: asked for, and granted."""
+        end = "send" if self.role == "source" else "recv"
+        return f"window_{end}_bytes", f"window_granted_{end}_bytes"
+
+    def _windows_before(self) -> tuple[tuple[str, int], ...]:
+        windows = zip(self._windows, (self.setting.window, self.setting.granted), strict=True)
+        return tuple((name, window.before) for name, window in windows if window is not None)
 
     def _total(self, flows: Sequence[FlowReport]) -> Report:
         if not flows:

@@ -3,7 +3,9 @@
 Bytes come in units of 1024 (KBytes, MBytes), bit/s in units of 1000 (Kbits, Mbits), as Iperf has them.
 """
 
+import math
 import re
+from dataclasses import dataclass
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf2_datagrams
@@ -26,7 +28,22 @@ FAILS = re.compile(r"(?:[a-z]\w{0,20} ){1,3}failed: ")
 """What Iperf says of a connection that was refused, or broke."""
 BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d")
 _BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_STEPS = (2 << 10, 1 << 10)
+_HAIR = 1e-6
+_ENOUGH_DIGITS = 3
 _DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window as it is printed."""
+
+    size_bytes: int | None
+    """None where no digit tells it."""
+    is_exact: bool
+    """Whether it has all the digits that Iperf prints of larger numbers."""
+    before: int
+    """What earlier versions took it for, in bytes."""
 
 
 def report_of(found: re.Match[str]) -> Report:
@@ -66,6 +83,29 @@ def _rate_tells(found: re.Match[str], start_ns: int, end_ns: int) -> bool:
 def size_of(number: str, unit: str) -> int:
     """Bytes of a size that is printed with a unit."""
     return round(float(number) * _BINARY[unit])
+
+
+def window_of(number: str, unit: str) -> Window:
+    """Read a window, which with -f m or -f g may be below 1, with few digits.
+
+    Of these it is the only multiple of 2 KiB that is printed so, or else of 1 KiB, where there is one.
+    """
+    printed = size_of(number, unit)
+    if not unit or float(number) >= 1:
+        return Window(printed or None, is_exact=True, before=printed)
+    digits = number.replace(".", "").lstrip("0")
+    half = _BINARY[unit] * 0.5 * 10.0 ** -len(number.partition(".")[2])
+    least, most = float(number) * _BINARY[unit] - half, float(number) * _BINARY[unit] + half
+    fitting = next(
+        (
+            last * step
+            for step in _STEPS
+            if (last := math.floor(most / step + _HAIR)) and last == math.ceil(least / step - _HAIR)
+        ),
+        None,
+    )
+    size = (fitting or printed) if digits else None
+    return Window(size, is_exact=len(digits) >= _ENOUGH_DIGITS, before=printed)
 
 
 def _rounding(text: str) -> float:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from flowsweep.imports import iperf2_datagrams
 from flowsweep.imports.iperf2_flows import Flow, Setting, Test
-from flowsweep.imports.iperf2_row import BEGINS_LIKE_A_ROW, CUT_ROW, FAILS, ROW, report_of, size_of
+from flowsweep.imports.iperf2_row import BEGINS_LIKE_A_ROW, CUT_ROW, FAILS, ROW, report_of, size_of, window_of
 from flowsweep.imports.ranges import REAL, WHOLE
 from flowsweep.imports.transfer import FailedTestError, LineError, Report, Transfer, bounded
 from flowsweep.run.outcome import EndRole
@@ -159,10 +159,10 @@ class _Log:
     def _remark(self, line: str) -> None:
         setting = self._settings.setdefault(self._role, Setting())
         if found := _WINDOW.search(line):
-            setting.granted_bytes = size_of(found[1], found[2])
-            setting.window_bytes = None if found[3] is None else size_of(found[3], found[4])
+            setting.granted = window_of(found[1], found[2])
+            setting.window = None if found[3] is None else window_of(found[3], found[4])
             if found[3] is None and "default" not in line:
-                setting.window_bytes = setting.granted_bytes
+                setting.window = setting.granted
         elif asked := iperf2_datagrams.asked(line):
             setting.length_bytes, setting.rate_bps = asked
         elif (found := _LENGTH.search(line)) and not facts_of(setting.test).datagrams:
