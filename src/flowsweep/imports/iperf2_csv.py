@@ -3,7 +3,8 @@
 Of datagrams follow jitter, lost, all, percent and out of order; from these one can tell which end wrote.
 
 Which end sent and which one counted, the file does not say. Iperf 1 and 2.0 have the end that wrote first;
-the end with the lower port listened, and what listens receives. Iperf 2.1 has the end that sends first,
+the end with the lower port listened, and what listens receives; where neither port is the usual one, whoever
+imports may say otherwise. Iperf 2.1 has the end that sends first,
 whoever wrote, and numbers flows from 1, where the others have the numbers of their sockets, from 3.
 
 A client of Iperf 2.0 writes its own rows of datagrams with the columns of TCP, and behind them what the
@@ -33,6 +34,9 @@ from flowsweep.imports.transfer import (
 from flowsweep.run.outcome import EndRole
 
 NAME = "iperf-csv"
+_DEFAULT = 5001
+"""The port that Iperf listens on where nobody says another one."""
+_UNPRIVILEGED = 1024
 _NO_TIME = "the connection took no time at all: it says nothing about goodput"
 _NOBODY = "::"
 """The client of Iperf 2.1 has it with --full-duplex, in place of itself."""
@@ -134,6 +138,12 @@ class _Connection:
         if self.sender_first or not row.first_port:
             return True
         return 0 < row.second_port <= row.first_port
+
+    @property
+    def direction_is_assumed(self) -> bool:
+        """Whether the lower port need not be the one that was listened on (-p)."""
+        ports = self.rows[0].first_port, self.rows[0].second_port
+        return not self.sender_first and min(ports) >= _UNPRIVILEGED and _DEFAULT not in ports
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -257,8 +267,16 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer | 
         started_at=test[0].began,
         test="udp" if udp else "tcp",
         far=far_end(received) if len(connections) == len(all_of_it) else None,
+        assumed=_assumed(connections[0]),
         unfinished=None if _is_whole(connections, all_of_it) else NO_REPORT_OF_THE_WHOLE,
     )
+
+
+def _assumed(connection: _Connection) -> tuple[str, ...]:
+    """What ports alone tell, of datagrams without the end: their counts are of one of the two."""
+    if not connection.direction_is_assumed:
+        return ()
+    return ("src", "dst") if connection.udp else ("src", "dst", "role")
 
 
 def _is_whole(told: Sequence[_Connection], all_of_it: Sequence[_Connection]) -> bool:

@@ -12,7 +12,7 @@ from flowsweep.defaults import (
     NAME_MAX_CHARACTERS,
 )
 from flowsweep.errors import PlanError
-from flowsweep.imports.transfer import Transfer
+from flowsweep.imports.transfer import FlowReport, Transfer
 from flowsweep.plan.readers import shown
 from flowsweep.units import (
     QuantityError,
@@ -121,7 +121,15 @@ def parse_known(settings: Sequence[str]) -> Known:
 
 def with_known(transfer: Transfer, known: Known) -> Transfer:
     """Fill in what the file left open; what it says stands."""
-    return replace(transfer, **{name: known[name] for name in left_open(transfer, known)})
+    told = replace(transfer, **{name: known[name] for name in left_open(transfer, known)})
+    if transfer.src is None or (told.src, told.dst) != (transfer.dst, transfer.src):
+        return told
+    return replace(told, flows=tuple(_turned(flow) for flow in told.flows))
+
+
+def _turned(flow: FlowReport) -> FlowReport:
+    """The other way: ports go with their hosts."""
+    return replace(flow, source_port=flow.sink_port, sink_port=flow.source_port)
 
 
 def left_open(transfer: Transfer, known: Known) -> set[str]:
