@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from flowsweep.imports import iperf2_datagrams
-from flowsweep.imports.iperf2_csv_row import COLUMNS, INTERVAL, REMARK, TIME, Row, rows_of
+from flowsweep.imports.iperf2_csv_row import COLUMNS, IDS_OF_2_1, INTERVAL, REMARK, TIME, Row, rows_of
+from flowsweep.imports.iperf2_row import NO_TIME
 from flowsweep.imports.transfer import (
     NO_REPORT_OF_THE_WHOLE,
     FailedTestError,
@@ -37,10 +38,8 @@ NAME = "iperf-csv"
 _DEFAULT = 5001
 """The port that Iperf listens on where nobody says another one."""
 _UNPRIVILEGED = 1024
-_NO_TIME = "the connection took no time at all: it says nothing about goodput"
 _NOBODY = "::"
 """The client of Iperf 2.1 has it with --full-duplex, in place of itself."""
-_IDS_OF_2_1 = ("1", "2")
 
 
 def recognises(lines: Sequence[str]) -> bool:
@@ -212,7 +211,7 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
     found: list[_Connection] = []
     latest: dict[tuple[str, str, int, int, bool], _Connection] = {}
     rows = list(rows_of(lines))
-    sender_first = any(row.flow_id in _IDS_OF_2_1 for row in rows)
+    sender_first = any(row.flow_id in IDS_OF_2_1 for row in rows)
     for row in rows:
         connection, turned = latest.get(row.key), latest.get(row.turned)
         if turned is not None and turned.reported_by(row):
@@ -238,11 +237,11 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
 
 def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer | FailedTestError:
     all_of_it = [connection for connection in test if not connection.is_sum]
-    connections = [connection for connection in all_of_it if connection.rows[-1].report.end_ns > 0]
+    connections = [connection for connection in all_of_it if not connection.rows[-1].report.is_of_no_time]
     sums = [connection.rows[-1].report for connection in test if connection.is_sum]
     whole_sum = sums[-1] if sums and sums[-1].start_ns == 0 else None
     if all_of_it and not connections:
-        return FailedTestError(str(all_of_it[0].rows[-1].line), _NO_TIME)
+        return FailedTestError(str(all_of_it[0].rows[-1].line), NO_TIME)
     if not connections:
         raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
     flows = tuple(_flow(connection) for connection in connections)

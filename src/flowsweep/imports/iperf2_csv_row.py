@@ -19,6 +19,7 @@ _ANY = re.compile(r".*")
 _COUNT = re.compile(r"-?\d+", re.ASCII)
 _MILLISECONDS = re.compile(r"-?[\d.]+", re.ASCII)
 INTERVAL = re.compile(rf"({REAL})-\s*({REAL})", re.ASCII)
+IDS_OF_2_1 = ("1", "2")
 _SUM_ID = "-1"
 REMARK = re.compile(
     rf"-{{20}}|Client connecting|Server listening|TCP window|UDP buffer|Sending |{FAILS.pattern}"
@@ -98,7 +99,8 @@ def _is_cut(fields: Sequence[str], known: Mapping[tuple[str, ...], bool]) -> boo
     first, first_port, second, second_port = fields[1:5]
     # What a server told a client of 2.0 has the columns of UDP, too, and its ends turned round.
     of_udp = known.get((first, first_port, second, second_port), False)
-    of_udp = of_udp or not known.get((second, second_port, first, first_port), True)
+    if fields[5] not in IDS_OF_2_1:
+        of_udp = of_udp or not known.get((second, second_port, first, first_port), True)
     lasted_ns = _ns(span[2]) - _ns(span[1])
     return of_udp or (lasted_ns > 0 and int(rate) * _CUT_OFF * lasted_ns < int(fields[7]) * 8e9)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from flowsweep.imports.iperf2_row import Window
+from flowsweep.imports.iperf2_row import NO_TIME, Window
 from flowsweep.imports.transfer import (
     NO_REPORT_OF_THE_WHOLE,
     Datagrams,
@@ -46,7 +46,7 @@ class Flow:
     @property
     def told(self) -> bool:
         """Whether a row is of more than no time."""
-        return bool(self.reports) and self.reports[-1].end_ns > 0
+        return bool(self.reports) and not self.reports[-1].is_of_no_time
 
     def flow_report(self) -> FlowReport:
         """Put its rows together, with what the server reported of its datagrams."""
@@ -154,7 +154,7 @@ class Test:
         """What it became, with all of its flows, or with those that have rows."""
         told = [flow for flow in self.flows if flow.told]
         if not told and not self.sums:
-            return FailedTestError(str(self.line), self.failure or _NO_ROW)
+            return FailedTestError(str(self.line), self.failure or (NO_TIME if self.has_rows else _NO_ROW))
         flows = tuple(flow.flow_report() for flow in told)
         total = self._total(flows)
         sends, setting = self.role == "source", self.setting

@@ -23,7 +23,8 @@ CUT_ROW = re.compile(
     rf"(?:\s+{REAL}\.?)?(?:\s+[KMGT]?{_CUT_UNIT})?(?:\s+{REAL}\.?)?"
     rf"(?:\s+[KMGT]?{_CUT_UNIT}(?:/|/s|/se)?)?"
 )
-"""A row without its end."""
+"""A row without its end, each run of its spaces made one: in long runs a search would take too long."""
+NO_TIME = "the connection took no time at all: it says nothing about goodput"
 FAILS = re.compile(r"(?:[a-z]\w{0,20} ){1,3}failed: ")
 """What Iperf says of a connection that was refused, or broke."""
 BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d")

@@ -56,7 +56,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
     log = _Log()
     last = max((number for number, line in enumerate(lines, start=1) if line.strip()), default=0)
     for number, line in enumerate(lines, start=1):
-        if number != last or not CUT_ROW.fullmatch(line.rstrip()):
+        if number != last or not CUT_ROW.fullmatch(" ".join(line.split())):
             log.take(number, line)
     return log.tests()
 

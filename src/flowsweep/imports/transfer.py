@@ -96,6 +96,11 @@ class Report:
     size_before: int | None = None
     """What earlier versions made of the size where it was another: for `former_ids`."""
 
+    @property
+    def is_of_no_time(self) -> bool:
+        """Whether it is of a connection that ended as it began."""
+        return self.start_ns == self.end_ns == 0
+
 
 @dataclass(frozen=True, slots=True)
 class MeanRate:

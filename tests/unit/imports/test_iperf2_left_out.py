@@ -75,11 +75,18 @@ def test_a_flow_without_a_row_leaves_its_test_unfinished(tmp_path: Path) -> None
     assert (test.flow_count, len(test.flows), test.unfinished) == (2, 1, NO_REPORT_OF_THE_WHOLE)
 
 
-@pytest.mark.parametrize("nothing", ["[  5]  0.0- 0.0 sec  0.00 Bytes  0.00 bits/sec\n", ""])
-def test_a_connection_of_no_time_is_left_out(tmp_path: Path, nothing: str) -> None:
+@pytest.mark.parametrize(
+    ("nothing", "why"),
+    [
+        ("[  5]  0.0- 0.0 sec  0.00 Bytes  0.00 bits/sec\n", "the connection took no time at all"),
+        ("", NO_ROW),
+    ],
+)
+def test_a_connection_of_no_time_is_left_out(tmp_path: Path, nothing: str, why: str) -> None:
     tests = told(tmp_path, LISTENS + served(5, 1) + nothing + served(5, 2) + row(5, 0, 3))
     assert [test.flows[0].source_port for test in tests.transfers] == [2]
-    assert reasons(tests) == [("2", NO_ROW)]
+    [(place, said)] = reasons(tests)
+    assert (place, said.partition(":")[0]) == ("2", why)
 
 
 @pytest.mark.parametrize("cut", range(14, len(row(4, 2, 3)) - 1))
@@ -180,3 +187,9 @@ def test_a_row_of_csv_of_no_time_is_left_out(tmp_path: Path) -> None:
     tests = told(tmp_path, f"{CSV}{WHOLE}\n20240101120210,0.0.0.0,0,b,5001,3,0.0-0.0,0,-nan\n")
     assert len(tests.transfers) == 1
     assert reasons(tests) == [("4", "the connection took no time at all: it says nothing about goodput")]
+
+
+@pytest.mark.parametrize("row_begins", ["[  4] 2.0-", "[  4] 2.0- 3.0"])
+def test_a_last_line_of_spaces_takes_no_time(tmp_path: Path, row_begins: str) -> None:
+    with pytest.raises(ImportedFileError, match=":4: found"):
+        told(tmp_path, f"{LISTENS}{served(4, 1)}{row(4, 0, 1)}{row_begins} {' ' * 65_000}9x\n")
