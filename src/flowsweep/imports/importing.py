@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flowsweep.archive import ArchiveWriter, ImportedOutcome
 from flowsweep.errors import ImportedFileError
-from flowsweep.imports.known import Known, left_open, with_known, without_effect
+from flowsweep.imports.known import Known, left_open, rough_windows, with_known, without_effect
 from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
 from flowsweep.imports.reading import in_one_line, read_file
 from flowsweep.imports.transfer import FailedTestError, Transfer
@@ -94,6 +94,8 @@ def import_files(
             progress(Step.READ, done, len(files))
         result.files_read += 1
         result.remarks += _left_out(path, told.failed)
+        if (rough := rough_windows(told.transfers, known or {})) is not None:
+            result.remarks.append(f"{path}: {rough}")
         ids = zip(told.transfers, content_ids(told.transfers), former_ids(told.transfers), strict=True)
         source = f"{told.kind.name} {path.name}"
         tests += [_Test(test, trial_id, former_id, source, path) for test, trial_id, former_id in ids]

@@ -3,25 +3,25 @@
 Of datagrams follow jitter, lost, all, percent and out of order; from these one can tell which end wrote.
 
 Which end sent and which one counted, the file does not say. Iperf 1 and 2.0 have the end that wrote first;
-the end with the lower port listened, and what listens receives. Iperf 2.1 has the end that sends first,
+the end with the lower port listened, and what listens receives; where neither port is the usual one, whoever
+imports may say otherwise. Iperf 2.1 has the end that sends first,
 whoever wrote, and numbers flows from 1, where the others have the numbers of their sockets, from 3.
 
 A client of Iperf 2.0 writes its own rows of datagrams with the columns of TCP, and behind them what the
 server reported to it, with the ends turned round and the columns of UDP: by these one can tell what it was.
 """
 
-import csv
-import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta
 
-from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf2_datagrams
-from flowsweep.imports.ranges import REAL
+from flowsweep.imports.iperf2_csv_row import COLUMNS, IDS_OF_2_1, INTERVAL, REMARK, TIME, Row, rows_of
+from flowsweep.imports.iperf2_row import NO_TIME
 from flowsweep.imports.transfer import (
     NO_REPORT_OF_THE_WHOLE,
+    FailedTestError,
     FlowReport,
     LineError,
     Report,
@@ -35,29 +35,21 @@ from flowsweep.imports.transfer import (
 from flowsweep.run.outcome import EndRole
 
 NAME = "iperf-csv"
-COLUMNS = 9
-_UDP_COLUMNS = COLUMNS + iperf2_datagrams.COLUMNS
-_TIME = re.compile(r"(?:([+-]\d{4}):)?(\d{14})(?:\.(\d{1,6}))?", re.ASCII)
-_INTERVAL = re.compile(rf"({REAL})-\s*({REAL})", re.ASCII)
-_SUM_ID = "-1"
+_DEFAULT = 5001
+"""The port that Iperf listens on where nobody says another one."""
+_UNPRIVILEGED = 1024
 _NOBODY = "::"
 """The client of Iperf 2.1 has it with --full-duplex, in place of itself."""
-_IDS_OF_2_1 = ("1", "2")
-_REMARK = re.compile(r"-{20}|Client connecting|Server listening|TCP window|UDP buffer|Sending ")
-"""What stands between the rows of an end that both listens and connects (-d, -r)."""
-_IPERF_BEGAN = 1999
 
 
 def recognises(lines: Sequence[str]) -> bool:
     """Whether the first line that is not empty looks like this kind."""
-    first = next((line for line in lines if line.strip() and not _REMARK.match(line)), "")
+    first = next((line for line in lines if line.strip() and not REMARK.match(line)), "")
     fields = first.split(",")
-    return (
-        len(fields) >= COLUMNS and bool(_TIME.fullmatch(fields[0])) and bool(_INTERVAL.fullmatch(fields[6]))
-    )
+    return len(fields) >= COLUMNS and bool(TIME.fullmatch(fields[0])) and bool(INTERVAL.fullmatch(fields[6]))
 
 
-def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
     """Read every test of a file: connections of the same two hosts that began together are one.
 
     Raises:
@@ -116,37 +108,10 @@ def _check_timeless(tests: Sequence[Sequence["_Connection"]]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    line: int
-    at: datetime | None
-    """When it was written, which is at the end of what it reports; Iperf 2.1 may leave it out."""
-    first: str
-    second: str
-    first_port: int
-    second_port: int
-    flow_id: str
-    report: Report
-    udp: bool
-
-    @property
-    def is_sum(self) -> bool:
-        return self.flow_id == _SUM_ID
-
-    @property
-    def key(self) -> tuple[str, str, int, int, bool]:
-        return self.first, self.second, self.first_port, self.second_port, self.is_sum
-
-    @property
-    def turned(self) -> tuple[str, str, int, int, bool]:
-        """The key of a row that the other end wrote."""
-        return self.second, self.first, self.second_port, self.first_port, self.is_sum
-
-
-@dataclass(frozen=True, slots=True)
 class _Connection:
     """The rows of one connection, or those of a test's sums over its connections."""
 
-    rows: list[_Row]
+    rows: list[Row]
     sender_first: bool
     """Whether it is of Iperf 2.1, which has the end that sends first."""
     from_server: list[Report] = field(default_factory=list)
@@ -160,7 +125,7 @@ class _Connection:
     def udp(self) -> bool:
         return self.rows[0].udp or bool(self.from_server)
 
-    def reported_by(self, row: _Row) -> bool:
+    def reported_by(self, row: Row) -> bool:
         """Whether a row, its ends turned round, is what the server reported of this connection."""
         by_who_listened = row.first_port < row.second_port
         return row.udp and not self.rows[0].udp and by_who_listened and row.report.start_ns == 0
@@ -172,6 +137,12 @@ class _Connection:
         if self.sender_first or not row.first_port:
             return True
         return 0 < row.second_port <= row.first_port
+
+    @property
+    def direction_is_assumed(self) -> bool:
+        """Whether the lower port need not be the one that was listened on (-p)."""
+        ports = self.rows[0].first_port, self.rows[0].second_port
+        return not self.sender_first and min(ports) >= _UNPRIVILEGED and _DEFAULT not in ports
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -203,7 +174,7 @@ class _Connection:
         """Whether its last row is of all of it, or the only one."""
         return has_whole([self.rows[-1].report])
 
-    def continued_by(self, row: _Row) -> bool:
+    def continued_by(self, row: Row) -> bool:
         """Whether a row with the same ports is of this connection, and not of a later one."""
         last = self.rows[-1].report
         return not self.over and row.report.start_ns in (0, last.end_ns) and row.report.end_ns >= last.end_ns
@@ -239,8 +210,8 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
     """All connections in the order of their first rows."""
     found: list[_Connection] = []
     latest: dict[tuple[str, str, int, int, bool], _Connection] = {}
-    rows = list(_rows(lines))
-    sender_first = any(row.flow_id in _IDS_OF_2_1 for row in rows)
+    rows = list(rows_of(lines))
+    sender_first = any(row.flow_id in IDS_OF_2_1 for row in rows)
     for row in rows:
         connection, turned = latest.get(row.key), latest.get(row.turned)
         if turned is not None and turned.reported_by(row):
@@ -264,10 +235,13 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
     return found
 
 
-def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
-    connections = [connection for connection in test if not connection.is_sum]
+def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer | FailedTestError:
+    all_of_it = [connection for connection in test if not connection.is_sum]
+    connections = [connection for connection in all_of_it if not connection.rows[-1].report.is_of_no_time]
     sums = [connection.rows[-1].report for connection in test if connection.is_sum]
     whole_sum = sums[-1] if sums and sums[-1].start_ns == 0 else None
+    if all_of_it and not connections:
+        return FailedTestError(str(all_of_it[0].rows[-1].line), NO_TIME)
     if not connections:
         raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
     flows = tuple(_flow(connection) for connection in connections)
@@ -286,14 +260,26 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
         dst=dst,
         role=role,
         simultaneous=simultaneous,
-        flow_count=len(flows),
+        flow_count=len(all_of_it),
         flows=flows,
         total=sum_of(flows) if whole_sum is None else whole_sum,
         started_at=test[0].began,
         test="udp" if udp else "tcp",
-        far=far_end(received),
-        unfinished=None if all(one.has_whole for one in connections) else NO_REPORT_OF_THE_WHOLE,
+        far=far_end(received) if len(connections) == len(all_of_it) else None,
+        assumed=_assumed(connections[0]),
+        unfinished=None if _is_whole(connections, all_of_it) else NO_REPORT_OF_THE_WHOLE,
     )
+
+
+def _assumed(connection: _Connection) -> tuple[str, ...]:
+    """What ports alone tell, of datagrams without the end: their counts are of one of the two."""
+    if not connection.direction_is_assumed:
+        return ()
+    return ("src", "dst") if connection.udp else ("src", "dst", "role")
+
+
+def _is_whole(told: Sequence[_Connection], all_of_it: Sequence[_Connection]) -> bool:
+    return len(told) == len(all_of_it) and all(connection.has_whole for connection in told)
 
 
 def _common_role(flows: Sequence[FlowReport]) -> EndRole | None:
@@ -322,54 +308,3 @@ def _ports(connection: _Connection) -> tuple[int, int]:
     row = connection.rows[0]
     ports = row.first_port, row.second_port
     return ports if connection.from_first else ports[::-1]
-
-
-def _rows(lines: Sequence[str]) -> Iterator[_Row]:
-    for number, line in enumerate(lines, start=1):
-        if line.strip() and not _REMARK.match(line):
-            yield _row(number, next(csv.reader([line])))
-
-
-def _row(line: int, fields: list[str]) -> _Row:
-    if len(fields) not in (COLUMNS, _UDP_COLUMNS):
-        expected = f"{COLUMNS} (TCP) or {_UDP_COLUMNS} (UDP)"
-        raise LineError(line, f"{len(fields)} columns, expected {expected} as of Iperf's -y C")
-    span = _INTERVAL.fullmatch(fields[6].strip())
-    if span is None:
-        raise LineError(line, f'found the interval "{fields[6]}", expected seconds as in "0.0-10.0"')
-    try:
-        datagrams = iperf2_datagrams.of_csv(fields[COLUMNS:]) if len(fields) > COLUMNS else None
-        report = Report(
-            _ns(span[1]), _ns(span[2]), int(fields[7]), float(int(fields[8])), datagrams=datagrams
-        )
-        ports = int(fields[2]), int(fields[4])
-    except ValueError as error:
-        raise LineError(
-            line, f"ports, bytes, bit/s and what was lost must be whole numbers: {error}"
-        ) from error
-    udp = len(fields) == _UDP_COLUMNS
-    return _Row(line, _time(line, fields[0]), fields[1], fields[3], *ports, fields[5], report, udp)
-
-
-def _time(line: int, text: str) -> datetime | None:
-    found = _TIME.fullmatch(text)
-    if found is None:
-        raise LineError(line, f'found the time "{text}", expected digits as in "20011128201500"')
-    zone, digits, fraction = found.groups()
-    try:
-        at = datetime.strptime(digits, "%Y%m%d%H%M%S").replace(tzinfo=UTC if zone is None else _zone(zone))
-    except ValueError as error:
-        raise LineError(line, f'the time "{text}" is none: {error}') from error
-    # Iperf 2.1 has the first second of 1970 where it took no time.
-    return (
-        at + timedelta(microseconds=int((fraction or "0").ljust(6, "0"))) if at.year >= _IPERF_BEGAN else None
-    )
-
-
-def _zone(text: str) -> timezone:
-    minutes = int(text[1:3]) * 60 + int(text[3:])
-    return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))
-
-
-def _ns(seconds: str) -> int:
-    return round(float(seconds) * SECOND_NS)

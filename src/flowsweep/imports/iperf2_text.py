@@ -1,30 +1,14 @@
-"""What Iperf 1 and 2 print for people: a line for each connection, then rows of interval, bytes, bandwidth.
-
-Bytes come in units of 1024 (KBytes, MBytes), bit/s in units of 1000 (Kbits, Mbits), as Iperf has them.
-"""
+"""What Iperf 1 and 2 print for people: a line for each connection, then rows of interval and bandwidth."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf2_datagrams
+from flowsweep.imports.iperf2_flows import Flow, Setting, Test
+from flowsweep.imports.iperf2_row import BEGINS_LIKE_A_ROW, CUT_ROW, FAILS, ROW, report_of, size_of, window_of
 from flowsweep.imports.ranges import REAL, WHOLE
-from flowsweep.imports.transfer import (
-    NO_REPORT_OF_THE_WHOLE,
-    Datagrams,
-    FlowReport,
-    LineError,
-    Report,
-    Test,
-    Transfer,
-    bounded,
-    far_end,
-    has_whole,
-    split_reports,
-    sum_of,
-)
+from flowsweep.imports.transfer import FailedTestError, LineError, Report, Transfer, bounded
 from flowsweep.run.outcome import EndRole
 from flowsweep.tests import facts_of
 
@@ -36,12 +20,6 @@ _CONNECTED = re.compile(
     rf"\[\s*(?P<id>[^\]\s]+)\]\s+local (?P<local>\S+) port (?P<local_port>{WHOLE}) "
     rf"connected with (?P<remote>\S+) port (?P<remote_port>{WHOLE})(?P<rest>.*)"
 )
-_ROW = re.compile(
-    rf"\[\s*(?P<id>[^\]\s]+)\]\s+(?P<start>{REAL})\s*-\s*(?P<end>{REAL})\s+sec\s+"
-    rf"(?P<size>{REAL})\s+(?P<size_unit>[KMGT]?)(?P<size_of>Bytes|bits)\s+"
-    rf"(?P<rate>{REAL})\s+(?P<rate_unit>[KMGT]?)(?P<rate_of>Bytes|bits)/sec(?P<rest>.*)"
-)
-_BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d")
 _SIZE = rf"({REAL}) ([KMG]?)Byte"
 _WINDOW = re.compile(rf"(?:TCP window|UDP buffer) size:\s+{_SIZE}(?:.*requested\s+{_SIZE})?")
 _LENGTH = re.compile(rf"(Write|Read) buffer size:\s+{_SIZE}")
@@ -50,13 +28,14 @@ _SENT = re.compile(rf"\[\s*({WHOLE})\]\s+Sent ({WHOLE}) datagrams")
 _CONGESTION = re.compile(r"TCP congestion control set to (\S+)")
 _DATE = re.compile(rf" on (\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.{WHOLE})? \((?:UTC|GMT)\)")
 
+_SUM_ALONE = re.compile(rf"SUM-({WHOLE})")
+"""As --sum-only has it, with the number of flows."""
+_REFUSED = ("connect failed: ", "tcp connect failed: ")
 _REVERSE = "(reverse)"
 _OVER_ONE_CONNECTION = ("(full-duplex)", "(bb ")
 """--full-duplex and --bounceback."""
+_SUMS_OF_NOBODY = "sums (--sum-only), but no line says between which hosts, or of how many flows"
 _OTHER: dict[EndRole, EndRole] = {"source": "sink", "sink": "source"}
-
-_BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def recognises(lines: Sequence[str]) -> bool:
@@ -64,159 +43,42 @@ def recognises(lines: Sequence[str]) -> bool:
     return any(_LISTENS.match(line) or _CONNECTS.match(line) or _CONNECTED.match(line) for line in lines)
 
 
-def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
     """Read every test of a file: connections with one host that no report of a whole stands between are one.
 
     A heading of the same end, and an id that the test has already, begin another test, too.
+
+    The last line may be cut off, as of a tool that was killed.
 
     Raises:
         LineError: Of a row's connection nothing is known, or a row cannot be read.
     """
     log = _Log()
+    last = max((number for number, line in enumerate(lines, start=1) if line.strip()), default=0)
     for number, line in enumerate(lines, start=1):
-        log.take(number, line)
-    return log.transfers()
-
-
-@dataclass(slots=True)
-class _Flow:
-    line: int
-    source_port: int
-    sink_port: int
-    reports: list[Report] = field(default_factory=list)
-    from_server: list[Report] = field(default_factory=list)
-    """What the other end reported to a client of its datagrams: one report."""
-    sent: int | None = None
-    """Datagrams, as a client counts them."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether its last row is of all of it."""
-        return has_whole(self.reports)
-
-    def flow_report(self) -> FlowReport:
-        if not self.reports:
-            raise LineError(self.line, "a connection of which no row tells anything")
-        whole, intervals = split_reports(self.reports, self.line)
-        if received := self.received():
-            counted = received.whole.datagrams
-            # What the client calls sent counts the one that ends the test, too, which the server leaves out.
-            sent = None if counted is None else counted.sent()
-            whole = replace(whole, datagrams=sent)
-        elif self.sent is not None:
-            whole = replace(whole, datagrams=Datagrams(self.sent))
-        return FlowReport(whole, intervals, self.source_port, self.sink_port)
-
-    def received(self) -> FlowReport | None:
-        """What the server reported to a client."""
-        if not self.from_server:
-            return None
-        return FlowReport(self.from_server[-1], (), self.source_port, self.sink_port)
-
-
-@dataclass(slots=True)
-class _Setting:
-    """What the lines above the connections say."""
-
-    test: Test = "tcp"
-    window_bytes: int | None = None
-    granted_bytes: int | None = None
-    length_bytes: int | None = None
-    rate_bps: int | None = None
-    congestion: str | None = None
-
-
-@dataclass(slots=True)
-class _Test:
-    local: str
-    remote: str
-    role: EndRole
-    setting: _Setting
-    started_at: datetime | None
-    begun_by: EndRole
-    """Of the heading above: with --reverse the other one."""
-    simultaneous: bool = False
-    flows: list[_Flow] = field(default_factory=list)
-    """Without those of tests that are parts of it, until all have been read."""
-    sums: list[Report] = field(default_factory=list)
-    count: int = 0
-    """Flows, those of its parts included."""
-    finished: int = 0
-    """Those that are."""
-    has_rows: bool = False
-    after: list["_Test"] = field(default_factory=list)
-    """Those that began after a row of it that looked like the whole of a flow."""
-    part_of: "_Test | None" = None
-
-    @property
-    def key(self) -> tuple[str, EndRole]:
-        """Which of the tests that run it is."""
-        return self.remote, self.role
-
-    def whole_test(self) -> "_Test":
-        """The one that it is a part of, or itself."""
-        test = self
-        while test.part_of is not None:
-            if test.part_of.part_of is not None:
-                test.part_of = test.part_of.part_of
-            test = test.part_of
-        return test
-
-    def add(self, flow: _Flow, report: Report) -> bool:
-        """Add a row to one of its flows; tells whether the only row before was of an interval after all."""
-        before = flow.finished
-        flow.reports.append(report)
-        self.has_rows = True
-        self.finished += flow.finished - before
-        return before and not flow.finished
-
-    def take_in_later(self) -> None:
-        """Make those that began after it parts of it: it had not ended."""
-        for test in self.after:
-            test.part_of = self
-            self.count += test.count
-            self.finished += test.finished
-            self.simultaneous |= test.simultaneous
-        self.after = [later for test in self.after for later in test.after]
-
-    def transfer(self) -> Transfer:
-        flows = tuple(flow.flow_report() for flow in self.flows)
-        sends, setting = self.role == "source", self.setting
-        return Transfer(
-            src=self.local if sends else self.remote,
-            dst=self.remote if sends else self.local,
-            role=self.role,
-            flow_count=len(flows),
-            flows=flows,
-            total=self.sums[-1] if self.sums and self.sums[-1].start_ns == 0 else sum_of(flows),
-            started_at=self.started_at,
-            window_send_bytes=setting.window_bytes if sends else None,
-            window_recv_bytes=None if sends else setting.window_bytes,
-            window_granted_send_bytes=setting.granted_bytes if sends else None,
-            window_granted_recv_bytes=None if sends else setting.granted_bytes,
-            length_bytes=setting.length_bytes,
-            rate_bps=setting.rate_bps,
-            congestion=setting.congestion,
-            test=setting.test,
-            simultaneous=self.simultaneous,
-            far=far_end([flow.received() for flow in self.flows]),
-            unfinished=None if self.finished == len(flows) else NO_REPORT_OF_THE_WHOLE,
-            as_before=(("rate_bps", None),),
-        )
+        if number != last or not CUT_ROW.fullmatch(" ".join(line.split())):
+            log.take(number, line)
+    return log.tests()
 
 
 class _Log:
     """A file as far as it has been read."""
 
     def __init__(self) -> None:
-        self._tests: list[_Test] = []
-        self._open: dict[tuple[str, EndRole], _Test] = {}
-        self._parallel: dict[tuple[str, EndRole], _Test] = {}
-        """Those of the open ones that have several flows."""
-        self._under_way: dict[EndRole, list[_Test]] = {}
-        """Those with rows since the last heading, by the role of the heading that they began under."""
-        self._flows: dict[str, tuple[_Test, _Flow]] = {}
-        self._settings: dict[EndRole, _Setting] = {}
+        self._tests: list[Test] = []
+        self._open: dict[tuple[str, EndRole], Test] = {}
+        self._parallel: dict[tuple[str, EndRole], Test] = {}
+        """Those of the open ones that have several flows, and that another one did not follow."""
+        self._ever_parallel: set[tuple[str, EndRole]] = set()
+        """Those that had several flows at any time."""
+        self._current: Test | None = None
+        """That of the last row or connection."""
+        self._under_way: dict[EndRole, list[Test]] = {}
+        """Those since the last heading, by the role of the heading that they began under."""
+        self._new_headings: set[EndRole] = set()
+        """Roles of headings that no test has followed yet."""
+        self._flows: dict[str, tuple[Test, Flow]] = {}
+        self._settings: dict[EndRole, Setting] = {}
         self._ports: dict[EndRole, set[str]] = {"source": set(), "sink": set()}
         """What was listened on, and what was connected to: with -d and -r one end does both."""
         self._served: set[str] = set()
@@ -224,24 +86,42 @@ class _Log:
         self._role: EndRole = "source"
         self._from_server: set[str] = set()
         """Ids of flows of which the server's report follows."""
+        self._client_of: str | None = None
+        """The host in a client's heading that no line of a connection has followed yet."""
+        self._sums_alone: Test | None = None
+        """The test of which there are nothing but sums since the last heading."""
+        self._failed: list[FailedTestError] = []
+        """Tests without any connection."""
+        self._failure: tuple[int, str] | None = None
+        """The last line that says why something failed."""
+        self._refused_ids: set[str] = set()
+        """Of connections of one test that were all refused."""
 
-    def transfers(self) -> tuple[Transfer, ...]:
+    def tests(self) -> tuple[Transfer | FailedTestError, ...]:
+        """All that the file tells of."""
         for test in self._tests:
             if (whole := test.whole_test()) is not test:
                 whole.flows += test.flows
-        return tuple(test.transfer() for test in bounded(one for one in self._tests if one.part_of is None))
+        whole_ones = bounded(one for one in self._tests if one.part_of is None)
+        told = (*self._failed, *(test.transfer() for test in whole_ones))
+        if not told and self._failure is not None:
+            return (FailedTestError(str(self._failure[0]), self._failure[1]),)
+        return told
 
     def take(self, number: int, line: str) -> None:
+        """Read the next line."""
         if found := _LISTENS.match(line) or _CONNECTS.match(line):
             self._heading(found)
         elif found := _CONNECTED.match(line):
             self._connection(number, found)
-        elif found := _ROW.match(line):
+        elif found := ROW.match(line):
             self._row(number, found)
         elif found := iperf2_datagrams.LATE.match(line):
             self._late(found)
-        elif _BEGINS_LIKE_A_ROW.match(line):
+        elif BEGINS_LIKE_A_ROW.match(line):
             raise LineError(number, f'found "{line.strip()}", expected interval, transfer and bandwidth')
+        elif FAILS.match(line):
+            self._fails(number, line.strip())
         else:
             self._remark(line)
 
@@ -249,25 +129,44 @@ class _Log:
         *_, protocol, port = found.groups()
         self._role = "source" if found.re is _CONNECTS else "sink"
         self._ports[self._role].add(port)
-        self._settings[self._role] = _Setting("udp" if protocol == "UDP" else "tcp")
+        self._settings[self._role] = Setting("udp" if protocol == "UDP" else "tcp")
+        self._new_headings.add(self._role)
+        self._client_of = found[1] if self._role == "source" else None
+        self._sums_alone = None
         for test in self._under_way.pop(self._role, ()):
-            # One that was killed has no report of the whole.
+            # One that was killed has no report of the whole, or no row at all.
             last = self._open.get(test.key)
             if last is not None and last.whole_test() is test.whole_test():
                 del self._open[test.key]
                 self._parallel.pop(test.key, None)
 
+    def _fails(self, number: int, said: str) -> None:
+        """Keep why a test has no rows: 2.0 ends if it is refused; 2.1 goes on, and shows a port of 0."""
+        self._failure = number, said
+        if said.startswith(_REFUSED[0]):
+            self._failed.append(FailedTestError(str(number), said))
+        elif not said.startswith(_REFUSED[1]) and self._tests and not self._tests[-1].has_rows:
+            self._tests[-1].failure = said
+
+    def _refused(self, number: int, flow_id: str) -> None:
+        """Count tests of 2.1 without a connection: an id that comes again is of another one."""
+        if not self._refused_ids or flow_id in self._refused_ids:
+            self._refused_ids = set()
+            said = "no connection was made" if self._failure is None else self._failure[1]
+            self._failed.append(FailedTestError(str(number), said))
+        self._refused_ids.add(flow_id)
+
     def _remark(self, line: str) -> None:
-        setting = self._settings.setdefault(self._role, _Setting())
+        setting = self._settings.setdefault(self._role, Setting())
         if found := _WINDOW.search(line):
-            setting.granted_bytes = _binary(found[1], found[2])
-            setting.window_bytes = None if found[3] is None else _binary(found[3], found[4])
+            setting.granted = window_of(found[1], found[2])
+            setting.window = None if found[3] is None else window_of(found[3], found[4])
             if found[3] is None and "default" not in line:
-                setting.window_bytes = setting.granted_bytes
+                setting.window = setting.granted
         elif asked := iperf2_datagrams.asked(line):
             setting.length_bytes, setting.rate_bps = asked
         elif (found := _LENGTH.search(line)) and not facts_of(setting.test).datagrams:
-            setting.length_bytes = _binary(found[2], found[3])
+            setting.length_bytes = size_of(found[2], found[3])
         elif found := _FROM_SERVER.match(line):
             self._from_server.add(found[1])
         elif (found := _SENT.match(line)) and found[1] in self._flows:
@@ -279,25 +178,32 @@ class _Log:
         for kind in _OVER_ONE_CONNECTION:
             if kind in found["rest"]:
                 raise LineError(number, "both directions over one connection: such a test cannot be imported")
-        role, flow_id = self._role_of(found), found["id"].lstrip("*")
-        test = self._test_of(found, role, flow_id)
+        flow_id = found["id"].lstrip("*")
+        if found["local_port"] == "0":
+            self._refused(number, flow_id)
+            return
+        role = self._role_of(found)
+        self._refused_ids, self._client_of = set(), None
+        test = self._test_of(number, found, role, flow_id)
         ports = int(found["local_port"]), int(found["remote_port"])
-        flow = _Flow(number, *(ports if role == "source" else ports[::-1]))
+        flow = Flow(number, *(ports if role == "source" else ports[::-1]))
         test.flows.append(flow)
         test.count += 1
         if test.count > 1:
             self._parallel[test.key] = test
+            self._ever_parallel.add(test.key)
+        self._turn_to(test)
         self._flows[flow_id] = (test, flow)
 
-    def _test_of(self, found: re.Match[str], role: EndRole, flow_id: str) -> _Test:
+    def _test_of(self, number: int, found: re.Match[str], role: EndRole, flow_id: str) -> Test:
         """The test that a connection belongs to: the open one of its hosts, or a new one."""
         local, remote = (found[name].partition("%")[0] for name in ("local", "remote"))
         last, known = self._open.get((remote, role)), self._flows.get(flow_id)
         again = known is not None and known[0].whole_test() is last
-        if last is not None and not last.finished and not again:
+        if last is not None and not last.looks_over and not again:
             return last
         heading = _OTHER[role] if self._reversed(found) else role
-        test = _Test(local, remote, role, self._setting_of(found, role), _date(found["rest"]), heading)
+        test = Test(number, local, remote, role, self._setting_of(found, role), _date(found["rest"]), heading)
         if last is not None and not again:
             last.after.append(test)
         opposite = self._open.get((remote, _OTHER[role]))
@@ -306,6 +212,10 @@ class _Log:
         self._open[test.key] = test
         self._parallel.pop(test.key, None)
         self._tests.append(test)
+        # A server that connects back (-d) may print a heading for each connection of a test.
+        if heading in self._new_headings and (heading == "sink" or found["remote"] not in self._served):
+            self._under_way.setdefault(heading, []).append(test)
+        self._new_headings.discard(heading)
         return test
 
     def _role_of(self, found: re.Match[str]) -> EndRole:
@@ -325,21 +235,19 @@ class _Log:
             return False
         return not (found["remote_port"] in self._ports["source"] and found["remote"] in self._served)
 
-    def _setting_of(self, found: re.Match[str], role: EndRole) -> _Setting:
+    def _setting_of(self, found: re.Match[str], role: EndRole) -> Setting:
         """What the lines above say of a new test: in reverse they are of the same protocol, and no more."""
         if not self._reversed(found):
-            return self._settings.setdefault(role, _Setting())
-        above = self._settings.setdefault(_OTHER[role], _Setting())
+            return self._settings.setdefault(role, Setting())
+        above = self._settings.setdefault(_OTHER[role], Setting())
         if not facts_of(above.test).datagrams:
-            return _Setting(above.test)
-        return _Setting(above.test, length_bytes=above.length_bytes, rate_bps=above.rate_bps)
+            return Setting(above.test)
+        return Setting(above.test, length_bytes=above.length_bytes, rate_bps=above.rate_bps)
 
     def _row(self, number: int, found: re.Match[str]) -> None:
-        report = _report(found)
+        report = report_of(found)
         if found["id"].startswith("SUM"):
-            # Of several tests that run at the same time nobody can tell whose sum it is.
-            if len(self._parallel) == 1:
-                next(iter(self._parallel.values())).sums.append(report)
+            self._sum(number, found["id"], report)
             return
         if (known := self._flows.get(found["id"].lstrip("*"))) is None:
             raise LineError(
@@ -354,8 +262,40 @@ class _Log:
             self._under_way.setdefault(test.begun_by, []).append(test)
         if test.add(known[1], report):
             self._go_on(test)
+        self._turn_to(test)
 
-    def _go_on(self, test: _Test) -> None:
+    def _turn_to(self, test: Test) -> None:
+        """Leave the test of the line before: its sum stands behind its last row, and nowhere else."""
+        before, self._current = self._current, test
+        if before is None or before is test or not before.is_over:
+            return
+        if self._parallel.get(before.key) is before:
+            del self._parallel[before.key]
+
+    def _sum(self, number: int, flow_id: str, report: Report) -> None:
+        """Add a sum to its test: of several that run at the same time nobody can tell whose it is."""
+        alone = _SUM_ALONE.fullmatch(flow_id)
+        if len(self._parallel) == 1:
+            test = next(iter(self._parallel.values()))
+            test.summed_before = len(self._ever_parallel) == 1
+        elif alone is not None and self._client_of is not None:
+            test = self._test_of_sums(number, self._client_of, int(alone[1]))
+        else:
+            if alone is not None and not self._flows:
+                self._failure = number, _SUMS_OF_NOBODY
+            return
+        if report.end_ns > 0:
+            test.sums.append(report)
+
+    def _test_of_sums(self, number: int, remote: str, count: int) -> Test:
+        """The test of the heading above, of whose connections no line tells."""
+        if self._sums_alone is None:
+            setting = self._settings["source"]
+            self._sums_alone = Test(number, None, remote, "source", setting, None, "source", count=count)
+            self._tests.append(self._sums_alone)
+        return self._sums_alone
+
+    def _go_on(self, test: Test) -> None:
         """Have a test go on that looked over."""
         test.take_in_later()
         if (last := self._open.get(test.key)) is not None and last.whole_test() is test:
@@ -370,29 +310,7 @@ class _Log:
             rows[-1:] = [iperf2_datagrams.with_late(row, int(found[2])) for row in rows[-1:]]
 
 
-def _report(found: re.Match[str]) -> Report:
-    start_ns, end_ns = (round(float(found[name]) * SECOND_NS) for name in ("start", "end"))
-    size = float(found["size"]) * _BINARY[found["size_unit"]] / (8 if found["size_of"] == "bits" else 1)
-    units = _BINARY if found["rate_of"] == "Bytes" else _DECIMAL
-    rate_bps = float(found["rate"]) * units[found["rate_unit"]] * (8 if found["rate_of"] == "Bytes" else 1)
-    # Iperf prints few digits: the one of the two that is rounded less says better how many bytes it were.
-    if _rounding(found["rate"]) < _rounding(found["size"]):
-        size = rate_bps * (end_ns - start_ns) / 8e9
-    datagrams = iperf2_datagrams.of_text(found["rest"])
-    return Report(start_ns, end_ns, round(size), float(round(rate_bps)), datagrams=datagrams)
-
-
 def _date(rest: str) -> datetime | None:
     """When a connection was made, where Iperf 2.1 tells it (-e)."""
     found = _DATE.search(rest)
     return None if found is None else datetime.fromisoformat(found[1]).replace(tzinfo=UTC)
-
-
-def _rounding(text: str) -> float:
-    """How large one unit of the last digit is, relative to the number."""
-    value = float(text)
-    return 10.0 ** -len(text.partition(".")[2]) / value if value else 1.0
-
-
-def _binary(number: str, unit: str) -> int:
-    return round(float(number) * _BINARY[unit])

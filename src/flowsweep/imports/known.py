@@ -12,7 +12,7 @@ from flowsweep.defaults import (
     NAME_MAX_CHARACTERS,
 )
 from flowsweep.errors import PlanError
-from flowsweep.imports.transfer import Transfer
+from flowsweep.imports.transfer import FlowReport, Transfer
 from flowsweep.plan.readers import shown
 from flowsweep.units import (
     QuantityError,
@@ -23,7 +23,7 @@ from flowsweep.units import (
     write_rate,
     write_size,
 )
-from flowsweep.wording import is_utf8
+from flowsweep.wording import counted, format_size, is_utf8
 
 
 def _parse_role(text: str) -> str:
@@ -83,6 +83,7 @@ _KEYS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
 }
 """As a plan has them, and the fields of a transfer that they fill."""
 
+_WINDOWS_SHOWN = 3
 Known = dict[str, Any]
 """Fields of a transfer."""
 
@@ -120,12 +121,40 @@ def parse_known(settings: Sequence[str]) -> Known:
 
 def with_known(transfer: Transfer, known: Known) -> Transfer:
     """Fill in what the file left open; what it says stands."""
-    return replace(transfer, **{name: known[name] for name in left_open(transfer, known)})
+    told = replace(transfer, **{name: known[name] for name in left_open(transfer, known)})
+    if transfer.src is None or (told.src, told.dst) != (transfer.dst, transfer.src):
+        return told
+    return replace(told, flows=tuple(_turned(flow) for flow in told.flows))
+
+
+def _turned(flow: FlowReport) -> FlowReport:
+    """The other way: ports go with their hosts."""
+    return replace(flow, source_port=flow.sink_port, sink_port=flow.source_port)
 
 
 def left_open(transfer: Transfer, known: Known) -> set[str]:
     """Fields that are known, and that the file does not tell."""
     return {name for name in known if name in transfer.assumed or getattr(transfer, name) is None}
+
+
+def rough_windows(transfers: Sequence[Transfer], known: Known) -> str | None:
+    """Say which windows the file tells roughly, where nobody tells them better."""
+    rough = [
+        getattr(transfer, name)
+        for transfer in transfers
+        for name in _KEYS["window"][1]
+        if name in transfer.assumed and name not in known
+    ]
+    if not rough:
+        return None
+    sizes = sorted({size for size in rough if size is not None})
+    shown = [format_size(size) for size in sizes[:_WINDOWS_SHOWN]]
+    shown += [*(["…"] if len(sizes) > _WINDOWS_SHOWN else []), *(["an unknown one"] if None in rough else [])]
+    return (
+        f"the window of {counted(len(rough), 'test')} is printed with fewer than three digits (-f m, -f g), "
+        f"and taken for {', '.join(shown)}: unlike ones may be the same point. Where you know it, say "
+        "--set window=SIZE"
+    )
 
 
 def without_effect(known: Known, filled: set[str]) -> list[str]:

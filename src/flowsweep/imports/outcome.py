@@ -5,7 +5,7 @@ import json
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
@@ -38,12 +38,14 @@ _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
 _NOT_IN_IDS = (
     "assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux", "lasted_ns",
-    "as_before",
+    "as_before", "size_before",
 )  # fmt: skip
 """What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
 files with these tell the time."""
 _Sums = Sequence[float]
 """For each exact interval of a source the rate of all flows, in bit/s."""
+_Fields = list[tuple[str, Any]]
+"""Of a dataclass, with their values."""
 _TOO_FEW: tuple[None, int, _Sums] = (None, 0, ())
 
 
@@ -99,22 +101,32 @@ class Numbering:
 
 def content_ids(transfers: Sequence[Transfer]) -> list[str]:
     """Make a trial_id of what each transfer says; those of a file that say the same get ids of their own."""
+    return _ids(transfers, _known_fields)
+
+
+def former_ids(transfers: Sequence[Transfer]) -> list[str]:
+    """The ids that earlier versions made, which read less of some files; else those of now."""
+    before = [replace(transfer, **dict(transfer.as_before)) for transfer in transfers]
+    return _ids(before, lambda fields: _known_fields(_sized_as_before(fields)))
+
+
+def _ids(transfers: Sequence[Transfer], as_told: Callable[[_Fields], dict[str, Any]]) -> list[str]:
     seen: Counter[bytes] = Counter()
     ids = []
     for transfer in transfers:
-        text = json.dumps(asdict(transfer, dict_factory=_known_fields), sort_keys=True, default=str)
+        text = json.dumps(asdict(transfer, dict_factory=as_told), sort_keys=True, default=str)
         same = hashlib.sha256(text.encode()).digest()
         seen[same] += 1
         ids.append(hashlib.sha256(f"{seen[same]} {text}".encode()).hexdigest()[:12])
     return ids
 
 
-def former_ids(transfers: Sequence[Transfer]) -> list[str]:
-    """The ids that earlier versions made, which read less of some files; else those of now."""
-    return content_ids([replace(transfer, **dict(transfer.as_before)) for transfer in transfers])
+def _sized_as_before(fields: _Fields) -> _Fields:
+    before = dict(fields).get("size_before")
+    return fields if before is None else [*fields, ("size_bytes", before)]
 
 
-def _known_fields(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+def _known_fields(fields: _Fields) -> dict[str, Any]:
     """Leave out what the file does not say, so that an id stays when more can be said of other files."""
     return {name: value for name, value in fields if value is not None and name not in _NOT_IN_IDS}
 

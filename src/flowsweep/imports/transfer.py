@@ -93,6 +93,13 @@ class Report:
     """As the file has it; it may differ from size over time by the tool's rounding."""
     tcp: TcpState | None = None
     datagrams: Datagrams | None = None
+    size_before: int | None = None
+    """What earlier versions made of the size where it was another: for `former_ids`."""
+
+    @property
+    def is_of_no_time(self) -> bool:
+        """Whether it is of a connection that ended as it began."""
+        return self.start_ns == self.end_ns == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +203,14 @@ class Transfer:
 def sum_of(flows: tuple[FlowReport, ...]) -> Report:
     """Put flows together where the file does not: bytes and rates add up, the longest decides the time."""
     wholes = [flow.whole for flow in flows]
+    size = sum(whole.size_bytes for whole in wholes)
+    before = sum(whole.size_bytes if whole.size_before is None else whole.size_before for whole in wholes)
     return Report(
         min(whole.start_ns for whole in wholes),
         max(whole.end_ns for whole in wholes),
-        sum(whole.size_bytes for whole in wholes),
+        size,
         sum(whole.rate_bps for whole in wholes),
+        size_before=None if before == size else before,
     )
 
 

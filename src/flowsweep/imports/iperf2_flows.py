@@ -1,0 +1,217 @@
+"""One test in Iperf's text as far as it has been read, and the transfer that it becomes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from flowsweep.imports.iperf2_row import NO_TIME, Window
+from flowsweep.imports.transfer import (
+    NO_REPORT_OF_THE_WHOLE,
+    Datagrams,
+    FailedTestError,
+    FlowReport,
+    Report,
+    Transfer,
+    far_end,
+    has_whole,
+    split_reports,
+    sum_of,
+)
+from flowsweep.imports.transfer import Test as Protocol
+from flowsweep.run.outcome import EndRole
+
+_APART = 0.05
+"""By what share of it a sum may end apart from the flow that lasted longest."""
+_NO_ROW = "a connection of which no row tells anything"
+
+
+@dataclass(slots=True)
+class Flow:
+    """A connection and its rows."""
+
+    line: int
+    source_port: int
+    sink_port: int
+    reports: list[Report] = field(default_factory=list)
+    from_server: list[Report] = field(default_factory=list)
+    """What the other end reported to a client of its datagrams: one report."""
+    sent: int | None = None
+    """Datagrams, as a client counts them."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether its last row is of all of it."""
+        return has_whole(self.reports)
+
+    @property
+    def told(self) -> bool:
+        """Whether a row is of more than no time."""
+        return bool(self.reports) and not self.reports[-1].is_of_no_time
+
+    def flow_report(self) -> FlowReport:
+        """Put its rows together, with what the server reported of its datagrams."""
+        whole, intervals = split_reports(self.reports, self.line)
+        if received := self.received():
+            counted = received.whole.datagrams
+            # What the client calls sent counts the one that ends the test, too, which the server leaves out.
+            sent = None if counted is None else counted.sent()
+            whole = replace(whole, datagrams=sent)
+        elif self.sent is not None:
+            whole = replace(whole, datagrams=Datagrams(self.sent))
+        return FlowReport(whole, intervals, self.source_port, self.sink_port)
+
+    def received(self) -> FlowReport | None:
+        """What the server reported to a client."""
+        if not self.from_server:
+            return None
+        return FlowReport(self.from_server[-1], (), self.source_port, self.sink_port)
+
+
+@dataclass(slots=True)
+class Setting:
+    """What the lines above the connections say."""
+
+    test: Protocol = "tcp"
+    window: Window | None = None
+    granted: Window | None = None
+    length_bytes: int | None = None
+    rate_bps: int | None = None
+    congestion: str | None = None
+
+
+@dataclass(slots=True)
+class Test:
+    """Connections with one host that are one test."""
+
+    line: int
+    local: str | None
+    """None where no line tells of a connection (--sum-only)."""
+    remote: str
+    role: EndRole
+    setting: Setting
+    started_at: datetime | None
+    begun_by: EndRole
+    """Of the heading above: with --reverse the other one."""
+    simultaneous: bool = False
+    flows: list[Flow] = field(default_factory=list)
+    """Without those of tests that are parts of it, until all have been read."""
+    sums: list[Report] = field(default_factory=list)
+    summed_before: bool = False
+    """Whether earlier versions had the last of these, too, which took them for one host's tests only."""
+    count: int = 0
+    """Flows, those of its parts included."""
+    finished: int = 0
+    """Those that are."""
+    has_rows: bool = False
+    failure: str | None = None
+    """What Iperf said before any row."""
+    after: list["Test"] = field(default_factory=list)
+    """Those that began after a row of it that looked like the whole of a flow."""
+    part_of: "Test | None" = None
+
+    @property
+    def looks_over(self) -> bool:
+        """Whether a row that may be of the whole has been read, if only of one flow."""
+        return self.finished > 0 or (not self.has_rows and has_whole(self.sums))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every flow has a row that may be of the whole, or the sums have one."""
+        return self.finished == self.count if self.has_rows else has_whole(self.sums)
+
+    @property
+    def key(self) -> tuple[str, EndRole]:
+        """Which of the tests that run it is."""
+        return self.remote, self.role
+
+    def whole_test(self) -> "Test":
+        """The one that it is a part of, or itself."""
+        test = self
+        while test.part_of is not None:
+            if test.part_of.part_of is not None:
+                test.part_of = test.part_of.part_of
+            test = test.part_of
+        return test
+
+    def add(self, flow: Flow, report: Report) -> bool:
+        """Add a row to one of its flows; tells whether the only row before was of an interval after all."""
+        before = flow.finished
+        flow.reports.append(report)
+        self.has_rows = True
+        self.finished += flow.finished - before
+        return before and not flow.finished
+
+    def take_in_later(self) -> None:
+        """Make those that began after it parts of it: it had not ended."""
+        for test in self.after:
+            test.part_of = self
+            self.count += test.count
+            self.finished += test.finished
+            self.simultaneous |= test.simultaneous
+        self.after = [later for test in self.after for later in test.after]
+
+    def transfer(self) -> Transfer | FailedTestError:
+        """What it became, with all of its flows, or with those that have rows."""
+        told = [flow for flow in self.flows if flow.told]
+        if not told and not self.sums:
+            return FailedTestError(str(self.line), self.failure or (NO_TIME if self.has_rows else _NO_ROW))
+        flows = tuple(flow.flow_report() for flow in told)
+        total = self._total(flows)
+        sends, setting = self.role == "source", self.setting
+        window = None if setting.window is None else setting.window.size_bytes
+        granted = None if setting.granted is None else setting.granted.size_bytes
+        return Transfer(
+            src=self.local if sends else self.remote,
+            dst=self.remote if sends else self.local,
+            role=self.role,
+            flow_count=len(self.flows) or self.count,
+            flows=flows,
+            total=total,
+            started_at=self.started_at,
+            window_send_bytes=window if sends else None,
+            window_recv_bytes=None if sends else window,
+            window_granted_send_bytes=granted if sends else None,
+            window_granted_recv_bytes=None if sends else granted,
+            length_bytes=setting.length_bytes,
+            rate_bps=setting.rate_bps,
+            congestion=setting.congestion,
+            test=setting.test,
+            simultaneous=self.simultaneous,
+            far=far_end([flow.received() for flow in told]) if len(told) == len(self.flows) else None,
+            unfinished=None if self._is_whole(told) else NO_REPORT_OF_THE_WHOLE,
+            assumed=() if setting.window is None or setting.window.is_exact else (self._windows[0],),
+            as_before=(
+                ("rate_bps", None),
+                ("total", self._total_before(flows, total)),
+                *self._windows_before(),
+            ),
+        )
+
+    @property
+    def _windows(self) -> tuple[str, str]:
+        """Fields of the window of its end: asked for, and granted."""
+        end = "send" if self.role == "source" else "recv"
+        return f"window_{end}_bytes", f"window_granted_{end}_bytes"
+
+    def _windows_before(self) -> tuple[tuple[str, int], ...]:
+        windows = zip(self._windows, (self.setting.window, self.setting.granted), strict=True)
+        return tuple((name, window.before) for name, window in windows if window is not None)
+
+    def _total(self, flows: Sequence[FlowReport]) -> Report:
+        if not flows:
+            return split_reports(self.sums, self.line)[0]
+        added = sum_of(tuple(flows))
+        if not has_whole(self.sums):
+            return added
+        # That of a first interval begins at 0, too.
+        is_of_all = abs(self.sums[-1].end_ns - added.end_ns) <= added.end_ns * _APART
+        return self.sums[-1] if is_of_all else added
+
+    def _total_before(self, flows: Sequence[FlowReport], total: Report) -> Report:
+        """What earlier versions had."""
+        return sum_of(tuple(flows)) if flows and not self.summed_before else total
+
+    def _is_whole(self, told: Sequence[Flow]) -> bool:
+        if not told:
+            return has_whole(self.sums)
+        return len(told) == len(self.flows) and all(flow.finished for flow in told)
