@@ -11,10 +11,13 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Beside, Left, OfPlateau
+from flowsweep.schedule.search.belief import Belief, Lower, whole_from
 from flowsweep.schedule.search.design import most_telling, rounded, spread_out
+from flowsweep.schedule.search.falls import lower_of
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import (
@@ -33,6 +36,8 @@ budget: no trial is left. failures: too many trials failed."""
 Shown = Literal["not enough", "undecided", "enough"]
 """Of a level: whether goodput is within the margin of the plateau there."""
 
+_FIRST_NOISE = 0.03
+"""Of a trial, while none was repeated: natural logarithm."""
 _FAR_BELOW = math.log(64)
 """Windows further below the plateau do not count: other things may limit there."""
 _CORNER = 100.0
@@ -45,41 +50,12 @@ _ENOUGH_FREEDOM = 2
 """degrees of freedom that tell the variance of trials alike."""
 _SURELY_BELOW = 0.1
 """A window whose goodput is lower by this, natural logarithm, is not on the plateau."""
-_FIRST_NOISE = 0.03
-"""Of a trial, while none was repeated: natural logarithm."""
 _APART = 0.3
 """Windows closer than this share of the precision are one."""
 _REFERENCE = math.log(2)
 """How far beyond the estimate a window is surely on the plateau."""
 _WIDE = 6
 """An interval that is wider than this many precisions says little of where to look."""
-
-
-@dataclass(frozen=True, slots=True)
-class Belief:
-    """What a search believes."""
-
-    enough: float
-    """The smallest window that is enough, in bytes; or a number of flows, of which the next whole one is."""
-    low: float | None
-    high: float | None
-    """Ends of its interval; None where it is open."""
-    plateau_bps: float
-    """Goodput of windows beyond, a geometric mean."""
-
-    @property
-    def reach(self) -> float | None:
-        """The farther end of the interval from the estimate, as a share of it."""
-        if self.low is None or self.high is None:
-            return None
-        return max(self.high / self.enough, self.enough / self.low) - 1
-
-    @property
-    def in_whole(self) -> tuple[int, int | None, int | None]:
-        """The fewest flows that are enough, and the ends of the interval of that; None where it is open."""
-        low = None if self.low is None else _whole_above(self.low)
-        high = None if self.high is None else whole_from(self.high)
-        return max(whole_from(self.enough), low or 1), low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +187,30 @@ class Seen:
             None if end is None else math.exp(end) for end in (self.response.low, self.response.high)
         )
         plateau_bps = math.exp(float(self.levels.means[list(self.reference)].mean()))
-        return Belief(math.exp(self.response.enough), low, high, plateau_bps)
+        return Belief(math.exp(self.response.enough), low, high, plateau_bps, self._lower)
+
+    @property
+    def judged(self) -> Levels:
+        """The levels with what the fit leaves over as their noise where more is known of that."""
+        freedom = len(self.counted) - len({one.round for one in self.counted}) - 2
+        if self.fit is None or freedom <= self.levels.freedom:
+            return self.levels
+        return replace(self.levels, variance=self.fit.variance, freedom=freedom)
+
+    @property
+    def _lower(self) -> Lower | None:
+        return lower_of(self.judged, self.response, self.reference, self._known[1], self.confidence)
+
+    @property
+    def _known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """(levels,) twice: which are known not to be enough, and which to be."""
+        at_least, at_most = _below(self.judged, self.response, self.reference, self.confidence)
+        return at_least > ALLOWED, at_most <= ALLOWED
 
     @property
     def shown(self) -> tuple[Shown, ...]:
         """What is known of each level that was tried."""
-        at_least, at_most = _below(self.levels, self.response, self.reference, self.confidence)
-        short, enough = at_least > ALLOWED, at_most <= ALLOWED
+        short, enough = self._known
         return tuple(
             "not enough" if no else "enough" if yes else "undecided"
             for no, yes in zip(short, enough, strict=True)
@@ -247,20 +240,6 @@ class Seen:
             return "precise" if only <= set(self.levels.values) else None
         near = (end is not None and abs(end - self.response.enough) <= reach for end in (low, high))
         return "precise" if all(near) else None
-
-
-_NEARLY = 1e-9
-"""What a whole number loses as a logarithm and back, as a share of it."""
-
-
-def _whole_above(low: float) -> int:
-    """The first whole number that is more than what is known not to be enough."""
-    return math.floor(low * (1 + _NEARLY)) + 1
-
-
-def whole_from(enough: float) -> int:
-    """The first whole number that is no less than what is known to be enough."""
-    return math.ceil(enough * (1 - _NEARLY))
 
 
 def _misfits(levels: Levels, response: Response) -> bool:
