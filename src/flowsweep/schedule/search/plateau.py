@@ -17,7 +17,7 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Beside, Left, OfPlateau
 from flowsweep.schedule.search.belief import Belief, Lower, whole_from
 from flowsweep.schedule.search.design import most_telling, rounded, spread_out
-from flowsweep.schedule.search.falls import lower_of
+from flowsweep.schedule.search.falls import FEW, ended_by_fall, fall_of, lower_of, toward_fall
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import (
@@ -227,13 +227,29 @@ class Seen:
             return None
         return {number for number in (low - 1, low) if number >= self.levels.values[0]}
 
+    @property
+    def toward_fall(self) -> int | None:
+        """A number between the best and where goodput falls, if only the fall ends the interval."""
+        fallen = fall_of(self.levels, self.reference, self.confidence)
+        if fallen is None or self.response.high != math.log(fallen - 1):
+            return None
+        _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
+        return toward_fall(self.levels, fallen, at_most <= ALLOWED)
+
+    def _falls_at_once(self, reach: float) -> bool:
+        """Whether goodput falls from the smallest level on, as far as the precision matters."""
+        least, above = self.levels.values[:2]
+        if max(self.reference) > 0 or fall_of(self.levels, self.reference, self.confidence) is None:
+            return False
+        return above - least == 1 or math.log(above / least) <= reach
+
     def end(self, precision: float) -> End | None:
         """Why nothing more needs to be tried; None where something does."""
         _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
-        if at_most[0] <= ALLOWED:
-            return "level"
         low, high = self.response.low, self.response.high
         reach = math.log1p(precision)
+        if at_most[0] <= ALLOWED or self._falls_at_once(reach):
+            return "level"
         if low is not None and low >= math.log(self.high) - reach and high is None:
             return "rising"
         if (only := self.only_whole) is not None:
@@ -297,9 +313,11 @@ def _shown_ends(
     which goodput is surely lower than at a smaller window says nothing of where the plateau begins.
     """
     at_least, at_most = _below(levels, response, reference, confidence)
-    # Beyond the largest of all goodput may rise.
+    # Beyond the largest of all goodput may rise, unless it surely falls.
     enough = [number for number in range(max(reference)) if at_most[number] <= ALLOWED]
     high = None if not enough else math.log(levels.values[enough[0]])
+    if not enough and levels.values[max(reference)] <= FEW:
+        high = ended_by_fall(levels, fall_of(levels, reference, confidence), at_most <= ALLOWED)
     before = range(enough[0] if enough else min(reference))
     dips = levels.lower_than_before(1 - (1 - confidence) / 2)
     missing = [number for number in before if at_least[number] > ALLOWED and not dips[number]]
@@ -344,6 +362,8 @@ def _next(seen: Seen, precision: float, bounds: tuple[int, int], *, clip: bool) 
     low, high = response.low, response.high
     if seen.only_whole is not None:
         about = sorted(seen.only_whole)
+    elif (between := seen.toward_fall) is not None:
+        about = [_near(levels, _about(at, reach)[0], reach), between]
     elif low is None or high is None or high - low > _WIDE * reach:
         about = [_near(levels, window, reach) for window in _about(at, reach)]
     else:
