@@ -57,6 +57,16 @@ def format_sizes(*sizes_bytes: float, binary: bool) -> tuple[str, ...]:
     return tuple(_exact(size, units, below) or _engineering(size, units) for size in sizes_bytes)
 
 
+def format_sizes_alike(*sizes_bytes: float) -> tuple[str, ...]:
+    """Show sizes in bytes in one binary unit, that of the first, whole or all with 3 significant digits."""
+    first = _rounded(sizes_bytes[0])
+    unit = next((unit for unit, factor in reversed(_BINARY_UNITS.items()) if first >= factor), "KiB")
+    counts = [size / _BINARY_UNITS[unit] for size in sizes_bytes]
+    if all(count == round(count) for count in counts):
+        return tuple(f"{count:.0f} {unit}" for count in counts)
+    return tuple(f"{format_number(count)} {unit}" for count in counts)
+
+
 def format_duration(duration_ns: float) -> str:
     """Show a duration in nanoseconds: "2 h 5 min", "12 min 30 s", "30 s" where exact, else "1.20 ms"."""
     if duration_ns == 0:

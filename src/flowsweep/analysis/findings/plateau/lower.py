@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.schedule.search.belief import Lower
-from flowsweep.wording import counted, format_margin, format_rate, format_sizes
+from flowsweep.wording import counted, format_margin, format_rate, format_sizes_alike
 
 
 def lower_words(lower: Lower, *, of_flows: bool) -> str:
@@ -38,4 +38,4 @@ def highest_words(lower: Lower, *, of_flows: bool) -> str:
 
 def level_words(level: int, *, of_flows: bool) -> str:
     """A number of flows, or a window in binary units, as steps of a search are."""
-    return counted(level, "flow") if of_flows else format_sizes(level, binary=True)[0]
+    return counted(level, "flow") if of_flows else format_sizes_alike(level)[0]

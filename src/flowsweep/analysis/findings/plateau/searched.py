@@ -16,7 +16,7 @@ from flowsweep.schedule.search.belief import Belief
 from flowsweep.schedule.search.levels import at_each_look
 from flowsweep.schedule.search.plateau import End, belief_of
 from flowsweep.schedule.search.tried import Tried, bounds_of
-from flowsweep.wording import counted, format_margin, format_rate, format_size, format_sizes
+from flowsweep.wording import counted, format_margin, format_rate, format_size, format_sizes_alike
 
 WINDOW: Final = "window_sum_bytes"
 FLOWS: Final = "flows"
@@ -259,7 +259,7 @@ def _of_windows(search: PlateauSearched, found: Belief, trials: str) -> str:
         return _not_seen(search, found, largest, needed and f"more than {needed} is needed", trials)
     enough, *ends_bytes = _enough(search, found)
     known = [end for end in ends_bytes if end is not None]
-    size, *ends_words = format_sizes(*map(round, (enough, *known)), binary=True)
+    size, *ends_words = format_sizes_alike(*map(round, (enough, *known)))
     if len(known) < len(ends_bytes):
         return _within(
             search, found, f"a window sum of about {size}", plateau, f"by {trials}; {_NO_INTERVAL}"
