@@ -355,13 +355,6 @@ LAB_FRAMING_BYTES = 14
 """Ethernet header: what the kernel's shaper counts beyond the IP packet."""
 LAB_QUEUE_NS = 50 * MILLISECOND_NS
 LAB_QUEUE_MINIMUM_BYTES = 128 * 1024
-
-
-def lab_queue_bytes(rate_bps: int) -> int:
-    """Return the queue of an emulated link of this rate where a plan names none: bytes of IP packets."""
-    return min(max(rate_bps * LAB_QUEUE_NS // (8 * SECOND_NS), LAB_QUEUE_MINIMUM_BYTES), QUEUE_MAX_BYTES)
-
-
 LAB_BURST_NS = 4 * MILLISECOND_NS
 """How late the shaper's timer may fire without losing rate."""
 LAB_TCP_BUFFER_MIN_BYTES = 32 * 1024 * 1024

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from flowsweep.defaults import lab_queue_bytes
+from flowsweep.computed_defaults import lab_queue_bytes
 from flowsweep.tests import facts_of
 from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
 
@@ -55,6 +55,16 @@ def format_sizes(*sizes_bytes: float, binary: bool) -> tuple[str, ...]:
     """Show sizes in bytes that are compared, all in KiB and so on, or all in KB and so on."""
     units, below = (_BINARY_UNITS, _BINARY_COUNTS_BELOW) if binary else (_DECIMAL_UNITS, 1_000)
     return tuple(_exact(size, units, below) or _engineering(size, units) for size in sizes_bytes)
+
+
+def format_sizes_alike(*sizes_bytes: float) -> tuple[str, ...]:
+    """Show sizes in bytes in one binary unit, that of the first, whole or all with 3 significant digits."""
+    first = _rounded(sizes_bytes[0])
+    unit = next((unit for unit, factor in reversed(_BINARY_UNITS.items()) if first >= factor), "KiB")
+    counts = [size / _BINARY_UNITS[unit] for size in sizes_bytes]
+    if all(count == round(count) for count in counts):
+        return tuple(f"{count:.0f} {unit}" for count in counts)
+    return tuple(f"{format_number(count)} {unit}" for count in counts)
 
 
 def format_duration(duration_ns: float) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 
 from flowsweep.defaults import CONFIDENCE, SECOND_NS
 from flowsweep.plan.searching.model import FlowsSearch, OfPlateau, WindowSearch
-from flowsweep.schedule.search.plateau import Belief, End, decide
+from flowsweep.schedule.search.belief import Belief
+from flowsweep.schedule.search.plateau import End, decide
 from flowsweep.schedule.search.response import ALLOWED
 from flowsweep.schedule.search.tried import Tried
 

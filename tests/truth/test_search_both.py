@@ -7,7 +7,7 @@ import numpy as np
 from test_search_synthetic import COVERED_SHARE, EACH, FALSE_SHARE, MISSED_SHARE, NOISE
 from truth_support import NOTES, fill_table, in_processes, table, write_result
 
-from flowsweep.schedule.search.plateau import Belief
+from flowsweep.schedule.search.belief import Belief
 from searched_both import drawn_case, searched_both
 from searched_responses import Case, Searched, has_both_ends, holds
 

@@ -8,6 +8,7 @@ from flowsweep.wording import (
     direction,
     format_change,
     format_sizes,
+    format_sizes_alike,
     printable,
     rounds_to_nothing,
 )
@@ -82,3 +83,16 @@ def test_what_a_terminal_would_act_on_is_marked():
 )
 def test_sizes_that_are_compared_have_units_of_one_kind(sizes, binary, said):
     assert format_sizes(*sizes, binary=binary) == said
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ((7989723, 7 << 20, 7936 << 10), ("7.62 MiB", "7.00 MiB", "7.75 MiB")),
+        ((16 << 20, 4 << 20), ("16 MiB", "4 MiB")),
+        ((962 << 10, 906 << 10, 1045866), ("962 KiB", "906 KiB", "1020 KiB")),
+        ((3264 << 10,), ("3.19 MiB",)),
+    ],
+)
+def test_sizes_of_one_interval_have_one_unit(sizes: tuple[int, ...], said: tuple[str, ...]) -> None:
+    assert format_sizes_alike(*sizes) == said

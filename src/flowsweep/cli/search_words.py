@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flowsweep.analysis.axes import setting_axes, setting_words
+from flowsweep.analysis.findings.plateau.lower import highest_words, lower_words
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.searching.model import FlowsSearch, Left
@@ -20,7 +21,7 @@ from flowsweep.wording import (
 
 if TYPE_CHECKING:
     from flowsweep.run.events import BestBelieved, SearchBelieves
-    from flowsweep.schedule.search.plateau import Belief
+    from flowsweep.schedule.search.belief import Belief
 
 _ENDS: Mapping[str, str] = {
     "precise": "known as precisely as was asked",
@@ -50,11 +51,12 @@ def belief_words(event: "SearchBelieves") -> str:
         known, then = _flows_known(found, search, event.bounds), ", ".join(map(str, event.levels)) + " flows"
     else:
         known, then = _window_known(found, event.levels, event.bounds)
-    known = _known_at_end(event, found) or known
+    known = _known_at_end(event, found) or _known_of_a_fall(event, found) or known
     # Where goodput rises up to the most that worked, no plateau was seen.
-    plateau = "" if event.end == "rising" else f", plateau {format_rate(found.plateau_bps)}"
+    if event.end != "rising":
+        known += _plateau_words(found, of_flows=isinstance(search, FlowsSearch))
     what = f"over: {_ENDS[event.end]}" if event.end else f"next: {then}; {_left_words(event.left)}"
-    return f"search {where}: {known}{plateau}; {what}"
+    return f"search {where}: {known}; {what}"
 
 
 def _known_at_end(event: "SearchBelieves", found: "Belief") -> str | None:
@@ -67,6 +69,29 @@ def _known_at_end(event: "SearchBelieves", found: "Belief") -> str | None:
     level = event.bounds[0] if event.end == "level" else _within(not_enough, event.bounds)
     words = counted(level, "flow") if of_flows else format_sizes(level, binary=True)[0]
     return f"enough is {'at most' if event.end == 'level' else 'more than'} {words}"
+
+
+def _known_of_a_fall(event: "SearchBelieves", found: "Belief") -> str | None:
+    """What is known where goodput is lower again before the estimate; None elsewhere."""
+    lower = found.lower
+    if lower is None or found.high is not None or found.enough < lower.at[0][0]:
+        return None
+    sought = "how many flows are" if isinstance(event.trial.search, FlowsSearch) else "which window is"
+    return f"{sought} enough is not known yet"
+
+
+def _plateau_words(found: "Belief", *, of_flows: bool) -> str:
+    """Say how high goodput gets, and where it is lower again, if it is."""
+    lower = found.lower
+    if lower is None:
+        return f", plateau {format_rate(found.plateau_bps)}"
+    seen = found.high is not None or found.enough < lower.at[0][0]
+    most = (
+        f"plateau {format_rate(found.plateau_bps)}"
+        if seen
+        else f"most is {highest_words(lower, of_flows=of_flows)}"
+    )
+    return f", {most}; {lower_words(lower, of_flows=of_flows)}"
 
 
 def _within(level: float, bounds: tuple[int, int] | None) -> int:

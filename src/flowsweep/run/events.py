@@ -10,8 +10,9 @@ from flowsweep.schedule.trial import Trial
 
 if TYPE_CHECKING:
     from flowsweep.plan.searching.model import Left
+    from flowsweep.schedule.search.belief import Belief
     from flowsweep.schedule.search.best import BestBelief, BestEnd
-    from flowsweep.schedule.search.plateau import Belief, End
+    from flowsweep.schedule.search.plateau import End
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from typing import ClassVar, Literal, Self
 
 from flowsweep import defaults
+from flowsweep.computed_defaults import pad_of
 from flowsweep.frozen import Frozen
-from flowsweep.pad import pad_of
 from flowsweep.tests import facts_of
 from flowsweep.wording import both_windows, counted, format_rate
 

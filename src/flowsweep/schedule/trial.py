@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, SerializeAsAny, ValidationInfo
 
 from flowsweep import defaults
+from flowsweep.computed_defaults import pad_of
 from flowsweep.frozen import Frozen
-from flowsweep.pad import pad_of
 from flowsweep.plan.hosts.expansion import HostPair, host_pairs
 from flowsweep.plan.model import Test
 from flowsweep.plan.searching.model import Beside, Search, SearchInRounds

@@ -1,6 +1,7 @@
 """What `run` says of its searches after each round."""
 
 import io
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -14,8 +15,9 @@ from flowsweep.plan.searching.model import Left
 from flowsweep.run import beliefs
 from flowsweep.run.events import BestBelieved, CampaignStarted, SearchBelieves
 from flowsweep.schedule import Learned, Slot, followed, schedule
+from flowsweep.schedule.search.belief import Belief, Lower
 from flowsweep.schedule.search.best import BestBelief, BestEnd
-from flowsweep.schedule.search.plateau import Belief, End
+from flowsweep.schedule.search.plateau import End
 from plan_support import plan_of
 from searched_responses import asked_flows
 
@@ -102,6 +104,31 @@ def test_no_number_of_flows_is_named_beyond_what_may_be_enough(
     trial = TRIAL.model_copy(update={"search": asked_flows()})
     said = belief_words(SearchBelieves(trial, belief, (2,), end, Left(21, None, None), (1, 16)))
     assert f"search a → b: enough is {words}" in said
+
+
+AGAIN = Lower(((10, 6e8), (32, 5.9e8)), sure=False, up_to=None, again=None, highest=(3, 7.51e8))
+
+
+@pytest.mark.parametrize(
+    ("belief", "words", "sure"),
+    [
+        (
+            Belief(40.0, None, None, 7.51e8, AGAIN),
+            "how many flows are enough is not known yet, most is 751 Mbit/s at 3 flows; at more flows ",
+            "may be",
+        ),
+        (
+            Belief(2.9, 2.0, 3.0, 7.51e8, replace(AGAIN, sure=True, up_to=3)),
+            "enough is 3 flows, plateau 751 Mbit/s; beyond 3 flows ",
+            "is",
+        ),
+    ],
+)
+def test_where_goodput_is_lower_again_it_is_said(belief: Belief, words: str, sure: str) -> None:
+    trial = TRIAL.model_copy(update={"search": asked_flows()})
+    said = belief_words(SearchBelieves(trial, belief, (2,), None, Left(21, None, None), (1, 32)))
+    lower = f"goodput {sure} lower again: 600 Mbit/s at 10 flows, 590 Mbit/s at 32 flows"
+    assert said.startswith(f"search a → b: {words}{lower}; next: 2 flows; ")
 
 
 def test_a_search_that_ended_without_an_answer_says_so() -> None:

@@ -131,7 +131,7 @@ def _claim(search: BestSearched) -> str:
     found, trials = search.belief, trials_words(search.steps, search.confidence)
     if found is None:
         whole = sum(goodput_of_step(row) is not None for row in search.steps)
-        return f"no settings could be compared: of {trials} {whole} were whole."
+        return f"no settings could be compared: of {trials} {whole} {'was' if whole == 1 else 'were'} whole."
     best, settings = search.settings[found.best], counted(1 + len(found.behind), "setting")
     rate, most = _rate(search, found), found.better_at_most
     out = f"{_out(search, found)}{_odd(found)}"

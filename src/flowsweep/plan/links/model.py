@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from flowsweep import defaults
+from flowsweep.computed_defaults import lab_queue_bytes
 from flowsweep.frozen import Frozen
 
 
@@ -97,7 +98,7 @@ class LinkDirection(Frozen):
             return self.queue_bytes
         if self.rate_bps is None or self.queue_packets is not None:
             return None
-        return defaults.lab_queue_bytes(self.rate_bps)
+        return lab_queue_bytes(self.rate_bps)
 
     @property
     def rate_beside_bps(self) -> int | None:

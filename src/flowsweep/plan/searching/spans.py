@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from flowsweep import defaults
-from flowsweep.pad import pad_of
+from flowsweep.computed_defaults import pad_of
 from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.sweeps.table import SweepTable

@@ -58,7 +58,7 @@ def curve_of(tried: Sequence[Tried], low: int, high: int, *, confidence: float) 
         1988, Nonlinear Regression Analysis, 2.3), with the lack of fit in its variance.
     """
     seen = Seen.of(tried, low, high, confidence)
-    levels = seen.levels
+    levels = seen.judged
     half = np.full(len(levels.values), math.inf)
     if levels.freedom > 0:
         spread = np.diag(levels.covariance) + 1 / levels.counts.sum()

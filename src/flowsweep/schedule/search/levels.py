@@ -35,6 +35,10 @@ _ODD_MOST = 2
 """Trials of a level that may be odd ones, where each level is judged by itself."""
 
 
+_LINKED = 1e-6
+"""What is less is rounding."""
+
+
 @dataclass(frozen=True, slots=True)
 class Levels:
     """Least squares of log goodput = mean of the level + effect of the round."""
@@ -83,6 +87,12 @@ class Levels:
         half = float(stdtrit(self.freedom, confidence)) * np.sqrt(np.maximum(spread, 0) * variance)
         lower = self.means[:, None] - self.means > half
         return np.asarray(np.triu(lower, 1).any(axis=0))
+
+    @property
+    def linked(self) -> NDArray[np.bool_]:
+        """(levels, levels) which two are compared at all: by a round with both, or by others between."""
+        known = np.linalg.pinv(self.covariance, hermitian=True) @ self.covariance
+        return np.asarray(np.abs(known) > _LINKED)
 
     def falls_from(self, confidence: float) -> float:
         """The least level beyond the best one that is surely lower than some smaller one; or infinite."""

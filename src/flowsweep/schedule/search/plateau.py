@@ -11,10 +11,13 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Beside, Left, OfPlateau
+from flowsweep.schedule.search.belief import Belief, Lower, whole_from
 from flowsweep.schedule.search.design import most_telling, rounded, spread_out
+from flowsweep.schedule.search.falls import FEW, ended_by_fall, fall_of, lower_of, toward_fall
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import (
@@ -33,6 +36,8 @@ budget: no trial is left. failures: too many trials failed."""
 Shown = Literal["not enough", "undecided", "enough"]
 """Of a level: whether goodput is within the margin of the plateau there."""
 
+_FIRST_NOISE = 0.03
+"""Of a trial, while none was repeated: natural logarithm."""
 _FAR_BELOW = math.log(64)
 """Windows further below the plateau do not count: other things may limit there."""
 _CORNER = 100.0
@@ -45,41 +50,12 @@ _ENOUGH_FREEDOM = 2
 """degrees of freedom that tell the variance of trials alike."""
 _SURELY_BELOW = 0.1
 """A window whose goodput is lower by this, natural logarithm, is not on the plateau."""
-_FIRST_NOISE = 0.03
-"""Of a trial, while none was repeated: natural logarithm."""
 _APART = 0.3
 """Windows closer than this share of the precision are one."""
 _REFERENCE = math.log(2)
 """How far beyond the estimate a window is surely on the plateau."""
 _WIDE = 6
 """An interval that is wider than this many precisions says little of where to look."""
-
-
-@dataclass(frozen=True, slots=True)
-class Belief:
-    """What a search believes."""
-
-    enough: float
-    """The smallest window that is enough, in bytes; or a number of flows, of which the next whole one is."""
-    low: float | None
-    high: float | None
-    """Ends of its interval; None where it is open."""
-    plateau_bps: float
-    """Goodput of windows beyond, a geometric mean."""
-
-    @property
-    def reach(self) -> float | None:
-        """The farther end of the interval from the estimate, as a share of it."""
-        if self.low is None or self.high is None:
-            return None
-        return max(self.high / self.enough, self.enough / self.low) - 1
-
-    @property
-    def in_whole(self) -> tuple[int, int | None, int | None]:
-        """The fewest flows that are enough, and the ends of the interval of that; None where it is open."""
-        low = None if self.low is None else _whole_above(self.low)
-        high = None if self.high is None else whole_from(self.high)
-        return max(whole_from(self.enough), low or 1), low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +187,30 @@ class Seen:
             None if end is None else math.exp(end) for end in (self.response.low, self.response.high)
         )
         plateau_bps = math.exp(float(self.levels.means[list(self.reference)].mean()))
-        return Belief(math.exp(self.response.enough), low, high, plateau_bps)
+        return Belief(math.exp(self.response.enough), low, high, plateau_bps, self._lower)
+
+    @property
+    def judged(self) -> Levels:
+        """The levels with what the fit leaves over as their noise where more is known of that."""
+        freedom = len(self.counted) - len({one.round for one in self.counted}) - 2
+        if self.fit is None or freedom <= self.levels.freedom:
+            return self.levels
+        return replace(self.levels, variance=self.fit.variance, freedom=freedom)
+
+    @property
+    def _lower(self) -> Lower | None:
+        return lower_of(self.judged, self.response, self.reference, self._known[1], self.confidence)
+
+    @property
+    def _known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """(levels,) twice: which are known not to be enough, and which to be."""
+        at_least, at_most = _below(self.judged, self.response, self.reference, self.confidence)
+        return at_least > ALLOWED, at_most <= ALLOWED
 
     @property
     def shown(self) -> tuple[Shown, ...]:
         """What is known of each level that was tried."""
-        at_least, at_most = _below(self.levels, self.response, self.reference, self.confidence)
-        short, enough = at_least > ALLOWED, at_most <= ALLOWED
+        short, enough = self._known
         return tuple(
             "not enough" if no else "enough" if yes else "undecided"
             for no, yes in zip(short, enough, strict=True)
@@ -234,33 +227,35 @@ class Seen:
             return None
         return {number for number in (low - 1, low) if number >= self.levels.values[0]}
 
+    @property
+    def toward_fall(self) -> int | None:
+        """A number between the best and where goodput falls, if only the fall ends the interval."""
+        fallen = fall_of(self.levels, self.reference, self.confidence)
+        if fallen is None or self.response.high != math.log(fallen - 1):
+            return None
+        _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
+        return toward_fall(self.levels, fallen, at_most <= ALLOWED)
+
+    def _falls_at_once(self, reach: float) -> bool:
+        """Whether goodput falls from the smallest level on, as far as the precision matters."""
+        least, above = self.levels.values[:2]
+        if max(self.reference) > 0 or fall_of(self.levels, self.reference, self.confidence) is None:
+            return False
+        return above - least == 1 or math.log(above / least) <= reach
+
     def end(self, precision: float) -> End | None:
         """Why nothing more needs to be tried; None where something does."""
         _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
-        if at_most[0] <= ALLOWED:
-            return "level"
         low, high = self.response.low, self.response.high
         reach = math.log1p(precision)
+        if at_most[0] <= ALLOWED or self._falls_at_once(reach):
+            return "level"
         if low is not None and low >= math.log(self.high) - reach and high is None:
             return "rising"
         if (only := self.only_whole) is not None:
             return "precise" if only <= set(self.levels.values) else None
         near = (end is not None and abs(end - self.response.enough) <= reach for end in (low, high))
         return "precise" if all(near) else None
-
-
-_NEARLY = 1e-9
-"""What a whole number loses as a logarithm and back, as a share of it."""
-
-
-def _whole_above(low: float) -> int:
-    """The first whole number that is more than what is known not to be enough."""
-    return math.floor(low * (1 + _NEARLY)) + 1
-
-
-def whole_from(enough: float) -> int:
-    """The first whole number that is no less than what is known to be enough."""
-    return math.ceil(enough * (1 - _NEARLY))
 
 
 def _misfits(levels: Levels, response: Response) -> bool:
@@ -318,9 +313,11 @@ def _shown_ends(
     which goodput is surely lower than at a smaller window says nothing of where the plateau begins.
     """
     at_least, at_most = _below(levels, response, reference, confidence)
-    # Beyond the largest of all goodput may rise.
+    # Beyond the largest of all goodput may rise, unless it surely falls.
     enough = [number for number in range(max(reference)) if at_most[number] <= ALLOWED]
     high = None if not enough else math.log(levels.values[enough[0]])
+    if not enough and levels.values[max(reference)] <= FEW:
+        high = ended_by_fall(levels, fall_of(levels, reference, confidence), at_most <= ALLOWED)
     before = range(enough[0] if enough else min(reference))
     dips = levels.lower_than_before(1 - (1 - confidence) / 2)
     missing = [number for number in before if at_least[number] > ALLOWED and not dips[number]]
@@ -365,6 +362,8 @@ def _next(seen: Seen, precision: float, bounds: tuple[int, int], *, clip: bool) 
     low, high = response.low, response.high
     if seen.only_whole is not None:
         about = sorted(seen.only_whole)
+    elif (between := seen.toward_fall) is not None:
+        about = [_near(levels, _about(at, reach)[0], reach), between]
     elif low is None or high is None or high - low > _WIDE * reach:
         about = [_near(levels, window, reach) for window in _about(at, reach)]
     else:

@@ -134,7 +134,7 @@ def test_one_round_tells_nothing_of_noise() -> None:
 
 def test_one_setting_alone_is_not_compared() -> None:
     said = claim(steps([1e9, 3e9, 2e9, 4e9])[:1])
-    assert said == "left → right, trials of 4 s: no settings could be compared: of 1 trial 1 were whole."
+    assert said == "left → right, trials of 4 s: no settings could be compared: of 1 trial 1 was whole."
 
 
 def test_steps_of_other_searches_are_left_out() -> None:

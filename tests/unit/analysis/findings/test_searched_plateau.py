@@ -309,3 +309,9 @@ def test_trials_whose_mean_was_not_known_when_they_ended_are_counted() -> None:
     [hypothesis] = plateau_search_hypotheses(found)
     said = f"in {len(found)} trials (in 2 of them the mean was not known at the end)."
     assert said in hypothesis.say("described")
+
+
+def test_a_window_and_its_interval_have_one_unit() -> None:
+    rows = steps(lambda window: corner(window) * (1 if window < 8e6 else 1.2))
+    where = only(rows).claim.partition("a window sum of ")[2].partition(", as requested")[0]
+    assert [word for word in where.split() if word.strip(",]") in ("KiB", "MiB")] == ["MiB", "MiB,", "MiB]"]

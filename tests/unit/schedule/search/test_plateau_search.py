@@ -8,8 +8,9 @@ import pytest
 
 from flowsweep import defaults
 from flowsweep.defaults import SECOND_NS, TRIAL_OVERHEAD_NS
+from flowsweep.schedule.search.belief import Belief, whole_from
 from flowsweep.schedule.search.levels import levels_of
-from flowsweep.schedule.search.plateau import Belief, belief_of, decide, whole_from
+from flowsweep.schedule.search.plateau import belief_of, decide
 from flowsweep.schedule.search.tried import Tried
 from searched_responses import (
     CASES,

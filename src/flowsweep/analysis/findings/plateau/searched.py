@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.plateau.lower import highest_words, level_words, lower_words
 from flowsweep.analysis.searched_points import searched_points
 from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
 from flowsweep.grouping import grouped
+from flowsweep.schedule.search.belief import Belief
 from flowsweep.schedule.search.levels import at_each_look
-from flowsweep.schedule.search.plateau import Belief, End, belief_of
+from flowsweep.schedule.search.plateau import End, belief_of
 from flowsweep.schedule.search.tried import Tried, bounds_of
-from flowsweep.wording import counted, format_margin, format_rate, format_size, format_sizes
+from flowsweep.wording import counted, format_margin, format_rate, format_size, format_sizes_alike
 
 WINDOW: Final = "window_sum_bytes"
 FLOWS: Final = "flows"
@@ -244,26 +246,27 @@ def _of_windows(search: PlateauSearched, found: Belief, trials: str) -> str:
     if search.end == "level" and least <= raised:
         return (
             f"the smallest window that hosts granted is enough for {plateau} ({trials}); up to a window sum "
-            f"of {format_size(raised)} that is more than was requested."
+            f"of {format_size(raised)} that is more than was requested{_lower(search, found)}."
         )
     if search.end == "level":
         smallest = f"{format_size(least)}, the smallest that {_was_tried(search, least)},"
-        return f"a window sum of {smallest} is enough for {plateau} ({trials})."
+        return f"a window sum of {smallest} is enough for {plateau} ({trials}){_lower(search, found)}."
     largest = f"a window sum of {format_size(most)}, the largest that {_was_tried(search, most)}"
     if search.end == "rising":
         return f"goodput rises up to {largest} ({trials})."
     if not search.plateau_seen:
         needed = "" if found.low is None else format_size(min(round(found.low), most))
-        return _may_rise(search, largest, needed and f"more than {needed} is needed", trials)
-    within = _within(plateau)
+        return _not_seen(search, found, largest, needed and f"more than {needed} is needed", trials)
     enough, *ends_bytes = _enough(search, found)
     known = [end for end in ends_bytes if end is not None]
-    size, *ends_words = format_sizes(*map(round, (enough, *known)), binary=True)
+    size, *ends_words = format_sizes_alike(*map(round, (enough, *known)))
     if len(known) < len(ends_bytes):
-        return f"from a window sum of about {size} on {within}, by {trials}; no interval can be told."
+        return _within(
+            search, found, f"a window sum of about {size}", plateau, f"by {trials}; {_NO_INTERVAL}"
+        )
     low, high = ends_words
-    ends = f"[{low}, {high}], as requested,"
-    return f"from a window sum of {size} {ends} on {within}, found in {trials}{_missed(search)}."
+    where = f"a window sum of {size} [{low}, {high}], as requested,"
+    return _within(search, found, where, plateau, f"found in {trials}{_missed(search)}")
 
 
 def _raised(search: PlateauSearched) -> int:
@@ -279,7 +282,7 @@ def _of_flows(search: PlateauSearched, found: Belief, trials: str) -> str:
     if search.end == "level":
         are = "is" if least == 1 else "are"
         fewest = f"{counted(least, 'flow')}{of_pair}, the fewest that {_was_tried(search, least, 'were')},"
-        return f"{fewest} {are} enough for {plateau} ({trials})."
+        return f"{fewest} {are} enough for {plateau} ({trials}){_lower(search, found)}."
     largest = f"{counted(most, 'flow')}{of_pair}, the most that {_was_tried(search, most, 'were')}"
     if search.end == "rising":
         return f"goodput rises up to {largest} ({trials})."
@@ -287,14 +290,13 @@ def _of_flows(search: PlateauSearched, found: Belief, trials: str) -> str:
     if not search.plateau_seen:
         below = 0 if low is None else min(round(low) - 1, most)
         are = "is" if below == 1 else "are"
-        return _may_rise(
-            search, largest, f"more than {counted(below, 'flow')} {are} needed" if below else "", trials
-        )
+        needed = f"more than {counted(below, 'flow')} {are} needed" if below else ""
+        return _not_seen(search, found, largest, needed, trials)
     enough = f"{counted(round(number), 'flow')}{of_pair}"
     if low is None or high is None:
-        return f"from about {enough} on {_within(plateau)}, by {trials}; no interval can be told."
+        return _within(search, found, f"about {enough}", plateau, f"by {trials}; {_NO_INTERVAL}")
     ends = "" if low == high else f" [{low}, {high}]"
-    return f"from {enough}{ends} on {_within(plateau)}, found in {trials}{_missed(search)}."
+    return _within(search, found, f"{enough}{ends}", plateau, f"found in {trials}{_missed(search)}")
 
 
 def _enough(search: PlateauSearched, found: Belief) -> tuple[float, float | None, float | None]:
@@ -309,15 +311,36 @@ def _was_tried(search: PlateauSearched, level: int, was: str = "was") -> str:
     return f"{was} tried" if level in (min(search.levels), max(search.levels)) else "worked"
 
 
-def _may_rise(search: PlateauSearched, largest: str, needed: str, trials: str) -> str:
-    """Say that no plateau was seen."""
+def _not_seen(search: PlateauSearched, found: Belief, largest: str, needed: str, trials: str) -> str:
+    """Say that no plateau was seen: goodput may rise at the largest, or what is enough is not known yet."""
     known = f"{needed}; " if needed else ""
-    unknown = f"{known}no interval can be told{_failures(search)}"
-    return f"goodput still rose, or may have, at {largest}, by {trials}: {unknown}."
+    unknown = f"by {trials}: {known}{_NO_INTERVAL}{_failures(search)}"
+    lower, (_, most) = found.lower, search.worked
+    if lower is None or lower.at[-1][0] < most:
+        return f"goodput still rose, or may have, at {largest}, {unknown}."
+    highest = highest_words(lower, of_flows=search.axis == FLOWS)
+    return f"goodput was highest, {highest}, {unknown}{_lower(search, found)}."
 
 
-def _within(plateau: str) -> str:
-    return f"goodput is within {format_margin(EQUIVALENCE_MARGIN)} of {plateau}"
+_NO_INTERVAL = "no interval can be told"
+
+
+def _within(search: PlateauSearched, found: Belief, where: str, plateau: str, how: str) -> str:
+    """Say from where on goodput is as high as it gets, and no further than that was seen."""
+    of_flows, lower, enough = search.axis == FLOWS, found.lower, _enough(search, found)[0]
+    if lower is None:
+        span = f"from {where} on"
+    elif lower.up_to is not None and lower.up_to > enough:
+        span = f"from {where} up to {level_words(lower.up_to, of_flows=of_flows)}"
+    else:
+        span = f"at {where}"
+    within = f"goodput is within {format_margin(EQUIVALENCE_MARGIN)} of {plateau}"
+    return f"{span} {within}, {how}{_lower(search, found)}."
+
+
+def _lower(search: PlateauSearched, found: Belief) -> str:
+    """Where goodput is lower again, if it is."""
+    return "" if found.lower is None else f"; {lower_words(found.lower, of_flows=search.axis == FLOWS)}"
 
 
 def _missed(search: PlateauSearched) -> str:

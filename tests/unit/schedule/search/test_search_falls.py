@@ -1,0 +1,51 @@
+"""Searches where goodput falls again beyond its highest."""
+
+import math
+
+import numpy as np
+import pytest
+
+from flowsweep.schedule.search.levels import levels_of
+from flowsweep.schedule.search.tried import Tried
+from searched_responses import PLATEAU, Case, asked, asked_flows, independent, searched
+
+
+def _peak(fewest: int, last: int, share: float) -> Case:
+    """Proportional up to the fewest flows that are enough; from beyond the last on a share of that."""
+
+    def response(size: float) -> float:
+        fallen = math.log(share) if math.exp(size) > last + 0.5 else 0.0
+        return PLATEAU + min(size - math.log(fewest), 0.0) + fallen
+
+    return Case(response, 0.97 * fewest)
+
+
+@pytest.mark.parametrize("spread", [0.0001, 0.003, 0.01])
+@pytest.mark.parametrize(("fewest", "last", "share"), [(3, 4, 0.5), (3, 3, 0.5), (4, 9, 0.6), (2, 2, 0.7)])
+def test_the_fewest_flows_are_found_where_more_than_a_few_carry_less(
+    fewest: int, last: int, share: float, spread: float
+) -> None:
+    found = searched(_peak(fewest, last, share), independent(spread), np.random.default_rng(3), asked_flows())
+    assert found.belief is not None
+    assert (found.end, found.belief.in_whole[0]) == ("precise", fewest)
+    assert found.trials <= 40
+    assert found.belief.lower is not None
+    assert found.belief.lower.at[-1][0] == 32
+
+
+def test_a_search_ends_where_goodput_falls_from_the_smallest_window_on() -> None:
+    case = Case(lambda size: PLATEAU - 0.2 * size, None)
+    ends = {searched(case, independent(0.003), np.random.default_rng(seed), asked()).end for seed in range(8)}
+    assert ends == {"level"}
+
+
+def test_levels_without_a_round_in_common_are_not_compared() -> None:
+    """Such levels have an arbitrary difference, and no scatter that would tell so."""
+    rounds = {1: (1, 2), 2: (1, 2), 3: (8, 16), 4: (8, 16)}
+    tried = [Tried(level, round_, math.log(level)) for round_, both in rounds.items() for level in both]
+    assert levels_of(tried).linked.tolist() == [
+        [True, True, False, False],
+        [True, True, False, False],
+        [False, False, True, True],
+        [False, False, True, True],
+    ]
