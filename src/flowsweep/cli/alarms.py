@@ -61,8 +61,8 @@ def alarms(
             "--targets",
             metavar="PLAN",
             autocompletion=complete_plan,
-            help="With --deliver: tell those whom [alarms] of this plan's file names, not the plan in the "
-            "archive; needed where the archive is not your own.",
+            help="With --deliver: tell those whom \\[alarms] of this plan's file names, not the plan in "
+            "the archive; needed where the archive is not your own.",
         ),
     ] = None,
     from_stdin: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
