@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 """Makes the tests in fresh clones, one after the other: does a submission depend on chance?
 
-    .ci/fresh.py RUNS [BUSY]
-
-BUSY processors (0 if absent) are kept busy meanwhile by processes that do nothing else. It says of each run
-how long it took, what failed and what passed only when it was run again, and fails if any failed. The clones
-have what is committed. Their logs stay in a folder that it names.
+It prints of each run how long it took, what failed and what passed only when it was run again, and fails if
+any failed. The clones have what is committed. Their logs stay in a folder that it names.
 """
 
+import argparse
 import re
 import shutil
 import subprocess
@@ -24,18 +22,33 @@ AGAIN = re.compile(r"^AGAIN, alone, (\S+):", re.MULTILINE)
 FAILURES = re.compile(r"^(?:FAILED|ERROR) (\S+)|^test (\S+) \.\.\. FAILED", re.MULTILINE)
 
 
-def main(runs: str, busy: str = "0") -> int:
+def main() -> int:
+    """Make the runs; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", metavar="RUNS", type=int, help="how many")
+    parser.add_argument(
+        "busy",
+        metavar="BUSY",
+        type=int,
+        nargs="?",
+        default=0,
+        help="processors kept busy meanwhile, by processes that do nothing else; 0 if absent",
+    )
+    return made(**vars(parser.parse_args()))
+
+
+def made(runs: int, busy: int) -> int:
     """Make the runs; the exit code."""
     logs = Path(tempfile.mkdtemp(prefix="flowsweep-fresh-"))
     commit = subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip()
     print(f"{runs} runs of {commit}, {busy} processors kept busy; logs in {logs}", flush=True)
     failed = 0
-    for number in range(1, int(runs) + 1):
+    for number in range(1, runs + 1):
         with ExitStack() as stack:
-            for _ in range(int(busy)):
+            for _ in range(busy):
                 stack.enter_context(kept_busy())
             failed += not passed(number, logs / f"{number}.log")
-    print(f"{int(runs) - failed} of {runs} passed")
+    print(f"{runs - failed} of {runs} passed")
     return int(failed > 0)
 
 
@@ -69,7 +82,4 @@ def kept_busy() -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 3:
-        print(__doc__, file=sys.stderr)
-        sys.exit(2)
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

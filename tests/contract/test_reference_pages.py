@@ -5,7 +5,9 @@ import re
 import pytest
 
 import write_reference
+from flowsweep.cli import COMMANDS
 from flowsweep.figures.drawing import KIND_TITLES
+from invoked import invoke
 from plan_support import ROOT
 
 REMEDY = "run `python tools/write_reference.py` and commit what it writes"
@@ -15,6 +17,20 @@ REMEDY = "run `python tools/write_reference.py` and commit what it writes"
 def test_a_generated_page_is_what_the_code_says(name: str) -> None:
     committed = (write_reference.REFERENCE / name).read_text(encoding="utf-8")
     assert committed == write_reference.PAGES[name](), REMEDY
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_terminal_shows_every_word_of_a_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`[alarms]` was swallowed as markup."""
+    monkeypatch.setenv("COLUMNS", "2000")
+    page = (write_reference.REFERENCE / "commands.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n## `flowsweep {name}`\n")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| .* \| (.*) \|$", section, re.MULTILINE)
+    texts = [*cells[1:], *re.findall(r"^[^ |\n].*$", section, re.MULTILINE)]
+    assert len(texts) >= 3
+    printed = " ".join(invoke(name, "--help").output.split()).replace("`", "")
+    plain = [text.replace("`", "").replace(r"\|", "|") for text in texts]
+    assert [text for text in plain if text not in printed] == []
 
 
 def test_every_kind_of_figure_has_its_row() -> None:

@@ -118,7 +118,7 @@ def _ground(row: TrialRow) -> str:
     if link_bps and own_bps >= PATH_FULL * link_bps:
         return f"it was full, at the {format_rate(link_bps)} that its link carries"
     if least_ms and usual_ms and usual_ms - least_ms >= max(QUEUE_MS, QUEUE_SHARE * least_ms):
-        return f"a queue made round trips {format_milliseconds(usual_ms - least_ms)} longer than the least"
+        return f"a queue made round trips {format_milliseconds(usual_ms - least_ms)} longer than the minimum"
     filled_together = bool(link_bps) and own_bps >= PATH_FULL * (link_bps or 0.0) * (row.get("share") or 1.0)
     paced = (row.get("limit_none_share") or 0.0) - (row.get("sender_idle_share") or 0.0) >= MOST
     if paced and not filled_together:

@@ -49,7 +49,7 @@ PATH_FULL = 0.98
 """Goodput at this share of what the plan's link carries is the link's."""
 QUEUE_SHARE = 0.2
 QUEUE_MS = 2.0
-"""A round trip that is longer than the least one by both of these has a queue standing in it. Below, it may
+"""A round trip that is longer than the minimum by both of these has a queue standing in it. Below, it may
 be the sender's own: Linux hands over up to a millisecond of its rate in one piece (`tcp_tso_autosize`), and
 more where the round trip is below 5 ms."""
 MOVED = 0.5

@@ -40,8 +40,8 @@ _KINDS: tuple[Kind, ...] = ("shift", "loss", "silent")
 
 
 @app.command(
-    epilog="Exit code 0: no alarm is on; 1: one is; 2: it is no archive of sweeps with times, or not "
-    "yours to deliver by."
+    epilog="Exit code 0: no alarm is active; 1: one is; 2: it is no archive of scheduled sweeps, or not "
+    "yours to deliver from."
 )
 def alarms(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
@@ -52,7 +52,7 @@ def alarms(
         bool,
         typer.Option(
             "--deliver",
-            help="Tell those whom the plan names; `run` and `service` do so themselves while they run.",
+            help="Notify those whom the plan names; `run` and `service` do so themselves while they run.",
         ),
     ] = False,
     targets: Annotated[
@@ -61,14 +61,14 @@ def alarms(
             "--targets",
             metavar="PLAN",
             autocompletion=complete_plan,
-            help="With --deliver: tell those whom [alarms] of this plan's file names, not the plan in the "
-            "archive; needed where the archive is not your own.",
+            help="With --deliver: notify those whom \\[alarms] of this plan's file names, not the plan in "
+            "the archive; needed if the archive is not your own.",
         ),
     ] = None,
     from_stdin: Annotated[bool, typer.Option("--targets-from-stdin", hidden=True)] = False,
     left: Annotated[bool, typer.Option("--left", hidden=True)] = False,
 ) -> None:
-    """Say which alarms of a campaign are on and which were: shifts, rising loss, silent paths."""
+    """Say which alarms of a campaign are active and which were: shifts, rising loss, silent paths."""
     if targets is not None and not deliver:
         raise PlanError("--targets", ("has an effect with --deliver only: add it, or leave both out",))
     with disk.reported(archive, "cannot be read"):

@@ -28,14 +28,15 @@ def packed_rows(plan: Plan, slots: Sequence[Slot]) -> Iterator[Row]:
         return
     found = expected_packed(plan, slots)
     is_best = found.lasts_ns == found.bound_ns
-    best = "no order takes less" + ("" if is_best else f" than {format_duration(found.bound_ns)}")
+    shortest = f"no schedule can be shorter than {format_duration(found.bound_ns)}"
+    best = "this is the shortest possible schedule" if is_best else shortest
     alone_ns = sum(job.lasts_ns for job in found.begins_ns)
     trials, places = found.most_trials_at_once, found.most_at_once
-    most = f"up to {counted(trials, 'trial')}, of {plan.campaign.concurrent} that the plan lets"
+    most = f"up to {counted(trials, 'trial')} (the plan allows {plan.campaign.concurrent})"
     if trials > places:
         most = (
-            f"up to {counted(trials, 'trial')}, {places} of {plan.campaign.concurrent} that the plan lets, "
-            "since two directions at once count as one"
+            f"up to {counted(trials, 'trial')}, which count as {places} (the plan allows "
+            f"{plan.campaign.concurrent}), since two directions at once count as one"
         )
     yield "at the same time", f"{most}; {best}; one at a time: {format_duration(alone_ns)}"
     if plan.named_links:

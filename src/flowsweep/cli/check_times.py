@@ -158,7 +158,7 @@ def _load_rows(plan: Plan, load: Load) -> Iterator[Row]:
         bound = "about" if host.name in load.about else "at most"
         sent = f"sends {bound} {format_size(load.sent_bytes[host.name])} {period}"
         if host.name in load.unbounded:
-            sent = "what it sends has no bound"
+            sent = "bytes sent: unbounded"
         yield host.name, f"busy for {at_most}{busy} of the time, {sent}"
     for link in plan.links:
         yield from _link_rows(load, link, span_ns)

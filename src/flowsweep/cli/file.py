@@ -13,6 +13,8 @@ from flowsweep.cli.options import DURATION, Address, AsJson, Host, Overrides, Re
 _FOLDER = "/var/tmp"
 """On a disk where /tmp is often memory; files have no names there, and whoever may log in may write."""
 _READ = "A file of the host that sends, or a folder, sent in place of files that are made."
+_CACHE = "Page cache of the source: dropped (evicted first), warm, or direct (O_DIRECT at both ends)."
+_SYNC = "When the sink syncs: file (fsync per file), write (O_DSYNC), or none."
 _SET_READ = "sweep.read"
 _PARTS = '["whole", "read", "network", "write"]'
 _EXAMPLES = (
@@ -38,8 +40,8 @@ def file(
     size: Annotated[str, typer.Option(help="Of each file that is made, as in 1GiB.")] = "256MiB",
     files: Annotated[int, typer.Option(help="How many.")] = 1,
     flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
-    cache: Annotated[str, typer.Option(help="dropped, warm or direct.")] = "dropped",
-    sync: Annotated[str, typer.Option(help="file, write or none.")] = "file",
+    cache: Annotated[str, typer.Option(help=_CACHE)] = "dropped",
+    sync: Annotated[str, typer.Option(help=_SYNC)] = "file",
     duration: Annotated[str, typer.Option(help="The longest that each of four parts may send.")] = DURATION,
     address: Address = None,
     overrides: Overrides = None,

@@ -34,7 +34,7 @@ def note(
         ),
     ] = None,
 ) -> None:
-    """Note what happened beside a campaign, such as a new kernel, at its time; or show all notes."""
+    """Note what happened around a campaign, such as a new kernel, at its time; or show all notes."""
     folder = open_folder(archive)
     campaign = read_campaign(folder)
     if text is None and at is not None:

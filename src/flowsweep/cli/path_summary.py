@@ -29,7 +29,7 @@ def print_summary(measured: Measured) -> None:
             ("capacity", _capacity(row, hops) if whole else None),
             ("dispersion rate", _dispersion_rate(row) if whole else None),
             ("available", _available(row) if whole else None),
-            ("least RTT", _rtt(row) if whole else None),
+            ("minimum RTT", _rtt(row) if whole else None),
             ("window", _window(row) if whole else None),
             ("rates", "of IP packets, headers counted; intervals are of 95 %" if whole else None),
             ("remark", row["remarks"]),
@@ -113,8 +113,8 @@ def _rtt(row: TrialRow) -> str:
 
 def _window(row: TrialRow) -> str:
     if row["path_window_bytes"] is None:
-        return f"{_UNDECIDED}: it takes both capacity and least RTT"
-    return f"{format_size(row['path_window_bytes'])} in flight fill the path: capacity × least RTT"
+        return f"{_UNDECIDED}: it takes both capacity and minimum RTT"
+    return f"{format_size(row['path_window_bytes'])} in flight fill the path: capacity × minimum RTT"
 
 
 def _limited_by(row: TrialRow) -> str:

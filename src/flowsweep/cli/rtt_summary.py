@@ -95,7 +95,7 @@ def _lost(row: TrialRow) -> str | None:
 
 
 def _waited(found: Responses | None) -> str:
-    """What probes tell of it: how much was added to the least round trip, but not where."""
+    """What probes tell of it: how much was added to the minimum round trip, but not where."""
     if found is None:
         return "no probe was answered"
     above = [
@@ -103,6 +103,6 @@ def _waited(found: Responses | None) -> str:
         for name, value in (("the median is", found.median_ns), ("p95", found.late_ns))
     ]
     return (
-        f"{' and '.join(above)} above the least round trip; whether queues or hosts added that, probes alone "
-        "do not tell"
+        f"{' and '.join(above)} above the minimum round trip; whether queues or hosts added that, probes "
+        "alone do not tell"
     )

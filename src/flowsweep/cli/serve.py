@@ -23,19 +23,18 @@ def serve(
     address: Annotated[
         str,
         typer.Option(
-            metavar="HOST:PORT", help="Where to listen. Others than this machine need a token, or a proxy."
+            metavar="HOST:PORT", help="Where to listen. Access from other machines needs a token, or a proxy."
         ),
     ] = _ADDRESS,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="A file with one word, 16 characters or more, that whoever looks must know."
-        ),
+        typer.Option(metavar="FILE", help="File with the access token: one word, at least 16 characters."),
     ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="A name under which browsers ask, as of a reverse proxy; may be given again."
+            metavar="NAME",
+            help="Host name to accept in requests, for example that of a reverse proxy. Repeatable.",
         ),
     ] = None,
     cache: Annotated[
@@ -48,7 +47,7 @@ def serve(
     write_rules: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Write Prometheus's alert rules and Grafana's dashboard there, and end."
+            metavar="FOLDER", help="Write Prometheus's alert rules and Grafana's dashboard there, and exit."
         ),
     ] = None,
 ) -> None:

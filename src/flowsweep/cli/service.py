@@ -28,11 +28,11 @@ from flowsweep.units import QuantityError, parse_size
 
 @app.command(
     epilog="SIGHUP reads the plans again: one that changed goes on in a new archive; if one is wrong, all go "
-    f"on as they were. SIGTERM and Ctrl-C end all campaigns in order, with exit code 0. {CODES_OF_SERVICE}"
+    f"on as they were. SIGTERM and Ctrl-C end all campaigns cleanly, with exit code 0. {CODES_OF_SERVICE}"
 )
 def service(
     plans: Annotated[
-        list[Path], typer.Argument(metavar="PLAN...", help="Plans with times, or folders of them (*.toml).")
+        list[Path], typer.Argument(metavar="PLAN...", help="Scheduled plans, or folders of them (*.toml).")
     ],
     archive: Annotated[
         Path,
@@ -43,10 +43,10 @@ def service(
         str, typer.Option("--keep-free", metavar="SIZE", help="With less free on that disk, nothing runs.")
     ] = "1GB",
 ) -> None:
-    """Run plans with times until stopped, going on where they were after any end.
+    """Run scheduled plans until stopped. After a crash or restart, resume where they left off.
 
-    Each plan has an archive of its own; `flowsweep status DIR/NAME` says what it does. What ships with
-    Flowsweep as deploy/flowsweep.service has systemd start it, watch it, and start it again.
+    Each plan has its own archive; `flowsweep status DIR/NAME` shows what it does. With
+    deploy/flowsweep.service, which ships with Flowsweep, systemd starts, watches and restarts it.
     """
     free_bytes_min = _size(keep_free)
     known = load_plans(plans)

@@ -127,7 +127,7 @@ _RESULTS: tuple[Column, ...] = (
     ("coverage", cell("coverage", format_share)),
     ("usable", cell("window_usable_bytes", format_size)),
     ("retransmits", cell("retransmits", str)),
-    ("least RTT", cell("rtt_min_ms", format_milliseconds)),
+    ("minimum RTT", cell("rtt_min_ms", format_milliseconds)),
     ("p10", cell("goodput_p10_bps", format_rate)),
     ("p90", cell("goodput_p90_bps", format_rate)),
     ("CPU s/GB sent", cell("cpu_send_s_per_gb", format_number)),

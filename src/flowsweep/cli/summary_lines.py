@@ -48,9 +48,9 @@ def latency(row: TrialRow) -> list[tuple[str, object]]:
 
 
 def least_round_trip(row: TrialRow) -> list[tuple[str, object]]:
-    """A line of the least round trip that a kernel, or a library, measured."""
+    """A line of the minimum round trip that a kernel, or a library, measured."""
     least_ms = row["rtt_min_ms"]
-    return [("least RTT", None if least_ms is None else _milliseconds(least_ms))]
+    return [("minimum RTT", None if least_ms is None else _milliseconds(least_ms))]
 
 
 def _milliseconds(value_ms: float) -> str:

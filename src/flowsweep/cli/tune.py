@@ -40,9 +40,9 @@ def tune(
         str,
         typer.Option(
             metavar="TIME|SIZE",
-            help="Traffic of both directions together, at most: as in 2min, 90s, or 5GB; at least 24s, and "
-            "more where the round trip is above 40 ms. A size is bounded by two minutes, too, and holds "
-            "trials below a rate.",
+            help="Maximum traffic, both directions together: a time (2min, 90s) or a volume (5GB). Minimum "
+            "24s, more if the RTT exceeds 40 ms. A volume also limits the time to two minutes, and caps the "
+            "rate of each trial.",
         ),
     ] = "2min",
     address: Address = None,

@@ -45,7 +45,7 @@ def udp(
     window: Annotated[
         str | None,
         typer.Option(
-            help="Socket buffer per flow, as in 4MiB; if absent, the sink asks for 4MiB and the source has "
+            help="Socket buffer per flow, as in 4MiB; if absent, the sink requests 4MiB and the source has "
             "its host's default."
         ),
     ] = None,

@@ -18,7 +18,7 @@ from flowsweep.plan.times.readers import Moment, ZoneName
 
 
 class CampaignTable(TimesKeys):
-    """The campaign: all sweeps and repeats of this plan. Its times are those of all sweeps without times."""
+    """The campaign: all sweeps and repeats of this plan. Its schedule is for all sweeps without their own."""
 
     name: fields.Title | None = key(
         "Name of the campaign; the file's name if absent.", None, examples=["slac-in2p3"]
@@ -38,12 +38,12 @@ class CampaignTable(TimesKeys):
     lasts: Span | None = Field(
         default=None,
         alias="for",
-        description="How long sweeps with times go on from the start of the campaign; until it is stopped, "
+        description="How long scheduled sweeps go on from the start of the campaign; until it is stopped, "
         "if absent.",
         examples=["14h"],
     )
     until: Moment | None = key(
-        "When sweeps with times end, in place of `for`.", None, examples=["2027-01-31T18:00:00Z"]
+        "When scheduled sweeps end, in place of `for`.", None, examples=["2027-01-31T18:00:00Z"]
     )
     timezone: ZoneName = key("Time zone of `at` and `between`.", "UTC", examples=["Europe/Vienna"])
 
@@ -144,9 +144,9 @@ class PlanFile(Table):
     links: dict[str, NamedLinkTable] = key(
         "Links of real paths, by name, for trials that run at the same time.", {}
     )
-    alarms: AlarmsTable | None = key("Alarms of sweeps with times.", None)
-    retain: RetainTable | None = key("How long a service keeps samples of sweeps with times.", None)
+    alarms: AlarmsTable | None = key("Alarms of scheduled sweeps.", None)
+    retain: RetainTable | None = key("How long a service keeps samples of scheduled sweeps.", None)
     monitors: dict[str, MonitorTable] = key(
-        "Routers and hosts that are asked for their counters while the campaign lasts, by name.", {}
+        "Routers and hosts whose counters are polled while the campaign lasts, by name.", {}
     )
     sweep: Annotated[list[SweepTable], Field(min_length=1)] = key("The grids of trials.", [])

@@ -39,10 +39,10 @@ BBR_FULL_ROUNDS = 3
 BBR_PROBE_EVERY_S = 10.0
 BBR_PROBE_S = 0.2
 BBR_PROBE_WINDOW = 4.0
-"""How often, how long and with what window a flow looks for the least round trip."""
+"""How often, how long and with what window a flow looks for the minimum round trip."""
 BBR_LOSING = 1.05
 BBR_ALONE, BBR_TOGETHER = 1.02, 1.7
-"""What flies, in rate × least round trip: flows that share a queue fill it."""
+"""What flies, in rate × minimum round trip: flows that share a queue fill it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Step:
     rtt_s: Array
     rtt_min_s: Array
     product_s: Array
-    """What a flow's rate is multiplied by to fill the path: the least round trip, and a burst."""
+    """What a flow's rate is multiplied by to fill the path: the minimum round trip, and a burst."""
     queue_before_s: Array
     """What waited a round trip ago, while windows double."""
     room: Array
@@ -240,7 +240,7 @@ class CubicWithoutHystart(Cubic):
 
 
 class Bbr(_Flows):
-    """BBRv1 (Cardwell et al. 2016): a window from rate and least round trip, which losses do not shrink."""
+    """BBRv1 (Cardwell et al. 2016): a window from rate and minimum round trip, which losses do not shrink."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.window = np.full(shape, INITIAL_WINDOW)

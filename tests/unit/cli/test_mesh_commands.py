@@ -41,7 +41,8 @@ def checked(text: str, folder: Path) -> dict[str, str]:
 def test_check_says_how_many_run_at_the_same_time_and_what_no_order_betters(tmp_path: Path) -> None:
     said = checked(lab_mesh(6, concurrent=2, duration="5s"), tmp_path)
     assert said["at the same time"] == (
-        "up to 2 trials, of 2 that the plan lets; no order takes less; one at a time: 2 min 38 s"
+        "up to 2 trials (the plan allows 2); this is the shortest possible schedule; one at a time: "
+        "2 min 38 s"
     )
     assert said["expected time"] == "1 min 19 s"
     alone = checked(lab_mesh(6, concurrent=1, duration="5s"), tmp_path)
@@ -57,7 +58,7 @@ def test_both_directions_at_once_are_two_trials_and_count_as_one(tmp_path: Path)
         keys='directions = "simultaneous"\nduration = "5s"',
     )
     assert checked(plan.text, tmp_path)["at the same time"].startswith(
-        "up to 4 trials, 2 of 2 that the plan lets, since two directions at once count as one; no order"
+        "up to 4 trials, which count as 2 (the plan allows 2), since two directions at once count as one; "
     )
 
 

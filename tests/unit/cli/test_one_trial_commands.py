@@ -151,7 +151,7 @@ def test_path_calls_undecided_what_is(monkeypatch: pytest.MonkeyPatch) -> None:
     measuring(monkeypatch, silent)
     result = invoke("path", "local")
     assert result.exit_code == 0, result.output
-    for name in ("hops", "narrow hop", "available", "least RTT", "window"):
+    for name in ("hops", "narrow hop", "available", "minimum RTT", "window"):
         assert line(result, name).startswith("undecided: "), name
     assert line(result, "capacity").startswith("10.0 Mbit/s")
     assert last(result).startswith("limited by            not known: the path carries 10.0 Mbit/s")

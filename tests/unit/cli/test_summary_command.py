@@ -182,7 +182,7 @@ def test_datagrams_have_no_mode_and_no_windows_that_tune_themselves() -> None:
     text = " ".join(printed([row]))
     assert row["mode"] is None
     assert "lost" in text
-    for word in ("mode", "window", "usable", "retransmits", "least RTT"):
+    for word in ("mode", "window", "usable", "retransmits", "minimum RTT"):
         assert word not in text, word
 
 

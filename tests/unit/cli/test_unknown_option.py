@@ -111,12 +111,13 @@ def test_usage_names_arguments_as_they_are_written(command: str, expected: str) 
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("run", "1 trials are failed or incomplete, times were missed, or it broke off after some trials: "),
+        ("run", "1 trials are failed or incomplete, scheduled runs were missed, or it broke off after "),
+        ("run", " or it broke off after some trials: all of that is recorded; "),
         ("run", "2 nothing ran: the plan or the command line is wrong, or hosts, monitors, lab or archive "),
         ("run", "128 + its number after a signal, 130 after Ctrl-C."),
         (
             "check",
-            "1 trials would fail (--hosts); 2 the plan or the command line is wrong, or its lab cannot ",
+            "1 trials would fail (--hosts); 2 the plan or the command line is wrong, or this machine cannot ",
         ),
         (
             "compare",

@@ -80,7 +80,7 @@ def test_the_models_prediction_is_compared_with_means():
 def test_between_real_hosts_the_caption_says_what_the_path_is_taken_to_be():
     rows = modelled_rows(link_payload_bps=None, predicted_path_rate_bps=2e9)
     (drawn,) = of_kind(figures(rows), "ratio")
-    assert "the highest goodput and the least RTT of a direction's trials" in drawn.caption
+    assert "the highest goodput and the minimum RTT of a direction's trials" in drawn.caption
 
 
 def test_a_point_without_a_mean_leaves_its_plane_without_predictions():

@@ -27,8 +27,8 @@ def probed(dscp: int, length_bytes: int, repeat: int) -> dict[str, Any]:
 def test_each_path_has_a_line_of_its_own_over_the_size() -> None:
     rows = [probed(dscp, length, repeat) for dscp in (0, 46) for length in (64, 1000) for repeat in (1, 2)]
     (one,) = drawn_sizes(FigureData(trials=rows, cells=()))
-    least = {trace.name: list(trace.y) for trace in one.figure.data if trace.name.endswith("least")}
-    assert least == {"udp, DSCP 0, least": [10.064, 11.0], "udp, DSCP 46, least": [30.064, 31.0]}
+    least = {trace.name: list(trace.y) for trace in one.figure.data if trace.name.endswith("minimum")}
+    assert least == {"udp, DSCP 0, minimum": [10.064, 11.0], "udp, DSCP 46, minimum": [30.064, 31.0]}
     assert {row["setting"] for row in one.rows} == {"DSCP 0", "DSCP 46"}
 
 

@@ -122,7 +122,7 @@ def test_sweeps_are_apart_and_of_many_settings_the_ends_are_shown():
         (
             round_trips("udp", 40.2)[0]
             | {"rtt_probe_median_ms": None, "rtt_probe_min_ms": 10.0, "rtt_probe_loss": 0.6},
-            "least round trip 10 ms, no median: 60.0 % lost",
+            "minimum round trip 10 ms, no median: 60.0 % lost",
         ),
         (asked("rtt", status="failed", error="x"), "failed, no response"),
     ],

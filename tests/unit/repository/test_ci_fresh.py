@@ -39,3 +39,15 @@ def test_each_run_has_a_clone_of_its_own_and_says_what_failed(tmp_path: Path) ->
 def test_runs_that_all_pass_are_a_success(tmp_path: Path) -> None:
     done = fresh(tmp_path, 0, "1")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "1 of 1 passed")
+
+
+def test_a_call_for_help_and_a_wrong_one_start_no_run(tmp_path: Path) -> None:
+    """`--help` was taken as a number of runs: a first line, then a traceback."""
+    done = fresh(tmp_path, 0, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: fresh.py [-h] RUNS [BUSY]\n")
+    wrong = subprocess.run(
+        [sys.executable, FRESH, "many"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "RUNS: invalid int value: 'many'" in wrong.stderr

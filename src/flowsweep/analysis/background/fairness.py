@@ -27,7 +27,7 @@ from flowsweep.wording import (
 )
 
 RTT_FACTOR = 1.5
-"""Paths whose least round trips differ by less are as far for what this is about."""
+"""Paths whose minimum round trips differ by less are as far for what this is about."""
 _METHOD = (
     "t test of the mean log ratio of goodput per flow against 0, over trials; variances of all points of the "
     "campaign moderated (Smyth 2004)"
@@ -73,7 +73,7 @@ class _Place:
 
     @property
     def rtt_ms(self) -> float | None:
-        """The least round trip, median over the trials."""
+        """The minimum round trip, median over the trials."""
         known_ms = [rtt_ms for row in self.rows if (rtt_ms := row.get("rtt_min_ms")) is not None]
         return median(known_ms) if known_ms else None
 
@@ -258,7 +258,7 @@ def _by_dscp(places: Sequence[_Place], *, margin: float) -> Iterator[Hypothesis]
 
 
 def _nearest_and_furthest(groups: Iterable[Sequence[_Place]]) -> Iterator[tuple[_Place, _Place]]:
-    """Of each group whose least round trips differ."""
+    """Of each group whose minimum round trips differ."""
     for group in groups:
         ordered = sorted(
             (place for place in group if place.rtt_ms is not None), key=lambda one: known(one.rtt_ms)

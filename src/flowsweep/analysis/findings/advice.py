@@ -90,7 +90,7 @@ def window_advice(
         set, too; what no window can be is said, and that the way keeps both hosts from scaling them.
 
     Method:
-        All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
+        All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the minimum round
         trip that was seen. On Linux what is granted is twice what is asked for, and at least 1.14 of a
         receive window and 1.6 of a send window that were asked for is usable
         (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;

@@ -31,11 +31,11 @@ from flowsweep.wording import counted, format_milliseconds, format_size, some_of
 BLOAT_MS = 20.0
 """A queue that adds less is not noticed by those who share the path: a frame of a call lasts as long."""
 _FEWEST_ALIKE = 2
-"""Trials of each path, where their least round trips come in groups."""
+"""Trials of each path, where their minimum round trips come in groups."""
 _FEWEST_OF_ERA = 4
 """Trials before and after a path became longer; of fewer that scatter all may be longer by chance."""
 _METHOD = (
-    "median smoothed round trip less the least of the {}, of trials that the path limits: mean of "
+    "median smoothed round trip less the minimum of the {}, of trials that the path limits: mean of "
     "logarithms by repeat, t interval over repeats; bytes are goodput × that time (Little 1961)"
 )
 _described = partial(Hypothesis, "bufferbloat", figure="limits")
@@ -67,12 +67,12 @@ def bufferbloat_hypotheses(
         back: Trials beside which background traffic goes the other way (`OtherWays`): its queue adds, too.
 
     Returns:
-        One description for each direction in which the queue adds at least BLOAT_MS and as much as the least
-        round trip (Gettys and Nichols, "Bufferbloat: dark buffers in the Internet", 2011). The effect is what
-        it adds, in s, with an interval where there are three repeats. Trials that a window, a rate or
+        One description for each direction in which the queue adds at least BLOAT_MS and as much as the
+        minimum round trip (Gettys and Nichols, "Bufferbloat: dark buffers in the Internet", 2011). The effect
+        is what it adds, in s, with an interval where there are three repeats. Trials that a window, a rate or
         a CPU limits take no part: what lengthens their round trips is not a queue of theirs. Nor do trials
         whose flows take paths of unlike length: how much of their round trips is queue is not known. Beside
-        background traffic the least round trip is that of all trials that took a path (`_least_of_path`).
+        background traffic the minimum round trip is that of all trials that took a path (`_least_of_path`).
     """
     found = []
     for _, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
@@ -92,9 +92,9 @@ def bufferbloat_hypotheses(
 
 
 def _least_of_path(rows: Sequence[ObservedRow], factors: Sequence[str]) -> dict[str, float]:
-    """The least round trip of the path that each trial of a direction took, as far as it shows, in ms.
+    """The minimum round trip of the path that each trial of a direction took, as far as it shows, in ms.
 
-    Trials fall on paths of unlike length where their least round trips come in narrow groups far apart, or
+    Trials fall on paths of unlike length where their minimum round trips come in narrow groups far apart, or
     where all of them are longer, or shorter, from some time on. What scatters is a queue that others fill,
     and so is what goes with the settings, as where many flows never let it run empty.
     """
@@ -111,7 +111,7 @@ def _have_points_in_common(paths: Sequence[Sequence[ObservedRow]], factors: Sequ
 
 
 def _narrow_groups(rows: Sequence[ObservedRow]) -> list[list[ObservedRow]]:
-    """Groups of alike least round trips; none where these scatter."""
+    """Groups of alike minimum round trips; none where these scatter."""
     groups: list[list[ObservedRow]] = []
     for row in sorted(rows, key=_least_ms):
         if groups and not _longer(_least_ms(row), _least_ms(groups[-1][-1])):
@@ -215,7 +215,7 @@ def _method_words(points: Sequence[PointMean]) -> str:
 
 
 def _least_of(waits: Sequence[_Queued], *, shared: bool) -> str:
-    """Of what the least round trip is taken."""
+    """Of what the minimum round trip is taken."""
     if not shared:
         return "trial"
     return "direction" if len({one.least_ms for one in waits}) == 1 else "path"

@@ -123,7 +123,7 @@ def _queue_at_loss(row: TrialRow) -> bool:
 
 
 def _added_ms(row: TrialRow) -> float | None:
-    """By how much round trips were longer than the least when packets were lost; None if it is not known."""
+    """By how much round trips were longer than the minimum when packets were lost; None if unknown."""
     at_loss, least = row.get("rtt_at_loss_ms"), row.get("rtt_min_ms")
     return None if at_loss is None or least is None else float(at_loss) - float(least)
 
@@ -176,7 +176,7 @@ def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) ->
         when = " in the time that counts" if any(row.get("omit_s") for row in own) else ""
         claim = f"the emulated link's queue overflowed in {trials}{when}: {dropped}"
         if added_ms is not None:
-            claim += f"; round trips then are {format_milliseconds(added_ms)} longer than the least"
+            claim += f"; round trips then are {format_milliseconds(added_ms)} longer than the minimum"
     elif most == _RANDOM:
         claim = f"the emulated link loses packets at random, in {trials}: {dropped}"
     else:
@@ -211,7 +211,7 @@ def _of_queue(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) ->
     added_ms = median(known(_added_ms(row)) for row in rows)
     claim = (
         f"a full queue drops, in {_where(rows, everywhere)}: round trips are "
-        f"{format_milliseconds(added_ms)} longer than the least when packets are lost"
+        f"{format_milliseconds(added_ms)} longer than the minimum when packets are lost"
     )
     return _Answer(claim, _METHOD_QUEUE, rows, added_ms / 1_000, "s")
 

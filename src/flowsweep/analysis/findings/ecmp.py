@@ -20,16 +20,17 @@ _LEAST_SHARE = 0.05
 _APART = 3.0
 """Times as far as a path's own round trips spread must the next path's be: differences of logarithms."""
 _METHOD = (
-    "least round trip of each flow (TCP_INFO tcpi_min_rtt, handshake included), of all trials of a direction "
-    "with several flows; paths are at least a tenth and 0.5 ms apart, and three times as far as the round "
-    "trips of one spread; bytes acknowledged per flow, within trials, geometric mean, Student's t over trials"
+    "minimum round trip of each flow (TCP_INFO tcpi_min_rtt, handshake included), of all trials of a "
+    "direction with several flows; paths are at least a tenth and 0.5 ms apart, and three times as far as "
+    "the round trips of one spread; bytes acknowledged per flow, within trials, geometric mean, Student's t "
+    "over trials"
 )
 _described = partial(Hypothesis, "ecmp", method=_METHOD)
 
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """Flows whose least round trips are alike."""
+    """Flows whose minimum round trips are alike."""
 
     flows: tuple[LeastRoundTripRow, ...]
     """The shortest round trip first."""
@@ -94,7 +95,7 @@ def _takes_part(row: ObservedRow, round_trips: Mapping[str, Sequence[LeastRoundT
 
 
 def _paths(flows: Iterable[LeastRoundTripRow]) -> list[_Path]:
-    """Split flows where their least round trips leave a gap; nothing where gaps are no clear ones."""
+    """Split flows where their minimum round trips leave a gap; nothing where gaps are no clear ones."""
     ordered = sorted(flows, key=lambda flow: flow["least_us"])
     groups = [[ordered[0]]]
     for before, flow in pairwise(ordered):
@@ -141,9 +142,9 @@ def _said(direction: str, paths: Sequence[_Path], of: int, trials: str, carried:
     listed = f"{', '.join(lengths[:-1])} or {lengths[-1]}"
     return (
         f"{direction}: flows of the same trial take paths of unlike length, there or back, in {trials}: "
-        f"their least round trips are {listed}, as where routers spread flows by addresses and ports (ECMP)."
-        f"{_carried_words(carried, paths)} Its ports decide which path a flow takes, so that trials of few "
-        "flows differ by chance."
+        f"their minimum round trips are {listed}, as where routers spread flows by addresses and ports "
+        f"(ECMP).{_carried_words(carried, paths)} Its ports decide which path a flow takes, so that trials "
+        "of few flows differ by chance."
     )
 
 

@@ -39,11 +39,11 @@ _PATHS = 0.01
 """p-value below which the two levels have unlike round trips."""
 _OTHER_PATH = 1.1
 _OTHER_PATH_MS = 0.5
-"""Least round trips that differ by both of these may be of unlike paths."""
+"""Minimum round trips that differ by both of these may be of unlike paths."""
 
 
 def is_other_path(gap_ms: float, least_ms: float) -> bool:
-    """Whether a least round trip that is longer by `gap_ms` than `least_ms` may be of an unlike path."""
+    """Whether a minimum round trip that is longer by `gap_ms` than `least_ms` may be of an unlike path."""
     return gap_ms >= max(_OTHER_PATH_MS, (_OTHER_PATH - 1) * least_ms)
 
 
@@ -67,7 +67,7 @@ def mode_hypotheses(
         One hypothesis where the repeats show two levels that all points have in common, more than the margin
         apart (`two_levels`); none where they do not. The effect is by how many percent the lower level is
         below the higher one, with its 95 % interval. The sentence names the factor whose levels have unlike
-        shares of it (chi-square, Bonferroni over the factors), and how the least round trips of the levels
+        shares of it (chi-square, Bonferroni over the factors), and how the minimum round trips of the levels
         compare where they are unlike within points, as where connections take one of two paths (Mann and
         Whitney 1947, On a test of whether one of two random variables is stochastically larger than the
         other, Annals of Mathematical Statistics 18; p < 0.01, a tenth and 0.5 ms of difference). Where
@@ -175,7 +175,7 @@ def _tied(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> s
 
 
 def _paths(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> str:
-    """How the least round trips of the lower level compare with others of the same point, where they do."""
+    """How the minimum round trips of the lower level compare with others of the same point, where they do."""
     points: dict[tuple[object, ...], dict[bool, list[float]]] = {}
     for row, of_low in zip(rows, low, strict=True):
         if row.get("rtt_min_ms"):
@@ -196,7 +196,7 @@ def _paths(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> 
     if not unlike or float(scipy.stats.mannwhitneyu(lower, higher).pvalue) >= _PATHS:
         return ""
     return (
-        f"; the least round trips of trials at the lower level are {format_number(ratio)} times those of "
+        f"; the minimum round trips of trials at the lower level are {format_number(ratio)} times those of "
         "others of the same point, as where connections take one of two paths, or wait in a queue"
     )
 

@@ -158,7 +158,7 @@ def shorter_queue_hypotheses(
 
 
 def _of_one_length(rows: Sequence[ObservedRow]) -> bool:
-    """Whether all trials took a path of the same length, by their least round trips, as far as known."""
+    """Whether all trials took a path of the same length, by their minimum round trips, as far as known."""
     least_ms = [least for row in rows if (least := row.get("rtt_min_ms")) is not None]
     return not least_ms or not is_other_path(max(least_ms) - min(least_ms), min(least_ms))
 

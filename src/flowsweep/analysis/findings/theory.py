@@ -49,7 +49,7 @@ class _Theory:
 _THEORIES = (
     _Theory(
         WINDOWS, "theory_window_bps", "where windows limit",
-        "of the most that they allow, usable window × flows / least round trip", "RFC 6349, section 3.3.1",
+        "of the most that they allow, usable window × flows / minimum round trip", "RFC 6349, section 3.3.1",
     ),
     _Theory(
         (QUEUE,), _LINK, "where the path itself limits",

@@ -210,7 +210,7 @@ def _either_queue(own: Sequence[TrialRow], back: AbstractSet[str]) -> str:
     if len(waits) < len(own):
         return ""
     return (
-        f", round trips are {format_duration(round(median(waits) * MILLISECOND_NS))} longer than the least "
+        f", round trips are {format_duration(round(median(waits) * MILLISECOND_NS))} longer than the minimum "
         "(in the median), in the queue of this direction or in that of the other, which was in use at the "
         "same time"
     )

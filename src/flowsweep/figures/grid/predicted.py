@@ -67,7 +67,7 @@ def predictions(trials: Sequence[TrialRow]) -> Predictions:
 def _path(rows: Sequence[TrialRow]) -> str:
     if all(quantity_of(row, PREDICTED_RATE) is None for row in rows):
         return "the plan's link"
-    return "a path with the highest goodput and the least RTT of a direction's trials, and no random loss"
+    return "a path with the highest goodput and the minimum RTT of a direction's trials, and no random loss"
 
 
 def _by_theory(row: TrialRow) -> float | None:

@@ -68,7 +68,7 @@ class MailTable(Table):
     sender: MailAddress = Field(alias="from", description="Its sender.", examples=["flowsweep@example.org"])
     smtp: Server = Field(description="The server and its port.", examples=["mail.example.org:587"])
     encryption: Annotated[Literal["starttls", "tls", "none"], one_of("starttls", "tls", "none")] = key(
-        "starttls: asked for after connecting. tls: from the first byte on.", "starttls"
+        "starttls: requested after connecting. tls: from the first byte on.", "starttls"
     )
     user: fields.UserName | None = key("User name for the server.", None, examples=["flowsweep"])
     password_env: fields.VariableName | None = key(
@@ -77,7 +77,7 @@ class MailTable(Table):
 
 
 class AlarmsTable(Table):
-    """Alarms of a campaign with times: each is sent once when it begins and once when it is over."""
+    """Alarms of scheduled sweeps: each is sent once when it begins and once when it clears."""
 
     watch: Axis[Annotated[Literal["shift", "loss", "silent"], one_of("shift", "loss", "silent")]] = key(
         "shift: goodput or capacity lower, round-trip time higher than before. loss: more is lost than "

@@ -20,7 +20,7 @@ class PolicerTable(Table):
 
 
 class CrossTable(Table):
-    """Traffic of others on a link: it waits in the link's queue, and nobody sends or gets it."""
+    """Traffic of others on a link: it waits in the link's queue, and no host sends or receives it."""
 
     rate: fields.LinkRate = Field(
         description="Its rate of IP packets, evenly spaced, while it sends.", examples=["30Mbit/s"]
@@ -41,7 +41,7 @@ class CrossTable(Table):
 
 
 class DirectionTable(Table):
-    """What a link does to packets on one of its two ways."""
+    """What a link does to packets in one of its two directions."""
 
     rate: fields.LinkRate | None = key(
         "Rate of IP packets, without Ethernet framing; unlimited if absent.", None, examples=["200Mbit/s"]
@@ -83,14 +83,14 @@ class DirectionTable(Table):
         examples=[{"rate": "20Mbit/s", "burst": "100KB"}],
     )
     cross: CrossTable | None = key(
-        "Traffic of others that comes to the queue besides; none if absent.",
+        "Traffic of others that shares the queue; none if absent.",
         None,
         examples=[{"rate": "30Mbit/s", "on": "500ms", "off": "1s"}],
     )
 
 
 class WaysTable(DirectionTable):
-    """What one path does to packets on both of its ways."""
+    """What one path does to packets in both directions."""
 
     forward: DirectionTable = key(
         "Settings that differ in the direction from the first host to the second.",
@@ -129,7 +129,7 @@ class MemberTable(WaysTable):
 
 
 class HopTable(WaysTable):
-    """What a link, or one hop of it, does to packets on both of its ways."""
+    """What a link, or one hop of it, does to packets in both directions."""
 
     members: (
         Annotated[list[MemberTable], Field(min_length=defaults.MEMBERS_MIN, max_length=defaults.MEMBERS_MAX)]

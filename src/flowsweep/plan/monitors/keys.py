@@ -70,17 +70,17 @@ Every = Annotated[int, duration(defaults.MONITOR_EVERY_MIN_NS, defaults.MONITOR_
 
 
 class MonitorTable(Table):
-    """A router asked by SNMP, or a host whose kernel is asked, again and again, between trials too."""
+    """A router polled by SNMP, or a host whose kernel is polled, during trials and between them."""
 
     snmp: AgentAddress | None = key(
         "Address of an SNMP agent, with its port if that is not 161.", None, examples=["192.0.2.1"]
     )
     host: fields.Name | None = key(
-        "Host of a path whose kernel is asked, in place of `snmp`: CPU, memory, packets, devices.",
+        "Host of a path whose kernel is polled, in place of `snmp`: CPU, memory, packets, devices.",
         None,
         examples=["slac"],
     )
-    every: Every = key("How often it is asked.", defaults.MONITOR_EVERY_NS, written="10s")
+    every: Every = key("How often it is polled.", defaults.MONITOR_EVERY_NS, written="10s")
     interfaces: Interfaces = key(
         "Interfaces of the agent, by ifName.", [], examples=[["ge-0/0/1", "ge-0/0/2"]]
     )
@@ -93,7 +93,7 @@ class MonitorTable(Table):
     src: fields.Name | None = Field(
         default=None,
         alias="from",
-        description="Host of a path from which the agent is asked, where the controller does not reach it; "
+        description="Host of a path from which the agent is polled, if the controller does not reach it; "
         "one on the controller's machine, as in a namespace.",
         examples=["slac"],
     )

@@ -99,8 +99,8 @@ class AtMostTable(Table):
         defaults.SEARCH_TRIALS,
     )
     duration: _Longest | None = key(
-        "Time of its trials, one after the other, with what each takes beside its `duration`: until all "
-        "flows have ended, probes before and after it, and reports.",
+        "Time of its trials, one after the other, with what each takes in addition to its `duration`: until "
+        "all flows have ended, probes before and after it, and reports.",
         None,
         examples=["10min"],
     )
@@ -127,18 +127,17 @@ class FindKeys(Table):
         examples=["plateau", "best", "knee of latency"],
     )
     precision: fields.Precision = key(
-        "A search for the plateau ends when the interval of what it looks for reaches no further from "
-        "the estimate than this share of it, or has no other number of flows; one for the best when no other "
-        "setting can have more goodput by more than this share; one for the knee of latency when the highest "
-        "rate carried and the lowest not carried are as close as this share of the lowest rate tried. "
-        f"From {fields.range_words(defaults.SEARCH_PRECISIONS)}.",
+        "When a search stops. plateau: each end of the interval is within this share of the estimate, or "
+        "only one number of flows is left in it. best: no other setting can have more goodput by more than "
+        "this share. knee of latency: the highest rate carried and the lowest not carried differ by no more "
+        f"than this share of the lowest rate tried. {fields.range_words(defaults.SEARCH_PRECISIONS)}.",
         defaults.SEARCH_PRECISION,
         written="10%",
         examples=["5%"],
     )
     confidence: fields.Confidence = key(
-        "How sure a search in rounds has to be: how often intervals such as its own hold what is true. "
-        f"From {fields.range_words(defaults.SEARCH_CONFIDENCES)}.",
+        "Confidence level of the interval of a search in rounds: the share of such intervals that contain "
+        f"the true value. {fields.range_words(defaults.SEARCH_CONFIDENCES)}.",
         defaults.CONFIDENCE,
         written="95%",
         examples=["90%"],

@@ -20,7 +20,7 @@ class BulkKeys(Table):
     )
     window: Windows | None = key(
         "Socket buffer per flow, both ends, of QUIC the window of a connection; the kernel's autotuning, "
-        "or what QUIC's library has, if absent. A sink of datagrams asks for 4MiB if absent.",
+        "or what QUIC's library has, if absent. A sink of datagrams requests 4MiB if absent.",
         None,
         examples=["64KiB", ["64KiB", "128KiB", "256KiB"], {"from": "64KiB", "to": "64MiB"}],
     )

@@ -64,7 +64,7 @@ class SweepTable(
     )
     exclusive: bool = key(
         "Whether no other trial runs on the same hosts and links meanwhile. false: trials of this sweep run "
-        "beside any other, where the campaign has several run at the same time.",
+        "along with any other, if the campaign runs several at the same time.",
         default=True,
     )
     directions: Annotated[Literal["one", "both", "simultaneous"], one_of("one", "both", "simultaneous")] = (

@@ -26,7 +26,7 @@ class TimesKeys(Table):
         "Run each day at these times, in the time zone of the campaign.", None, examples=["02:00"]
     )
     between: DayPart | None = key(
-        "Of `every`: only at times of the day from the first to before the second.",
+        "Restricts `every` to this time of day: start (inclusive), end (exclusive).",
         None,
         examples=[["22:00", "06:00"]],
     )
@@ -37,8 +37,8 @@ class TimesKeys(Table):
         examples=["30s"],
     )
     slip: Slip | None = key(
-        "How late a run may begin before it is recorded as missed; half of what `every` leaves beside "
-        f"`jitter` if absent, {units.write_duration(defaults.SLIP_OF_DAY_NS)} of `at`.",
+        "Latest start after the due time; a later run is recorded as missed. (`every` − `jitter`) / 2 if "
+        f"absent; {units.write_duration(defaults.SLIP_OF_DAY_NS)} with `at`.",
         None,
         examples=["2min"],
     )

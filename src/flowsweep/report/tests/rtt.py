@@ -16,7 +16,7 @@ def round_trip_words(row: TrialRow) -> str:
         return "no response"
     # A lost probe counts as infinitely long, and so does the median where half of them are (RFC 2681).
     of_them = "half of the probes or more" if lost is None else format_share(lost)
-    return f"least round trip {format_milliseconds(least_ms)}, no median: {of_them} lost"
+    return f"minimum round trip {format_milliseconds(least_ms)}, no median: {of_them} lost"
 
 
 def _range_of_times(low_ms: float, high_ms: float) -> str:

@@ -22,7 +22,7 @@ TRIALS = 10
 NEAR_US, FAR_US = 20_000, 36_000
 
 Drawn = Callable[[int, np.random.Generator], Sequence[tuple[float, int]]]
-"""Of a trial's number: least round trip in µs and bytes of each flow."""
+"""Of a trial's number: minimum round trip in µs and bytes of each flow."""
 
 
 def told(drawn: Drawn, **changed: Any) -> list[Finding]:
@@ -55,7 +55,7 @@ def test_two_paths_are_told_with_what_each_carries() -> None:
     assert one.claim.startswith(
         "a → b: flows of the same trial take paths of unlike length, there or back, in "
     )
-    assert " of 10 trials: their least round trips are 20." in one.claim
+    assert " of 10 trials: their minimum round trips are 20." in one.claim
     assert " flows) or 36" in one.claim
     assert "of 40 flows)" in one.claim
     assert "A flow on the longer carries 0.500 times (−50.0 % [−50.0, −50.0])" in one.claim
@@ -110,7 +110,7 @@ def test_three_paths_are_listed_the_shortest_first() -> None:
     places = [10_000, 20_000, 20_100, 40_000]
     [one] = told(lambda _number, _generator: [(least, least) for least in places])
     listed = "10 ms (10 of 40 flows), 20 ms to 20.1 ms (20) or 40 ms (10), as where"
-    assert f"in 10 trials: their least round trips are {listed}" in one.claim
+    assert f"in 10 trials: their minimum round trips are {listed}" in one.claim
     assert (
         "A flow on the longest carries 4.00 times (300 % [300, 300]) what one on the shortest does"
         in one.claim

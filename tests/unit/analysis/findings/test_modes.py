@@ -80,7 +80,7 @@ def test_levels_that_go_with_round_trips_are_of_two_paths(way_ms: float | None) 
     [one] = found(rows)
     assert one.decision == "effect"
     said = (
-        "; the least round trips of trials at the lower level are 2.00 times those of others of the same "
+        "; the minimum round trips of trials at the lower level are 2.00 times those of others of the same "
         "point, as where connections take one of two paths, or wait in a queue."
     )
     assert one.claim.endswith(said) == (way_ms == 40.0)

@@ -159,7 +159,7 @@ def test_links_that_count_their_drops_are_believed() -> None:
     small = trial(1, verdict=QUEUE, rtt_at_loss_ms=21.2, link_queue_drops=54, link_random_drops=0)
     assert said(drop_hypotheses(observed(small), {})) == (
         "a → b: the emulated link's queue overflowed in 1 trial: packets were dropped at a full queue in 54 "
-        "intervals of 100 ms, at random in none; round trips then are 1 ms longer than the least."
+        "intervals of 100 ms, at random in none; round trips then are 1 ms longer than the minimum."
     )
     [found] = drop_hypotheses(observed(small, trial(2, verdict=QUEUE, recoveries=1)), {})
     assert found.evidence == (small["trial_id"],), "the one whose link did not drop is no evidence"
@@ -205,7 +205,7 @@ def test_trials_in_which_something_else_dropped_are_no_evidence_of_the_main_caus
     assert " in 8 intervals" not in found.say("described"), "of the other cause, in those others"
     assert found.evidence == tuple(row["trial_id"] for row in rows[:8])
     if most == "link_queue_drops":
-        assert found.say("described").endswith("; round trips then are 1 ms longer than the least.")
+        assert found.say("described").endswith("; round trips then are 1 ms longer than the minimum.")
 
 
 @pytest.mark.parametrize("duration_s", [3_600.0, 86_400.0])
@@ -256,7 +256,7 @@ def test_beside_background_traffic_links_tell_what_drops_where_there_is_one_reas
 
 def test_a_full_queue_of_an_unknown_path_is_seen_by_its_round_trips() -> None:
     assert said(drop_hypotheses(observed(trial(1), trial(2)), {})) == (
-        "a → b: a full queue drops, in 2 trials: round trips are 400 ms longer than the least when packets "
+        "a → b: a full queue drops, in 2 trials: round trips are 400 ms longer than the minimum when packets "
         "are lost."
     )
 

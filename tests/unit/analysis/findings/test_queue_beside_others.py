@@ -12,7 +12,7 @@ SHORT_MS, LONG_MS, QUEUE_MS = 10.0, 30.0, 50.0
 
 
 def of_trials(leasts_ms: tuple[float, ...], back: frozenset[str] = frozenset()) -> Hypothesis:
-    """What is said of trials with these least round trips, those over 20 ms of the longer path.
+    """What is said of trials with these minimum round trips, those over 20 ms of the longer path.
 
     `back`: those beside which others send the other way.
     """
@@ -39,13 +39,13 @@ def of_trials(leasts_ms: tuple[float, ...], back: frozenset[str] = frozenset()) 
     ],
 )
 def test_a_path_that_became_longer_is_no_queue(leasts_ms: tuple[float, ...]) -> None:
-    """The 20 ms were counted as queue: the least round trip was that of the whole campaign."""
+    """The 20 ms were counted as queue: the minimum round trip was that of the whole campaign."""
     found = of_trials(leasts_ms)
     assert found.estimate.effect == pytest.approx(QUEUE_MS / 1e3)
     assert " to round trips of 10 ms to 30 ms, the least of each path, as trials took " in found.say(
         "described"
     )
-    assert found.method.startswith("median smoothed round trip less the least of the path, ")
+    assert found.method.startswith("median smoothed round trip less the minimum of the path, ")
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_a_queue_that_others_fill_is_a_queue(leasts_ms: tuple[float, ...]) -> No
     """Handshakes meet as much of it as there is at the time."""
     found = of_trials(leasts_ms)
     assert " to a round trip of 10 ms (" in found.say("described")
-    assert found.method.startswith("median smoothed round trip less the least of the direction, ")
+    assert found.method.startswith("median smoothed round trip less the minimum of the direction, ")
 
 
 def test_settings_that_leave_a_queue_full_are_no_other_path() -> None:
-    """With 32 flows it never runs empty: their least round trips are narrow, and longer by a queue."""
+    """With 32 flows it never runs empty: their minimum round trips are narrow, and longer by a queue."""
     rows = [
         {
             "trial_id": str(number), "repeat": number % 2, "src": "a", "dst": "b", DIRECTION: "a → b",

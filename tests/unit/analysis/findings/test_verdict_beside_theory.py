@@ -58,7 +58,7 @@ def test_more_than_a_window_allows_is_explained_by_the_mean_over_a_trial() -> No
         "trial the highest point is at 0.978."
     )
     [compared] = theory_hypotheses(observed(*(row | {"goodput_bps": 2.25e6} for row in rows)))
-    assert compared.say("described").endswith(" least round trip.")
+    assert compared.say("described").endswith(" minimum round trip.")
 
 
 def test_a_flight_far_beyond_the_send_buffer_is_no_window() -> None:
@@ -137,9 +137,9 @@ def test_where_packets_wait_that_may_be_in_either_direction_is_said() -> None:
     waiting = trial(rtt_median_ms=118.6, **unknown)
     [hypothesis] = verdict_hypotheses(observed(waiting, waiting))
     assert hypothesis.say("described") == (
-        "slac → in2p3: it is not clear what limits both trials, round trips are 103 ms longer than the least "
-        "(in the median), in the queue of this direction or in that of the other, which was in use at the "
-        "same time."
+        "slac → in2p3: it is not clear what limits both trials, round trips are 103 ms longer than the "
+        "minimum (in the median), in the queue of this direction or in that of the other, which was in use "
+        "at the same time."
     )
     for other in (
         trial(rtt_median_ms=18.5, **unknown),

@@ -266,7 +266,7 @@ def test_goodput_is_compared_with_theory_over_repeats() -> None:
     assert hypothesis.estimate.high == pytest.approx(0.948683 * 1.1398, rel=1e-3)
     assert hypothesis.say("described") == (
         "slac → in2p3: where windows limit (3 trials in 3 repeats), goodput is 0.949 [0.832, 1.08] of the "
-        "most that they allow, usable window × flows / least round trip."
+        "most that they allow, usable window × flows / minimum round trip."
     )
 
 

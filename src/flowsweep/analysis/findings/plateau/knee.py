@@ -56,7 +56,7 @@ def knee(means: LevelMeans, found: PlateauStart, margin: float) -> Knee | None:
         that no window is enough if a larger one, below all that may be enough, is not: it begins above the
         largest window that was shown not to be enough, and ends at the smallest that was shown to be, each
         with 97.5 % confidence (`plateau_start`). In usable bytes it does not begin below the share of
-        bandwidth × delay that is enough, with the least round trip that was seen, as no window carries more
+        bandwidth × delay that is enough, with the minimum round trip that was seen, as no window carries more
         than itself in a round trip (RFC 6349, 3.3.1). It has no upper end where only the largest window was
         shown to be enough: goodput may rise beyond.
         The estimate is within the interval. Where goodput follows the usable window below the plateau it is
@@ -104,7 +104,7 @@ def shown_enough(means: LevelMeans, found: PlateauStart) -> int | None:
 
 
 def base_rtt_ms(means: LevelMeans) -> float | None:
-    """Return the least round-trip time (ms) of all trials; None where no trial tells."""
+    """Return the minimum round-trip time (ms) of all trials; None where no trial tells."""
     known = [float(row["rtt_min_ms"]) for row in means.rows if row["rtt_min_ms"]]
     return min(known, default=None)
 

@@ -15,7 +15,7 @@ class PathColumns(TypedDict):
     path_available_low_bps: float | None
     path_available_high_bps: float | None
     path_rtt_min_ms: float | None
-    path_window_bytes: int | None  # capacity × least round-trip time
+    path_window_bytes: int | None  # capacity × minimum round-trip time
 
 
 PATH_COLUMNS = tuple(PathColumns.__annotations__)

@@ -155,7 +155,7 @@ def path_windows(summary: Sequence[TrialRow]) -> dict[str, float]:
         summary: Rows of `flowsweep.analysis.summary`, all of a campaign.
 
     Returns:
-        By direction ("source → sink") capacity × least round-trip time in bytes, the median over the trials
+        By direction ("source → sink") capacity × minimum round-trip time in bytes, the median over the trials
         that measured that path; directions without any are left out.
     """
     found: dict[str, list[int]] = {}

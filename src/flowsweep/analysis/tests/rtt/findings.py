@@ -190,7 +190,7 @@ def _of_line(scope: Scope, name: str, trials: Sequence[tuple[str, int, float]]) 
         Estimate(slope, "ns/byte", slope - half, slope + half),
         axis="length_bytes",
         figure="rtt_size",
-        method="least squares of the least round-trip time of each trial over the payload; t interval",
+        method="least squares of the minimum round-trip time of each trial over the payload; t interval",
     )
 
 

@@ -1,4 +1,4 @@
-"""The least round trip of each flow, as the source's kernel measured it, and what the flow carried."""
+"""The minimum round trip of each flow, as the source's kernel measured it, and what the flow carried."""
 
 from typing import TypedDict
 
@@ -18,7 +18,7 @@ class LeastRoundTripRow(TypedDict):
 
 
 def least_round_trips(samples: ir.Table) -> ir.Table:
-    """Find the least round trip of each flow; the handshake counts, before anything waits in a queue.
+    """Find the minimum round trip of each flow; the handshake counts, before anything waits in a queue.
 
     Args:
         samples: As in an archive.

@@ -91,8 +91,9 @@ def with_predictions(rows: ir.Table) -> ir.Table:
     Returns:
         The rows with path_rate_bps (int64; what the plan's emulated links carry, null for other paths),
         link_payload_bps (float64, bit/s: of that, the payload in full packets, without what encryption adds),
-        theory_window_bps (float64, bit/s: usable window × flows / least round-trip time, without that, too),
-        buffer_delay_percent and transfer_time_ratio (float64, RFC 6349). Null where an input is not known.
+        theory_window_bps (float64, bit/s: usable window × flows / minimum round-trip time, without that,
+        too), buffer_delay_percent and transfer_time_ratio (float64, RFC 6349). Null where an input is not
+        known.
     """
     rate_bps = column_or_null(rows, "path_rate_bps").cast("float64")
     mtu_bytes = column_or_null(rows, "path_mtu_bytes").cast("float64")

@@ -14,7 +14,7 @@ from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted
 
-_QUANTITIES = (("rtt_probe_min_ms", "least", "solid"), ("rtt_probe_median_ms", "median", "dot"))
+_QUANTITIES = (("rtt_probe_min_ms", "minimum", "solid"), ("rtt_probe_median_ms", "median", "dot"))
 
 
 def drawn_sizes(data: FigureData) -> list[Drawn]:

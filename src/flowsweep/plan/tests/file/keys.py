@@ -30,9 +30,9 @@ class FileKeys(Table):
         examples=[8, [1, 1000]],
     )
     part: fields.Axis[Annotated[Part, one_of("whole", "read", "network", "write")]] = key(
-        "What of the way there is. whole: the source reads and sends, the sink writes. read: the source "
-        "reads, and sends nothing but lengths. network: the source sends from memory, the sink drops what "
-        "comes. write: the sink writes bytes of its own.",
+        "Which stages run. whole: the source reads and sends, the sink writes. read: the source reads, and "
+        "sends nothing but lengths. network: the source sends from memory, the sink drops what comes. write: "
+        "the sink writes bytes of its own.",
         ["whole"],
         written="whole",
         examples=[["whole", "read", "network", "write"]],
