@@ -13,7 +13,7 @@ type Quantity = (&'static str, &'static str, bool, &'static str);
 
 const QUANTITIES: [Quantity; 23] = [
     ("rtt_us", "us", false, "Smoothed round-trip time (RFC 9002, section 5)."),
-    ("min_rtt_us", "us", false, "Least round-trip time so far."),
+    ("min_rtt_us", "us", false, "Minimum round-trip time so far."),
     ("cwnd_bytes", "bytes", false, "Congestion window."),
     ("in_flight_bytes", "bytes", false, "Sent and not acknowledged, after the last acknowledgement; headers count."),
     ("mtu_bytes", "bytes", false, "Largest UDP payload that the path is known to carry."),
