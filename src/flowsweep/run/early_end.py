@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from flowsweep.defaults import MICROSECOND_NS, MINIMUM_BINS, PER_MILLION
 from flowsweep.run.outcome import Decided, Failure
 from flowsweep.run.pair import Pair
-from flowsweep.schedule.parameters import Parameters
-from flowsweep.schedule.tests.tcp import TcpParameters
+from flowsweep.schedule.parameters import Bulk, Parameters
 from flowsweep.tests import facts_of
 
 
@@ -45,8 +44,8 @@ def _ends_when_known(parameters: Parameters) -> bool:
 
 def _is_possible(pair: Pair, told: Decided) -> bool:
     parameters = pair.traffic.parameters
-    if not isinstance(parameters, TcpParameters) or parameters.until is None:
+    if not isinstance(parameters, Bulk) or not _ends_when_known(parameters):
         return False
     counted_ns = told.counted_from_ns + MINIMUM_BINS * parameters.interval_ns
-    least_ns = max(counted_ns, parameters.until.at_least_ns)
+    least_ns = max(counted_ns, parameters.ends_from_ns)
     return parameters.omit_ns <= told.counted_from_ns and least_ns <= told.ended_ns <= parameters.duration_ns

@@ -69,6 +69,11 @@ class Parameters(Frozen):
         return self.duration_ns
 
     @property
+    def ends_from_ns(self) -> int:
+        """The soonest that its source may end it, however much it knows by then."""
+        return self.shortest_ns
+
+    @property
     def window_bytes(self) -> int | None:
         """Window per flow, where both ends ask for the same."""
         return None

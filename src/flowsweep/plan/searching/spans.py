@@ -8,6 +8,7 @@ from flowsweep.plan.hosts.pairs import pairs_of_path
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.plan.until.keys import longest_of
+from flowsweep.tests import facts_of
 
 
 class Span(NamedTuple):
@@ -35,7 +36,7 @@ def span_of(file: PlanFile, sweep: SweepTable) -> Span:
     ends = [
         background.start
         + (duration_ns - background.start if background.duration is None else background.duration)
-        + (defaults.DATAGRAM_DRAIN_NS if background.test == "udp" else 0)
+        + (defaults.DATAGRAM_DRAIN_NS if facts_of(background.test).datagrams else 0)
         for background in sweep.background
     ]
     return Span(

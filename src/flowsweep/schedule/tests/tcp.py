@@ -58,6 +58,11 @@ class TcpParameters(Streams):
         known_ns = self.until.shortest_ns(self.omit_ns, self.interval_ns, self.sample_interval_ns)
         return min(self.duration_ns, known_ns)
 
+    @property
+    def ends_from_ns(self) -> int:
+        """The soonest that its source may end it: `shortest_ns` takes samples to be evenly apart."""
+        return self.duration_ns if self.until is None else self.until.at_least_ns
+
     def plain(self) -> Self:
         """One flow, with the host's windows and congestion control."""
         return super().plain().model_copy(update={"congestion": None})
