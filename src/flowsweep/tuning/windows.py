@@ -37,7 +37,7 @@ class _Need(NamedTuple):
     settings: tuple[HostSetting, ...]
     """What is to be set."""
     capped_bytes: int | None
-    """What it lets be in flight then, where memory allows less than is needed."""
+    """About what it lets be in flight then, where memory may allow less than is needed."""
     is_enough: bool
     """Whether it is known to let so much be in flight then."""
 
@@ -67,11 +67,12 @@ def window_settings(
     slowest = min(rows, key=goodput_of)
     ((verdict, _),) = Counter(row["verdict"] for row in rows).most_common(1)
     limiting: Side = "send" if verdict == "send window" else "receive"
-    needs = _needs(slowest, most_bps, hosts)
+    seen_bytes = bandwidth_delay_bytes(max(map(goodput_of, rows)), (slowest["rtt_min_ms"] or 0.0) / 1_000)
+    needs = _needs(slowest, most_bps, hosts, seen_bytes)
     least = _least(needs)
     instead = _instead(needs, slowest, chosen, names)
     if least is not None:
-        needs = _bounded(needs, least, slowest, hosts)
+        needs = _bounded(needs, least, slowest, hosts, seen_bytes)
     if limiting not in needs or not needs[limiting].settings:
         return
     for need in needs.values():
@@ -82,33 +83,42 @@ def window_settings(
             yield one, reason
 
 
-def _needs(row: TrialRow, goal_bps: float, hosts: HostFacts) -> dict[Side, _Need]:
-    """Of each end that does not allow it already."""
-    found = {side: _need(row, side, goal_bps, hosts) for side in SETTINGS}
+def _needs(row: TrialRow, goal_bps: float, hosts: HostFacts, seen_bytes: float) -> dict[Side, _Need]:
+    """Of each end that does not allow it already; `seen_bytes`: what both let be in flight today."""
+    found = {side: _need(row, side, goal_bps, hosts, seen_bytes) for side in SETTINGS}
     return {side: need for side, need in found.items() if need is not None}
 
 
-def _need(row: TrialRow, side: Side, goal_bps: float, hosts: HostFacts) -> _Need | None:
+def _need(row: TrialRow, side: Side, goal_bps: float, hosts: HostFacts, seen_bytes: float) -> _Need | None:
     of_side = cast("TrialRow", {**row, "verdict": f"{side} window"})
     advice = window_advice(of_side, path_bps=goal_bps, hosts=hosts)
     settings = () if advice is None else advice.settings
     if advice is None or not any(one.name in _BUFFERS for one in settings):
         host = row["src"] if side == "send" else row["dst"]
         needed = math.ceil(bandwidth_delay_bytes(goal_bps, (row["rtt_min_ms"] or 0.0) / 1_000))
-        allowed = _allowed_bytes(side, hosts, host)
+        bounds = recorded(hosts, host, SETTINGS[side][2])
+        allowed = None if bounds is None else _in_flight_bytes(side, hosts, host, bounds[-1], seen_bytes)
         if allowed is not None and allowed < needed and goodput_of(row) < NOTHING_GAINED * goal_bps:
             # It is as high already as the memory for TCP lets it be.
             return _Need(host, goal_bps, needed, needed, settings, allowed, is_enough=False)
     if advice is None:
         return None
+    capped_bytes = advice.capped_bytes
+    for one in settings:
+        if capped_bytes is not None and one.name in _BUFFERS:
+            in_flight = _in_flight_bytes(side, hosts, one.host, one.numbers[-1], seen_bytes)
+            capped_bytes = min(in_flight, advice.needed_bytes)
     size = advice.needed_bytes, advice.window_bytes
-    return _Need(advice.host, goal_bps, *size, settings, advice.capped_bytes, is_enough=advice.is_enough)
+    return _Need(advice.host, goal_bps, *size, settings, capped_bytes, is_enough=advice.is_enough)
 
 
-def _allowed_bytes(side: Side, hosts: HostFacts, host: str) -> int | None:
-    """What autotuning lets be in flight now, as far as that was recorded."""
-    bounds = recorded(hosts, host, SETTINGS[side][2])
-    return None if bounds is None else int(bounds[-1] * tuned_share(side, hosts, host))
+def _in_flight_bytes(side: Side, hosts: HostFacts, host: str, buffer_bytes: int, seen_bytes: float) -> int:
+    """About what a bound of autotuning lets be in flight: its usual share, or more where more was seen."""
+    share = tuned_share(side, hosts, host)
+    in_force = recorded(hosts, host, SETTINGS[side][2])
+    if in_force is not None and in_force[-1] > 0:
+        share = max(share, seen_bytes / in_force[-1])
+    return int(buffer_bytes * share)
 
 
 def _least(needs: Mapping[Side, _Need]) -> _Need | None:
@@ -118,13 +128,15 @@ def _least(needs: Mapping[Side, _Need]) -> _Need | None:
 
 
 def _most_bps(least: _Need, row: TrialRow) -> float:
-    """What an end that cannot be raised further lets one flow carry."""
+    """About what an end that cannot be raised further lets one flow carry."""
     return float(window_bps(least.capped_bytes or 0, (row["rtt_min_ms"] or 0.0) / 1_000))
 
 
-def _bounded(needs: Mapping[Side, _Need], least: _Need, row: TrialRow, hosts: HostFacts) -> dict[Side, _Need]:
+def _bounded(
+    needs: Mapping[Side, _Need], least: _Need, row: TrialRow, hosts: HostFacts, seen_bytes: float
+) -> dict[Side, _Need]:
     """What both ends need for as much as the least of them allows."""
-    again = _needs(row, _most_bps(least, row), hosts)
+    again = _needs(row, _most_bps(least, row), hosts, seen_bytes)
     found: dict[Side, _Need] = {}
     for side, need in needs.items():
         if need is least or (side in again and again[side].capped_bytes is not None):
@@ -142,10 +154,10 @@ def _instead(needs: Mapping[Side, _Need], row: TrialRow, chosen: Setting, names:
     words = " and ".join(others)
     least = _least(needs)
     if least is not None:
-        most = format_rate(_most_bps(least, row))
-        return (
-            f"Keep {words}: without, {names.get(least.host, least.host)} lets one flow carry {most} at most."
-        )
+        most_bps = _most_bps(least, row)
+        # By what was seen it may be enough, by the usual share it may not.
+        less = "less" if most_bps >= least.goal_bps else f"no more than about {format_rate(most_bps)}"
+        return f"Keep {words}: without, {names.get(least.host, least.host)} may let one flow carry {less}."
     unknown = next((need.host for need in needs.values() if not need.is_enough), None)
     if unknown is not None:
         return f"Keep {words}: what {names.get(unknown, unknown)} lets one flow carry was not recorded."

@@ -282,8 +282,27 @@ def test_a_limit_that_memory_bounds_says_so() -> None:
     assert one.reason == (
         "Computed, not tried: it should let about 500 KiB be in flight: more would be over a quarter of what "
         "net.ipv4.tcp_mem lets all connections have. 1 MB would be needed for 400 Mbit/s. Keep 8 flows: "
-        "without, b lets one flow carry 205 Mbit/s at most."
+        "without, b may let one flow carry no more than about 205 Mbit/s."
     )
+
+
+@pytest.mark.parametrize(
+    ("pages", "fastest", "in_flight", "less"),
+    [
+        # 300 000 B carry 100 Mbit/s over 20 ms: 5/6 of them are window, half would be 60 Mbit/s.
+        (400, 1.0, "341 KB", "no more than about 137 Mbit/s"),
+        (400, 1.1, "375 KB", "no more than about 150 Mbit/s"),
+        (1200, 1.0, "1 MB", "less"),
+    ],
+)
+def test_no_larger_buffer_is_said_to_carry_less_than_was_seen(
+    pages: int, fastest: float, in_flight: str, less: str
+) -> None:
+    hosts = {"a": ENOUGH, "b": limits(tcp_rmem="4096 131072 300000", tcp_mem=f"1 1 {pages}")}
+    (one,) = held_by_windows({TODAY: (1.0, fastest, 1.0), Setting(8): (4.0, 4.0, 4.0)}, hosts)
+    assert one.value == f"4096 131072 {pages * 1024}"
+    assert f"it should let about {in_flight} be in flight: more" in one.reason
+    assert one.reason.endswith(f"Keep 8 flows: without, b may let one flow carry {less}.")
 
 
 SENDER = limits(tcp_wmem="4096 16384 500000", tcp_mem="1 1 400000")
@@ -305,7 +324,7 @@ def test_no_end_is_raised_further_than_the_other_lets_one_flow_go() -> None:
     receiver = limits(tcp_rmem="4096 131072 500000", tcp_mem="500 700 1500")
     found = held_by_windows({Setting(8): (4.0, 4.0, 4.0)}, {"a": SENDER, "b": receiver})
     # A quarter of 1500 pages, of which half is window: 307 Mbit/s over 20 ms.
-    keep = "Keep 8 flows: without, b lets one flow carry 307 Mbit/s at most."
+    keep = "Keep 8 flows: without, b may let one flow carry no more than about 307 Mbit/s."
     assert [(one.host, one.value) for one in found] == [
         ("a", "4096 16384 1572864"),
         ("b", "4096 131072 1536000"),
@@ -321,7 +340,7 @@ def test_no_end_is_raised_further_than_the_other_lets_one_flow_go() -> None:
         (
             limits(tcp_wmem="4096 16384 1200000", tcp_mem="500 700 1000"),
             "4096 131072 1310720",
-            "Keep 8 flows: without, a lets one flow carry 240 Mbit/s at most.",
+            "Keep 8 flows: without, a may let one flow carry no more than about 240 Mbit/s.",
         ),
     ],
 )
