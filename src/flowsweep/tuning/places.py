@@ -47,9 +47,15 @@ class Place:
 
     @property
     def enters_container(self) -> bool:
-        """Whether its launcher, here or behind an ssh, goes into a container."""
-        programs = (at for at, word in enumerate(self.launch) if Path(word).name in _OF_CONTAINERS)
-        return any(not _INTO_CONTAINERS.isdisjoint(self.launch[at + 1 :]) for at in programs)
+        """Whether its launcher, here or behind an ssh, goes into a container, and no ssh leads on from it."""
+        words = self.launch
+        while (call := ssh_call(words)) is not None:
+            words = call.command
+        tools = [at for at, word in enumerate(words) if Path(word).name in _OF_CONTAINERS]
+        entries = [
+            at for at, word in enumerate(words) if word in _INTO_CONTAINERS and words[at - 1] != _NETNS[1]
+        ]
+        return bool(tools and entries) and tools[0] < entries[-1]
 
 
 def names_of(places: Mapping[str, Place]) -> dict[str, str]:

@@ -218,6 +218,10 @@ def test_what_a_namespace_may_not_have_as_its_default_is_allowed_on_its_machine_
         ("ssh server /usr/bin/docker exec -i box", True),
         ("oc rsh pod", True),
         ("ssh docker", False),
+        ("ssh docker ip netns exec far", False),
+        ("sudo -u docker ip netns exec far", False),
+        ("ssh docker sudo podman exec -i box", True),
+        ("docker exec -i box ssh far", False),
         ("ip netns exec docker", False),
     ],
 )
