@@ -96,8 +96,8 @@ class Test:
     flows: list[Flow] = field(default_factory=list)
     """Without those of tests that are parts of it, until all have been read."""
     sums: list[Report] = field(default_factory=list)
-    summed_before: bool = False
-    """Whether earlier versions had the last of these, too, which took them for one host's tests only."""
+    sum_before: Report | None = None
+    """The last one that earlier versions took for one of this test."""
     count: int = 0
     """Flows, those of its parts included."""
     finished: int = 0
@@ -209,7 +209,9 @@ class Test:
 
     def _total_before(self, flows: Sequence[FlowReport], total: Report) -> Report:
         """What earlier versions had."""
-        return sum_of(tuple(flows)) if flows and not self.summed_before else total
+        if not flows:
+            return total
+        return self.sum_before if self.sum_before and has_whole([self.sum_before]) else sum_of(tuple(flows))
 
     def _is_whole(self, told: Sequence[Flow]) -> bool:
         if not told:

@@ -69,8 +69,8 @@ class _Log:
         self._open: dict[tuple[str, EndRole], Test] = {}
         self._parallel: dict[tuple[str, EndRole], Test] = {}
         """Those of the open ones that have several flows, and that another one did not follow."""
-        self._ever_parallel: set[tuple[str, EndRole]] = set()
-        """Those that had several flows at any time."""
+        self._parallel_before: dict[tuple[str, EndRole], Test] = {}
+        """Likewise, as earlier versions had them: however many other tests followed."""
         self._current: Test | None = None
         """That of the last row or connection."""
         self._under_way: dict[EndRole, list[Test]] = {}
@@ -138,7 +138,11 @@ class _Log:
             last = self._open.get(test.key)
             if last is not None and last.whole_test() is test.whole_test():
                 del self._open[test.key]
-                self._parallel.pop(test.key, None)
+                self._forget_parallel(test)
+
+    def _forget_parallel(self, test: Test) -> None:
+        self._parallel.pop(test.key, None)
+        self._parallel_before.pop(test.key, None)
 
     def _fails(self, number: int, said: str) -> None:
         """Keep why a test has no rows: 2.0 ends if it is refused; 2.1 goes on, and shows a port of 0."""
@@ -190,8 +194,7 @@ class _Log:
         test.flows.append(flow)
         test.count += 1
         if test.count > 1:
-            self._parallel[test.key] = test
-            self._ever_parallel.add(test.key)
+            self._parallel[test.key] = self._parallel_before[test.key] = test
         self._turn_to(test)
         self._flows[flow_id] = (test, flow)
 
@@ -210,7 +213,7 @@ class _Log:
         if opposite is not None and opposite.finished < opposite.count:
             test.simultaneous = opposite.simultaneous = True
         self._open[test.key] = test
-        self._parallel.pop(test.key, None)
+        self._forget_parallel(test)
         self._tests.append(test)
         # A server that connects back (-d) may print a heading for each connection of a test.
         if heading in self._new_headings and (heading == "sink" or found["remote"] not in self._served):
@@ -274,10 +277,11 @@ class _Log:
 
     def _sum(self, number: int, flow_id: str, report: Report) -> None:
         """Add a sum to its test: of several that run at the same time nobody can tell whose it is."""
+        if len(self._parallel_before) == 1:
+            next(iter(self._parallel_before.values())).sum_before = report
         alone = _SUM_ALONE.fullmatch(flow_id)
         if len(self._parallel) == 1:
             test = next(iter(self._parallel.values()))
-            test.summed_before = len(self._ever_parallel) == 1
         elif alone is not None and self._client_of is not None:
             test = self._test_of_sums(number, self._client_of, int(alone[1]))
         else:
@@ -301,7 +305,7 @@ class _Log:
         if (last := self._open.get(test.key)) is not None and last.whole_test() is test:
             self._open[test.key] = test
             if test.count > 1:
-                self._parallel[test.key] = test
+                self._parallel[test.key] = self._parallel_before[test.key] = test
 
     def _late(self, found: re.Match[str]) -> None:
         """Add what came out of order to the row above, which is of the same span."""
