@@ -120,10 +120,19 @@ def parse_known(settings: Sequence[str]) -> Known:
 
 
 def with_known(transfer: Transfer, known: Known) -> Transfer:
-    """Fill in what the file left open; what it says stands."""
-    told = replace(transfer, **{name: known[name] for name in left_open(transfer, known)})
+    """Fill in what the file left open; what it says stands.
+
+    One end that was taken for the other one turns both round, and with them the end that counted.
+    """
+    filled = {name: known[name] for name in left_open(transfer, known)}
+    told = replace(transfer, **filled)
+    ends = {"src", "dst"}
+    if ends <= set(transfer.assumed) and len(filled.keys() & ends) == 1 and told.src == told.dst:
+        told = replace(told, src=transfer.dst, dst=transfer.src)
     if transfer.src is None or (told.src, told.dst) != (transfer.dst, transfer.src):
         return told
+    if "role" in transfer.assumed and "role" not in filled:
+        told = replace(told, role="source" if transfer.role == "sink" else "sink")
     return replace(told, flows=tuple(_turned(flow) for flow in told.flows))
 
 

@@ -36,6 +36,10 @@ def told(tmp_path: Path, text: str, settings: list[str]) -> tuple[tuple[str | No
     ("ports", "settings", "expected"),
     [
         ((40_000, 60_001), TURNED, ("10.0.0.1", "10.0.0.2", "sender_mean")),
+        ((40_000, 60_001), ["from=10.0.0.1"], ("10.0.0.1", "10.0.0.2", "sender_mean")),
+        ((60_001, 40_000), ["from=10.0.0.2"], ("10.0.0.2", "10.0.0.1", "receiver_mean")),
+        ((40_000, 60_001), ["to=10.0.0.2", "role=source"], ("10.0.0.1", "10.0.0.2", "sender_mean")),
+        ((40_000, 60_001), ["from=c"], ("c", "10.0.0.1", "receiver_mean")),
         ((40_000, 60_001), [], ("10.0.0.2", "10.0.0.1", "receiver_mean")),
         ((5201, 40_000), ["from=a", "to=b"], ("a", "b", "receiver_mean")),
     ],
