@@ -8,7 +8,14 @@ from pathlib import Path
 
 from flowsweep.archive import ArchiveWriter, ImportedOutcome
 from flowsweep.errors import ImportedFileError
-from flowsweep.imports.known import Known, left_open, rough_windows, with_known, without_effect
+from flowsweep.imports.known import (
+    Known,
+    assumed_directions,
+    left_open,
+    rough_windows,
+    with_known,
+    without_effect,
+)
 from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
 from flowsweep.imports.reading import in_one_line, read_file
 from flowsweep.imports.transfer import FailedTestError, Transfer
@@ -94,8 +101,8 @@ def import_files(
             progress(Step.READ, done, len(files))
         result.files_read += 1
         result.remarks += _left_out(path, told.failed)
-        if (rough := rough_windows(told.transfers, known or {})) is not None:
-            result.remarks.append(f"{path}: {rough}")
+        doubts = (of_file(told.transfers, known or {}) for of_file in (rough_windows, assumed_directions))
+        result.remarks += [f"{path}: {doubt}" for doubt in doubts if doubt is not None]
         former = zip(*(former_ids(told.transfers, with_rates=read) for read in (False, True)), strict=True)
         ids = zip(told.transfers, content_ids(told.transfers), former, strict=True)
         source = f"{told.kind.name} {path.name}"
