@@ -103,6 +103,8 @@ class Test:
     finished: int = 0
     """Those that are."""
     has_rows: bool = False
+    cut_off: bool = False
+    """Whether the file ends where a server's report begins."""
     failure: str | None = None
     """What Iperf said before any row."""
     after: list["Test"] = field(default_factory=list)
@@ -178,10 +180,11 @@ class Test:
             test=setting.test,
             simultaneous=self.simultaneous,
             far=far_end([flow.received() for flow in told]) if len(told) == len(self.flows) else None,
-            unfinished=None if self._is_whole(told) else NO_REPORT_OF_THE_WHOLE,
+            unfinished=NO_REPORT_OF_THE_WHOLE if self.cut_off or not self._is_whole(told) else None,
             assumed=() if setting.window is None or setting.window.is_exact else (self._windows[0],),
             as_before=(
                 ("rate_bps", None),
+                *((("unfinished", None),) if self._is_whole(told) else ()),
                 ("total", self._total_before(flows, total)),
                 *self._windows_before(),
             ),

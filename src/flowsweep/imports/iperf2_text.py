@@ -56,7 +56,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
     log = _Log()
     last = max((number for number, line in enumerate(lines, start=1) if line.strip()), default=0)
     for number, line in enumerate(lines, start=1):
-        if number != last or not CUT_ROW.fullmatch(" ".join(line.split())):
+        if number != last or not log.leaves_out(line):
             log.take(number, line)
     return log.tests()
 
@@ -99,6 +99,8 @@ class _Log:
 
     def tests(self) -> tuple[Transfer | FailedTestError, ...]:
         """All that the file tells of."""
+        for flow_id in self._from_server & self._flows.keys():
+            self._flows[flow_id][0].whole_test().cut_off = True
         for test in self._tests:
             if (whole := test.whole_test()) is not test:
                 whole.flows += test.flows
@@ -124,6 +126,25 @@ class _Log:
             self._fails(number, line.strip())
         else:
             self._remark(line)
+
+    def leaves_out(self, line: str) -> bool:
+        """Whether a file's last line is a row that is cut off: of datagrams, even behind the bandwidth."""
+        if (found := ROW.match(line)) is None:
+            short = " ".join(line.split())
+            return any(cut.fullmatch(short) for cut in (CUT_ROW, iperf2_datagrams.CUT_LATE))
+        known = self._flows.get(found["id"].lstrip("*"))
+        if known is None or "(" in found["rest"] or report_of(found).datagrams is not None:
+            return False
+        test = known[0].whole_test()
+        if not facts_of(test.setting.test).datagrams:
+            return False
+        return found["id"] in self._from_server or any(
+            report.datagrams is not None
+            for other in self._tests
+            for flow in other.flows
+            for report in flow.reports
+            if other.role == test.role
+        )
 
     def _heading(self, found: re.Match[str]) -> None:
         *_, protocol, port = found.groups()
