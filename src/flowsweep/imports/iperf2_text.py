@@ -138,12 +138,13 @@ class _Log:
         test = known[0].whole_test()
         if not facts_of(test.setting.test).datagrams:
             return False
+        # Of sources only those with -e count in their rows.
         return found["id"] in self._from_server or any(
             report.datagrams is not None
             for other in self._tests
             for flow in other.flows
             for report in flow.reports
-            if other.role == test.role
+            if other.whole_test() is test or other.role == test.role == "sink"
         )
 
     def _heading(self, found: re.Match[str]) -> None:

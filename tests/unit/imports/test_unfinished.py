@@ -121,6 +121,17 @@ def test_the_last_row_of_datagrams_may_be_cut_off_behind_its_bandwidth(tmp_path:
     assert judged(tmp_path, above + last[:told]) == ("ok", None)
 
 
+def test_a_client_that_counts_no_datagrams_is_whole_behind_one_that_does(tmp_path: Path) -> None:
+    """The first one with -e."""
+    rows = (FILES / "iperf-2.1.8-udp-client.txt").read_text("utf-8").partition("[SUM] 0.0000-3.0005")[0]
+    plain = "\n".join(row for row in rows.splitlines() if " Sent " not in row)
+    assert plain.endswith("31.5 Mbits/sec")
+    for number, before in enumerate(["", (FILES / "iperf-2.1.8-udp-enhanced-client.txt").read_text("utf-8")]):
+        (tmp_path / f"{number}").write_text(before + plain, "utf-8")
+        test = read_file(tmp_path / f"{number}").transfers[-1]
+        assert (test.unfinished, test.flows[0].whole.datagrams) == (None, None)
+
+
 @pytest.mark.parametrize("cut", range(28, 58))
 def test_a_last_line_of_what_came_out_of_order_may_be_cut_off(tmp_path: Path, cut: int) -> None:
     text = (FILES / "iperf-2.1.8-udp-server.txt").read_text("utf-8").rstrip("\n")
