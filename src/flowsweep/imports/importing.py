@@ -8,7 +8,14 @@ from pathlib import Path
 
 from flowsweep.archive import ArchiveWriter, ImportedOutcome
 from flowsweep.errors import ImportedFileError
-from flowsweep.imports.known import Known, left_open, rough_windows, with_known, without_effect
+from flowsweep.imports.known import (
+    Known,
+    assumed_directions,
+    left_open,
+    rough_windows,
+    with_known,
+    without_effect,
+)
 from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
 from flowsweep.imports.reading import in_one_line, read_file
 from flowsweep.imports.transfer import FailedTestError, Transfer
@@ -52,8 +59,8 @@ class Imported:
 class _Test:
     transfer: Transfer
     trial_id: str
-    former_id: str
-    """What an earlier version called it."""
+    former_ids: tuple[str, ...]
+    """What earlier versions called it."""
     imported_from: str
     path: Path
 
@@ -94,11 +101,12 @@ def import_files(
             progress(Step.READ, done, len(files))
         result.files_read += 1
         result.remarks += _left_out(path, told.failed)
-        if (rough := rough_windows(told.transfers, known or {})) is not None:
-            result.remarks.append(f"{path}: {rough}")
-        ids = zip(told.transfers, content_ids(told.transfers), former_ids(told.transfers), strict=True)
+        doubts = (of_file(told.transfers, known or {}) for of_file in (rough_windows, assumed_directions))
+        result.remarks += [f"{path}: {doubt}" for doubt in doubts if doubt is not None]
+        former = zip(*(former_ids(told.transfers, with_rates=read) for read in (False, True)), strict=True)
+        ids = zip(told.transfers, content_ids(told.transfers), former, strict=True)
         source = f"{told.kind.name} {path.name}"
-        tests += [_Test(test, trial_id, former_id, source, path) for test, trial_id, former_id in ids]
+        tests += [_Test(test, trial_id, before, source, path) for test, trial_id, before in ids]
     if tests:
         with writer() as archive:
             _take_in(_in_order(tests), archive, sweep, known or {}, result, progress)
@@ -172,8 +180,10 @@ class _Seen:
 
     def is_new(self, test: _Test) -> bool:
         """Whether it is none of those before; from now on it is one."""
-        is_former = test.trial_id not in self._sources and test.former_id not in self._paths
-        known_id = test.former_id if is_former else test.trial_id
+        known_id = test.trial_id
+        if known_id not in self._sources:
+            former = (one for one in test.former_ids if one in self._sources and one not in self._paths)
+            known_id = next(former, known_id)
         source = self._sources.get(known_id)
         if source is None:
             self._sources[test.trial_id], self._paths[test.trial_id] = test.imported_from, test.path

@@ -3,8 +3,9 @@
 Of datagrams follow jitter, lost, all, percent and out of order; from these one can tell which end wrote.
 
 Which end sent and which one counted, the file does not say. Iperf 1 and 2.0 have the end that wrote first;
-the end with the lower port listened, and what listens receives; where neither port is the usual one, whoever
-imports may say otherwise. Iperf 2.1 has the end that sends first,
+the end with the lower port listened, and what listens receives; where neither port is the usual one, it is
+the end with the port that more connections of the file have, and where there is none, whoever imports may
+say otherwise. Iperf 2.1 has the end that sends first,
 whoever wrote, and numbers flows from 1, where the others have the numbers of their sockets, from 3.
 
 A client of Iperf 2.0 writes its own rows of datagrams with the columns of TCP, and behind them what the
@@ -12,8 +13,9 @@ server reported to it, with the ends turned round and the columns of UDP: by the
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 
 from flowsweep.imports import iperf2_datagrams
@@ -116,6 +118,8 @@ class _Connection:
     """Whether it is of Iperf 2.1, which has the end that sends first."""
     from_server: list[Report] = field(default_factory=list)
     """What the server reported to a client of 2.0."""
+    listener: int | None = None
+    """The port that was listened on, where other connections tell it."""
 
     @property
     def is_sum(self) -> bool:
@@ -136,13 +140,16 @@ class _Connection:
         row = self.rows[0]
         if self.sender_first or not row.first_port:
             return True
+        if self.listener is not None:
+            return row.second_port == self.listener
         return 0 < row.second_port <= row.first_port
 
     @property
     def direction_is_assumed(self) -> bool:
         """Whether the lower port need not be the one that was listened on (-p)."""
         ports = self.rows[0].first_port, self.rows[0].second_port
-        return not self.sender_first and min(ports) >= _UNPRIVILEGED and _DEFAULT not in ports
+        known = self.sender_first or self.listener is not None
+        return not known and min(ports) >= _UNPRIVILEGED and _DEFAULT not in ports
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -156,7 +163,7 @@ class _Connection:
         row = self.rows[0]
         # In a sum the port that was not listened on is 0, or absent.
         ports = [port for port in (row.first_port, row.second_port) if port]
-        return row.first, row.second, min(ports, default=0), self.from_first
+        return row.first, row.second, self.listener or min(ports, default=0), self.from_first
 
     @property
     def began(self) -> datetime | None:
@@ -232,10 +239,41 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
         else:
             latest[row.key] = _Connection([row], sender_first)
             found.append(latest[row.key])
-    return found
+    return _with_listeners(found)
+
+
+def _with_listeners(connections: Sequence[_Connection]) -> list[_Connection]:
+    """Find the port that was listened on where neither is the usual one: more connections have it."""
+    firsts = [connection.rows[0] for connection in connections if not connection.is_sum]
+    pairs = {frozenset(((row.first, row.first_port), (row.second, row.second_port))) for row in firsts}
+    shared = Counter(port for pair in pairs for port in {port for _, port in pair})
+    return [
+        replace(connection, listener=_listener(connection.rows[0], shared))
+        if connection.direction_is_assumed and not connection.is_sum
+        else connection
+        for connection in connections
+    ]
+
+
+def _listener(row: Row, shared: Mapping[int, int]) -> int | None:
+    first, second = shared[row.first_port], shared[row.second_port]
+    if first == second:
+        return None
+    return row.first_port if first > second else row.second_port
 
 
 def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer | FailedTestError:
+    now = _made_of(test, simultaneous=simultaneous)
+    if isinstance(now, FailedTestError) or all(connection.listener is None for connection in test):
+        return now
+    # Earlier versions asked no other connection which port was listened on.
+    former = _made_of([replace(connection, listener=None) for connection in test], simultaneous=simultaneous)
+    names = (each.name for each in fields(now) if each.name != "assumed")
+    unlike = ((name, getattr(former, name)) for name in names)
+    return replace(now, as_before=tuple(each for each in unlike if each[1] != getattr(now, each[0])))
+
+
+def _made_of(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer | FailedTestError:
     all_of_it = [connection for connection in test if not connection.is_sum]
     connections = [connection for connection in all_of_it if not connection.rows[-1].report.is_of_no_time]
     sums = [connection.rows[-1].report for connection in test if connection.is_sum]

@@ -67,16 +67,23 @@ class Row:
 
 
 def rows_of(lines: Sequence[str]) -> Iterator[Row]:
-    """Read all rows, but for the last one where it is cut off, as a tool that was killed leaves it."""
+    """Read all rows, but for the last one where it is cut off, as a tool that was killed leaves it.
+
+    Raises:
+        LineError: A row is none of Iperf's, or the only one is cut off.
+    """
     known: dict[tuple[str, ...], bool] = {}
     last = max((number for number, line in enumerate(lines, start=1) if line.strip()), default=0)
     for number, line in enumerate(lines, start=1):
         if not line.strip() or REMARK.match(line):
             continue
         fields = next(csv.reader([line]))
-        if number == last and known and _is_cut(fields, known):
+        is_cut = number == last and _is_cut(fields, known)
+        if is_cut and known:
             return
         row = _row(number, fields)
+        if is_cut and row.report.start_ns == 0 and not row.is_sum:
+            raise LineError(number, "the only row is cut off: its rate is too low for its bytes")
         known[tuple(fields[1:5])] = row.udp
         yield row
 

@@ -18,11 +18,17 @@ COLUMNS = 5
 _RECEIVED = re.compile(rf"(?P<jitter>\d{{1,12}}\.\d{{1,9}}) ms\s+(?P<lost>{WHOLE})/\s*(?P<all>{WHOLE}) \(")
 _WRITTEN = re.compile(rf"\s*(?P<count>{WHOLE})/{WHOLE}\s+-?{WHOLE} pps")
 _ASKED = re.compile(rf"Sending ({WHOLE}) byte datagrams(?:, IPG target: ({REAL}) us)?")
+_LATE_WORDS = " datagrams received out-of-order"
 LATE = re.compile(
     rf"\[\s*([^\]\s]+)\]\s+{REAL}\s*-\s*{REAL}\s+sec\s+"
-    rf"({WHOLE}) datagrams received out-of-order"
+    rf"({WHOLE}){_LATE_WORDS}"
 )
 """Of a flow, how many."""
+CUT_LATE = re.compile(
+    rf"\[\s*[^\]\s]+\]\s+{REAL}\s*-\s*{REAL}\s+sec\s+{WHOLE}"
+    rf"(?:{'|'.join(_LATE_WORDS[:end] for end in range(len(_LATE_WORDS) - 1, 1, -1))})"
+)
+"""Likewise, without its end."""
 _JITTER = re.compile(r"-?\d{1,12}\.\d{1,9}", re.ASCII)
 
 

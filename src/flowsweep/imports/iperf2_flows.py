@@ -96,13 +96,15 @@ class Test:
     flows: list[Flow] = field(default_factory=list)
     """Without those of tests that are parts of it, until all have been read."""
     sums: list[Report] = field(default_factory=list)
-    summed_before: bool = False
-    """Whether earlier versions had the last of these, too, which took them for one host's tests only."""
+    sum_before: Report | None = None
+    """The last one that earlier versions took for one of this test."""
     count: int = 0
     """Flows, those of its parts included."""
     finished: int = 0
     """Those that are."""
     has_rows: bool = False
+    cut_off: bool = False
+    """Whether the file ends where a server's report begins."""
     failure: str | None = None
     """What Iperf said before any row."""
     after: list["Test"] = field(default_factory=list)
@@ -178,10 +180,11 @@ class Test:
             test=setting.test,
             simultaneous=self.simultaneous,
             far=far_end([flow.received() for flow in told]) if len(told) == len(self.flows) else None,
-            unfinished=None if self._is_whole(told) else NO_REPORT_OF_THE_WHOLE,
+            unfinished=NO_REPORT_OF_THE_WHOLE if self.cut_off or not self._is_whole(told) else None,
             assumed=() if setting.window is None or setting.window.is_exact else (self._windows[0],),
             as_before=(
                 ("rate_bps", None),
+                *((("unfinished", None),) if self._is_whole(told) else ()),
                 ("total", self._total_before(flows, total)),
                 *self._windows_before(),
             ),
@@ -209,7 +212,9 @@ class Test:
 
     def _total_before(self, flows: Sequence[FlowReport], total: Report) -> Report:
         """What earlier versions had."""
-        return sum_of(tuple(flows)) if flows and not self.summed_before else total
+        if not flows:
+            return total
+        return self.sum_before if self.sum_before and has_whole([self.sum_before]) else sum_of(tuple(flows))
 
     def _is_whole(self, told: Sequence[Flow]) -> bool:
         if not told:

@@ -56,7 +56,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
     log = _Log()
     last = max((number for number, line in enumerate(lines, start=1) if line.strip()), default=0)
     for number, line in enumerate(lines, start=1):
-        if number != last or not CUT_ROW.fullmatch(" ".join(line.split())):
+        if number != last or not log.leaves_out(line):
             log.take(number, line)
     return log.tests()
 
@@ -69,8 +69,8 @@ class _Log:
         self._open: dict[tuple[str, EndRole], Test] = {}
         self._parallel: dict[tuple[str, EndRole], Test] = {}
         """Those of the open ones that have several flows, and that another one did not follow."""
-        self._ever_parallel: set[tuple[str, EndRole]] = set()
-        """Those that had several flows at any time."""
+        self._parallel_before: dict[tuple[str, EndRole], Test] = {}
+        """Likewise, as earlier versions had them: however many other tests followed."""
         self._current: Test | None = None
         """That of the last row or connection."""
         self._under_way: dict[EndRole, list[Test]] = {}
@@ -99,6 +99,8 @@ class _Log:
 
     def tests(self) -> tuple[Transfer | FailedTestError, ...]:
         """All that the file tells of."""
+        for flow_id in self._from_server & self._flows.keys():
+            self._flows[flow_id][0].whole_test().cut_off = True
         for test in self._tests:
             if (whole := test.whole_test()) is not test:
                 whole.flows += test.flows
@@ -125,6 +127,26 @@ class _Log:
         else:
             self._remark(line)
 
+    def leaves_out(self, line: str) -> bool:
+        """Whether a file's last line is a row that is cut off: of datagrams, even behind the bandwidth."""
+        if (found := ROW.match(line)) is None:
+            short = " ".join(line.split())
+            return any(cut.fullmatch(short) for cut in (CUT_ROW, iperf2_datagrams.CUT_LATE))
+        known = self._flows.get(found["id"].lstrip("*"))
+        if known is None or "(" in found["rest"] or report_of(found).datagrams is not None:
+            return False
+        test = known[0].whole_test()
+        if not facts_of(test.setting.test).datagrams:
+            return False
+        # Of sources only those with -e count in their rows.
+        return found["id"] in self._from_server or any(
+            report.datagrams is not None
+            for other in self._tests
+            for flow in other.flows
+            for report in flow.reports
+            if other.whole_test() is test or other.role == test.role == "sink"
+        )
+
     def _heading(self, found: re.Match[str]) -> None:
         *_, protocol, port = found.groups()
         self._role = "source" if found.re is _CONNECTS else "sink"
@@ -138,7 +160,11 @@ class _Log:
             last = self._open.get(test.key)
             if last is not None and last.whole_test() is test.whole_test():
                 del self._open[test.key]
-                self._parallel.pop(test.key, None)
+                self._forget_parallel(test)
+
+    def _forget_parallel(self, test: Test) -> None:
+        self._parallel.pop(test.key, None)
+        self._parallel_before.pop(test.key, None)
 
     def _fails(self, number: int, said: str) -> None:
         """Keep why a test has no rows: 2.0 ends if it is refused; 2.1 goes on, and shows a port of 0."""
@@ -190,8 +216,7 @@ class _Log:
         test.flows.append(flow)
         test.count += 1
         if test.count > 1:
-            self._parallel[test.key] = test
-            self._ever_parallel.add(test.key)
+            self._parallel[test.key] = self._parallel_before[test.key] = test
         self._turn_to(test)
         self._flows[flow_id] = (test, flow)
 
@@ -210,7 +235,7 @@ class _Log:
         if opposite is not None and opposite.finished < opposite.count:
             test.simultaneous = opposite.simultaneous = True
         self._open[test.key] = test
-        self._parallel.pop(test.key, None)
+        self._forget_parallel(test)
         self._tests.append(test)
         # A server that connects back (-d) may print a heading for each connection of a test.
         if heading in self._new_headings and (heading == "sink" or found["remote"] not in self._served):
@@ -274,10 +299,11 @@ class _Log:
 
     def _sum(self, number: int, flow_id: str, report: Report) -> None:
         """Add a sum to its test: of several that run at the same time nobody can tell whose it is."""
+        if len(self._parallel_before) == 1:
+            next(iter(self._parallel_before.values())).sum_before = report
         alone = _SUM_ALONE.fullmatch(flow_id)
         if len(self._parallel) == 1:
             test = next(iter(self._parallel.values()))
-            test.summed_before = len(self._ever_parallel) == 1
         elif alone is not None and self._client_of is not None:
             test = self._test_of_sums(number, self._client_of, int(alone[1]))
         else:
@@ -301,7 +327,7 @@ class _Log:
         if (last := self._open.get(test.key)) is not None and last.whole_test() is test:
             self._open[test.key] = test
             if test.count > 1:
-                self._parallel[test.key] = test
+                self._parallel[test.key] = self._parallel_before[test.key] = test
 
     def _late(self, found: re.Match[str]) -> None:
         """Add what came out of order to the row above, which is of the same span."""

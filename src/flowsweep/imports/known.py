@@ -84,6 +84,7 @@ _KEYS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
 """As a plan has them, and the fields of a transfer that they fill."""
 
 _WINDOWS_SHOWN = 3
+_ENDS = {"src", "dst"}
 Known = dict[str, Any]
 """Fields of a transfer."""
 
@@ -120,11 +121,23 @@ def parse_known(settings: Sequence[str]) -> Known:
 
 
 def with_known(transfer: Transfer, known: Known) -> Transfer:
-    """Fill in what the file left open; what it says stands."""
-    told = replace(transfer, **{name: known[name] for name in left_open(transfer, known)})
+    """Fill in what the file left open; what it says stands.
+
+    One end that was taken for the other one turns both round, and with them the end that counted.
+    """
+    filled = {name: known[name] for name in left_open(transfer, known)}
+    told = replace(transfer, **filled)
+    if _direction_is_open(transfer) and len(filled.keys() & _ENDS) == 1 and told.src == told.dst:
+        told = replace(told, src=transfer.dst, dst=transfer.src)
     if transfer.src is None or (told.src, told.dst) != (transfer.dst, transfer.src):
         return told
+    if "role" in transfer.assumed and "role" not in filled:
+        told = replace(told, role="source" if transfer.role == "sink" else "sink")
     return replace(told, flows=tuple(_turned(flow) for flow in told.flows))
+
+
+def _direction_is_open(transfer: Transfer) -> bool:
+    return set(transfer.assumed) >= _ENDS
 
 
 def _turned(flow: FlowReport) -> FlowReport:
@@ -135,6 +148,26 @@ def _turned(flow: FlowReport) -> FlowReport:
 def left_open(transfer: Transfer, known: Known) -> set[str]:
     """Fields that are known, and that the file does not tell."""
     return {name for name in known if name in transfer.assumed or getattr(transfer, name) is None}
+
+
+def assumed_directions(transfers: Sequence[Transfer], known: Known) -> str | None:
+    """Say of which tests the direction is a guess, or that settings made one direction of two."""
+    doubtful = [transfer for transfer in transfers if _direction_is_open(transfer)]
+    if not doubtful:
+        return None
+    tests = counted(len(doubtful), "test")
+    if not known.keys() & _ENDS:
+        return (
+            f"the direction of {tests} is assumed: of two ports that tell nothing, the lower one is taken "
+            "for the one that was listened on. Where it was not, say --set from=HOST --set to=HOST"
+        )
+    directions = {(transfer.src, transfer.dst) for transfer in doubtful}
+    if not any((dst, src) in directions for src, dst in directions):
+        return None
+    return (
+        f"--set from, to: gave {tests} one direction, though by their ports they went both ways. What -d or "
+        "-r measured cannot be set so: put the tests of each direction into a file of their own"
+    )
 
 
 def rough_windows(transfers: Sequence[Transfer], known: Known) -> str | None:

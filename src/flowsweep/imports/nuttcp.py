@@ -163,6 +163,7 @@ class _Test:
         datagrams = _datagrams(found["rest"], of_whole=summary)
         if datagrams is not None:
             self.protocol = "udp"
+            self.before.pop("protocol", None)
         report = Report(
             begins_ns, begins_ns + time_ns, size, round(float(found["mbps"]) * 1e6, 1), datagrams=datagrams
         )

@@ -104,9 +104,18 @@ def content_ids(transfers: Sequence[Transfer]) -> list[str]:
     return _ids(transfers, _known_fields)
 
 
-def former_ids(transfers: Sequence[Transfer]) -> list[str]:
-    """The ids that earlier versions made, which read less of some files; else those of now."""
-    before = [replace(transfer, **dict(transfer.as_before)) for transfer in transfers]
+def former_ids(transfers: Sequence[Transfer], *, with_rates: bool = False) -> list[str]:
+    """The ids that earlier versions made, which read less of some files; else those of now.
+
+    Args:
+        transfers: All of a file.
+        with_rates: As later ones of them made the ids, which read the rate that was asked for, too.
+    """
+    known_then = {"rate_bps"} if with_rates else set()
+    before = [
+        replace(transfer, **{name: value for name, value in transfer.as_before if name not in known_then})
+        for transfer in transfers
+    ]
     return _ids(before, lambda fields: _known_fields(_sized_as_before(fields)))
 
 

@@ -131,6 +131,8 @@ class FarEnd:
     flows: tuple[FlowReport, ...] = ()
     lasted_ns: int | None = None
     """How long it took by the other's clock; None where the file has it of the end that wrote it only."""
+    size_before: int | None = None
+    """As a report has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,7 @@ def far_end(received: Sequence[FlowReport | None]) -> FarEnd | None:
     if not flows or len(flows) < len(received):
         return None
     total = sum_of(flows)
-    return FarEnd(total.rate_bps, total.size_bytes, flows, total.end_ns)
+    return FarEnd(total.rate_bps, total.size_bytes, flows, total.end_ns, total.size_before)
 
 
 NO_REPORT_OF_THE_WHOLE = (

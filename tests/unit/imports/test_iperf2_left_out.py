@@ -164,6 +164,13 @@ def test_a_last_row_of_csv_that_is_cut_off_is_left_out(tmp_path: Path, cut: int)
             told(tmp_path, f"{CSV}{WHOLE[:cut]}\n{WHOLE}\n")
 
 
+@pytest.mark.parametrize("cut", range(len(WHOLE) - 8, len(WHOLE)))
+def test_an_only_row_of_csv_that_is_cut_off_in_its_rate_is_refused(tmp_path: Path, cut: int) -> None:
+    assert len(told(tmp_path, WHOLE).transfers) == 1
+    with pytest.raises(ImportedFileError, match="log:1: the only row is cut off"):
+        told(tmp_path, WHOLE[:cut])
+
+
 @pytest.mark.parametrize("cut", range(1, len(WHOLE_UDP) - 1))
 def test_a_last_row_of_datagrams_that_is_cut_off_is_left_out(tmp_path: Path, cut: int) -> None:
     (test,) = told(tmp_path, CSV_UDP + WHOLE_UDP[:cut]).transfers

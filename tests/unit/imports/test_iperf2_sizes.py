@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from flowsweep.archive import read_archive
+from flowsweep.cli.app import app
 from flowsweep.imports import read_file
 from flowsweep.imports.outcome import content_ids, former_ids
 
@@ -38,3 +41,26 @@ def test_an_id_is_known_of_before_exact_bytes_were_kept(tmp_path: Path) -> None:
     row = "0.00-6.01 sec  33292419132 Bytes  44297878100 bits/sec"
     (tmp_path / "log").write_text(f"{BEGUN}[  1] {row}\n", "utf-8")
     assert former_ids(read_file(tmp_path / "log").transfers) == ["55290bb402da"]
+
+
+UDP = f"""\
+Client connecting to 10.0.0.2, UDP port 5001
+Sending 1470 byte datagrams, IPG target: 11760.00 us (kalman adjust)
+{BEGUN}[  1]  0.0- 3.1 sec   375 KBytes  1.00 Mbits/sec
+[  1] Sent 262 datagrams
+[  1] Server Report:
+[  1]  0.0- 3.1 sec   375 KBytes   998 Kbits/sec   0.020 ms    0/  261 (0%)
+"""
+
+
+def test_what_versions_with_the_rate_and_former_bytes_imported_is_not_imported_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rate was read before bytes were told exactly; what the server reported has its bytes, too."""
+    (tmp_path / "log").write_text(UDP, "utf-8")
+    words = ["import", str(tmp_path / "log"), "--archive", str(tmp_path / "archive")]
+    with monkeypatch.context() as before:
+        before.setattr("flowsweep.imports.importing.content_ids", lambda _: ["750ae8dcecfa"])
+        assert CliRunner().invoke(app, words).exit_code == 0
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert [*read_archive(tmp_path / "archive").state.imported] == ["750ae8dcecfa"]

@@ -36,6 +36,17 @@ def test_of_each_host_the_sum_is_the_total(tmp_path: Path) -> None:
     assert tests[1].as_before[-1] == ("total", sum_of(tests[1].flows))
 
 
+def test_an_id_is_known_of_a_host_behind_a_single_flow_of_another_one(tmp_path: Path) -> None:
+    """Earlier versions gave a sum to the only host with several flows, until it had a single one."""
+    rows = row(4, 0, 10, 470) + row(5, 0, 12, 393) + row("SUM", 0, 12, 784)
+    single = connected(1, 4) + row(4, 0, 10, 900)
+    text = LISTENS + connected(1, 4, 5) + rows + single + connected(3, 4, 5)
+    tests = read(tmp_path, text + rows)
+    assert former_ids(tests) == content_ids(tests) == ["9128c6234d74", "b59c0cd7f049", "3bcea965d277"]
+    tests = read(tmp_path, text.replace(single, LISTENS) + rows)
+    assert former_ids(tests) == content_ids(tests) == ["9128c6234d74", "3bcea965d277"]
+
+
 def test_a_single_flow_between_takes_no_sum(tmp_path: Path) -> None:
     rows = row(4, 0, 10, 470) + row(5, 0, 12, 393) + row("SUM", 0, 12, 784)
     text = LISTENS + connected(1, 4, 5) + rows + connected(3, 4) + row(4, 0, 10, 900) + connected(4, 4, 5)

@@ -117,6 +117,15 @@ def test_a_window_that_was_not_granted_is_the_one_that_was_asked_for(tmp_path: P
     assert former_ids(tests[:2]) == ["630b55d18915", "0ebdfcaa444c"]
 
 
+def test_an_id_is_known_of_when_the_rate_in_words_was_read_and_the_time_limit_was_not(tmp_path: Path) -> None:
+    words = (FILES / "nuttcp-6.1.2-verbose-udp.txt").read_text("utf-8")
+    (test,) = read(tmp_path, words.replace("2.00 seconds", "1.00 second"))
+    assert (test.duration_ns, test.rate_bps) == (10**9, 5_000_000)
+    assert former_ids([test], with_rates=True) == ["3fc5ceb229a0"]
+    (test,) = read(tmp_path, words.replace("nstream", "nbuf=100, nstream"))
+    assert former_ids([test], with_rates=True) == ["143928ec3796"]
+
+
 def with_windows(send: int, recv: int, mbps: str) -> str:
     sender, receiver = WORDS.split("\n\n")
     receiver = receiver.replace("receive window size = 131072", f"receive window size = {recv}")

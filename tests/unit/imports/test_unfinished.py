@@ -110,6 +110,35 @@ def test_what_ends_early_is_incomplete_and_says_why(tmp_path: Path, text: str, s
     assert judged(tmp_path, text) == ("incomplete", said)
 
 
+@pytest.mark.parametrize("end", ["server", "client"])
+def test_the_last_row_of_datagrams_may_be_cut_off_behind_its_bandwidth(tmp_path: Path, end: str) -> None:
+    """What a server of Iperf wrote, and what it reported to a client."""
+    *lines, last = (FILES / f"iperf-2.1.8-udp-enhanced-{end}.txt").read_text("utf-8").splitlines()
+    above = "\n".join([*lines, ""])
+    told = last.index("(") + 1
+    for cut in range(told):
+        assert judged(tmp_path, above + last[:cut]) == ("incomplete", NO_REPORT_OF_THE_WHOLE), last[:cut]
+    assert judged(tmp_path, above + last[:told]) == ("ok", None)
+
+
+def test_a_client_that_counts_no_datagrams_is_whole_behind_one_that_does(tmp_path: Path) -> None:
+    """The first one with -e."""
+    rows = (FILES / "iperf-2.1.8-udp-client.txt").read_text("utf-8").partition("[SUM] 0.0000-3.0005")[0]
+    plain = "\n".join(row for row in rows.splitlines() if " Sent " not in row)
+    assert plain.endswith("31.5 Mbits/sec")
+    for number, before in enumerate(["", (FILES / "iperf-2.1.8-udp-enhanced-client.txt").read_text("utf-8")]):
+        (tmp_path / f"{number}").write_text(before + plain, "utf-8")
+        test = read_file(tmp_path / f"{number}").transfers[-1]
+        assert (test.unfinished, test.flows[0].whole.datagrams) == (None, None)
+
+
+@pytest.mark.parametrize("cut", range(28, 58))
+def test_a_last_line_of_what_came_out_of_order_may_be_cut_off(tmp_path: Path, cut: int) -> None:
+    text = (FILES / "iperf-2.1.8-udp-server.txt").read_text("utf-8").rstrip("\n")
+    late = "[SUM] 0.0000-3.0101 sec  1 datagrams received out-of-order"
+    assert judged(tmp_path, f"{text}\n{late[:cut]}") == ("ok", None)
+
+
 @pytest.mark.parametrize(
     "text",
     [stream_without(), CSV, TEXT, first_lines("nuttcp-6.1.2-transmit.txt", 5)],
