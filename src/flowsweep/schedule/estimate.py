@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link
 from flowsweep.plan.searching.model import FIRST_WINDOWS, BestSearch, SearchInRounds
@@ -61,11 +60,17 @@ def _spared_bytes(slot: Slot, sent: Sequence["Sent"]) -> int:
     return max(0, slot.whole_steps * each - within)
 
 
-def goodput_at_most_bps(trial: Trial, links: Sequence[Link]) -> float | None:
-    """What a trial itself carries at most over the links of a lab, if there is one; None without a bound."""
-    own, *_ = sent_by(trial, links)
-    sends_ns = trial.parameters.duration_ns + trial.pad_ns
-    return None if own.bytes_at_most is None else own.bytes_at_most * BITS_PER_BYTE * SECOND_NS / sends_ns
+def goodput_at_most_bps(trial: Trial, links: Sequence[Link]) -> int | None:
+    """What a trial itself carries at most over the links of a lab, if there is one; None without a bound.
+
+    Unlike its bytes, it has no part of what is left in buffers when sources stop.
+    """
+    trial = largest_step(trial)
+    parameters, pairs = trial.parameters, trial.pairs
+    bounds = [carried_bps(links, pairs, parameters.paths)]
+    if parameters.bound_bps is not None:
+        bounds.append(parameters.bound_bps * parameters.flows * len(pairs))
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def slot_duration_ns(slot: Slot) -> int:
