@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flowsweep import defaults
 from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link
-from flowsweep.plan.searching.model import FIRST_WINDOWS, BestSearch, SearchInRounds
+from flowsweep.plan.searching.model import BestSearch, OfPlateau, first_windows
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.path import carried_bps
 from flowsweep.schedule.search.steps import largest_step
@@ -51,11 +51,11 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
 def _spared_bytes(slot: Slot, sent: Sequence["Sent"]) -> int:
     """How much less a search sends than its trials could, as `at_most.bytes` ends it."""
     search = slot.search
-    if not isinstance(search, SearchInRounds) or search.bytes_max is None:
+    if not isinstance(search, OfPlateau | BestSearch) or search.bytes_max is None:
         return 0
     each = max((one.bytes_at_most for one in sent if one.bytes_at_most is not None), default=0)
     # Nothing is known before the first round, which is not bounded.
-    first = len(slot.planned) if isinstance(search, BestSearch) else FIRST_WINDOWS[1]
+    first = len(slot.planned) if isinstance(search, BestSearch) else first_windows(search)
     within = max(min(first, slot.whole_steps) * each, search.bytes_max)
     return max(0, slot.whole_steps * each - within)
 

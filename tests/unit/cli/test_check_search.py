@@ -128,6 +128,19 @@ def test_what_buffers_hold_is_no_goodput_that_uses_up_the_bytes_of_a_search(wind
     assert counts(words)[1] >= 10
 
 
+@pytest.mark.parametrize(("most", "first"), [("1MiB", 4), ("8MiB", 5), ("768MiB", 8)])
+def test_the_bytes_of_a_search_are_those_of_its_first_round_or_what_it_may_send(
+    most: str, first: int
+) -> None:
+    keys = f'window_sum = {{ from = "64KiB", to = "{most}" }}\npacing_rate = "10Mbit/s"\n'
+    plan = parse_plan(LAB + keys + 'at_most = { bytes = "1MB" }\n', "test.toml")
+    [slot] = schedule(plan, 1)
+    each = parse_plan(LAB + keys + "at_most = { trials = 24 }\n", "test.toml")
+    whole = estimate(schedule(each, 1), plan.links).bytes_at_most
+    assert whole is not None
+    assert estimate([slot], plan.links).bytes_at_most == first * whole // 24
+
+
 def test_check_says_that_bytes_may_end_a_search_whose_rate_nothing_bounds() -> None:
     unless = "unless `at_most.bytes` ends it first"
     bytes_max = 'at_most = { bytes = "1GB" }\n'

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flowsweep.plan.searching.model import FIRST_WINDOWS, OfPlateau
+from flowsweep.plan.searching.model import OfPlateau, first_windows
 from flowsweep.schedule.search.levels import Blocks, Floats
 from flowsweep.schedule.search.response import Response, gradient
 from flowsweep.schedule.search.tried import Tried
 
-_FIRST_STEP = math.log(4)
-"""Between two windows of the first round, at most, if as many as there may be reach so far."""
 _SPREAD = 0.7
 """Of the logarithm of the sharpness beforehand, its standard deviation."""
 _NOISE = 0.005
@@ -25,8 +23,7 @@ _CANDIDATES = np.arange(-6, 7) * 0.35
 def spread_out(search: OfPlateau) -> tuple[int, ...]:
     """Windows over the whole range, evenly spaced on a logarithmic scale."""
     range_ = math.log(search.high / search.low)
-    least, most = FIRST_WINDOWS
-    count = min(max(math.ceil(range_ / _FIRST_STEP) + 1, least), most)
+    count = first_windows(search)
     between = [rounded(search.low * math.exp(range_ * step / (count - 1))) for step in range(1, count - 1)]
     return tuple(sorted({search.low, *between, search.high}))
 
