@@ -17,7 +17,7 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Beside, Left, OfPlateau
 from flowsweep.schedule.search.belief import Belief, Lower, whole_from
 from flowsweep.schedule.search.design import most_telling, rounded, spread_out
-from flowsweep.schedule.search.falls import FEW, ended_by_fall, fall_of, lower_of, toward_fall
+from flowsweep.schedule.search.falls import FEW, before_fall, ended_by_fall, fall_of, lower_of, toward_fall
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import (
@@ -236,6 +236,12 @@ class Seen:
         _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
         return toward_fall(self.levels, fallen, at_most <= ALLOWED)
 
+    def before_fall(self, reach: float) -> int | None:
+        """A number that may be better than the smallest, if that is enough for all that was tried."""
+        _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
+        fallen = fall_of(self.levels, self.reference, self.confidence)
+        return before_fall(self.levels, self.reference, fallen, reach) if at_most[0] <= ALLOWED else None
+
     def _falls_at_once(self, reach: float) -> bool:
         """Whether goodput falls from the smallest level on, as far as the precision matters."""
         least, above = self.levels.values[:2]
@@ -249,7 +255,7 @@ class Seen:
         low, high = self.response.low, self.response.high
         reach = math.log1p(precision)
         if at_most[0] <= ALLOWED or self._falls_at_once(reach):
-            return "level"
+            return "level" if self.before_fall(reach) is None else None
         if low is not None and low >= math.log(self.high) - reach and high is None:
             return "rising"
         if (only := self.only_whole) is not None:
@@ -362,7 +368,7 @@ def _next(seen: Seen, precision: float, bounds: tuple[int, int], *, clip: bool) 
     low, high = response.low, response.high
     if seen.only_whole is not None:
         about = sorted(seen.only_whole)
-    elif (between := seen.toward_fall) is not None:
+    elif (between := seen.before_fall(reach) or seen.toward_fall) is not None:
         about = [_near(levels, _about(at, reach)[0], reach), between]
     elif low is None or high is None or high - low > _WIDE * reach:
         about = [_near(levels, window, reach) for window in _about(at, reach)]
