@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flowsweep.plan.searching.model import OfPlateau, first_windows
-from flowsweep.schedule.search.levels import Blocks, Floats
+from flowsweep.schedule.search.levels import Blocks, Floats, Levels
 from flowsweep.schedule.search.response import Response, gradient
 from flowsweep.schedule.search.tried import Tried
 
@@ -16,6 +16,8 @@ _NOISE = 0.005
 """Of a trial, natural logarithm, against which that is weighed."""
 _LEAST = 1e-9
 """Of information on the estimate: where trials tell nothing of it."""
+_APART = 0.3
+"""Windows closer than this share of the precision are one."""
 _CANDIDATES = np.arange(-6, 7) * 0.35
 """Windows that may be tried, in parts of the precision from the estimate."""
 
@@ -81,6 +83,12 @@ def rounded(window: float) -> int:
     """Round a window to 7 significant bits: no further than 0.8 %."""
     step = 1 << max(0, int(window).bit_length() - 7)
     return max(1, round(window / step)) * step
+
+
+def near(levels: Levels, window: float, reach: float) -> int:
+    """Take a window that was tried already, if there is one so close that nothing tells them apart."""
+    close = [one for one in levels.values if abs(math.log(one / window)) < _APART * reach]
+    return min(close, key=lambda one: abs(math.log(one / window))) if close else rounded(window)
 
 
 def _information(slopes: Floats, rounds: Sequence[int]) -> Floats:

@@ -145,6 +145,20 @@ def before_fall(levels: Levels, reference: Sequence[int], fallen: int | None, re
     return _between(_from_best(levels, fallen)[1])
 
 
+def below_best(levels: Levels, wanted: int, least: int) -> int:
+    """What is tried beside the best and a level between it and the fall: something smaller.
+
+    The best and a new level tell nothing of the noise by themselves; and goodput may be higher below.
+
+    Args:
+        levels: That were tried.
+        wanted: What would be tried anyway.
+        least: The smallest that may be.
+    """
+    best = levels.values[int(levels.means.argmax())]
+    return wanted if least <= wanted != best else best - 1
+
+
 def _between(levels: Sequence[int]) -> int | None:
     """The middle of the first two that are not close."""
     if (gap := _gap(levels)) is None:

@@ -48,6 +48,17 @@ def test_one_flow_is_not_taken_for_enough_while_numbers_before_a_fall_are_untrie
         assert found.trials <= 30
 
 
+@pytest.mark.parametrize(("fewest", "seed"), [(3, 0), (3, 1), (4, 0), (4, 1)])
+def test_goodput_below_the_best_is_tried_before_all_numbers_of_a_fall(fewest: int, seed: int) -> None:
+    """The first round has 2 and 8 flows; what is best with them is past the highest."""
+    case = Case(lambda size: PLATEAU - abs(size - math.log(fewest)), None)
+    search = asked_flows(128).model_copy(update={"low_flows": 2})
+    found = searched(case, independent(0.01), np.random.default_rng(seed), search)
+    assert found.belief is not None
+    assert (found.end, found.belief.in_whole[0]) == ("precise", fewest)
+    assert found.trials <= 30
+
+
 @pytest.mark.parametrize("slope", [0.3, 1.0])
 def test_one_flow_is_enough_where_the_numbers_before_a_fall_carry_less_as_well(slope: float) -> None:
     case = Case(lambda size: PLATEAU - slope * size, None)
