@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.defaults import BITS_PER_BYTE, SECOND_NS
 from flowsweep.plan.hosts.expansion import HostPair
 from flowsweep.plan.links.model import Link
-from flowsweep.plan.searching.model import FIRST_WINDOWS, BestSearch, SearchInRounds
+from flowsweep.plan.searching.model import BestSearch, OfPlateau, first_windows
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.path import carried_bps
 from flowsweep.schedule.search.steps import largest_step
@@ -52,20 +51,26 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
 def _spared_bytes(slot: Slot, sent: Sequence["Sent"]) -> int:
     """How much less a search sends than its trials could, as `at_most.bytes` ends it."""
     search = slot.search
-    if not isinstance(search, SearchInRounds) or search.bytes_max is None:
+    if not isinstance(search, OfPlateau | BestSearch) or search.bytes_max is None:
         return 0
     each = max((one.bytes_at_most for one in sent if one.bytes_at_most is not None), default=0)
     # Nothing is known before the first round, which is not bounded.
-    first = len(slot.planned) if isinstance(search, BestSearch) else FIRST_WINDOWS[1]
+    first = len(slot.planned) if isinstance(search, BestSearch) else first_windows(search)
     within = max(min(first, slot.whole_steps) * each, search.bytes_max)
     return max(0, slot.whole_steps * each - within)
 
 
-def goodput_at_most_bps(trial: Trial, links: Sequence[Link]) -> float | None:
-    """What a trial itself carries at most over the links of a lab, if there is one; None without a bound."""
-    own, *_ = sent_by(trial, links)
-    sends_ns = trial.parameters.duration_ns + trial.pad_ns
-    return None if own.bytes_at_most is None else own.bytes_at_most * BITS_PER_BYTE * SECOND_NS / sends_ns
+def goodput_at_most_bps(trial: Trial, links: Sequence[Link]) -> int | None:
+    """What a trial itself carries at most over the links of a lab, if there is one; None without a bound.
+
+    Unlike its bytes, it has no part of what is left in buffers when sources stop.
+    """
+    trial = largest_step(trial)
+    parameters, pairs = trial.parameters, trial.pairs
+    bounds = [carried_bps(links, pairs, parameters.paths)]
+    if parameters.bound_bps is not None:
+        bounds.append(parameters.bound_bps * parameters.flows * len(pairs))
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def slot_duration_ns(slot: Slot) -> int:

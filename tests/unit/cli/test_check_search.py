@@ -6,8 +6,10 @@ import pytest
 
 from flowsweep.cli.check_search import search_rows
 from flowsweep.cli.search_words import flows_words
+from flowsweep.plan import parse_plan
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule import estimate, expand, schedule
+from flowsweep.schedule.estimate import goodput_at_most_bps
 from flowsweep.units import parse_size
 from plan_support import plan_of
 
@@ -99,6 +101,44 @@ def test_bytes_count_where_a_rate_bounds_goodput(search: str) -> None:
         assert found.bytes_at_most is not None
         assert parse_size(size) <= found.bytes_at_most <= max(8 * 130e6, parse_size(size))
         assert found.is_about
+
+
+LAB = """
+[lab.links.wan]
+between = ["a", "b"]
+rate = "100Mbit/s"
+delay = "20ms"
+[[sweep]]
+name = "s"
+paths = [{ from = "a", to = "b" }]
+clip = "allow"
+duration = "4s"
+find = "plateau"
+"""
+
+
+@pytest.mark.parametrize("window", ["64KiB", "32MiB", "512MiB"])
+def test_what_buffers_hold_is_no_goodput_that_uses_up_the_bytes_of_a_search(window: str) -> None:
+    keys = f'flows = {{ from = 1, to = 16 }}\nwindow = "{window}"\nat_most = {{ bytes = "1GB" }}\n'
+    plan = parse_plan(LAB + keys, "test.toml")
+    [slot] = schedule(plan, 1)
+    assert {goodput_at_most_bps(trial, plan.links) for trial in slot.planned} == {100_000_000}
+    [(_, words)] = search_rows(plan.sweeps[0], len(expand(plan)), [slot], plan.links)
+    assert "too few" not in words
+    assert counts(words)[1] >= 10
+
+
+@pytest.mark.parametrize(("most", "first"), [("1MiB", 4), ("8MiB", 5), ("768MiB", 8)])
+def test_the_bytes_of_a_search_are_those_of_its_first_round_or_what_it_may_send(
+    most: str, first: int
+) -> None:
+    keys = f'window_sum = {{ from = "64KiB", to = "{most}" }}\npacing_rate = "10Mbit/s"\n'
+    plan = parse_plan(LAB + keys + 'at_most = { bytes = "1MB" }\n', "test.toml")
+    [slot] = schedule(plan, 1)
+    each = parse_plan(LAB + keys + "at_most = { trials = 24 }\n", "test.toml")
+    whole = estimate(schedule(each, 1), plan.links).bytes_at_most
+    assert whole is not None
+    assert estimate([slot], plan.links).bytes_at_most == first * whole // 24
 
 
 def test_check_says_that_bytes_may_end_a_search_whose_rate_nothing_bounds() -> None:

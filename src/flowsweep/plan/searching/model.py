@@ -1,5 +1,6 @@
 """What a sweep may search for, in place of a grid."""
 
+import math
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -9,6 +10,8 @@ from flowsweep.frozen import Frozen
 
 FIRST_WINDOWS = (4, 8)
 """How many levels a first round for the plateau has, at least and at most."""
+_FIRST_STEP = math.log(4)
+"""Between two of them, at most, if as many as there may be reach so far."""
 
 
 class RateSearch(Frozen):
@@ -151,6 +154,12 @@ class BestSearch(SearchInRounds):
 OfPlateau = WindowSearch | FlowsSearch
 """Searches for the least that is enough: from `low` to `high`, in bytes or flows."""
 Search = RateSearch | OfPlateau | BestSearch
+
+
+def first_windows(search: OfPlateau) -> int:
+    """Return how many levels its first round has at most: fewer where whole numbers coincide."""
+    least, most = FIRST_WINDOWS
+    return min(max(math.ceil(math.log(search.high / search.low) / _FIRST_STEP) + 1, least), most)
 
 
 def _halvings(low: int, high: int, resolution: int) -> int:

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flowsweep.plan.searching.model import FIRST_WINDOWS, OfPlateau
-from flowsweep.schedule.search.levels import Blocks, Floats
+from flowsweep.plan.searching.model import OfPlateau, first_windows
+from flowsweep.schedule.search.levels import Blocks, Floats, Levels
 from flowsweep.schedule.search.response import Response, gradient
 from flowsweep.schedule.search.tried import Tried
 
-_FIRST_STEP = math.log(4)
-"""Between two windows of the first round, at most, if as many as there may be reach so far."""
 _SPREAD = 0.7
 """Of the logarithm of the sharpness beforehand, its standard deviation."""
 _NOISE = 0.005
 """Of a trial, natural logarithm, against which that is weighed."""
 _LEAST = 1e-9
 """Of information on the estimate: where trials tell nothing of it."""
+_APART = 0.3
+"""Windows closer than this share of the precision are one."""
 _CANDIDATES = np.arange(-6, 7) * 0.35
 """Windows that may be tried, in parts of the precision from the estimate."""
 
@@ -25,8 +25,7 @@ _CANDIDATES = np.arange(-6, 7) * 0.35
 def spread_out(search: OfPlateau) -> tuple[int, ...]:
     """Windows over the whole range, evenly spaced on a logarithmic scale."""
     range_ = math.log(search.high / search.low)
-    least, most = FIRST_WINDOWS
-    count = min(max(math.ceil(range_ / _FIRST_STEP) + 1, least), most)
+    count = first_windows(search)
     between = [rounded(search.low * math.exp(range_ * step / (count - 1))) for step in range(1, count - 1)]
     return tuple(sorted({search.low, *between, search.high}))
 
@@ -84,6 +83,12 @@ def rounded(window: float) -> int:
     """Round a window to 7 significant bits: no further than 0.8 %."""
     step = 1 << max(0, int(window).bit_length() - 7)
     return max(1, round(window / step)) * step
+
+
+def near(levels: Levels, window: float, reach: float) -> int:
+    """Take a window that was tried already, if there is one so close that nothing tells them apart."""
+    close = [one for one in levels.values if abs(math.log(one / window)) < _APART * reach]
+    return min(close, key=lambda one: abs(math.log(one / window))) if close else rounded(window)
 
 
 def _information(slopes: Floats, rounds: Sequence[int]) -> Floats:

@@ -123,10 +123,48 @@ def toward_fall(levels: Levels, fallen: int, enough: _Mask) -> int | None:
         known to be enough, nor the one from which goodput falls; else None.
     """
     top, (best, *beyond) = _from_best(levels, fallen)
-    if (gap := _gap((best, *beyond))) is not None:
-        low, high = gap
-        return min(max(rounded(math.sqrt(low * high)), low + 1), high - 1)
+    if (between := _between((best, *beyond))) is not None:
+        return between
     return beyond[0] if len(beyond) > 1 and not enough[top + 1] else None
+
+
+def before_fall(levels: Levels, reference: Sequence[int], fallen: int | None, reach: float) -> int | None:
+    """Choose a level between the best and the fall, where the smallest of all would be enough without it.
+
+    Args:
+        levels: That were tried.
+        reference: Numbers of those on the plateau. If only the smallest is, the next one looks lower.
+        fallen: From where on goodput falls (`fall_of`).
+        reach: The precision: the natural logarithm up to which others are as good an answer as the smallest.
+    """
+    least, above = levels.values[:2]
+    if max(reference) == 0:
+        fallen = above
+    if fallen is None or levels.values[max(reference)] > FEW or math.log((fallen - 1) / least) <= reach:
+        return None
+    return _between(_from_best(levels, fallen)[1])
+
+
+def below_best(levels: Levels, wanted: int, least: int) -> int:
+    """What is tried beside the best and a level between it and the fall: something smaller.
+
+    The best and a new level tell nothing of the noise by themselves; and goodput may be higher below.
+
+    Args:
+        levels: That were tried.
+        wanted: What would be tried anyway.
+        least: The smallest that may be.
+    """
+    best = levels.values[int(levels.means.argmax())]
+    return wanted if least <= wanted != best else best - 1
+
+
+def _between(levels: Sequence[int]) -> int | None:
+    """The middle of the first two that are not close."""
+    if (gap := _gap(levels)) is None:
+        return None
+    low, high = gap
+    return min(max(rounded(math.sqrt(low * high)), low + 1), high - 1)
 
 
 def _from_best(levels: Levels, fallen: int) -> tuple[int, list[int]]:

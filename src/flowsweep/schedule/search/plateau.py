@@ -16,8 +16,16 @@ from numpy.typing import NDArray
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Beside, Left, OfPlateau
 from flowsweep.schedule.search.belief import Belief, Lower, whole_from
-from flowsweep.schedule.search.design import most_telling, rounded, spread_out
-from flowsweep.schedule.search.falls import FEW, ended_by_fall, fall_of, lower_of, toward_fall
+from flowsweep.schedule.search.design import most_telling, near, spread_out
+from flowsweep.schedule.search.falls import (
+    FEW,
+    before_fall,
+    below_best,
+    ended_by_fall,
+    fall_of,
+    lower_of,
+    toward_fall,
+)
 from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
 from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
 from flowsweep.schedule.search.tried import (
@@ -50,8 +58,6 @@ _ENOUGH_FREEDOM = 2
 """degrees of freedom that tell the variance of trials alike."""
 _SURELY_BELOW = 0.1
 """A window whose goodput is lower by this, natural logarithm, is not on the plateau."""
-_APART = 0.3
-"""Windows closer than this share of the precision are one."""
 _REFERENCE = math.log(2)
 """How far beyond the estimate a window is surely on the plateau."""
 _WIDE = 6
@@ -236,6 +242,12 @@ class Seen:
         _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
         return toward_fall(self.levels, fallen, at_most <= ALLOWED)
 
+    def before_fall(self, reach: float) -> int | None:
+        """A number that may be better than the smallest, if that is enough for all that was tried."""
+        _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
+        fallen = fall_of(self.levels, self.reference, self.confidence)
+        return before_fall(self.levels, self.reference, fallen, reach) if at_most[0] <= ALLOWED else None
+
     def _falls_at_once(self, reach: float) -> bool:
         """Whether goodput falls from the smallest level on, as far as the precision matters."""
         least, above = self.levels.values[:2]
@@ -249,13 +261,13 @@ class Seen:
         low, high = self.response.low, self.response.high
         reach = math.log1p(precision)
         if at_most[0] <= ALLOWED or self._falls_at_once(reach):
-            return "level"
+            return "level" if self.before_fall(reach) is None else None
         if low is not None and low >= math.log(self.high) - reach and high is None:
             return "rising"
         if (only := self.only_whole) is not None:
             return "precise" if only <= set(self.levels.values) else None
-        near = (end is not None and abs(end - self.response.enough) <= reach for end in (low, high))
-        return "precise" if all(near) else None
+        close = (end is not None and abs(end - self.response.enough) <= reach for end in (low, high))
+        return "precise" if all(close) else None
 
 
 def _misfits(levels: Levels, response: Response) -> bool:
@@ -360,12 +372,13 @@ def _next(seen: Seen, precision: float, bounds: tuple[int, int], *, clip: bool) 
     usual = max(seen.reference, key=lambda number: (levels.counts[number], levels.means[number]))
     of_reference = levels.values[usual]
     low, high = response.low, response.high
-    if seen.only_whole is not None:
+    between = seen.before_fall(reach)
+    if between is None and seen.only_whole is not None:
         about = sorted(seen.only_whole)
-    elif (between := seen.toward_fall) is not None:
-        about = [_near(levels, _about(at, reach)[0], reach), between]
+    elif (between := between or seen.toward_fall) is not None:
+        about = [below_best(levels, near(levels, _about(at, reach)[0], reach), bounds[0]), between]
     elif low is None or high is None or high - low > _WIDE * reach:
-        about = [_near(levels, window, reach) for window in _about(at, reach)]
+        about = [near(levels, window, reach) for window in _about(at, reach)]
     else:
         about = most_telling(
             seen.counted, replace(response, enough=at), of_reference, count=2, reach=reach, bounds=bounds
@@ -383,9 +396,3 @@ def _about(at: float, reach: float) -> tuple[float, float]:
     """What is nearly as far from the estimate, a logarithm, as is wanted; its whole neighbours at least."""
     above = whole_from(math.exp(at))
     return max(1, min(math.exp(at - 0.9 * reach), above - 1)), max(math.exp(at + 0.9 * reach), above)
-
-
-def _near(levels: Levels, window: float, reach: float) -> int:
-    """Take a window that was tried already, if there is one so close that nothing tells them apart."""
-    close = [one for one in levels.values if abs(math.log(one / window)) < _APART * reach]
-    return min(close, key=lambda one: abs(math.log(one / window))) if close else rounded(window)

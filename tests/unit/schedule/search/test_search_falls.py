@@ -33,6 +33,40 @@ def test_the_fewest_flows_are_found_where_more_than_a_few_carry_less(
     assert found.belief.lower.at[-1][0] == 32
 
 
+@pytest.mark.parametrize("spread", [0.0001, 0.01, 0.03])
+@pytest.mark.parametrize(("best", "most"), [(2, 32), (2, 64), (3, 64)])
+def test_one_flow_is_not_taken_for_enough_while_numbers_before_a_fall_are_untried(
+    best: int, most: int, spread: float
+) -> None:
+    """One flow carries more than all others of the first round; a few that are not in it far more."""
+    goodputs = {number: float(number) for number in range(1, best + 1)}
+    case = Case(lambda size: PLATEAU + math.log(goodputs.get(round(math.exp(size)), 0.9)), None)
+    for seed in range(4):
+        found = searched(case, independent(spread), np.random.default_rng(seed), asked_flows(most))
+        assert found.belief is not None
+        assert (found.end, found.belief.in_whole[0]) == ("precise", best)
+        assert found.trials <= 30
+
+
+@pytest.mark.parametrize(("fewest", "seed"), [(3, 0), (3, 1), (4, 0), (4, 1)])
+def test_goodput_below_the_best_is_tried_before_all_numbers_of_a_fall(fewest: int, seed: int) -> None:
+    """The first round has 2 and 8 flows; what is best with them is past the highest."""
+    case = Case(lambda size: PLATEAU - abs(size - math.log(fewest)), None)
+    search = asked_flows(128).model_copy(update={"low_flows": 2})
+    found = searched(case, independent(0.01), np.random.default_rng(seed), search)
+    assert found.belief is not None
+    assert (found.end, found.belief.in_whole[0]) == ("precise", fewest)
+    assert found.trials <= 30
+
+
+@pytest.mark.parametrize("slope", [0.3, 1.0])
+def test_one_flow_is_enough_where_the_numbers_before_a_fall_carry_less_as_well(slope: float) -> None:
+    case = Case(lambda size: PLATEAU - slope * size, None)
+    found = searched(case, independent(0.003), np.random.default_rng(1), asked_flows())
+    assert found.end == "level"
+    assert found.trials <= 16
+
+
 def test_a_search_ends_where_goodput_falls_from_the_smallest_window_on() -> None:
     case = Case(lambda size: PLATEAU - 0.2 * size, None)
     ends = {searched(case, independent(0.003), np.random.default_rng(seed), asked()).end for seed in range(8)}
