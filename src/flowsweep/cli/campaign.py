@@ -136,7 +136,7 @@ def _resume(plan: Plan, slots: Sequence[Slot], writer: ArchiveWriter) -> ResumeS
     done -= {trial_id for pair in pairs if not pair <= done for trial_id in pair}
     if kept := followed_from(slots, writer.done, done):
         steps = counted(len(kept), "step")
-        say(f"{steps} of a search not ok, but not run again: later rounds followed from that", err=True)
+        say(f"not run again, though not ok: {steps} of searches, since later rounds followed", err=True)
     done |= kept
     told = {name: trial.learned for name, trial in writer.done.items() if name in done}
     learned = {name: what for name, what in told.items() if what is not None}
