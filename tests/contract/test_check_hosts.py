@@ -12,6 +12,8 @@ from flowsweep.hosts.engine import engine_path
 from flowsweep.hosts.engine_version import PROTOCOL
 from flowsweep.hosts.namespaces import here_is_namespace
 
+pytestmark = pytest.mark.whole
+
 WHERE = "on the machine that `b` is a network namespace of" if here_is_namespace() else "there"
 PLAN = """
 [hosts.a]

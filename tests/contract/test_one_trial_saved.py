@@ -13,6 +13,8 @@ from campaign_support import flowsweep, flowsweep_here
 from flowsweep.archive import read_archive
 from witness import judged
 
+pytestmark = pytest.mark.whole
+
 COMMAND = (sys.executable, "-m", "flowsweep")
 BRIEF = {
     "tcp": ("--duration", "400ms"),

@@ -23,6 +23,8 @@ from flowsweep.prepared.whole_summary import summary_table
 from flowsweep.run.outcome import TrialOutcome
 from long_tests import long_but_for
 
+pytestmark = pytest.mark.whole
+
 REMEDY = "run `python tools/regenerate_statement.py` and commit what it writes"
 APART = ("flowsweep.archive", "flowsweep.wording")
 """Which tables there are, which is looked at before each use; and words for what is worked out in Python."""

@@ -15,6 +15,8 @@ from flowsweep.serve.prometheus_files import FILES, write_rules
 from mesh_support import write_mesh
 from serve_support import served
 
+pytestmark = pytest.mark.whole
+
 HERE = Path(__file__).parent
 METRIC = re.compile(r"flowsweep_[a-z_]+")
 PATH = '{campaign="mesh", sweep="goodput", src="a", dst="b", point=""}'

@@ -20,6 +20,8 @@ from flowsweep.prepared import whole_summary
 from flowsweep.prepared.recorded import recorded_rows, summary_to_keep
 from flowsweep.prepared.statement import analysis_id
 
+pytestmark = pytest.mark.whole
+
 CAMPAIGN = make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 19))
 COLUMNS = {"trial_id": pa.string(), "goodput_bps": pa.float64()}
 

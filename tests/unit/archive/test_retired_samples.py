@@ -24,6 +24,8 @@ from flowsweep.prepared.recorded import summary_to_keep
 from flowsweep.prepared.statement import analysis_id
 from flowsweep.prepared.whole_summary import summary_table
 
+pytestmark = pytest.mark.whole
+
 CAMPAIGN = make_campaign(flows=(1,), window_sums=(1 << 18, 1 << 19), repeats=2)
 BEGUN = datetime(2027, 1, 30, tzinfo=UTC)
 AT = datetime(2027, 3, 1, tzinfo=UTC)

@@ -19,6 +19,8 @@ from flowsweep.run.resume_state import ResumeState
 from flowsweep.schedule import Slot, Trial
 from invoked import invoke
 
+pytestmark = pytest.mark.whole
+
 PLAN = """
 [campaign]
 repeats = 3

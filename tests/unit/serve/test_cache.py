@@ -18,6 +18,8 @@ from flowsweep.serve.watch import Watched, Watcher
 from mesh_support import write_mesh
 from serve_support import big_campaign
 
+pytestmark = pytest.mark.whole
+
 TRIES = 5
 """Of which the fastest counts: nothing here knows whether others had the processors meanwhile."""
 

@@ -10,6 +10,8 @@ from compared_campaigns import Drawn, called_different, drawn
 from flowsweep.analysis.comparing.comparison import compare
 from synthetic_campaigns import heavy_tailed
 
+pytestmark = pytest.mark.whole
+
 COUNT = 60
 """With a rate of 5 %, more than 8 have a chance of 0.5 %."""
 MOST = 8

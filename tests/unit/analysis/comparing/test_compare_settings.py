@@ -17,6 +17,8 @@ from flowsweep.plan import Plan
 from flowsweep.schedule.grid import expand
 from plan_support import plan_of
 
+pytestmark = pytest.mark.whole
+
 Row = dict[str, Any]
 WINDOWS = 'window = ["64KiB", "128KiB", "256KiB", "512KiB", "1MiB"]'
 REPEATS = "repeats = 5"
