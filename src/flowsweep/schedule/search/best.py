@@ -199,7 +199,8 @@ def _ends(tried: Sequence[Tried], levels: Levels, best: int, confidence: float) 
     """How far each setting is below the best, at least and at most: natural logarithms.
 
     Bonferroni's correction makes all of them hold together. Settings scatter unlike each other: each has its
-    own noise, and degrees of freedom as of Welch's test.
+    own noise, and degrees of freedom as of Welch's test, at most those of all trials: of two settings in
+    rounds of two trials, what is left over of one is what is left over of the other.
 
     Of two trials of which one stalled the mean says that a setting is bad: with fewer than four its highest
     trial alone has to be as far below, at least. With more the odd one is left out.
@@ -212,7 +213,7 @@ def _ends(tried: Sequence[Tried], levels: Levels, best: int, confidence: float) 
     variance, own_freedom = _noise(levels, np.bincount(column, off**2, len(below)).astype(float))
     parts = variance / levels.counts
     together = parts + parts[best]
-    freedom = own_freedom * together**2 / (parts**2 + parts[best] ** 2)
+    freedom = np.minimum(own_freedom * together**2 / (parts**2 + parts[best] ** 2), levels.freedom)
     covariance = levels.covariance
     spread = np.diag(covariance) + covariance[best, best] - 2 * covariance[best]
     plain = 1 / levels.counts + 1 / levels.counts[best]

@@ -158,36 +158,37 @@ def in_agreement(tried: Sequence[Tried], *, fewest: int = _FEWEST, own: bool = F
         tried: Trials that were whole.
         fewest: Trials of a level that show which of them is the odd one.
         own: The median distance is that of the level's trials, where levels scatter unlike each other; else
-            of all such trials. More than a quarter of them, or than two, are then no odd ones: the level has
-            a bad state, which its mean is to have. All of its trials are kept.
+            of all such trials. More than a quarter of them, or than two, are then no odd ones, nor is one
+            above the others, which no stall explains: the level has a bad state, which its mean is to have.
+            All of its trials are kept.
     """
     logs: dict[int, list[float]] = {}
     for one in tried:
         logs.setdefault(one.level, []).append(one.log_goodput)
-    away = {
-        level: np.abs(np.array(values) - np.median(values))
-        for level, values in logs.items()
-        if len(values) >= fewest
+    apart = {
+        level: np.array(values) - np.median(values) for level, values in logs.items() if len(values) >= fewest
     }
-    if not away:
+    if not apart:
         return tuple(tried)
-    common = np.concatenate(list(away.values()))
+    common = np.concatenate(list(apart.values()))
     limits = {
-        level: max(_FAR, 6 * NORMAL_MAD * float(np.median(distances if own else common)))
-        for level, distances in away.items()
+        level: max(_FAR, 6 * NORMAL_MAD * float(np.median(np.abs(distances if own else common))))
+        for level, distances in apart.items()
     }
     if own:
-        limits = {
-            level: limit
-            for level, limit in limits.items()
-            if np.count_nonzero(away[level] > limit) <= min(len(away[level]) // 4, _ODD_MOST)
-        }
+        limits = {level: limit for level, limit in limits.items() if _stalled_at_most(apart[level], limit)}
     return tuple(
         one
         for one in tried
         if one.level not in limits
         or abs(one.log_goodput - float(np.median(logs[one.level]))) <= limits[one.level]
     )
+
+
+def _stalled_at_most(distances: Floats, limit: float) -> bool:
+    """Whether those of a level's trials that are odd may be stalls: few, and none above the others."""
+    odd = np.count_nonzero(np.abs(distances) > limit)
+    return bool(odd <= min(len(distances) // 4, _ODD_MOST) and distances.max() <= limit)
 
 
 @dataclass(frozen=True, slots=True)
