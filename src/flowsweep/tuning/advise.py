@@ -34,6 +34,10 @@ _IN_CONTAINER = (
     f"reached by `{{}}`, a container: {_READ_ONLY}. If it is privileged, run this here; it is lost with the "
     "container"
 )
+_OF_MACHINE = (
+    "reached by `{}`, a container that shares its machine's network: these settings are the machine's, and "
+    f"count for all of it. On that machine, {_IN_FILE}"
+)
 _IN_PLACE = "run this as root. It is lost at the next restart"
 _OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
 _CONGESTION = "net.ipv4.tcp_congestion_control"
@@ -138,6 +142,8 @@ def how_to_set(
 
 
 def _how(place: Place) -> str:
+    if place.shares_network:
+        return _OF_MACHINE.format(shlex.join(place.launch))
     if place.has_file:
         return _IN_FILE
     if place.enters_container:
@@ -152,7 +158,8 @@ def _how(place: Place) -> str:
 
 def _allowed_first(place: Place, default: str | None, allowed: Sequence[str] | None) -> str:
     """What else a default congestion control needs: none but a machine itself may take a restricted one."""
-    if default is None or not (place.is_namespace or place.enters_container) or default in (allowed or ()):
+    is_restricted = place.is_namespace or (place.enters_container and not place.has_file)
+    if default is None or not is_restricted or default in (allowed or ()):
         return ""
     who = default if allowed is not None else f"{default}, unless everybody may ask for it,"
     return f". There {who} has to be allowed on its machine first: `{allow(default, allowed)}`"

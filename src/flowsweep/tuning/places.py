@@ -20,25 +20,32 @@ class Place:
     """What a person calls it."""
     launch: tuple[str, ...] = ()
     """What starts engines there."""
-    seen_as_namespace: bool = False
-    """Whether what its engine recorded is of a network namespace (`hosts.namespaces`)."""
+    seen_as_namespace: bool | None = None
+    """Whether what its engine recorded is of a network namespace (`hosts.namespaces`); None: it told nothing."""
 
     @property
     def has_file(self) -> bool:
-        """Whether what is reached is known to be a machine, a file of which keeps the settings of its kernel.
+        """Whether what is set is known to be a machine's, a file of which keeps the settings of its kernel.
 
         A network namespace, as a container's, has settings of its own, and what else a launcher leads to is
         not known.
         """
         if self.is_namespace:
             return False
+        if self.shares_network:
+            return True
         call = ssh_call(self.launch)
         return not self.launch or (call is not None and not call.command)
 
     @property
     def is_namespace(self) -> bool:
         """Whether its launcher, here or behind an ssh, or its engine says that it is a network namespace."""
-        return self.seen_as_namespace or self.enters_namespace
+        return bool(self.seen_as_namespace) or self.enters_namespace
+
+    @property
+    def shares_network(self) -> bool:
+        """Whether it is a container in the first network namespace of its machine, as its engine saw."""
+        return self.enters_container and self.seen_as_namespace is False
 
     @property
     def enters_namespace(self) -> bool:

@@ -54,6 +54,16 @@ def test_hosts_are_called_what_a_person_wrote() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("sysctls", "seen"),
+    [({}, None), ({"net.ipv4.tcp_rmem": "1 2 3"}, True), ({"net.core.netdev_max_backlog": "1000"}, False)],
+)
+def test_a_host_that_told_nothing_is_no_machine_yet(sysctls: Mapping[str, str], *, seen: bool | None) -> None:
+    made = rounds("ssh:server", "192.0.2.1", {})
+    made.facts["there"] = {"sysctls": sysctls}
+    assert made.places["there"].seen_as_namespace is seen
+
+
 def test_failures_are_of_hosts_as_a_person_wrote_them() -> None:
     made = rounds("ssh:server", "192.0.2.1", {})
     failure = Failure(phase="prepare", host="there", kind="window_clipped", message="too small")

@@ -195,6 +195,9 @@ def test_what_only_root_may_ask_for_is_said_of_the_option(
     assert noted == ([f"only root may ask for bbr: allow it to everybody by {said}"] if said else [])
 
 
+NOT_LOADED = "-C needs htcp at the client, too, and it is not loaded on a"
+
+
 @pytest.mark.parametrize(
     ("congestion", "loaded", "said"),
     [
@@ -202,13 +205,12 @@ def test_what_only_root_may_ask_for_is_said_of_the_option(
         (
             "bbr",
             "reno cubic",
-            "-C needs bbr at the client, too, and it is not loaded on a (`modprobe tcp_bbr` as root there)",
+            f"{NOT_LOADED.replace('htcp', 'bbr')} (`modprobe tcp_bbr` as root there)",
         ),
         (
             "htcp",
             "reno cubic",
-            "-C needs htcp at the client, too, and it is not loaded on a (`modprobe tcp_htcp`, then "
-            f'`sysctl -w {FOR_ALL}="reno cubic htcp"` as root there)',
+            f"{NOT_LOADED} (`modprobe tcp_htcp`, then {ALLOW.replace('bbr', 'htcp')} as root there)",
         ),
     ],
 )
