@@ -56,6 +56,8 @@ class Direction:
     """What was chosen, where that was measured once more and did not hold."""
     not_loaded: str | None = None
     """The most promising congestion control, where the sender has it not loaded: it was not tried."""
+    loads: str = "there"
+    """Where root may load it."""
     finals: Round | None = None
     """How gains were measured; absent where that is not known."""
 
@@ -122,7 +124,7 @@ def answer(
         rtt_ms,
         tuple(
             replace(
-                _direction(decisions[way], of_way(before, way), asked[way], ends[way], hosts, names, rtt_ms),
+                _direction(decisions[way], of_way(before, way), asked[way], ends[way], hosts, found, rtt_ms),
                 verified=verified[way],
                 withdrawn=None if decisions[way].chosen else first[way].chosen,
                 finals=finals[way],
@@ -190,9 +192,10 @@ def _direction(
     asked: Mapping[Setting, int],
     ends: tuple[str, str],
     hosts: HostFacts,
-    names: Mapping[str, str],
+    places: Mapping[str, Place],
     rtt_ms: float,
 ) -> Direction:
+    names = names_of(places)
     finals = [one for one in tried if one.stage == "finals"]
     means, counts = goodput_bps(tried), Counter(one.setting for one in tried)
     today = [one.row for one in tried if one.setting == TODAY]
@@ -203,8 +206,19 @@ def _direction(
     called = names[ends[0]], names[ends[1]]
     told = {names.get(host, host): facts for host, facts in hosts.items()}
     loaded = tuple(told.get(called[1], {}).get("congestion_available", ()))
-    refusing = restricted(told, called, None if chosen is None else chosen.congestion)
-    known = Known(means, congestion, rtt_ms, called[1], loaded, asked_limits(told, called), refusing, verdict)
+    called_places = {names[host]: place for host, place in places.items()}
+    refusing = restricted(told, called, None if chosen is None else chosen.congestion, called_places)
+    known = Known(
+        means,
+        congestion,
+        rtt_ms,
+        called[1],
+        loaded,
+        places[ends[1]].loads,
+        asked_limits(told, called),
+        refusing,
+        verdict,
+    )
     return Direction(
         *ends,
         called,
@@ -225,6 +239,7 @@ def _direction(
         {setting: trials - counts[setting] for setting, trials in asked.items() if trials > counts[setting]},
         () if chosen is None else tools(chosen, decision.way, known),
         not_loaded=not_loaded(told, called[0]),
+        loads=places[ends[0]].loads,
     )
 
 

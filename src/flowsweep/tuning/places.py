@@ -21,7 +21,7 @@ class Place:
     launch: tuple[str, ...] = ()
     """What starts engines there."""
     seen_as_namespace: bool | None = None
-    """Whether what its engine recorded is of a network namespace (`hosts.namespaces`); None: it told nothing."""
+    """Whether what its engine recorded is of a network namespace (`hosts.namespaces`); None: not recorded."""
 
     @property
     def has_file(self) -> bool:
@@ -46,6 +46,11 @@ class Place:
     def shares_network(self) -> bool:
         """Whether it is a container in the first network namespace of its machine, as its engine saw."""
         return self.enters_container and self.seen_as_namespace is False
+
+    @property
+    def loads(self) -> str:
+        """Where root may load modules of the kernel, which root of a container may not."""
+        return "on its machine" if self.is_namespace or self.enters_container else "there"
 
     @property
     def enters_namespace(self) -> bool:

@@ -63,6 +63,8 @@ class Known:
     receiver: str = ""
     receiver_congestions: tuple[str, ...] = ()
     """That it has loaded; empty: not recorded."""
+    receiver_loads: str = "there"
+    """Where root may load others."""
     limits: tuple[Limit, ...] = ()
     """Of both buffers at both ends, as far as they were recorded."""
     restricted: tuple[Restricted, ...] = ()
@@ -211,7 +213,7 @@ def _not_loaded(setting: Setting, way: Way, known: Known) -> Iterator[str]:
         allows = "".join(f", then `{one.command}`" for one in unloaded)
         yield (
             f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
-            f"(`modprobe tcp_{setting.congestion}`{allows} as root there)"
+            f"(`modprobe tcp_{setting.congestion}`{allows} as root {known.receiver_loads})"
         )
 
 

@@ -1,9 +1,19 @@
 """How to set what is advised where a host is a container."""
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
 import pytest
 
 from flowsweep.tuning.advise import SystemSetting, how_to_set
+from flowsweep.tuning.answer import Answer, answer
 from flowsweep.tuning.places import Place
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from flowsweep.tuning.words import sentences
+from tuned_paths import ENDS, PATHS, tried
+
+if TYPE_CHECKING:
+    from flowsweep.analysis.summarising.trial_row import TrialRow
 
 CONGESTION = "net.ipv4.tcp_congestion_control"
 ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
@@ -41,3 +51,65 @@ def test_a_container_with_a_network_of_its_own_has_commands(*, seen_as_namespace
     assert "a container: it shows these settings read-only" in one.how
     assert one.how.endswith(f'allowed on its machine first: `sysctl -w {ALLOWED}="reno cubic bbr"`')
     assert one.text.splitlines()[-1] == f"docker exec -i box sysctl -w {CONGESTION}=bbr"
+
+
+def told(places: dict[str, Place], *, loaded: dict[str, str], machine: bool) -> Answer:
+    """Eight flows with bbr gain from b to a, of which only reno and cubic are allowed to everybody."""
+    made = [
+        tried(way, setting, 1e8 * (4 if setting != TODAY and way == Way.back else 1), PATHS[0], block=block)
+        for way in Way
+        for block in range(3)
+        for setting in (TODAY, Setting(8, congestion="bbr"))
+    ]
+    sysctls = {ALLOWED: "reno cubic", **({"net.core.netdev_max_backlog": "1000"} if machine else {})}
+    made = [replace(one, row=cast("TrialRow", {**one.row, "congestion": "cubic"})) for one in made]
+    hosts: dict[str, dict[str, Any]] = {
+        host: {"sysctls": sysctls, "congestion_available": loaded[host].split()} for host in "ab"
+    }
+    return answer(
+        made,
+        rtt_ms=20.0,
+        hosts=hosts,
+        ends=ENDS,
+        hosts_text="",
+        spent=(1.0, 1),
+        places={"b": Place("b"), **places},
+    )
+
+
+@pytest.mark.parametrize(
+    ("launch", "machine", "where"),
+    [
+        ("", True, "there"),
+        ("ssh far", True, "there"),
+        ("", False, "on its machine"),
+        ("docker exec -i box", True, "on its machine"),
+        ("ip netns exec box", False, "on its machine"),
+    ],
+)
+def test_modules_are_loaded_on_machines(launch: str, where: str, *, machine: bool) -> None:
+    """Root of a container can load none."""
+    places = {"a": place(launch, seen_as_namespace=not machine)}
+    found = told(places, loaded={"a": "reno cubic", "b": "reno cubic bbr"}, machine=machine)
+    out, back = found.directions
+    assert list(sentences(out))[-1] == (
+        f"bbr was not tried: it is not loaded on box (`modprobe tcp_bbr` as root {where})."
+    )
+    assert any(f"(`modprobe tcp_bbr` as root {where})" in note for note in back.tools[0].notes)
+
+
+@pytest.mark.parametrize(
+    ("launch", "machine", "where"),
+    [
+        ("ssh far", True, "on box"),
+        ("docker exec -i box", True, "on the machine that `box` is a container of"),
+        ("docker exec -i box", False, "on the machine that `box` is a network namespace of"),
+    ],
+)
+def test_congestion_controls_are_allowed_to_everybody_on_machines(
+    launch: str, where: str, *, machine: bool
+) -> None:
+    places = {"a": place(launch, seen_as_namespace=not machine)}
+    found = told(places, loaded=dict.fromkeys("ab", "reno cubic bbr"), machine=machine)
+    allow = f'`sysctl -w {ALLOWED}="reno cubic bbr"`'
+    assert any(note.endswith(f"and {allow} {where}") for note in found.directions[1].tools[0].notes)
