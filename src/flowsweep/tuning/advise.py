@@ -34,6 +34,12 @@ _IN_CONTAINER = (
     f"reached by `{{}}`, a container: {_READ_ONLY}. If it is privileged, run this here; it is lost with the "
     "container"
 )
+_STARTED = "reached by `{}`, which starts a new container each time, so that no command lasts. "
+_BY_OPTION = f"{_STARTED}Add this to its options"
+_IN_POD = (
+    f"{_STARTED}Start it with this in its settings of the kernel: `sysctls` of a compose file, or a pod's "
+    "securityContext.sysctls, as far as its node allows that (`kubelet --allowed-unsafe-sysctls`)"
+)
 _OF_MACHINE = (
     "reached by `{}`, a container that shares its machine's network: these settings are the machine's, and "
     f"count for all of it. On that machine, {_IN_FILE}"
@@ -107,7 +113,7 @@ class HowToSet:
     how: str
     """In words, before the lines."""
     text: str
-    """Lines of SYSCTL_FILE, or commands."""
+    """Lines of SYSCTL_FILE, commands, or what a container is to be started with."""
 
 
 def how_to_set(
@@ -115,7 +121,7 @@ def how_to_set(
     places: Mapping[str, Place] | None = None,
     hosts: HostFacts | None = None,
 ) -> tuple[HowToSet, ...]:
-    """Write the lines for SYSCTL_FILE of each host that has something to set; commands where it has none.
+    """Write the lines for SYSCTL_FILE of each host that has something to set, or what is in place of them.
 
     Args:
         settings: What to set.
@@ -128,7 +134,7 @@ def how_to_set(
         place = found[setting.host]
         own = lines.setdefault(setting.host, [_HEAD])
         own.append(f"# {setting.reason} Before: {setting.now}.")
-        own.append(f"{setting.name} = {setting.value}" if place.has_file else _command(setting, place))
+        own.append(_line(setting, place))
     defaults = {one.host: one.value for one in settings if one.name == _CONGESTION}
     return tuple(
         HowToSet(
@@ -146,6 +152,8 @@ def _how(place: Place) -> str:
         return _OF_MACHINE.format(shlex.join(place.launch))
     if place.has_file:
         return _IN_FILE
+    if place.starts_container:
+        return (_BY_OPTION if place.takes_sysctls else _IN_POD).format(shlex.join(place.launch))
     if place.enters_container:
         return _IN_CONTAINER.format(shlex.join(place.launch))
     how = _BY_COMMAND.format(shlex.join(place.launch)) if place.launch else _IN_PLACE
@@ -165,7 +173,14 @@ def _allowed_first(place: Place, default: str | None, allowed: Sequence[str] | N
     return f". There {who} has to be allowed on its machine first: `{allow(default, allowed)}`"
 
 
-def _command(setting: SystemSetting, place: Place) -> str:
+def _line(setting: SystemSetting, place: Place) -> str:
+    """Of a file; where there is none, a command; where that would be lost, what its launcher takes."""
+    if place.has_file:
+        return f"{setting.name} = {setting.value}"
+    if place.takes_sysctls:
+        return shlex.join(("--sysctl", f"{setting.name}={setting.value}"))
+    if place.starts_container:
+        return f"{setting.name}={setting.value}"
     return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
 
 

@@ -9,7 +9,10 @@ from flowsweep.wording import printable
 
 _NETNS = ("ip", "netns", "exec")
 _OF_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "crictl", "kubectl", "oc"))
-_INTO_CONTAINERS = frozenset(("exec", "rsh"))
+_RUN = "run"
+_INTO_CONTAINERS = frozenset(("exec", "rsh", _RUN))
+_WITH_OPTION = frozenset(("docker", "podman", "nerdctl"))
+"""Whose `run` takes --sysctl; that of `docker compose` does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +63,34 @@ class Place:
     @property
     def enters_container(self) -> bool:
         """Whether its launcher, here or behind an ssh, goes into a container, and no ssh leads on from it."""
+        return bool(self._into_container)
+
+    @property
+    def starts_container(self) -> bool:
+        """Whether that is a new one each time, with settings as its launcher has them."""
+        return self._into_container[-1:] == (_RUN,)
+
+    @property
+    def takes_sysctls(self) -> bool:
+        """Whether its launcher takes --sysctl for the container that it starts."""
+        return (
+            self.starts_container
+            and Path(self._into_container[0]).name in _WITH_OPTION
+            and ("compose" not in self._into_container)
+        )
+
+    @property
+    def _into_container(self) -> tuple[str, ...]:
+        """The words of its launcher from a tool of containers to what that is to do; empty: it has none."""
         words = self.launch
         while (call := ssh_call(words)) is not None:
             words = call.command
-        tools = [at for at, word in enumerate(words) if Path(word).name in _OF_CONTAINERS]
-        entries = [
-            at for at, word in enumerate(words) if word in _INTO_CONTAINERS and words[at - 1] != _NETNS[1]
-        ]
-        return bool(tools and entries) and tools[0] < entries[-1]
+        first = next((at for at, word in enumerate(words) if Path(word).name in _OF_CONTAINERS), len(words))
+        told = [at for at in range(first + 1, len(words)) if words[at] in _INTO_CONTAINERS]
+        told = [at for at in told if words[at - 1] != _NETNS[1]]
+        # What follows an option may be its value, as in `kubectl -n run exec`.
+        sure = [at for at in told if not words[at - 1].startswith("-")]
+        return words[first : (sure or told)[0] + 1] if told else ()
 
 
 def names_of(places: Mapping[str, Place]) -> dict[str, str]:

@@ -113,3 +113,52 @@ def test_congestion_controls_are_allowed_to_everybody_on_machines(
     found = told(places, loaded=dict.fromkeys("ab", "reno cubic bbr"), machine=machine)
     allow = f'`sysctl -w {ALLOWED}="reno cubic bbr"`'
     assert any(note.endswith(f"and {allow} {where}") for note in found.directions[1].tools[0].notes)
+
+
+WINDOWS = SystemSetting("a", "net.ipv4.tcp_rmem", "4096 131072 2097152", "4096 131072 500000", "Computed.")
+OPTIONS = ["--sysctl 'net.ipv4.tcp_rmem=4096 131072 2097152'", f"--sysctl {CONGESTION}=bbr"]
+LINES = ["net.ipv4.tcp_rmem=4096 131072 2097152", f"{CONGESTION}=bbr"]
+
+
+@pytest.mark.parametrize(
+    ("launch", "lines", "said"),
+    [
+        ("docker run --rm -i image", OPTIONS, "Add this to its options."),
+        ("ssh far podman --log-level error run -i image", OPTIONS, "Add this to its options."),
+        ("docker -D run -i --name exec image", OPTIONS, "Add this to its options."),
+        ("docker compose run service", LINES, "`sysctls` of a compose file"),
+        ("kubectl run box -i --image image --", LINES, "a pod's securityContext.sysctls"),
+    ],
+)
+def test_a_container_that_is_started_anew_is_started_with_its_settings(
+    launch: str, lines: list[str], said: str
+) -> None:
+    """A command behind its launcher would act on another one, which then ends."""
+    (one,) = how_to_set([WINDOWS, SETTING], {"a": place(launch, seen_as_namespace=True)}, HOSTS)
+    assert not one.place.has_file
+    assert one.how.startswith(
+        f"reached by `{launch}`, which starts a new container each time, so that no command lasts. "
+    )
+    assert said in one.how
+    assert one.how.endswith(f'allowed on its machine first: `sysctl -w {ALLOWED}="reno cubic bbr"`')
+    assert [line for line in one.text.splitlines() if not line.startswith("#")] == lines
+
+
+def test_one_that_shares_its_machines_network_has_the_settings_of_that() -> None:
+    launch = "docker run --network host -i image"
+    (one,) = how_to_set([SETTING], {"a": place(launch, seen_as_namespace=False)}, HOSTS)
+    assert one.place.has_file
+    assert "On that machine, add to" in one.how
+
+
+@pytest.mark.parametrize(
+    ("launch", "starts"),
+    [
+        ("docker exec -i run", False),
+        ("kubectl -n run exec -i pod --", False),
+        ("oc rsh run", False),
+        ("nerdctl run image exec", True),
+    ],
+)
+def test_a_launcher_that_starts_a_container_is_known(launch: str, *, starts: bool) -> None:
+    assert place(launch).starts_container is starts
