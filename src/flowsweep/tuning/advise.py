@@ -15,7 +15,7 @@ from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.windows import window_settings
-from flowsweep.wording import counted, format_rate
+from flowsweep.wording import counted, direction, format_rate
 
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-flowsweep.conf"
 """Files of that folder are read in the order of their names, and by `sysctl --system` /etc/sysctl.conf after
@@ -62,6 +62,8 @@ class SystemSetting:
     """What was recorded."""
     reason: str
     """Sentences: whether it was measured, what it is for, and what it gains."""
+    ends: tuple[str, str] | None = None
+    """Source and sink of the direction that it is for, as plans call them; of two, that which needs more."""
 
 
 def system_settings(
@@ -90,13 +92,17 @@ def system_settings(
         bounds of autotuning at both ends, so that one flow could carry the most that the finals saw
         (`window_settings`). Where another congestion control is part of what was chosen: the sender's
         default, which counts for all of its connections, since most tools cannot ask for one; but not where
-        it alone failed or lost. Of several needs for one setting the largest.
+        it alone failed or lost. Of several needs for one setting the largest. Reasons begin with their
+        direction where there are two.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
         wanted, again = (asked or {}).get(way, {}), (verified or {}).get(way)
         own = of_way(tried, way)
-        for setting in _of_direction(decision, own, wanted, hosts, ends[way], again, names or {}):
+        title = direction(*((names or {}).get(host, host) for host in ends[way]))
+        for one in _of_direction(decision, own, wanted, hosts, ends[way], again, names or {}):
+            reason = f"{title}: {one.reason}" if len(decisions) > 1 else one.reason
+            setting = replace(one, reason=reason, ends=ends[way])
             key = setting.host, setting.name
             if key not in found or _last(setting) > _last(found[key]):
                 found[key] = setting

@@ -178,7 +178,7 @@ def as_json(found: Answer) -> dict[str, Any]:
         "traffic_s": found.traffic_s,
         "traffic_bytes": found.traffic_bytes,
         "directions": [_direction_json(one) for one in found.directions],
-        "system_settings": [asdict(one) for one in found.system],
+        "system_settings": [_system_json(one) for one in found.system],
         "sysctl_d": {one.host: one.text for one in found.how if one.place.has_file},
         "commands": {one.host: one.text for one in found.how if not one.place.has_file},
         "is_loopback": found.is_loopback,
@@ -288,6 +288,12 @@ def _direction_json(one: Direction) -> dict[str, Any]:
         "not_loaded": one.not_loaded,
         "trials": None if one.finals is None else _trials_json(one.finals.timing),
     }
+
+
+def _system_json(setting: SystemSetting) -> dict[str, Any]:
+    src, dst = setting.ends or (None, None)
+    told = {name: value for name, value in asdict(setting).items() if name != "ends"}
+    return {**told, "from": src, "to": dst}
 
 
 def _trials_json(lasts: Timing) -> dict[str, Any]:
