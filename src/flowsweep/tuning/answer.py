@@ -117,8 +117,8 @@ def answer(
     verified = {way: again[way][1] for way in ends}
     found = {host: (places or {}).get(host, Place(host)) for host in next(iter(ends.values()))}
     names = names_of(found)
-    # The verification is told apart: all else is of what was measured before it.
-    before = [one for one in tried if one.stage != "verification"]
+    # The verification is told apart: all else is of what was measured before it. What carried nothing failed.
+    before = [one for one in tried if one.stage != "verification" and one.goodput_bps > 0]
     system = () if is_loopback else system_settings(decisions, before, hosts, ends, asked, verified, names)
     return Answer(
         rtt_ms,
