@@ -79,7 +79,7 @@ def window_settings(
         return
     for need in needs.values():
         for one in need.settings:
-            reason = _reason(one, need, instead)
+            reason = _reason(one, need, hosts, instead)
             if one.name in _BUFFERS and most_buffer_bytes(hosts, one.host, slowest["flows"]) is None:
                 reason += " Its memory for TCP was not recorded."
             yield one, reason
@@ -190,12 +190,14 @@ def _instead(
     return f"It is an alternative to {words}: not both are needed."
 
 
-def _reason(one: HostSetting, need: _Need, instead: str) -> str:
+def _reason(one: HostSetting, need: _Need, hosts: HostFacts, instead: str) -> str:
     if one.name in USELESS_WITHOUT:
         return f"Not tried: without it {USELESS_WITHOUT[one.name]}."
     goal = format_rate(need.goal_bps)
     if need.capped_bytes is not None:
         needed = f"{format_size(need.needed_bytes)} would be needed for {goal}"
-        return f"Computed, not tried: it {capped(need.capped_bytes)}. {needed}. {instead}"
+        return (
+            f"Computed, not tried: it {capped(need.capped_bytes, hosts, (need.host,))}. {needed}. {instead}"
+        )
     size = format_size(need.window_bytes)
     return f"Computed, not tried: it should let about {size} of one flow be in flight, for {goal}. {instead}"
