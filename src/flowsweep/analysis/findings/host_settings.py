@@ -101,7 +101,7 @@ def capped(in_flight_bytes: int, hosts: HostFacts | None, ends: Sequence[str], f
         flows: How many there are.
     """
     told = {(hosts or {}).get(host, {}).get("architecture") for host in ends}
-    names = " or ".join(sorted(told & _LARGER_PAGES))
+    names = " or ".join(sorted(_LARGER_PAGES & told))
     pages = f" (in pages of 4 KiB; a kernel for {names} may have larger ones)" if names else ""
     each = "" if flows == 1 else f" of each of {flows} flows"
     return (
