@@ -100,15 +100,16 @@ class Rounds:
     @property
     def places(self) -> dict[str, Place]:
         """Where both hosts are."""
-        written = {host: self.written.get(host) for host in self.ends[Way.out]}
-        return {
-            host: Place(
+        found = {}
+        for host in self.ends[Way.out]:
+            name = self.written.get(host)
+            sysctls = cast("Mapping[str, object]", self.facts.get(host, {}).get("sysctls") or {})
+            found[host] = Place(
                 _THIS_MACHINE if name is None or is_here(name) else name,
                 self.launches.get(host, ()),
-                is_namespace(cast("Mapping[str, object]", self.facts.get(host, {}).get("sysctls") or {})),
+                is_namespace(sysctls) if sysctls else None,
             )
-            for host, name in written.items()
-        }
+        return found
 
     @property
     def last(self) -> Path | None:

@@ -143,7 +143,8 @@ def _file_of(place: Place, taken: Collection[str] = ()) -> str:
 def _write_page(rounds: Rounds, found: Answer) -> None:
     request = rounds.request
     if request.report is not None:
-        say(write_answer(found, request.report), err=request.as_json)
+        page = write_answer(found, request.report, rounds.failures, rounds.left_out)
+        say(page, err=request.as_json)
 
 
 def _answer(

@@ -39,15 +39,15 @@ def print_answer(found: Answer, failures: Sequence[str], left_out: Sequence[str]
         say(f"kept: an archive for each round, as for flowsweep report {quote(str(last))} -o report.html")
 
 
-def write_answer(found: Answer, output: Path) -> str:
-    """Write the answer as a page; returns its name and size, to be said.
+def write_answer(found: Answer, output: Path, failures: Sequence[str], left_out: Sequence[str]) -> str:
+    """Write the answer as a page, with what is printed beside it; returns its name and size, to be said.
 
     Raises:
         ArchiveError: It cannot be written there.
     """
     from flowsweep.report.write import write_tuning
 
-    return write_page(lambda target: write_tuning(found, target), output, "the page")
+    return write_page(lambda target: write_tuning(found, target, failures, left_out), output, "the page")
 
 
 def _print_direction(one: Direction) -> None:

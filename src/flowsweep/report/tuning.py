@@ -28,8 +28,14 @@ class Interval:
     chosen: bool
 
 
-def tuning_page(found: Answer) -> str:
-    """Make the page of an answer."""
+def tuning_page(found: Answer, failures: Sequence[str] = (), left_out: Sequence[str] = ()) -> str:
+    """Make the page of an answer.
+
+    Args:
+        found: The answer.
+        failures: Of trials that did not end well.
+        left_out: Why congestion controls were that are not allowed to everybody.
+    """
     return page_text(
         "tuning.html.jinja",
         version=__version__,
@@ -50,6 +56,8 @@ def tuning_page(found: Answer) -> str:
         ],
         settings=found.how,
         plan=found.plan,
+        failures=failures,
+        left_out=left_out,
         loopback=LOOPBACK if found.is_loopback else None,
         width=WIDTH,
         height=HEIGHT,

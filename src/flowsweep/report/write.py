@@ -1,6 +1,6 @@
 """Write a page to a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flowsweep.archive import Archive
@@ -40,13 +40,15 @@ def write_comparison(data: ComparisonData, target: Path) -> None:
     _write(lambda: comparison_page(data), target)
 
 
-def write_tuning(found: Answer, target: Path) -> None:
-    """Write the page of an answer of `flowsweep tune`, likewise.
+def write_tuning(
+    found: Answer, target: Path, failures: Sequence[str] = (), left_out: Sequence[str] = ()
+) -> None:
+    """Write the page of an answer of `flowsweep tune`, likewise; see `tuning_page`.
 
     Raises:
         OSError: It cannot be written there.
     """
-    _write(lambda: tuning_page(found), target)
+    _write(lambda: tuning_page(found, failures, left_out), target)
 
 
 def _write(page: Callable[[], str], target: Path) -> None:

@@ -15,7 +15,7 @@ from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.windows import window_settings
-from flowsweep.wording import counted, format_rate
+from flowsweep.wording import counted, direction, format_rate
 
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-flowsweep.conf"
 """Files of that folder are read in the order of their names, and by `sysctl --system` /etc/sysctl.conf after
@@ -33,6 +33,16 @@ _READ_ONLY = (
 _IN_CONTAINER = (
     f"reached by `{{}}`, a container: {_READ_ONLY}. If it is privileged, run this here; it is lost with the "
     "container"
+)
+_STARTED = "reached by `{}`, which starts a new container each time, so that no command lasts. "
+_BY_OPTION = f"{_STARTED}Add this to its options"
+_IN_POD = (
+    f"{_STARTED}Start it with this in its settings of the kernel: `sysctls` of a compose file, or a pod's "
+    "securityContext.sysctls, as far as its node allows that (`kubelet --allowed-unsafe-sysctls`)"
+)
+_OF_MACHINE = (
+    "reached by `{}`, a container that shares its machine's network: these settings are the machine's, and "
+    f"count for all of it. On that machine, {_IN_FILE}"
 )
 _IN_PLACE = "run this as root. It is lost at the next restart"
 _OF_NAMESPACE = ": a network namespace has settings of its own, which no file of its machine keeps"
@@ -52,6 +62,8 @@ class SystemSetting:
     """What was recorded."""
     reason: str
     """Sentences: whether it was measured, what it is for, and what it gains."""
+    ends: tuple[str, str] | None = None
+    """Source and sink of the direction that it is for, as plans call them; of two, that which needs more."""
 
 
 def system_settings(
@@ -80,13 +92,17 @@ def system_settings(
         bounds of autotuning at both ends, so that one flow could carry the most that the finals saw
         (`window_settings`). Where another congestion control is part of what was chosen: the sender's
         default, which counts for all of its connections, since most tools cannot ask for one; but not where
-        it alone failed or lost. Of several needs for one setting the largest.
+        it alone failed or lost. Of several needs for one setting the largest. Reasons begin with their
+        direction where there are two.
     """
     found: dict[tuple[str, str], SystemSetting] = {}
     for way, decision in decisions.items():
         wanted, again = (asked or {}).get(way, {}), (verified or {}).get(way)
         own = of_way(tried, way)
-        for setting in _of_direction(decision, own, wanted, hosts, ends[way], again, names or {}):
+        title = direction(*((names or {}).get(host, host) for host in ends[way]))
+        for one in _of_direction(decision, own, wanted, hosts, ends[way], again, names or {}):
+            reason = f"{title}: {one.reason}" if len(decisions) > 1 else one.reason
+            setting = replace(one, reason=reason, ends=ends[way])
             key = setting.host, setting.name
             if key not in found or _last(setting) > _last(found[key]):
                 found[key] = setting
@@ -103,7 +119,7 @@ class HowToSet:
     how: str
     """In words, before the lines."""
     text: str
-    """Lines of SYSCTL_FILE, or commands."""
+    """Lines of SYSCTL_FILE, commands, or what a container is to be started with."""
 
 
 def how_to_set(
@@ -111,7 +127,7 @@ def how_to_set(
     places: Mapping[str, Place] | None = None,
     hosts: HostFacts | None = None,
 ) -> tuple[HowToSet, ...]:
-    """Write the lines for SYSCTL_FILE of each host that has something to set; commands where it has none.
+    """Write the lines for SYSCTL_FILE of each host that has something to set, or what is in place of them.
 
     Args:
         settings: What to set.
@@ -124,7 +140,7 @@ def how_to_set(
         place = found[setting.host]
         own = lines.setdefault(setting.host, [_HEAD])
         own.append(f"# {setting.reason} Before: {setting.now}.")
-        own.append(f"{setting.name} = {setting.value}" if place.has_file else _command(setting, place))
+        own.append(_line(setting, place))
     defaults = {one.host: one.value for one in settings if one.name == _CONGESTION}
     return tuple(
         HowToSet(
@@ -138,8 +154,12 @@ def how_to_set(
 
 
 def _how(place: Place) -> str:
+    if place.shares_network:
+        return _OF_MACHINE.format(shlex.join(place.launch))
     if place.has_file:
         return _IN_FILE
+    if place.starts_container:
+        return (_BY_OPTION if place.takes_sysctls else _IN_POD).format(shlex.join(place.launch))
     if place.enters_container:
         return _IN_CONTAINER.format(shlex.join(place.launch))
     how = _BY_COMMAND.format(shlex.join(place.launch)) if place.launch else _IN_PLACE
@@ -152,13 +172,21 @@ def _how(place: Place) -> str:
 
 def _allowed_first(place: Place, default: str | None, allowed: Sequence[str] | None) -> str:
     """What else a default congestion control needs: none but a machine itself may take a restricted one."""
-    if default is None or not (place.is_namespace or place.enters_container) or default in (allowed or ()):
+    is_restricted = place.is_namespace or (place.enters_container and not place.has_file)
+    if default is None or not is_restricted or default in (allowed or ()):
         return ""
     who = default if allowed is not None else f"{default}, unless everybody may ask for it,"
     return f". There {who} has to be allowed on its machine first: `{allow(default, allowed)}`"
 
 
-def _command(setting: SystemSetting, place: Place) -> str:
+def _line(setting: SystemSetting, place: Place) -> str:
+    """Of a file; where there is none, a command; where that would be lost, what its launcher takes."""
+    if place.has_file:
+        return f"{setting.name} = {setting.value}"
+    if place.takes_sysctls:
+        return shlex.join(("--sysctl", f"{setting.name}={setting.value}"))
+    if place.starts_container:
+        return f"{setting.name}={setting.value}"
     return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
 
 

@@ -4,12 +4,13 @@ Whether a congestion control that is loaded is allowed to everybody, too, a tria
 engine runs as root: then what its host recorded does (`restricted`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from flowsweep.analysis.findings.host_settings import SETTINGS, HostFacts, Side, recorded, tuned_share
 from flowsweep.hosts.namespaces import where_written
+from flowsweep.tuning.places import Place
 
 _SAME_AS_CUBIC = "reno"
 """Where cubic has no more to offer it does as Reno does (RFC 9438, section 4.3): worth a trial only alone."""
@@ -18,6 +19,8 @@ _TRIED = ("bbr", "cubic", "htcp", _SAME_AS_CUBIC)
 what gains with one of them may starve others, and no host should have it as its default."""
 _MOST_TRIED = 2
 _FOR_ALL = "net.ipv4.tcp_allowed_congestion_control"
+_FREE = frozenset((_SAME_AS_CUBIC, "bbr"))
+"""Everybody may ask for them wherever they are loaded (TCP_CONG_NON_RESTRICTED in net/ipv4 of Linux)."""
 
 
 class Limit(NamedTuple):
@@ -37,6 +40,8 @@ class Restricted(NamedTuple):
     """That lets everybody."""
     where: str
     """It has to run: "on b"."""
+    is_loaded: bool = True
+    """Whether that host has it loaded, as far as it told: before that the kernel refuses the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +87,28 @@ def allow(congestion: str, before: Sequence[str] | None) -> str:
     return f'sysctl -w {_FOR_ALL}="{names}"'
 
 
-def restricted(hosts: HostFacts, ends: tuple[str, str], congestion: str | None) -> tuple[Restricted, ...]:
-    """List the hosts, of two, of which only root may ask for a congestion control, as far as they told."""
+def restricted(
+    hosts: HostFacts,
+    ends: tuple[str, str],
+    congestion: str | None,
+    places: Mapping[str, Place] | None = None,
+) -> tuple[Restricted, ...]:
+    """List the hosts, of two, of which only root may ask for a congestion control, as far as they told.
+
+    Those that have it not loaded are among them where only root may ask for it once it is.
+    """
     found = []
     for host in ends:
         may = for_everybody(hosts, host)
-        if congestion is not None and may is not None and congestion not in may:
-            where = where_written(_FOR_ALL, host, hosts[host]["sysctls"], otherwise=f"on {host}")
-            found.append(Restricted(host, allow(congestion, may), where))
+        if congestion is None or may is None or congestion in may:
+            continue
+        available = hosts[host].get("congestion_available", ())
+        is_loaded = not available or congestion in available
+        if is_loaded or congestion not in _FREE:
+            shares = host in (places or {}) and (places or {})[host].shares_network
+            itself = f"on the machine that `{host}` is a container of" if shares else f"on {host}"
+            where = where_written(_FOR_ALL, host, hosts[host]["sysctls"], otherwise=itself)
+            found.append(Restricted(host, allow(congestion, may), where, is_loaded))
     return tuple(found)
 
 

@@ -56,6 +56,8 @@ class Direction:
     """What was chosen, where that was measured once more and did not hold."""
     not_loaded: str | None = None
     """The most promising congestion control, where the sender has it not loaded: it was not tried."""
+    loads: str = "there"
+    """Where root may load it."""
     finals: Round | None = None
     """How gains were measured; absent where that is not known."""
 
@@ -115,14 +117,14 @@ def answer(
     verified = {way: again[way][1] for way in ends}
     found = {host: (places or {}).get(host, Place(host)) for host in next(iter(ends.values()))}
     names = names_of(found)
-    # The verification is told apart: all else is of what was measured before it.
-    before = [one for one in tried if one.stage != "verification"]
+    # The verification is told apart: all else is of what was measured before it. What carried nothing failed.
+    before = [one for one in tried if one.stage != "verification" and one.goodput_bps > 0]
     system = () if is_loopback else system_settings(decisions, before, hosts, ends, asked, verified, names)
     return Answer(
         rtt_ms,
         tuple(
             replace(
-                _direction(decisions[way], of_way(before, way), asked[way], ends[way], hosts, names, rtt_ms),
+                _direction(decisions[way], of_way(before, way), asked[way], ends[way], hosts, found, rtt_ms),
                 verified=verified[way],
                 withdrawn=None if decisions[way].chosen else first[way].chosen,
                 finals=finals[way],
@@ -176,7 +178,7 @@ def as_json(found: Answer) -> dict[str, Any]:
         "traffic_s": found.traffic_s,
         "traffic_bytes": found.traffic_bytes,
         "directions": [_direction_json(one) for one in found.directions],
-        "system_settings": [asdict(one) for one in found.system],
+        "system_settings": [_system_json(one) for one in found.system],
         "sysctl_d": {one.host: one.text for one in found.how if one.place.has_file},
         "commands": {one.host: one.text for one in found.how if not one.place.has_file},
         "is_loopback": found.is_loopback,
@@ -190,9 +192,10 @@ def _direction(
     asked: Mapping[Setting, int],
     ends: tuple[str, str],
     hosts: HostFacts,
-    names: Mapping[str, str],
+    places: Mapping[str, Place],
     rtt_ms: float,
 ) -> Direction:
+    names = names_of(places)
     finals = [one for one in tried if one.stage == "finals"]
     means, counts = goodput_bps(tried), Counter(one.setting for one in tried)
     today = [one.row for one in tried if one.setting == TODAY]
@@ -203,8 +206,19 @@ def _direction(
     called = names[ends[0]], names[ends[1]]
     told = {names.get(host, host): facts for host, facts in hosts.items()}
     loaded = tuple(told.get(called[1], {}).get("congestion_available", ()))
-    refusing = restricted(told, called, None if chosen is None else chosen.congestion)
-    known = Known(means, congestion, rtt_ms, called[1], loaded, asked_limits(told, called), refusing, verdict)
+    called_places = {names[host]: place for host, place in places.items()}
+    refusing = restricted(told, called, None if chosen is None else chosen.congestion, called_places)
+    known = Known(
+        means,
+        congestion,
+        rtt_ms,
+        called[1],
+        loaded,
+        places[ends[1]].loads,
+        asked_limits(told, called),
+        refusing,
+        verdict,
+    )
     return Direction(
         *ends,
         called,
@@ -225,6 +239,7 @@ def _direction(
         {setting: trials - counts[setting] for setting, trials in asked.items() if trials > counts[setting]},
         () if chosen is None else tools(chosen, decision.way, known),
         not_loaded=not_loaded(told, called[0]),
+        loads=places[ends[0]].loads,
     )
 
 
@@ -273,6 +288,12 @@ def _direction_json(one: Direction) -> dict[str, Any]:
         "not_loaded": one.not_loaded,
         "trials": None if one.finals is None else _trials_json(one.finals.timing),
     }
+
+
+def _system_json(setting: SystemSetting) -> dict[str, Any]:
+    src, dst = setting.ends or (None, None)
+    told = {name: value for name, value in asdict(setting).items() if name != "ends"}
+    return {**told, "from": src, "to": dst}
 
 
 def _trials_json(lasts: Timing) -> dict[str, Any]:

@@ -9,7 +9,10 @@ from flowsweep.wording import printable
 
 _NETNS = ("ip", "netns", "exec")
 _OF_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "crictl", "kubectl", "oc"))
-_INTO_CONTAINERS = frozenset(("exec", "rsh"))
+_RUN = "run"
+_INTO_CONTAINERS = frozenset(("exec", "rsh", _RUN))
+_WITH_OPTION = frozenset(("docker", "podman", "nerdctl"))
+"""Whose `run` takes --sysctl; that of `docker compose` does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,25 +23,37 @@ class Place:
     """What a person calls it."""
     launch: tuple[str, ...] = ()
     """What starts engines there."""
-    seen_as_namespace: bool = False
-    """Whether what its engine recorded is of a network namespace (`hosts.namespaces`)."""
+    seen_as_namespace: bool | None = None
+    """Whether what its engine recorded is of a network namespace (`hosts.namespaces`); None: not recorded."""
 
     @property
     def has_file(self) -> bool:
-        """Whether what is reached is known to be a machine, a file of which keeps the settings of its kernel.
+        """Whether what is set is known to be a machine's, a file of which keeps the settings of its kernel.
 
         A network namespace, as a container's, has settings of its own, and what else a launcher leads to is
         not known.
         """
         if self.is_namespace:
             return False
+        if self.shares_network:
+            return True
         call = ssh_call(self.launch)
         return not self.launch or (call is not None and not call.command)
 
     @property
     def is_namespace(self) -> bool:
         """Whether its launcher, here or behind an ssh, or its engine says that it is a network namespace."""
-        return self.seen_as_namespace or self.enters_namespace
+        return bool(self.seen_as_namespace) or self.enters_namespace
+
+    @property
+    def shares_network(self) -> bool:
+        """Whether it is a container in the first network namespace of its machine, as its engine saw."""
+        return self.enters_container and self.seen_as_namespace is False
+
+    @property
+    def loads(self) -> str:
+        """Where root may load modules of the kernel, which root of a container may not."""
+        return "on its machine" if self.is_namespace or self.enters_container else "there"
 
     @property
     def enters_namespace(self) -> bool:
@@ -48,14 +63,34 @@ class Place:
     @property
     def enters_container(self) -> bool:
         """Whether its launcher, here or behind an ssh, goes into a container, and no ssh leads on from it."""
+        return bool(self._into_container)
+
+    @property
+    def starts_container(self) -> bool:
+        """Whether that is a new one each time, with settings as its launcher has them."""
+        return self._into_container[-1:] == (_RUN,)
+
+    @property
+    def takes_sysctls(self) -> bool:
+        """Whether its launcher takes --sysctl for the container that it starts."""
+        return (
+            self.starts_container
+            and Path(self._into_container[0]).name in _WITH_OPTION
+            and ("compose" not in self._into_container)
+        )
+
+    @property
+    def _into_container(self) -> tuple[str, ...]:
+        """The words of its launcher from a tool of containers to what that is to do; empty: it has none."""
         words = self.launch
         while (call := ssh_call(words)) is not None:
             words = call.command
-        tools = [at for at, word in enumerate(words) if Path(word).name in _OF_CONTAINERS]
-        entries = [
-            at for at, word in enumerate(words) if word in _INTO_CONTAINERS and words[at - 1] != _NETNS[1]
-        ]
-        return bool(tools and entries) and tools[0] < entries[-1]
+        first = next((at for at, word in enumerate(words) if Path(word).name in _OF_CONTAINERS), len(words))
+        told = [at for at in range(first + 1, len(words)) if words[at] in _INTO_CONTAINERS]
+        told = [at for at in told if words[at - 1] != _NETNS[1]]
+        # What follows an option may be its value, as in `kubectl -n run exec`.
+        sure = [at for at in told if not words[at - 1].startswith("-")]
+        return words[first : (sure or told)[0] + 1] if told else ()
 
 
 def names_of(places: Mapping[str, Place]) -> dict[str, str]:

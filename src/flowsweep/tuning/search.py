@@ -10,6 +10,7 @@ import scipy
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.analysis.verdicts import LOSS, RATE_REACHED
 from flowsweep.defaults import (
+    BITS_PER_BYTE,
     FEWEST_FOR_INTERVAL,
     MILLISECOND_NS,
     PAD_NS,
@@ -168,7 +169,7 @@ def _narrowing(known: Known, lasts: Timing) -> Round | None:
 
 
 def _finals(known: Known, lasts: Timing) -> Round:
-    cap_bps = _cap_bps(known)
+    cap_bps = _cap_of_finals(known, lasts)
     room = known.budget.time_ns(cap_bps) // lasts.cost_ns
     for most, blocks_needed in _FINALISTS:
         settings = {way: (TODAY, *finalists(of_way(known.tried, way), most)) for way in known.may}
@@ -177,8 +178,21 @@ def _finals(known: Known, lasts: Timing) -> Round:
             wanted = _blocks_wanted(known, most)
             return Round("finals", settings, min(blocks, wanted), lasts, cap_bps, blocks < wanted)
     raise TuningError(
-        f"--budget: too small: {FEWEST_FOR_INTERVAL} blocks of two settings do not fit any more"
+        f"--budget: too small: {FEWEST_FOR_INTERVAL} blocks of two settings do not fit any more: expected "
+        f"{'a longer time' if cap_bps is None else 'more bytes, or a time'}"
     )
+
+
+def _cap_of_finals(known: Known, lasts: Timing) -> int | None:
+    """As of other rounds; lower where a trial was so fast that the bytes would not hold the fewest finals.
+
+    No trial as fast as the best so far may come to it: what is held back tells too little of a gain.
+    """
+    cap_bps, left_bytes = _cap_bps(known), known.budget.traffic_bytes
+    if cap_bps is None or left_bytes is None:
+        return cap_bps
+    fits_bps = left_bytes * BITS_PER_BYTE * SECOND_NS // (_TRIALS_OF_FINALS * lasts.cost_ns)
+    return cap_bps if fits_bps <= cap_bps / _CAP / RATE_REACHED else min(cap_bps, fits_bps)
 
 
 def verification(chosen: Mapping[Way, Gain | None], last: Round, whole: Budget) -> Round | None:

@@ -63,6 +63,8 @@ class Known:
     receiver: str = ""
     receiver_congestions: tuple[str, ...] = ()
     """That it has loaded; empty: not recorded."""
+    receiver_loads: str = "there"
+    """Where root may load others."""
     limits: tuple[Limit, ...] = ()
     """Of both buffers at both ends, as far as they were recorded."""
     restricted: tuple[Restricted, ...] = ()
@@ -178,13 +180,7 @@ def _notes(one: ToolAdvice, setting: Setting, way: Way, known: Known) -> Iterato
     if one.tool == _IPERF3:
         yield from _low_limits(setting, known)
         yield from _restricted(setting, way, known)
-    available = known.receiver_congestions
-    # A server of iperf3 that lacks it only warns (iperf_server_api.c).
-    if one.tool == _IPERF3 and way == Way.back and available and setting.congestion not in (None, *available):
-        yield (
-            f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
-            f"(`modprobe tcp_{setting.congestion}` as root there)"
-        )
+        yield from _not_loaded(setting, way, known)
 
 
 def _of_ssh(setting: Setting, known: Known) -> Iterator[str]:
@@ -202,10 +198,23 @@ def _of_ssh(setting: Setting, known: Known) -> Iterator[str]:
 
 def _restricted(setting: Setting, way: Way, known: Known) -> Iterator[str]:
     """Who refuses -C to all but root: the sender, and the client, which asks for it wherever it sends."""
-    ends = [one for one in known.restricted if way == Way.back or one.host != known.receiver]
+    refusing = (one for one in known.restricted if one.is_loaded)
+    ends = [one for one in refusing if way == Way.back or one.host != known.receiver]
     if setting.congestion is not None and ends:
         commands = " and ".join(f"`{one.command}` {one.where}" for one in ends)
         yield f"only root may ask for {setting.congestion}: allow it to everybody by {commands}"
+
+
+def _not_loaded(setting: Setting, way: Way, known: Known) -> Iterator[str]:
+    """What a client needs that asks for -C; a server that lacks it only warns (iperf_server_api.c)."""
+    available = known.receiver_congestions
+    if way == Way.back and available and setting.congestion not in (None, *available):
+        unloaded = (one for one in known.restricted if one.host == known.receiver and not one.is_loaded)
+        allows = "".join(f", then `{one.command}`" for one in unloaded)
+        yield (
+            f"-C needs {setting.congestion} at the client, too, and it is not loaded on {known.receiver} "
+            f"(`modprobe tcp_{setting.congestion}`{allows} as root {known.receiver_loads})"
+        )
 
 
 def _low_limits(setting: Setting, known: Known) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from flowsweep.analysis.findings.advice import NOTHING_GAINED, window_advice
+from flowsweep.analysis.findings.advice import NOTHING_GAINED, WINDOW_MAX_BYTES, window_advice
 from flowsweep.analysis.findings.host_settings import (
     SETTINGS,
     USELESS_WITHOUT,
@@ -59,7 +59,8 @@ def window_settings(
         names: What sentences call hosts, where that is not as plans do.
 
     Returns:
-        Settings of both ends, as what is raised at one shows the bound of the other. Where one of them cannot
+        Settings of both ends, as what is raised at one shows the bound of the other; for no more than the
+        largest window of TCP carries. Where one of them cannot
         be raised as far, the other is raised no further than is of use, and the reasons say that what was
         chosen is still needed. Nothing where the end that held most of these trials back has nothing that can
         be raised.
@@ -68,19 +69,26 @@ def window_settings(
     ((verdict, _),) = Counter(row["verdict"] for row in rows).most_common(1)
     limiting: Side = "send" if verdict == "send window" else "receive"
     seen_bytes = bandwidth_delay_bytes(max(map(goodput_of, rows)), (slowest["rtt_min_ms"] or 0.0) / 1_000)
-    needs = _needs(slowest, most_bps, hosts, seen_bytes)
+    one_flow_bps = _largest_window_bps(slowest)
+    needs = _needs(slowest, min(most_bps, one_flow_bps), hosts, seen_bytes)
     least = _least(needs)
-    instead = _instead(needs, slowest, chosen, names)
+    instead = _instead(needs, slowest, chosen, names, one_flow_bps if one_flow_bps < most_bps else None)
     if least is not None:
         needs = _bounded(needs, least, slowest, hosts, seen_bytes)
     if limiting not in needs or not needs[limiting].settings:
         return
     for need in needs.values():
         for one in need.settings:
-            reason = _reason(one, need, instead)
+            reason = _reason(one, need, hosts, instead)
             if one.name in _BUFFERS and most_buffer_bytes(hosts, one.host, slowest["flows"]) is None:
                 reason += " Its memory for TCP was not recorded."
             yield one, reason
+
+
+def _largest_window_bps(row: TrialRow) -> float:
+    """What one flow carries at most, whatever is set; a byte less, since what is needed is rounded up."""
+    rtt_ms = row["rtt_min_ms"]
+    return float(window_bps(WINDOW_MAX_BYTES - 1, rtt_ms / 1_000)) if rtt_ms else math.inf
 
 
 def _needs(row: TrialRow, goal_bps: float, hosts: HostFacts, seen_bytes: float) -> dict[Side, _Need]:
@@ -146,8 +154,22 @@ def _bounded(
     return found
 
 
-def _instead(needs: Mapping[Side, _Need], row: TrialRow, chosen: Setting, names: Mapping[str, str]) -> str:
-    """Say whether what is set takes the place of what was chosen."""
+def _instead(
+    needs: Mapping[Side, _Need],
+    row: TrialRow,
+    chosen: Setting,
+    names: Mapping[str, str],
+    one_flow_bps: float | None,
+) -> str:
+    """Say whether what is set takes the place of what was chosen.
+
+    Args:
+        needs: Of both ends.
+        row: Of today's setting.
+        chosen: What was.
+        names: What sentences call hosts.
+        one_flow_bps: What one flow carries at most, where that is less than was seen.
+    """
     others = [counted(chosen.flows, "flow")] if chosen.flows > 1 else []
     if chosen.window_bytes is not None:
         others.append(f"{format_size(chosen.window_bytes)} windows")
@@ -161,15 +183,21 @@ def _instead(needs: Mapping[Side, _Need], row: TrialRow, chosen: Setting, names:
     unknown = next((need.host for need in needs.values() if not need.is_enough), None)
     if unknown is not None:
         return f"Keep {words}: what {names.get(unknown, unknown)} lets one flow carry was not recorded."
+    if one_flow_bps is not None:
+        return (
+            f"Keep {words}: one flow carries no more than about {format_rate(one_flow_bps)}, whatever is set."
+        )
     return f"It is an alternative to {words}: not both are needed."
 
 
-def _reason(one: HostSetting, need: _Need, instead: str) -> str:
+def _reason(one: HostSetting, need: _Need, hosts: HostFacts, instead: str) -> str:
     if one.name in USELESS_WITHOUT:
         return f"Not tried: without it {USELESS_WITHOUT[one.name]}."
     goal = format_rate(need.goal_bps)
     if need.capped_bytes is not None:
         needed = f"{format_size(need.needed_bytes)} would be needed for {goal}"
-        return f"Computed, not tried: it {capped(need.capped_bytes)}. {needed}. {instead}"
+        return (
+            f"Computed, not tried: it {capped(need.capped_bytes, hosts, (need.host,))}. {needed}. {instead}"
+        )
     size = format_size(need.window_bytes)
     return f"Computed, not tried: it should let about {size} of one flow be in flight, for {goal}. {instead}"

@@ -53,7 +53,7 @@ def sentences(one: Direction) -> Iterator[str]:
         yield again
     if (name := one.not_loaded) is not None:
         src, _ = one.names
-        yield f"{name} was not tried: it is not loaded on {src} (`modprobe tcp_{name}` as root there)."
+        yield f"{name} was not tried: it is not loaded on {src} (`modprobe tcp_{name}` as root {one.loads})."
 
 
 def now_sentence(one: Direction) -> str:

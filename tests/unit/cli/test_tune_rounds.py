@@ -10,7 +10,7 @@ from analysis_support import make_failed
 from flowsweep.cli.far_host import COMMAND_LINE
 from flowsweep.cli.stopping import stopped_by_signals
 from flowsweep.cli.tune_rounds import Rounds, TuneRequest, begun
-from flowsweep.cli.tune_search import _file_of
+from flowsweep.cli.tune_search import _file_of, _write_page
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import LaunchError
 from flowsweep.plan import parse_plan
@@ -20,6 +20,7 @@ from flowsweep.tuning.places import Place
 from flowsweep.tuning.plans import round_plan, round_trip_plan
 from flowsweep.tuning.rounds import Round, timing
 from flowsweep.tuning.settings import Setting, Way
+from tuned_answers import found
 
 
 def rounds(host: str, address: str, devices: Mapping[str, str]) -> Rounds:
@@ -52,6 +53,16 @@ def test_hosts_are_called_what_a_person_wrote() -> None:
         "here": "this machine",
         "there": "netns:b",
     }
+
+
+@pytest.mark.parametrize(
+    ("sysctls", "seen"),
+    [({}, None), ({"net.ipv4.tcp_rmem": "1 2 3"}, True), ({"net.core.netdev_max_backlog": "1000"}, False)],
+)
+def test_a_host_that_told_nothing_is_no_machine_yet(sysctls: Mapping[str, str], *, seen: bool | None) -> None:
+    made = rounds("ssh:server", "192.0.2.1", {})
+    made.facts["there"] = {"sysctls": sysctls}
+    assert made.places["there"].seen_as_namespace is seen
 
 
 def test_failures_are_of_hosts_as_a_person_wrote_them() -> None:
@@ -126,3 +137,13 @@ def test_a_trial_without_data_takes_what_it_may_have_sent(phase: str, charged: i
     assert made.left.traffic_bytes is not None
     assert 10**9 - made.left.traffic_bytes == pytest.approx(charged, rel=1e-3)
     assert made.traffic_bytes == 0
+
+
+def test_the_page_has_what_is_printed_of_failures(tmp_path: Path) -> None:
+    made = rounds("ssh:server", "192.0.2.1", {})
+    made.request = replace(made.request, report=tmp_path / "page.html")
+    made.failures, made.left_out = ["the verification did not end: SIGINT"], ["on ssh:server, no bbr"]
+    _write_page(made, found(eight=[2.0, 2.1, 2.2], two=[0.8, 0.81, 0.8]))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert "Failed: the verification did not end: SIGINT" in page
+    assert "Left out: on ssh:server, no bbr" in page

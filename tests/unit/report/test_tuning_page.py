@@ -27,3 +27,12 @@ def test_a_page_without_a_gain_has_nothing_to_set() -> None:
     assert "Nothing to set: of what was tried, nothing gains more than 3 %" in page
     assert "What to set" not in page
     assert "What to type" not in page
+
+
+def test_a_page_says_what_failed_and_why_a_congestion_control_was_left_out() -> None:
+    made = found(eight=[2.0, 2.1, 2.2], two=[0.8, 0.81, 0.8])
+    failed = "out-8-flows: ssh:far, connect: <refused>"
+    page = tuning_page(made, [failed], ["on ssh:far, bbr is not allowed"]).replace("\u00a0", " ")
+    assert "<li>Left out: on ssh:far, bbr is not allowed</li>" in page
+    assert "<li>Failed: out-8-flows: ssh:far, connect: &lt;refused&gt;</li>" in page
+    assert "What failed or was left out" not in tuning_page(made)

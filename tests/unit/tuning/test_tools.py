@@ -195,6 +195,47 @@ def test_what_only_root_may_ask_for_is_said_of_the_option(
     assert noted == ([f"only root may ask for bbr: allow it to everybody by {said}"] if said else [])
 
 
+NOT_LOADED = "-C needs htcp at the client, too, and it is not loaded on a"
+
+
+@pytest.mark.parametrize(
+    ("congestion", "loaded", "said"),
+    [
+        ("bbr", "reno cubic bbr", f"only root may ask for bbr: allow it to everybody by {ALLOW} on a"),
+        (
+            "bbr",
+            "reno cubic",
+            f"{NOT_LOADED.replace('htcp', 'bbr')} (`modprobe tcp_bbr` as root there)",
+        ),
+        (
+            "htcp",
+            "reno cubic",
+            f"{NOT_LOADED} (`modprobe tcp_htcp`, then {ALLOW.replace('bbr', 'htcp')} as root there)",
+        ),
+    ],
+)
+def test_nothing_is_to_be_allowed_before_it_is_loaded(congestion: str, loaded: str, said: str) -> None:
+    """The kernel knows no such name until then (ENOENT), and lets everybody ask for bbr from then on."""
+    machine = {"net.core.netdev_max_backlog": "1000"}
+    hosts = {
+        "a": {
+            "sysctls": {FOR_ALL: "reno cubic", **machine},
+            "congestion_available": loaded.split(),
+        },
+        "b": {
+            "sysctls": {FOR_ALL: f"reno {congestion}", **machine},
+            "congestion_available": ["reno", congestion],
+        },
+    }
+    known = Known(
+        receiver="a",
+        receiver_congestions=tuple(loaded.split()),
+        restricted=restricted(hosts, ("b", "a"), congestion),
+    )
+    listed = tools(Setting(8, congestion=congestion), Way.back, known)
+    assert [note for one in listed for note in one.notes] == [said]
+
+
 @pytest.mark.parametrize(
     ("program", "tool"), [("iperf3", "iperf3"), ("curl", "curl"), ("rsync", "rsync to a daemon")]
 )

@@ -102,6 +102,39 @@ def test_the_bytes_of_the_budget_are_never_exceeded(path: VirtualPath, size: flo
         )
 
 
+@pytest.mark.parametrize(("size", "seed"), [(108_000_000, 0), (108_000_000, 6), (120_000_000, 0)])
+def test_a_fast_trial_of_the_screening_leaves_bytes_for_finals(size: int, seed: int) -> None:
+    """At 1.3 times the best that was seen then, the finals would take more than the 70 % that are left."""
+    search = searched(SETTLES_LATE, seed, Budget(120 * SECOND_NS, size))
+    search.decisions()
+    finals = search.rounds[-1]
+    assert (finals.stage, finals.trials, finals.held_by_budget) == ("finals", 12, True)
+    before = [one for one in search.tried if one.stage != "finals"]
+    best_bps = max(one.goodput_bps for one in before)
+    assert best_bps / 0.95 < (finals.cap_bps or 0) < 1.3 * best_bps
+    cost_ns = {one.stage: one.timing.cost_ns for one in search.rounds}
+    spent = sum(one.goodput_bps * cost_ns[one.stage] / SECOND_NS / 8 for one in before)
+    assert (finals.cap_bps or 0) / 8 * finals.cost_ns / SECOND_NS <= size - spent + 1
+
+
+@pytest.mark.parametrize(("share", "fits"), [(1.3, True), (1.1, True), (1.04, False)])
+def test_no_finals_hold_back_what_was_seen(share: float, *, fits: bool) -> None:
+    """Bytes left for twelve trials at so many times the best rate."""
+    path, lasts = PATHS[0], timing(600_000_000, 20)
+    made = tuple(tried(way, setting, 1e8 * setting.flows, path, "screening")
+                 for way in Way for setting in (TODAY, Setting(2)))  # fmt: skip
+    done = tuple(Round(stage, {}, 1, lasts) for stage in ("first look", "screening"))  # type: ignore[arg-type]
+    left = Budget(60 * SECOND_NS, int(share * 2e8 / 8 * 12 * lasts.cost_ns / SECOND_NS) + 1)
+    known = Known(dict.fromkeys(Way, path.may), 20, left, done, made)
+    if fits:
+        finals = next_round(known)
+        assert finals is not None
+        assert (finals.trials, finals.cap_bps) == (12, pytest.approx(share * 2e8))
+    else:
+        with pytest.raises(TuningError, match=r"do not fit any more: expected more bytes, or a time$"):
+            next_round(known)
+
+
 @pytest.mark.parametrize(
     ("rtt_ms", "budget", "expected"),
     [

@@ -126,7 +126,10 @@ def window_advice(
     words = ", and ".join(one.words for one in remedies)
     capped_bytes = remedies[-1].capped_bytes
     if larger and window < wanted:
-        capped_bytes, words = window, f"{words}, which {capped(window, row['flows'])}"
+        capped_bytes, words = (
+            window,
+            f"{words}, which {capped(window, hosts, _asked_hosts(row, side), row['flows'])}",
+        )
     settings = tuple(one for each in remedies for one in each.settings)
     sentence = f"{_lead(row, side, host, needed)}: {words}."
     is_enough = capped_bytes is None and all(one.is_enough for one in remedies)
@@ -172,9 +175,13 @@ def _asked_sides(row: TrialRow, side: Side) -> tuple[Side, ...]:
     return (side, other) if _asks_both(row) else (side,)
 
 
+def _asked_hosts(row: TrialRow, side: Side) -> tuple[str, ...]:
+    return tuple(_host(row, end) for end in _asked_sides(row, side))
+
+
 def _affordable(row: TrialRow, side: Side, window_bytes: int, step: int, hosts: HostFacts | None) -> int:
     """As much of a window that is asked for as TCP has memory for: Linux makes it a buffer of twice that."""
-    most = (most_buffer_bytes(hosts, _host(row, end), row["flows"]) for end in _asked_sides(row, side))
+    most = (most_buffer_bytes(hosts, host, row["flows"]) for host in _asked_hosts(row, side))
     room = min((bytes_ for bytes_ in most if bytes_ is not None), default=None)
     return window_bytes if room is None else min(window_bytes, room // 2 // step * step)
 
@@ -258,7 +265,7 @@ def _tuning(
     numbers = raised((*first, tuned), in_force)
     if numbers is not None:
         setting = HostSetting(host, name, numbers)
-        less = "" if capped_bytes is None else f", which {capped(capped_bytes, row['flows'])}"
+        less = "" if capped_bytes is None else f", which {capped(capped_bytes, hosts, (host,), row['flows'])}"
         yield _Remedy((setting,), f"`{setting.command}` {where}{_memory(most)}{less}", capped_bytes)
 
 

@@ -24,6 +24,9 @@ _SCALE_MOST = 31
 """What tcp_adv_win_scale may be, and its negative."""
 _SCALE = "net.ipv4.tcp_adv_win_scale"
 _MEMORY, _PAGE_BYTES = "net.ipv4.tcp_mem", 4096
+"""A setting in pages, and the least that Linux has."""
+_LARGER_PAGES = frozenset(("aarch64", "loongarch64", "ppc64", "ppc64le"))
+"""Architectures of which kernels may have pages of 16 or 64 KiB. Which they have engines do not record."""
 _SHARE_OF_MEMORY = 0.25
 """Of what TCP may have on a host, for the flows of one trial: Linux drops packets once all of it is used."""
 SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
@@ -81,18 +84,29 @@ def most_buffer_bytes(hosts: HostFacts | None, host: str, flows: int) -> int | N
     """Say how much memory each of some connections may have at most, for others to have some, too.
 
     Returns:
-        Nothing where the host did not tell its memory for TCP, as a network namespace does not.
+        As with the smallest pages that its kernel may have. Nothing where the host did not tell its memory
+        for TCP, as a network namespace does not.
     """
     memory = recorded(hosts, host, _MEMORY)
     return None if memory is None else int(memory[-1] * _PAGE_BYTES * _SHARE_OF_MEMORY) // flows
 
 
-def capped(in_flight_bytes: int, flows: int = 1) -> str:
-    """Say of a bound why it is lower than needed: "should let about 23 MB be in flight: more would be …"."""
+def capped(in_flight_bytes: int, hosts: HostFacts | None, ends: Sequence[str], flows: int = 1) -> str:
+    """Say of a bound why it is lower than needed: "should let about 23 MB be in flight: more would be …".
+
+    Args:
+        in_flight_bytes: Of each flow.
+        hosts: What their engines told.
+        ends: Those of which memory bounds it.
+        flows: How many there are.
+    """
+    told = {(hosts or {}).get(host, {}).get("architecture") for host in ends}
+    names = " or ".join(sorted(_LARGER_PAGES & told))
+    pages = f" (in pages of 4 KiB; a kernel for {names} may have larger ones)" if names else ""
     each = "" if flows == 1 else f" of each of {flows} flows"
     return (
         f"should let about {format_size(in_flight_bytes)}{each} be in flight: more would be over a quarter "
-        f"of what {_MEMORY} lets all connections have"
+        f"of what {_MEMORY} lets all connections have{pages}"
     )
 
 

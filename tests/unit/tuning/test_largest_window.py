@@ -1,0 +1,70 @@
+"""What is advised where one flow would need a larger window than TCP has."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from flowsweep.tuning.advise import SystemSetting, system_settings
+from flowsweep.tuning.decide import decide
+from flowsweep.tuning.settings import TODAY, Setting, Way
+from tuned_paths import ENDS, VirtualPath, tried
+
+if TYPE_CHECKING:
+    from flowsweep.analysis.summarising.trial_row import TrialRow
+
+BUFFER = 64 << 20
+"""Of both ends; half of it carries 2.7 Gbit/s over 100 ms."""
+MOST = 2**31 - 1
+"""Of a sysctl: a buffer of which half is the largest window."""
+
+
+def advised(rtt_ms: float, pages: int, today_bps: float = 1e9) -> list[SystemSetting]:
+    """A receive window holds one flow at so much, and eight carry 80 Gbit/s."""
+    path = VirtualPath("far", rate_bps=1e11, rtt_ms=rtt_ms)
+    made = [
+        tried(Way.out, setting, bps, path, block=block)
+        for block in range(3)
+        for setting, bps in ((TODAY, today_bps), (Setting(8), 80e9))
+    ]
+    of_row = {"verdict": "receive window", "congestion": "cubic"}
+    made = [replace(one, row=cast("TrialRow", {**one.row, **of_row})) for one in made]
+    sysctls = {
+        "net.ipv4.tcp_rmem": f"4096 131072 {BUFFER}",
+        "net.ipv4.tcp_wmem": f"4096 16384 {BUFFER}",
+        "net.ipv4.tcp_mem": f"1 1 {pages}",
+    }
+    hosts: dict[str, dict[str, Any]] = {host: {"sysctls": sysctls} for host in "ab"}
+    return list(system_settings({Way.out: decide(Way.out, made)}, made, hosts, ENDS))
+
+
+ALTERNATIVE = "It is an alternative to 8 flows: not both are needed."
+
+
+@pytest.mark.parametrize(
+    ("rtt_ms", "carried", "is_bounded"),
+    # 80 Gbit/s × 110 ms are 1.1 GB, × 100 ms 1.0 GB.
+    [(110, "78.1 Gbit/s", True), (200, "42.9 Gbit/s", True), (100, "80.0 Gbit/s", False)],
+)
+def test_both_ends_are_raised_as_far_as_windows_go(rtt_ms: float, carried: str, *, is_bounded: bool) -> None:
+    keep = f"Keep 8 flows: one flow carries no more than about {carried}, whatever is set."
+    found = advised(rtt_ms, 1 << 24)
+    assert [(one.host, one.name.removeprefix("net.ipv4.")) for one in found] == [
+        ("a", "tcp_wmem"),
+        ("b", "tcp_rmem"),
+    ]
+    for one in found:
+        assert (one.value.endswith(f" {MOST}")) is is_bounded
+        assert one.reason.endswith(f", for {carried}. {keep if is_bounded else ALTERNATIVE}")
+
+
+def test_memory_that_holds_less_still_bounds_them() -> None:
+    found = advised(200, 1 << 19)
+    assert len(found) == 2
+    for one in found:
+        assert one.value.endswith(f" {1 << 29}")
+        assert one.reason.endswith("a may let one flow carry no more than about 10.7 Gbit/s.")
+
+
+def test_nothing_is_raised_for_what_one_flow_carries_today() -> None:
+    assert advised(850, 1 << 24, today_bps=10e9) == []
