@@ -5,6 +5,7 @@ use wire::Role;
 
 use crate::{
     Rule,
+    defaults::{FLOW_SAMPLES_PER_S, FLOWS},
     demand::{Demand, Rate},
     moment::Moment,
     refusal::Refusal,
@@ -22,13 +23,20 @@ pub struct Held {
     pub flows: u64,
     /// Rate of all its ends that have one.
     pub rate_bps: u64,
+    /// Samples of all its ends, a second. Engines of earlier versions do not say it.
+    #[serde(default)]
+    pub samples_per_s: u64,
 }
 
 impl Held {
     /// Both together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self { flows: self.flows.saturating_add(other.flows), rate_bps: self.rate_bps.saturating_add(other.rate_bps) }
+        Self {
+            flows: self.flows.saturating_add(other.flows),
+            rate_bps: self.rate_bps.saturating_add(other.rate_bps),
+            samples_per_s: self.samples_per_s.saturating_add(other.samples_per_s),
+        }
     }
 }
 
@@ -77,6 +85,11 @@ impl Rule {
         let flows = held.flows.saturating_add(demand.flows.into());
         if flows > self.flows.into() {
             return Err(Refusal::flows(&self.name, flows, self.flows));
+        }
+        let samples = held.samples_per_s.saturating_add(demand.samples_per_s);
+        let most = u64::from(self.flows.max(FLOWS)) * FLOW_SAMPLES_PER_S;
+        if samples > most {
+            return Err(Refusal::samples(&self.name, samples, most));
         }
         if demand.duration_us > self.duration_us {
             return Err(Refusal::duration(&self.name, demand.duration_us, self.duration_us));

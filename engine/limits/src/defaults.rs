@@ -6,6 +6,12 @@ use std::time::Duration;
 pub const DURATION: Duration = Duration::from_secs(60);
 /// Most flows where a rule says nothing.
 pub const FLOWS: u32 = 128;
+/// Samples of one flow a second, on average of all that a rule allows, or of [`FLOWS`] if those are more: an interval of
+/// 10 ms. Each takes some hundreds of bytes of the host's disk until its trial is over, whatever rate the flow is held to:
+/// of an interval of a microsecond they are as many as a core can write.
+pub const FLOW_SAMPLES_PER_S: u64 = 100;
+/// So many rows of streams of QUIC take as much as one sample.
+pub const STREAM_ROWS_OF_SAMPLE: u32 = 10;
 /// How long a controller waits for its turn where the file says nothing.
 pub const WAIT: Duration = Duration::from_secs(5);
 /// And at most: a controller waits 10 s for what a prepared end says.

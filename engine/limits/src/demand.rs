@@ -9,7 +9,7 @@ use wire::{
 };
 
 use crate::{
-    defaults::{OVERHEAD_MAX, RESERVED_BEYOND},
+    defaults::{OVERHEAD_MAX, RESERVED_BEYOND, STREAM_ROWS_OF_SAMPLE},
     refusal::Refusal,
     test_name::TestName,
 };
@@ -32,6 +32,8 @@ pub struct Demand {
     pub flows: u32,
     /// Rate of all flows.
     pub rate: Rate,
+    /// Samples of all flows that this end keeps, a second; none where what it keeps goes with what it sends.
+    pub samples_per_s: u64,
     /// How long it measures.
     pub duration_us: u64,
     /// Everything else that takes its time: connecting, pad, drain.
@@ -159,6 +161,7 @@ impl Demand {
             family,
             flows,
             rate: Rate::Open,
+            samples_per_s: 0,
             duration_us,
             beyond_us: 0,
             pad_us: 0,
@@ -194,6 +197,7 @@ pub fn stated_rate_bps(test: &Test) -> Option<u64> {
 fn tcp(settings: &TcpSettings, stated: Option<u64>) -> Demand {
     let demand = bulk(TestName::Tcp, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
         .with_rate(stated)
+        .with_samples(1, settings.sample_interval_us)
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
     // A rate holds an application back once it has written its first block.
     let ahead = settings.rate_bps.map(|_| u64::from(settings.flows).saturating_mul(settings.length_bytes.into()));
@@ -205,12 +209,13 @@ fn tcp(settings: &TcpSettings, stated: Option<u64>) -> Demand {
 fn udp(settings: &UdpSettings, stated: Option<u64>) -> Demand {
     let demand = bulk(TestName::Udp, settings.family, settings.flows, [settings.duration_us, settings.pad_us]);
     let demand = if stated.is_none() { Demand { rate: Rate::Bursts, ..demand } } else { demand.with_rate(stated) };
-    demand.with_beyond(settings.connect_timeout_us, settings.drain_us)
+    demand.with_samples(1, settings.sample_interval_us).with_beyond(settings.connect_timeout_us, settings.drain_us)
 }
 
 fn quic(settings: &QuicSettings, stated: Option<u64>) -> Demand {
     let demand = bulk(TestName::Quic, settings.family, settings.flows, [settings.duration_us, settings.pad_us])
         .with_rate(stated)
+        .with_samples(1 + settings.streams / STREAM_ROWS_OF_SAMPLE, settings.sample_interval_us)
         .with_beyond(settings.connect_timeout_us, settings.drain_timeout_us);
     let streams = u64::from(settings.flows).saturating_mul(settings.streams.into());
     let ahead = settings.rate_bps.map(|_| streams.saturating_mul(settings.length_bytes.into()));
@@ -225,6 +230,13 @@ impl Demand {
     fn with_rate(self, per_flow_bps: Option<u64>) -> Self {
         let rate = per_flow_bps.map(|rate| Rate::Stated(rate.saturating_mul(self.flows.into())));
         Self { rate: rate.unwrap_or(self.rate), ..self }
+    }
+
+    /// `of_flow`: samples of each flow at the end of an interval.
+    fn with_samples(self, of_flow: u32, interval_us: u64) -> Self {
+        let at_once = u64::from(self.flows) * u64::from(of_flow);
+        let samples = (u128::from(at_once) * 1_000_000).div_ceil(interval_us.max(1).into());
+        Self { samples_per_s: u64::try_from(samples).unwrap_or(u64::MAX), ..self }
     }
 
     fn with_beyond(self, connect_us: u64, drain_us: u64) -> Self {

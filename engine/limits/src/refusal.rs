@@ -88,6 +88,12 @@ impl Refusal {
         Self::limit(rule, "flows", format!("{asked} flows at once"), format!("at most {most}"), None)
     }
 
+    /// More samples a second than allowed.
+    pub(crate) fn samples(rule: &str, asked: u64, most: u64) -> Self {
+        let allowed = format!("at most {most}: state a longer `sample_interval`");
+        Self::limit(rule, "flows", format!("{asked} samples a second of all flows"), allowed, None)
+    }
+
     /// A higher rate than allowed.
     pub(crate) fn rate(rule: &str, asked_bps: u64, most_bps: u64) -> Self {
         let asked = format!("{} of all flows", write_rate(asked_bps));

@@ -325,7 +325,11 @@ impl Inner {
         let Some(seat) = &mut self.seat else { return Err("a turn is gone".into()) };
         let end = seat.name(self.ends);
         ledger.write(locked, &end, rules, grant.bytes.unwrap_or(0), false)?;
-        let held = Held { flows: asking.demand.flows.max(1).into(), rate_bps: grant.rate_bps.unwrap_or(0) };
+        let held = Held {
+            flows: asking.demand.flows.max(1).into(),
+            rate_bps: grant.rate_bps.unwrap_or(0),
+            samples_per_s: asking.demand.samples_per_s,
+        };
         seat.add(locked, self.ends, asking.demand.test, End { held, until })?;
         self.ends += 1;
         Ok((self.ends - 1, end))

@@ -8,5 +8,6 @@ mod file;
 mod hostile_state;
 mod ledger;
 mod refusals;
+mod samples;
 mod support;
 mod turns;

@@ -104,16 +104,68 @@ struct Patience<'a> {
 }
 
 impl Patience<'_> {
+    /// Calls until something comes of it. Before each call it looks whether there is time for one: a peer that sends a
+    /// byte now and then keeps every call from taking too long.
     fn retry<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         loop {
-            match call() {
-                Err(error) if is_timeout(&error) => {}
-                done => return done,
-            }
             if self.control.stopped() || Instant::now() >= self.deadline {
                 let text = format!("no handshake of TLS within {} s", self.longest.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }
+            match call() {
+                Err(error) if is_timeout(&error) => {}
+                done => return done,
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use wire::Token;
+
+    use super::*;
+
+    /// The first bytes of a server's record as large as any, which has to be there as a whole before it says anything.
+    const RECORD: [u8; 11] = [0x16, 3, 3, 0x40, 0, 2, 0, 0x3e, 0x80, 3, 3];
+
+    /// What comes of a handshake with an end that sends a byte each millisecond, for as long as the record lasts.
+    fn shaken_with_a_trickle(longest: Duration, control: &Control) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut peer, _) = listener.accept().unwrap();
+        peer.set_nodelay(true).unwrap();
+        let config = Secrets { token: Token([1; 16]), answer: Token([2; 16]) }.client().unwrap();
+        let session = Session::client(Arc::new(config)).unwrap();
+        let patience = Patience { longest, deadline: Instant::now() + longest, control };
+        let trickle = thread::spawn(move || {
+            let rest = vec![0; (1 << 14) + 5 - RECORD.len()];
+            for byte in RECORD.iter().chain(&rest) {
+                if peer.write_all(&[*byte]).is_err() {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let error = shake(session, &stream, &patience).err().unwrap().to_string();
+        drop(stream);
+        trickle.join().unwrap();
+        error
+    }
+
+    #[test]
+    fn a_byte_now_and_then_keeps_no_handshake_alive() {
+        let error = shaken_with_a_trickle(Duration::from_millis(200), &Control::default());
+        assert_eq!(error, "no handshake of TLS within 0.2 s");
+    }
+
+    #[test]
+    fn a_byte_now_and_then_keeps_no_stop_unheard() {
+        let control = Control::default();
+        control.stop();
+        let error = shaken_with_a_trickle(Duration::from_secs(3600), &control);
+        assert_eq!(error, "no handshake of TLS within 3600 s");
     }
 }
