@@ -34,7 +34,7 @@ _BOUNDS = {
 }
 """What each part of the way is, as trials of it measure it."""
 _METHOD = (
-    "geometric mean of the goodput of each part of the way, without trials that stand out from their repeats; "
+    "geometric mean of the goodput of each part of the way, without trials that stand out; "
     "Welch's t test of the logarithms of the lowest bound and each other one, the largest p; "
     "Welch's interval of whole / lowest bound; trials taken as independent"
 )

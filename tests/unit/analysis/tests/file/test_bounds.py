@@ -95,7 +95,7 @@ def test_a_trial_that_stands_out_moves_no_bound() -> None:
 
 
 def test_a_bound_that_scatters_is_held_against_the_lowest_though_a_third_lies_between() -> None:
-    """Nobody knows what such a disk writes: neither is the network shown to be lowest, nor the whole below."""
+    """Nobody knows what such a disk writes: the network is not shown to be lowest, nor the whole below."""
     found = bound_of(
         STEADY
         | {"whole": (100.0, 100.5, 99.5), "network": (117.0, 118.0, 117.5), "read": (150.0, 151.0, 149.0)}
