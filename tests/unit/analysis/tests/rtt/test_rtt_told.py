@@ -82,6 +82,36 @@ def test_points_that_differ_are_told_apart_and_no_mean_of_them() -> None:
     assert "from 14.0 to 98.0 ms, by 84.0 ms [" in found.claim
 
 
+@pytest.mark.parametrize(
+    ("repeats", "idle_ms", "said"),
+    [
+        ((1, 2), (14.0, 14.0), "grows from 14 ms by between 8 ms (the least of 2 points: bbr) and 187 ms"),
+        (
+            (1, 2, 3),
+            (14.0, 300.0),
+            "grows by between 8 ms [5.52 ms, 10.5 ms] (the least of 2 points: bbr, idle",
+        ),
+        ((1, 2, 3), (14.0, 300.0), "and 187 ms [185 ms, 189 ms] (the most: cubic, idle 300 ms)."),
+        ((1, 2, 3), (14.0, 14.2), "grows from 14.1 ms by between 8 ms ["),
+    ],
+)
+def test_points_that_differ_are_told_apart_of_few_repeats_and_when_idle(
+    repeats: tuple[int, ...], idle_ms: tuple[float, float], said: str
+) -> None:
+    """Of two repeats "112 ms under load" was said where one point had 23 ms, the other 202."""
+    middle = sum(repeats) / len(repeats)
+    rows = [
+        probed(repeat, idle, idle + grown_ms + repeat - middle)
+        | {"congestion_asked": name, "trial_id": f"{name}-{repeat}"}
+        for name, idle, grown_ms in (("bbr", idle_ms[0], 8.0), ("cubic", idle_ms[1], 187.0))
+        for repeat in repeats
+    ]
+    (found,) = decided(rtt_hypotheses(rows))
+    assert said in found.claim
+    assert found.claim.endswith("(4 trials: not tested).") == (len(repeats) == 2)
+    assert found.effect == pytest.approx(0.187)
+
+
 def test_trials_that_are_missing_do_not_change_what_repeats_are_means_of() -> None:
     """Of 16 flows only the first repeat was left: means of 96, 6 and 6 ms were "not clear"."""
     rows = [probed(repeat, 14.0, 20.3 + 0.1 * repeat) | {"flows": 1} for repeat in (1, 2, 3)]

@@ -124,14 +124,14 @@ def test_a_trial_with_broken_flows_below_the_highest_rate_is_named(lost, words):
     [
         (
             (), (32_000_000,),
-            ("up to 16.0 Mbit/s, the highest rate that was offered in a whole trial, no trial loses more than "
-            "0.100 %; at 32.0 Mbit/s flows broke in all 3 trials."),
+            ("up to 16.0 Mbit/s, the highest rate that was offered in a whole trial, no trial loses more "
+            "than 0.100 %; at 32.0 Mbit/s flows broke in all 3 trials."),
             (16e6, 32e6),
         ),
         (
             (), (32_000_000, 64_000_000),
-            ("up to 16.0 Mbit/s, the highest rate that was offered in a whole trial, no trial loses more than "
-            "0.100 %; from 32.0 Mbit/s to 64.0 Mbit/s flows broke in all 6 trials."),
+            ("up to 16.0 Mbit/s, the highest rate that was offered in a whole trial, no trial loses more "
+            "than 0.100 %; from 32.0 Mbit/s to 64.0 Mbit/s flows broke in all 6 trials."),
             (16e6, 32e6),
         ),
         (
