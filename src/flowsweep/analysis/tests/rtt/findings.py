@@ -95,7 +95,7 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
             points=points,
             idle_alike=idle_alike,
         ),
-        trial_ids(rows),
+        trial_ids(row for row, _, _ in (found if points else (one for own in repeats for one in own))),
         Estimate(*_in_seconds(most)),
         p_value=p_value,
         method=(

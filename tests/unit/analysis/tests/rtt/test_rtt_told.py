@@ -129,6 +129,7 @@ def test_a_repeat_that_broke_off_does_not_leave_out_the_points_of_the_others() -
     ]
     (found,) = decided(rtt_hypotheses([*whole, probed(4, 14.0, 92.0) | {"flows": 1}]))
     assert "from 14.0 to 90.0 ms, by 76.0 ms [73.5, 78.5]." in found.claim
+    assert found.n == 24
     assert found.claim.endswith(" Means of repeats are without 1 trial of points that not all of these have.")
     unlike = [probed(repeat, 14.0, 88.0 + repeat) | {"flows": repeat} for repeat in (1, 2, 3)]
     (found,) = decided(rtt_hypotheses(unlike))
@@ -234,7 +235,8 @@ def test_trials_that_lost_most_probes_under_load_are_counted() -> None:
     lost = [probed(repeat, 10.0, 0.0) | {"rtt_loaded_ms": None, "rtt_loaded_loss": 0.6} for repeat in (4, 5)]
     rows = [probed(1, 10.0, 87.0), probed(2, 10.0, 88.0), probed(3, 10.0, 89.0), *lost]
     (found,) = decided(rtt_hypotheses(rows))
-    assert (found.decision, found.n) == ("effect", 5)
+    assert (found.decision, found.n) == ("effect", 3)
+    assert found.evidence == ("trial-1", "trial-2", "trial-3"), "the others have no part in it"
     assert found.claim.endswith(" That is without 2 trials that lost half of the probes under load, or more.")
     assert not decided(rtt_hypotheses(lost))
 
