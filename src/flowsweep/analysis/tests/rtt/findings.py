@@ -206,30 +206,39 @@ def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis
 def _of_line(scope: Scope, name: str, trials: Sequence[tuple[str, int, float]]) -> Hypothesis:
     """`trials`: each with its length in bytes and its least time in ms."""
     least_ns = [least_ms * MILLISECOND_NS for *_, least_ms in trials]
-    line = scipy.stats.linregress([length for _, length, _ in trials], least_ns)
-    half = half_width(float(line.stderr), len(trials) - 2)
-    slope = float(line.slope)
+    found: tuple[float, float | None, float | None] = (0.0, None, None)
+    # Times that all are alike have no scatter that tells how far off the line may be.
+    if len(set(least_ns)) > 1:
+        line = scipy.stats.linregress([length for _, length, _ in trials], least_ns)
+        half = half_width(float(line.stderr), len(trials) - 2)
+        found = float(line.slope), float(line.slope) - half, float(line.slope) + half
     return Hypothesis(
         "message_size",
         scope,
-        partial(_said_of_size, str(scope.direction), name, (slope, slope - half, slope + half)),
+        partial(_said_of_size, str(scope.direction), name, found, trials[0][-1]),
         tuple(trial_id for trial_id, *_ in trials),
-        Estimate(slope, "ns/byte", slope - half, slope + half),
+        Estimate(found[0], "ns/byte", *found[1:]),
         axis="length_bytes",
         figure="rtt_size",
         method="least squares of the minimum round-trip time of each trial over the payload; t interval",
     )
 
 
-def _said_of_size(where: str, name: str, found: tuple[float, float, float], _: Decision) -> str:
+def _said_of_size(
+    where: str, name: str, found: tuple[float, float | None, float | None], least_ms: float, _: Decision
+) -> str:
+    """`least_ms`: of all trials, where all are alike and have no interval."""
     slope, low, high = found
+    if low is None or high is None:
+        same = f"longer messages take no longer, {format_milliseconds(least_ms)} at each length"
+        return f"{where}: {same}, there and back ({name})."
     if low <= 0 <= high:
         lead = f"{where}: whether longer messages take longer is not clear"
-        return f"{lead}: {_with_ends(*found)} more for each byte more, there and back ({name})."
+        return f"{lead}: {_with_ends(slope, low, high)} more for each byte more, there and back ({name})."
     if slope < 0:
         less = _with_ends(-slope, -high, -low)
         return f"{where}: each byte more takes {less} less, there and back ({name})."
-    return f"{where}: each byte more takes {_with_ends(*found)} longer, there and back ({name})."
+    return f"{where}: each byte more takes {_with_ends(slope, low, high)} longer, there and back ({name})."
 
 
 def _with_ends(slope: float, low: float, high: float) -> str:

@@ -248,3 +248,10 @@ def test_a_size_that_does_not_matter_is_not_said_to() -> None:
     assert found.interval_low is not None
     assert found.interval_low < 0
     assert "whether longer messages take longer is not clear" in found.claim
+
+
+def test_times_that_are_all_alike_are_said_to_be() -> None:
+    """They were "0 ns [nan, nan] longer"."""
+    (found,) = decided(rtt_hypotheses([sized(1, length, 10.0) for length in (64, 512, 1472)]))
+    assert found.claim == "a → b: longer messages take no longer, 10 ms at each length, there and back (udp)."
+    assert (found.effect, found.interval_low, found.interval_high) == (0.0, None, None)
