@@ -14,6 +14,7 @@ from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.path.routes import route_hypotheses
+from flowsweep.analysis.verdicts import SOME
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, direction, format_rate, with_interval
 
@@ -130,13 +131,16 @@ def _said_of_capacity(
     middle, low, high = found
     rate = f"{with_interval(format_rate, middle, low, high)} of IP packets"
     narrow = Counter(row["path_narrow_hop"] for row in rows if row["path_narrow_hop"] is not None)
-    if not narrow:
+    (hop, agreed), *others = narrow.most_common() or [(None, 0)]
+    if agreed < SOME * len(rows) or any(count == agreed for _, count in others):
         hops = _length(rows)
         length = f" in {counted(hops, 'hop')}" if hops else ""
-        return (
-            f"{where}: the path{length} carries {rate}; which of its links is the narrowest cannot be told."
-        )
-    hop, agreed = narrow.most_common(1)[0]
+        which = "which of its links is the narrowest"
+        if hop is None:
+            return f"{where}: the path{length} carries {rate}; {which} cannot be told."
+        named = ", ".join(f"hop {own} in {count}" for own, count in sorted(narrow.items()))
+        trials = counted(len(rows), "trial")
+        return f"{where}: the path{length} carries {rate}; {which} is not clear: {named} of {trials}."
     hops = _length([row for row in rows if row["path_narrow_hop"] == hop])
     of_all = f" of {hops}" if hops else ""
     doubt = "" if agreed == len(rows) else f" (in {agreed} of {counted(len(rows), 'trial')})"

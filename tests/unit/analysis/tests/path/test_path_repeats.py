@@ -71,3 +71,20 @@ def test_windows_of_paths_that_differ_have_no_mean() -> None:
     assert path_windows([fourth, sixth, fourth, sixth, back]) == {"b → a": 100_000.0}
     alike = sixth | {"path_window_bytes": 104_000}
     assert path_windows([fourth, alike]) == {"a → b": 102_000.0}
+
+
+@pytest.mark.parametrize(
+    ("narrow", "named"),
+    [
+        ((2, 2, 2, 3, 3, 3), "hop 2 in 3, hop 3 in 3 of 6 trials"),
+        ((2, *[None] * 9), "hop 2 in 1 of 10 trials"),
+        ((3, 2, 2, None, None, None, None), "hop 2 in 2, hop 3 in 1 of 7 trials"),
+    ],
+)
+def test_a_hop_that_as_many_or_most_trials_do_not_name_is_not_said_to_be_the_narrowest(
+    narrow: tuple[int | None, ...], named: str
+) -> None:
+    trials = [carries(100e6, path_hops=4, path_narrow_hop=hop) for hop in narrow]
+    (found,) = found_of(*trials, kinds=("path",))
+    assert found.claim.startswith("a → b: the path in 4 hops carries 100 Mbit/s [")
+    assert found.claim.endswith(f"; which of its links is the narrowest is not clear: {named}.")
