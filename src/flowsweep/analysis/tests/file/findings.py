@@ -150,7 +150,8 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
             return f"{reached} that was measured: {least}.{end}"
         if decision == "effect":
             return f"{reached}: {least}.{_given(others)}{end}"
-        which = " or ".join(f"{_BOUNDS[part.name]} ({part.rate()})" for part in (lowest, *rivals))
+        *first, final = (f"{_BOUNDS[part.name]} ({part.rate()})" for part in (lowest, *rivals))
+        which = f"{', '.join(first)} or {final}"
         last = f"{_given([part for part in others if part not in rivals])}{end}"
         if decision == "no practical effect":
             they = "they differ" if len(rivals) == 1 else "the others differ from the first"

@@ -131,16 +131,16 @@ def _said_of_capacity(
     middle, low, high = found
     rate = f"{with_interval(format_rate, middle, low, high)} of IP packets"
     narrow = Counter(row["path_narrow_hop"] for row in rows if row["path_narrow_hop"] is not None)
-    (hop, agreed), *others = narrow.most_common() or [(None, 0)]
-    if agreed < SOME * len(rows) or any(count == agreed for _, count in others):
-        hops = _length(rows)
-        length = f" in {counted(hops, 'hop')}" if hops else ""
-        which = "which of its links is the narrowest"
-        if hop is None:
-            return f"{where}: the path{length} carries {rate}; {which} cannot be told."
+    hops = _length(rows)
+    length = f" in {counted(hops, 'hop')}" if hops else ""
+    carries = f"{where}: the path{length} carries {rate}"
+    which = "which of its links is the narrowest"
+    if not narrow:
+        return f"{carries}; {which} cannot be told."
+    hop, agreed = narrow.most_common(1)[0]
+    if agreed < SOME * len(rows) or list(narrow.values()).count(agreed) > 1:
         named = ", ".join(f"hop {own} in {count}" for own, count in sorted(narrow.items()))
-        trials = counted(len(rows), "trial")
-        return f"{where}: the path{length} carries {rate}; {which} is not clear: {named} of {trials}."
+        return f"{carries}; {which} is not clear: {named} of {counted(len(rows), 'trial')}."
     hops = _length([row for row in rows if row["path_narrow_hop"] == hop])
     of_all = f" of {hops}" if hops else ""
     doubt = "" if agreed == len(rows) else f" (in {agreed} of {counted(len(rows), 'trial')})"
