@@ -11,13 +11,17 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.outliers import standing_out
+from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.intervals import half_width
-from flowsweep.analysis.statistics.observations import Scope, carried, trial_ids
+from flowsweep.analysis.statistics.observations import Scope, carried, observations, trial_ids
+from flowsweep.analysis.statistics.repeat_noise import repeat_noise
+from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.tests.file.words import from_disk_to_disk
 from flowsweep.analysis.verdicts import MOST, STAGES_AT_ONCE
 from flowsweep.axes import PART
-from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL
+from flowsweep.defaults import EQUIVALENCE_MARGIN, FEWEST_FOR_INTERVAL, SIGNIFICANCE
 from flowsweep.grouping import grouped
 from flowsweep.scatter import LEAST_SPREAD_OF_FEW
 from flowsweep.wording import direction, format_margin, format_rate, format_share, with_interval
@@ -30,7 +34,8 @@ _BOUNDS = {
 }
 """What each part of the way is, as trials of it measure it."""
 _METHOD = (
-    "mean goodput of each part of the way; Welch's t test of the logarithms of the two lowest bounds; "
+    "geometric mean of the goodput of each part of the way, without trials that stand out; "
+    "Welch's t test of the logarithms of the lowest bound and each other one, the largest p; "
     "Welch's interval of whole / lowest bound; trials taken as independent"
 )
 
@@ -41,6 +46,8 @@ class _Part:
 
     name: str
     rows: tuple[TrialRow, ...]
+    """Without those that stand out."""
+    left_out: int
 
     @property
     def logs(self) -> list[float]:
@@ -49,8 +56,8 @@ class _Part:
 
     @property
     def mean_bps(self) -> float:
-        """Their mean goodput."""
-        return fmean(map(goodput_of, self.rows))
+        """Their geometric mean, which is what is tested."""
+        return math.exp(fmean(self.logs))
 
     def rate(self) -> str:
         """The mean in words, with its interval where there are trials enough."""
@@ -70,7 +77,8 @@ def bound_hypotheses(summary: Sequence[TrialRow], *, margin: float = EQUIVALENCE
 
     Returns:
         One hypothesis for each direction and point with trials of the whole way and of a part. With two parts
-        or more it is tested whether the lowest is below the next; the effect is whole / lowest (unit "1").
+        or more it is tested whether the lowest is below each other one; the effect is whole / lowest (unit
+        "1"). Trials that stand out from their repeats are left out, as a sentence says.
     """
     return [
         _hypothesis(place, parts, margin)
@@ -95,13 +103,30 @@ def _points(summary: Sequence[TrialRow]) -> dict[_Place, dict[str, _Part]]:
         )
         return Scope(row["sweep"], _WHOLE, where), varied
 
+    unusual = _standing_out(good)
     return {
         place: {
-            name: _Part(name, tuple(rows))
+            name: _part(name, rows, unusual)
             for name, rows in grouped(own, lambda row: row["mode"] or _WHOLE).items()
         }
         for place, own in grouped(good, place_of).items()
     }
+
+
+def _standing_out(rows: Sequence[TrialRow]) -> frozenset[str]:
+    """Name the trials that stand out from their repeats."""
+    noises = (repeat_noise(design(observed, paired=False)) for observed in observations(rows))
+    return frozenset(
+        noise.rows[place]["trial_id"]
+        for noise in noises
+        if noise is not None and (found := fit_of_repeats(noise)) is not None
+        for place in standing_out(noise, found)
+    )
+
+
+def _part(name: str, rows: Sequence[TrialRow], unusual: frozenset[str]) -> _Part:
+    usual = tuple(row for row in rows if row["trial_id"] not in unusual)
+    return _Part(name, usual or tuple(rows), len(rows) - len(usual) if usual else 0)
 
 
 def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypothesis:
@@ -110,30 +135,28 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
     bounds = sorted((parts[name] for name in _BOUNDS if name in parts), key=lambda part: part.mean_bps)
     lowest, others = bounds[0], bounds[1:]
     ratio, low, high = _ratio(whole, lowest)
-    p_value, alike = _below(lowest, others[0], margin) if others else (None, False)
+    p_value, rivals = _below_each(lowest, others)
+    alike = bool(rivals) and all(_alike(lowest, rival, margin) for rival in rivals)
     levels = [f"{AXIS_NAMES[axis]} {level_words(axis, level)}" for axis, level in varied]
     where = f"{scope.direction}{', ' if levels else ''}{', '.join(levels)}"
     share = with_interval(format_share, ratio, low, high)
-    together = _together(bounds, ratio, high)
+    end = f"{_together(whole, bounds)}{_left_out((whole, *bounds))}"
     go = "go from disk to disk" if all(map(from_disk_to_disk, whole.rows)) else "get across"
 
     def claim(decision: Decision) -> str:
         reached = f"{where}: files {go} at {whole.rate()}, {share} of the lowest bound"
-        given = "; ".join(f"{_BOUNDS[part.name]} gives {part.rate()}" for part in others)
         least = f"{_BOUNDS[lowest.name]}, {lowest.rate()}"
         if not others:
-            return f"{reached} that was measured: {least}.{together}"
+            return f"{reached} that was measured: {least}.{end}"
         if decision == "effect":
-            return f"{reached}: {least}. {given[0].upper()}{given[1:]}.{together}"
-        next_words = (
-            f"{_BOUNDS[lowest.name]} ({lowest.rate()}) or {_BOUNDS[others[0].name]} ({others[0].rate()})"
-        )
-        rest = "; ".join(f"{_BOUNDS[part.name]} gives {part.rate()}" for part in others[1:])
-        last = f" {rest[0].upper()}{rest[1:]}." if rest else ""
+            return f"{reached}: {least}.{_given(others)}{end}"
+        *first, final = (f"{_BOUNDS[part.name]} ({part.rate()})" for part in (lowest, *rivals))
+        which = f"{', '.join(first)} or {final}"
+        last = f"{_given([part for part in others if part not in rivals])}{end}"
         if decision == "no practical effect":
-            alike_words = f"they differ by no more than {format_margin(margin)}"
-            return f"{reached}, which is {next_words}: {alike_words}.{last}{together}"
-        return f"{reached}; whether that is {next_words} is undecided.{last}{together}"
+            they = "they differ" if len(rivals) == 1 else "the others differ from the first"
+            return f"{reached}, which is {which}: {they} by no more than {format_margin(margin)}.{last}"
+        return f"{reached}; whether that is {which} is undecided.{last}"
 
     return Hypothesis(
         "bounds",
@@ -149,11 +172,26 @@ def _hypothesis(place: _Place, parts: dict[str, _Part], margin: float) -> Hypoth
     )
 
 
-def _together(parts: Sequence[_Part], ratio: float, high: float | None) -> str:
-    """Say that no part alone holds the whole up, where that is shown, or plain though not shown."""
-    if len(parts) < len(_BOUNDS) or (ratio >= MOST if high is None else high >= STAGES_AT_ONCE):
+def _given(parts: Sequence[_Part]) -> str:
+    """Say what parts that are not the lowest carry."""
+    said = "; ".join(f"{_BOUNDS[part.name]} gives {part.rate()}" for part in parts)
+    return f" {said[0].upper()}{said[1:]}." if said else ""
+
+
+def _left_out(parts: Sequence[_Part]) -> str:
+    """Say how many trials have no part in it, and of what."""
+    names = {_WHOLE: "the whole way"} | _BOUNDS
+    said = [f"{part.left_out} of {names[part.name]}" for part in parts if part.left_out]
+    return f" Trials that stand out from their repeats are left out: {', '.join(said)}." if said else ""
+
+
+def _together(whole: _Part, parts: Sequence[_Part]) -> str:
+    """Say that no part alone holds the whole up, where that is shown of each, or plain though not shown."""
+    shares = [_ratio(whole, part) for part in parts]
+    less = (ratio < MOST if high is None else high < STAGES_AT_ONCE for ratio, _, high in shares)
+    if len(parts) < len(_BOUNDS) or not all(less):
         return ""
-    few = "" if high is not None else ", as far as so few trials tell"
+    few = ", as far as so few trials tell" if any(high is None for _, _, high in shares) else ""
     return f" That is less than any part alone{few}: they wait for each other, or share a disk or a CPU."
 
 
@@ -176,24 +214,43 @@ def _difference(first: _Part, second: _Part) -> tuple[float, float, float] | Non
 
 def _ratio(whole: _Part, bound: _Part) -> tuple[float, float | None, float | None]:
     """Return whole / bound, with its interval where there are trials enough."""
-    ratio = whole.mean_bps / bound.mean_bps
     found = _difference(whole, bound)
     if found is None or min(len(whole.rows), len(bound.rows)) < FEWEST_FOR_INTERVAL:
-        return ratio, None, None
+        return whole.mean_bps / bound.mean_bps, None, None
     difference, error, freedom = found
     width = half_width(error, freedom)
     return math.exp(difference), math.exp(difference - width), math.exp(difference + width)
 
 
-def _below(lowest: _Part, following: _Part, margin: float) -> tuple[float | None, bool]:
-    """P of "the lowest two are alike", two-sided, and whether they are within the margin of each other.
+def _below_each(lowest: _Part, others: Sequence[_Part]) -> tuple[float | None, list[_Part]]:
+    """P of "the lowest is no lower than some other one", two-sided, and those of which it may be so.
 
-    Which is the lowest was chosen from what is tested, so that one side would be too few.
+    The largest p counts, since the lowest must be below each other one (intersection-union: Berger 1982).
+    Which is the lowest was chosen from what is tested, so that one side would be too few. None without
+    repeats of a part.
     """
-    found = _difference(lowest, following)
+    p_values = [_p_below(lowest, other) for other in others]
+    if not p_values:
+        return None, []
+    known = [1.0 if p_value is None else p_value for p_value in p_values]
+    bar = min(SIGNIFICANCE, max(known))
+    rivals = [other for other, p_value in zip(others, known, strict=True) if p_value >= bar]
+    return None if None in p_values else max(known), rivals
+
+
+def _p_below(lowest: _Part, other: _Part) -> float | None:
+    found = _difference(lowest, other)
     if found is None:
-        return None, False
+        return None
+    difference, error, freedom = found
+    return float(2 * scipy.stats.t.sf(abs(difference) / error, freedom))
+
+
+def _alike(first: _Part, second: _Part, margin: float) -> bool:
+    """Whether two parts are shown to be within the margin of each other."""
+    found = _difference(first, second)
+    if found is None:
+        return False
     difference, error, freedom = found
     width = half_width(error, freedom)
-    alike = max(abs(difference - width), abs(difference + width)) <= math.log1p(margin)
-    return float(2 * scipy.stats.t.sf(abs(difference) / error, freedom)), alike
+    return max(abs(difference - width), abs(difference + width)) <= math.log1p(margin)

@@ -29,21 +29,25 @@ def path_share_hypotheses(observed: Observations, paths: Sequence[PathRow]) -> l
         paths: From `path_rows`, of these trials and maybe more.
 
     Returns:
-        One for each direction with trials of several subflows; it only describes. The effect is the mean
-        share of the path that carried most (unit "1"), over those trials that used most subflows.
+        One for each direction with trials of several paths that carried something; it only describes. The
+        effect is the mean share of the path that carried most (unit "1"), over those trials that used most
+        paths; the others are counted.
     """
-    by_trial = grouped(paths, lambda path: path["trial_id"])
+    by_trial = grouped((path for path in paths if path["path_bytes"] > 0), lambda path: path["trial_id"])
     found = []
-    for direction, rows in observed.by_direction(lambda row: len(by_trial.get(row["trial_id"], ())) > 1):
+    for direction, rows in observed.by_direction(lambda row: row["trial_id"] in by_trial):
         most = max(len(by_trial[row["trial_id"]]) for row in rows)
         own = [row for row in rows if len(by_trial[row["trial_id"]]) == most]
-        found.append(_hypothesis(observed, direction, own, by_trial))
+        if most > 1:
+            found.append(_hypothesis(observed, direction, own, by_trial, fewer=len(rows) - len(own)))
     return found
 
 
 def _hypothesis(
-    observed: Observations, direction: str, rows: Sequence[ObservedRow], by_trial: dict[str, list[PathRow]]
-) -> Hypothesis:
+    observed: Observations, direction: str, rows: Sequence[ObservedRow], by_trial: dict[str, list[PathRow]],
+    *, fewer: int,
+) -> Hypothesis:  # fmt: skip
+    """`fewer`: trials that used fewer paths, and have no part in it."""
     found = [{path["path"]: path["share"] for path in by_trial[row["trial_id"]]} for row in rows]
     # A trial without one of the others' paths had nothing carried by it.
     paths = dict.fromkeys(path for own in found for path in own)
@@ -53,8 +57,15 @@ def _hypothesis(
     said = [f"{path} carried {with_interval(format_share, *estimates[path])}" for path in ordered]
     reinjected = sum(row["reinjected_bytes"] or 0 for row in rows)
     again = f" {format_size(reinjected)} of them were sent once more (reinjected)." if reinjected else ""
-    mean = f"mean of {counted(len(rows), 'trial')}, whatever else varied"
-    claim = f"{direction}: of the bytes that {counted(len(ordered), 'path')} carried, {', '.join(said)}"
+    without = f"; without {counted(fewer, 'trial')} that used fewer paths" if fewer else ""
+    mean = f"mean of {counted(len(rows), 'trial')}, whatever else varied{without}"
+    each = len(found[0])
+    used = (
+        counted(each, "path")
+        if len(ordered) == each
+        else f"{each} paths in each trial, {len(ordered)} in all,"
+    )
+    claim = f"{direction}: of the bytes that {used} carried, {', '.join(said)}"
     return Hypothesis(
         "paths",
         observed.scope(direction),

@@ -12,13 +12,16 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.path.routes import route_hypotheses
+from flowsweep.analysis.verdicts import SOME
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, direction, format_rate, with_interval
 
 _WAYS = "packet pairs, trains that nothing held up, or probes of the narrow hop"
 """What tells a capacity, the first of them that does."""
+_WINDOWS_ALIKE = 1.1
+"""How many times another window one may be that counts as the same, as settings measure them."""
 REPEATS_NEEDED = 3
 """For an interval over repeats; with fewer, it is from the least to the greatest end of the trials' own."""
 
@@ -41,10 +44,14 @@ def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
 
 def _of_direction(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Each setting by itself: packets of another IP version or DSCP may take another path."""
-    axes = setting_axes(rows)
-    for own in grouped(rows, lambda row: setting_words(row, axes)).values():
-        words = setting_words(own[0], axes)
+    for words, own in _settings(rows).items():
         yield from _of_path(scope, own, f"{scope.direction}, {words}" if words else str(scope.direction))
+
+
+def _settings(rows: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
+    """Rows of one direction by the words for their setting; empty where all have the same."""
+    axes = setting_axes(rows)
+    return grouped(rows, lambda row: setting_words(row, axes))
 
 
 def _of_path(scope: Scope, measured: Sequence[TrialRow], where: str) -> Iterator[Hypothesis]:
@@ -124,13 +131,16 @@ def _said_of_capacity(
     middle, low, high = found
     rate = f"{with_interval(format_rate, middle, low, high)} of IP packets"
     narrow = Counter(row["path_narrow_hop"] for row in rows if row["path_narrow_hop"] is not None)
+    hops = _length(rows)
+    length = f" in {counted(hops, 'hop')}" if hops else ""
+    carries = f"{where}: the path{length} carries {rate}"
+    which = "which of its links is the narrowest"
     if not narrow:
-        hops = _length(rows)
-        length = f" in {counted(hops, 'hop')}" if hops else ""
-        return (
-            f"{where}: the path{length} carries {rate}; which of its links is the narrowest cannot be told."
-        )
+        return f"{carries}; {which} cannot be told."
     hop, agreed = narrow.most_common(1)[0]
+    if agreed < SOME * len(rows) or list(narrow.values()).count(agreed) > 1:
+        named = ", ".join(f"hop {own} in {count}" for own, count in sorted(narrow.items()))
+        return f"{carries}; {which} is not clear: {named} of {counted(len(rows), 'trial')}."
     hops = _length([row for row in rows if row["path_narrow_hop"] == hop])
     of_all = f" of {hops}" if hops else ""
     doubt = "" if agreed == len(rows) else f" (in {agreed} of {counted(len(rows), 'trial')})"
@@ -156,10 +166,17 @@ def path_windows(summary: Sequence[TrialRow]) -> dict[str, float]:
 
     Returns:
         By direction ("source → sink") capacity × minimum round-trip time in bytes, the median over the trials
-        that measured that path; directions without any are left out.
+        that measured that path; directions without any are left out, and those with settings, such as IP
+        versions, whose medians differ by more than a tenth: they are of paths that have no window in common.
     """
-    found: dict[str, list[int]] = {}
-    for row in summary:
-        if row["status"] == "ok" and (window_bytes := row.get("path_window_bytes")):
-            found.setdefault(direction(row["src"], row["dst"]), []).append(window_bytes)
-    return {where: float(median(sizes)) for where, sizes in found.items()}
+    measured = [row for row in summary if row["status"] == "ok" and row.get("path_window_bytes")]
+    found = {}
+    for where, rows in grouped(measured, lambda row: direction(row["src"], row["dst"])).items():
+        windows = [_window(own) for own in _settings(rows).values()]
+        if max(windows) <= min(windows) * _WINDOWS_ALIKE:
+            found[where] = _window(rows)
+    return found
+
+
+def _window(rows: Sequence[TrialRow]) -> float:
+    return float(median(known(row["path_window_bytes"]) for row in rows))

@@ -1,6 +1,7 @@
 """What round-trip times teach: how load makes them grow, and what a byte more costs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
@@ -20,7 +21,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.intervals import half_width
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import CONFIDENCE, MILLISECOND_NS
+from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, MILLISECOND_NS
 from flowsweep.grouping import grouped
 from flowsweep.wording import counted, format_milliseconds, format_number
 
@@ -80,12 +81,21 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
     idle_ms = fmean(fmean(idle_ms for _, idle_ms, _ in own) for own in repeats)
     ends = idle_ms, idle_ms + growth_ms
     points = unlike_points([(row, loaded_ms - idle_ms) for row, idle_ms, loaded_ms in found])
+    idle_alike, points = _idle_of(points, {row["trial_id"]: idle_ms for row, idle_ms, _ in found})
     most = (points[-1].value, points[-1].low, points[-1].high) if points else (growth_ms, low_ms, high_ms)
     return Hypothesis(
         "latency",
         scope,
-        partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms), counts, points=points),
-        trial_ids(rows),
+        partial(
+            _said_of_load,
+            where,
+            ends,
+            (growth_ms, low_ms, high_ms),
+            counts,
+            points=points,
+            idle_alike=idle_alike,
+        ),
+        trial_ids(row for row, _, _ in (found if points else (one for own in repeats for one in own))),
         Estimate(*_in_seconds(most)),
         p_value=p_value,
         method=(
@@ -93,6 +103,17 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
             f"t interval and t test over {counted(len(repeats), 'repeat')}{f'; {METHOD}' if points else ''}"
         ),
         figure="rtt_time",
+    )
+
+
+def _idle_of(points: Sequence[PointMean], idle_ms: Mapping[str, float]) -> tuple[bool, tuple[PointMean, ...]]:
+    """Tell whether points are alike when idle, by trial_id; if not, name the idle time of each with it."""
+    means_ms = [fmean(idle_ms[trial_id] for trial_id in point.trials) for point in points]
+    if not points or max(means_ms) <= min(means_ms) * (1 + EQUIVALENCE_MARGIN):
+        return True, tuple(points)
+    return False, tuple(
+        replace(point, name=f"{point.name}, idle {format_milliseconds(own_ms)}")
+        for point, own_ms in zip(points, means_ms, strict=True)
     )
 
 
@@ -116,10 +137,12 @@ def _said_of_load(
     decision: Decision,
     *,
     points: Sequence[PointMean],
+    idle_alike: bool,
 ) -> str:
     """`trials`: how many count, of how many, and of how many of these means of repeats are without.
 
-    Those that do not count lost half of the probes under load or more.
+    Those that do not count lost half of the probes under load or more. `idle_alike`: all points have the idle
+    time that `ends` begins with.
     """
     count, of, apart = trials
     lost = of - count
@@ -130,8 +153,13 @@ def _said_of_load(
     ) + left_out_words(apart)
     growth_ms, low_ms, high_ms = found
     by_point = f"by {between_words(points, format_milliseconds)}" if points else ""
+    way = "grows" if (points[0].value if points else growth_ms) >= 0 else "changes" if points else "falls"
     if low_ms is None or high_ms is None:
         idle, loaded = map(format_milliseconds, ends)
+        if points:
+            from_idle = f" from {idle}" if idle_alike else ""
+            count_words = f"({counted(count, 'trial')}: not tested)"
+            return f"{where}: under load the round trip {way}{from_idle} {by_point} {count_words}.{without}"
         return (
             f"{where}: the round trip is {idle} idle and {loaded} under load "
             f"({counted(count, 'trial')}: not tested).{without}"
@@ -140,16 +168,15 @@ def _said_of_load(
     idle, loaded, growth, low, high = (
         format_number(time_ms * per_ms) for time_ms in (*ends, growth_ms, low_ms, high_ms)
     )
+    from_idle = f" from {idle} {unit}" if idle_alike else ""
     if decision == "undecided":
         lead = f"{where}: whether the round trip takes longer under load is not clear"
         if points:
-            return f"{lead} in the mean over points: from {idle} {unit} it changes {by_point}.{without}"
+            return f"{lead} in the mean over points:{from_idle} it changes {by_point}.{without}"
         more = f"{growth} {unit} [{low}, {high}] more"
         return f"{lead}: {idle} {unit} idle, {loaded} {unit} loaded, {more}.{without}"
     if points:
-        way = "grows" if points[0].value >= 0 else "changes"
-        return f"{where}: under load the round trip {way} from {idle} {unit} {by_point}.{without}"
-    way = "grows" if growth_ms >= 0 else "falls"
+        return f"{where}: under load the round trip {way}{from_idle} {by_point}.{without}"
     return (
         f"{where}: under load the round trip {way} from {idle} to {loaded} {unit}, "
         f"by {growth} {unit} [{low}, {high}].{without}"
@@ -179,30 +206,39 @@ def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis
 def _of_line(scope: Scope, name: str, trials: Sequence[tuple[str, int, float]]) -> Hypothesis:
     """`trials`: each with its length in bytes and its least time in ms."""
     least_ns = [least_ms * MILLISECOND_NS for *_, least_ms in trials]
-    line = scipy.stats.linregress([length for _, length, _ in trials], least_ns)
-    half = half_width(float(line.stderr), len(trials) - 2)
-    slope = float(line.slope)
+    found: tuple[float, float | None, float | None] = (0.0, None, None)
+    # Times that all are alike have no scatter that tells how far off the line may be.
+    if len(set(least_ns)) > 1:
+        line = scipy.stats.linregress([length for _, length, _ in trials], least_ns)
+        half = half_width(float(line.stderr), len(trials) - 2)
+        found = float(line.slope), float(line.slope) - half, float(line.slope) + half
     return Hypothesis(
         "message_size",
         scope,
-        partial(_said_of_size, str(scope.direction), name, (slope, slope - half, slope + half)),
+        partial(_said_of_size, str(scope.direction), name, found, trials[0][-1]),
         tuple(trial_id for trial_id, *_ in trials),
-        Estimate(slope, "ns/byte", slope - half, slope + half),
+        Estimate(found[0], "ns/byte", *found[1:]),
         axis="length_bytes",
         figure="rtt_size",
         method="least squares of the minimum round-trip time of each trial over the payload; t interval",
     )
 
 
-def _said_of_size(where: str, name: str, found: tuple[float, float, float], _: Decision) -> str:
+def _said_of_size(
+    where: str, name: str, found: tuple[float, float | None, float | None], least_ms: float, _: Decision
+) -> str:
+    """`least_ms`: of all trials, where all are alike and have no interval."""
     slope, low, high = found
+    if low is None or high is None:
+        same = f"longer messages take no longer, {format_milliseconds(least_ms)} at each length"
+        return f"{where}: {same}, there and back ({name})."
     if low <= 0 <= high:
         lead = f"{where}: whether longer messages take longer is not clear"
-        return f"{lead}: {_with_ends(*found)} more for each byte more, there and back ({name})."
+        return f"{lead}: {_with_ends(slope, low, high)} more for each byte more, there and back ({name})."
     if slope < 0:
         less = _with_ends(-slope, -high, -low)
         return f"{where}: each byte more takes {less} less, there and back ({name})."
-    return f"{where}: each byte more takes {_with_ends(*found)} longer, there and back ({name})."
+    return f"{where}: each byte more takes {_with_ends(slope, low, high)} longer, there and back ({name})."
 
 
 def _with_ends(slope: float, low: float, high: float) -> str:

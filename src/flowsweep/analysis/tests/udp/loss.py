@@ -14,7 +14,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
 from flowsweep.grouping import grouped
-from flowsweep.wording import counted, direction_of, format_rate, format_share
+from flowsweep.wording import all_of, counted, direction_of, format_rate, format_share, some_of
 
 _RATE: Final = "rate_sum_bps"
 _REASON = re.compile(r"broke: flow \d+: (?P<reason>.*)$")
@@ -42,7 +42,7 @@ def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
         One for each direction with datagrams at several rates; it only describes. The effect is the
         highest rate of all flows (unit "bit/s") up to which no trial, whatever else varies, lost more; none
         where the lowest rate did. Trials in which flows broke take no part; those at the rates that are named
-        are counted.
+        are counted, and rates beyond the named ones at which there is no other trial are named, too.
 
     Method:
         As of throughput in RFC 2544, section 26.1, with a limit instead of no loss at all: each rate of the
@@ -72,12 +72,16 @@ def _hypothesis(
     within = next(lossy, len(rates))
     highest = rates[within - 1] if within else None
     beyond = rates[within] if within < len(rates) else None
-    broke = _not_whole([row for row in torn if known(row[_RATE]) <= (beyond or highest or 0)])
-    between = (None, None) if highest is None or beyond is None else (highest, beyond)
+    outside = [row for row in torn if _is_outside(known(row[_RATE]), highest, beyond)]
+    inside = [row for row in torn if row not in outside and known(row[_RATE]) <= (beyond or rates[-1])]
+    at_rates = [row for row in rows if row[_RATE] in {other[_RATE] for other in outside}]
+    following = beyond or min((known(row[_RATE]) for row in outside), default=None)
+    between = (None, None) if highest is None or following is None else (highest, following)
+    claim = f"{_claim(highest, beyond, trials, whole=not outside)}{_broke_outside(outside, at_rates)}"
     return Hypothesis(
         "loss",
         observed.scope(direction),
-        f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}{broke}.",
+        f"{direction}: {claim}{_not_offered(rows)}{_not_whole(inside)}.",
         trial_ids(offered),
         Estimate(highest, "bit/s", *between),
         axis=_RATE,
@@ -95,16 +99,26 @@ def _worst(rows: Sequence[TrialRow]) -> float:
     return max(known(row["loss"]) for row in rows)
 
 
-def _claim(highest: float | None, beyond: float | None, trials: Mapping[float, Sequence[TrialRow]]) -> str:
+def _is_outside(rate_bps: float, highest: float | None, beyond: float | None) -> bool:
+    """Whether a rate is above all, where none lost too much, or below all, where each did."""
+    above = beyond is None and highest is not None and rate_bps > highest
+    return above or (highest is None and beyond is not None and rate_bps < beyond)
+
+
+def _claim(
+    highest: float | None, beyond: float | None, trials: Mapping[float, Sequence[TrialRow]], *, whole: bool
+) -> str:
+    """`whole`: no rate is left out at which flows broke in all trials."""
     limit = format_share(LOSS_LIMIT)
+    offered = f"that was offered{'' if whole else ' in a whole trial'}"
     if beyond is None:
         return (
-            f"up to {format_rate(highest or 0)}, the highest rate that was offered, no trial loses more than "
+            f"up to {format_rate(highest or 0)}, the highest rate {offered}, no trial loses more than "
             f"{limit}{_unseen(trials[highest or 0])}"
         )
     lost = f"at {format_rate(beyond)} {_lost(trials[beyond])}"
     if highest is None:
-        return f"already {lost}, the lowest rate that was offered"
+        return f"already {lost}, the lowest rate {offered}"
     unseen = _unseen(trials[highest])
     return f"up to {format_rate(highest)} no trial loses more than {limit} of its datagrams{unseen}, {lost}"
 
@@ -147,11 +161,30 @@ def _not_whole(torn: Sequence[TrialRow]) -> str:
     """Count the trials in which flows broke, and say what their other flows lost."""
     if not torn:
         return ""
+    others = _of_other_flows(torn)
+    are = "is" if len(torn) == 1 else "are"
+    return (
+        f"; {counted(len(torn), 'trial')} with broken flows{others}{',' if others else ''} {are} not counted"
+    )
+
+
+def _broke_outside(torn: Sequence[TrialRow], whole: Sequence[TrialRow]) -> str:
+    """Name the rates of which there are only trials in which flows broke; `whole`: others at these rates."""
+    if not torn:
+        return ""
+    rates = sorted({known(row[_RATE]) for row in torn})
+    from_to = f"at {format_rate(rates[0])}"
+    if len(rates) > 1:
+        from_to = f"from {format_rate(rates[0])} to {format_rate(rates[-1])}"
+    of = len(torn) + len(whole)
+    trials = all_of(of, "trial") if not whole else some_of(len(torn), of, "trial")
+    return f"; {from_to} flows broke in {trials}{_of_other_flows(torn)}"
+
+
+def _of_other_flows(torn: Sequence[TrialRow]) -> str:
     lost = [loss for row in torn if (loss := row.get("loss")) is not None]
     worst = max(lost, default=0.0)
-    others = f", whose other flows lost up to {format_share(worst)}," if worst > LOSS_LIMIT else ""
-    are = "is" if len(torn) == 1 else "are"
-    return f"; {counted(len(torn), 'trial')} with broken flows{others} {are} not counted"
+    return f", whose other flows lost up to {format_share(worst)}" if worst > LOSS_LIMIT else ""
 
 
 def broken_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Final, Literal
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
-from flowsweep.wording import counted, format_share
+from flowsweep.wording import counted, format_share, some_of
 
+_LATE: Final = "reordered"
+_AGAIN: Final = "duplicates"
 _NOTED = 0.001
 """A share of datagrams up to which nobody needs to know."""
 _WAYS = ": parallel paths or links can do that, and devices with several queues"
@@ -30,31 +33,49 @@ def reordering_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
 
     Yields:
         One description for each sweep and direction with so many; the effect is the share out of order, or,
-        where that is no more than 0.1 %, that of those that came again (unit "1").
+        where that is no more than 0.1 %, that of those that came again (unit "1"). Trials of which one of
+        these is not known, as the file of another tool may not say it, have no part in its share.
     """
     whole = (row for row in summary if row["status"] == "ok" and row.get("datagrams"))
     for scope, rows in by_sweep(whole, directions=True).items():
-        came = sum(known(row["datagrams"]) for row in rows)
-        out_of_order = sum(row["reordered"] or 0 for row in rows) / came
-        again = sum(row["duplicates"] or 0 for row in rows) / came
-        if max(out_of_order, again) > _NOTED:
-            yield _hypothesis(scope, rows, out_of_order, again)
+        late, again = ([row for row in rows if row[name] is not None] for name in (_LATE, _AGAIN))
+        if max(_share(late, _LATE), _share(again, _AGAIN)) > _NOTED:
+            yield _hypothesis(scope, late, again, len(rows))
 
 
-def _hypothesis(scope: Scope, rows: Sequence[TrialRow], out_of_order: float, again: float) -> Hypothesis:
+def _share(rows: Sequence[TrialRow], name: Literal["reordered", "duplicates"]) -> float:
+    """Of all datagrams of trials of which it is known; 0 of none."""
+    came = sum(known(row["datagrams"]) for row in rows)
+    return sum(known(row[name]) for row in rows) / came if came else 0.0
+
+
+def _hypothesis(scope: Scope, late: Sequence[TrialRow], again: Sequence[TrialRow], trials: int) -> Hypothesis:
+    """`late`, `again`: trials of which it is known how many came late, and again; `trials`: all there are."""
     said = []
-    if out_of_order > _NOTED:
+    late_share, again_share = _share(late, _LATE), _share(again, _AGAIN)
+    if late_share > _NOTED:
         said.append(
-            f"{format_share(out_of_order)} of the datagrams came after later ones{_most(rows)}, "
-            f"the first of which came up to {counted(_extent(rows), 'datagram')} earlier"
+            f"{format_share(late_share)} of the datagrams came after later ones{_most(late)}"
+            f"{_known_of(late, trials)}, "
+            f"the first of which came up to {counted(_extent(late), 'datagram')} earlier"
         )
-    if again > _NOTED:
+    if again_share > _NOTED:
         of_which = "" if said else " of the datagrams"
-        said.append(f"{format_share(again)}{of_which} came again")
-    ways = _WAYS if out_of_order > _NOTED else ""
+        said.append(f"{format_share(again_share)}{of_which} came again{_known_of(again, trials)}")
+    ways = _WAYS if late_share > _NOTED else ""
     claim = f"{scope.direction}: {', and '.join(said)}{ways}."
-    effect = out_of_order if out_of_order > _NOTED else again
-    return _described(scope, claim, trial_ids(rows), Estimate(effect, "1"))
+    effect = late_share if late_share > _NOTED else again_share
+    used = {
+        row["trial_id"]: row
+        for share, rows in ((late_share, late), (again_share, again))
+        for row in rows
+        if share > _NOTED
+    }
+    return _described(scope, claim, trial_ids(used.values()), Estimate(effect, "1"))
+
+
+def _known_of(rows: Sequence[TrialRow], trials: int) -> str:
+    return "" if len(rows) == trials else f" (known of {some_of(len(rows), trials, 'trial')})"
 
 
 def _extent(rows: Sequence[TrialRow]) -> int:
@@ -63,6 +84,6 @@ def _extent(rows: Sequence[TrialRow]) -> int:
 
 def _most(rows: Sequence[TrialRow]) -> str:
     """In which trials fewest and most did, where trials differ."""
-    shares = [(row["reordered"] or 0) / known(row["datagrams"]) for row in rows]
+    shares = [_share([row], _LATE) for row in rows]
     ends = [format_share(share) for share in (min(shares), max(shares))]
     return "" if ends[0] == ends[1] else f" ({ends[0]} to {ends[1]} in {counted(len(rows), 'trial')})"

@@ -1,5 +1,6 @@
 """What parts of the way say of the whole: the lowest bound where it is shown, else that it is undecided."""
 
+import re
 from typing import Any
 
 import pytest
@@ -74,6 +75,47 @@ def test_parts_that_hold_each_other_up_are_named() -> None:
     assert "That is less than any part alone, as far as so few trials tell: " in bound_of(once).claim
     two = {part: rates for part, rates in (STEADY | {"whole": (25.0, 25.5, 24.5)}).items() if part != "read"}
     assert "less than any part alone" not in bound_of(two).claim, "the one that was not measured may be it"
+
+
+def test_a_trial_that_stands_out_moves_no_bound() -> None:
+    """One write of five went to the page cache: its arithmetic mean would be above that of the network."""
+    found = bound_of(
+        {
+            "whole": (49.0, 50.0, 51.0, 50.0, 49.5),
+            "read": (200.0, 210.0, 190.0, 200.0, 205.0),
+            "network": (117.0, 118.0, 117.5, 117.0, 118.0),
+            "write": (50.0, 51.0, 49.0, 50.0, 1000.0),
+        }
+    )
+    assert found.decision == "effect"
+    assert "99.8 % [97.3 %, 102 %] of the lowest bound: the sink's storage alone, 400 Mbit/s" in found.claim
+    assert "Trials that stand out from their repeats are left out: 1 of the sink's storage" in found.claim
+    assert "less than any part alone" not in found.claim
+    assert found.n == 19
+
+
+def test_a_bound_that_scatters_is_held_against_the_lowest_though_a_third_lies_between() -> None:
+    """Nobody knows what such a disk writes: the network is not shown to be lowest, nor the whole below."""
+    found = bound_of(
+        STEADY
+        | {"whole": (100.0, 100.5, 99.5), "network": (117.0, 118.0, 117.5), "read": (150.0, 151.0, 149.0)}
+        | {"write": (60.0, 1300.0, 200.0)}
+    )
+    assert found.decision == "undecided"
+    which = r"whether that is the network alone \(.*\) or the sink's storage alone \(.*\) is undecided"
+    assert re.search(which, found.claim)
+    assert "The source's storage alone gives 1.20 Gbit/s" in found.claim
+    assert "less than any part alone" not in found.claim
+    below = STEADY | {"whole": (50.0, 50.5, 49.5), "read": (150.0, 151.0, 149.0)}
+    assert "less than any part alone" not in bound_of(below | {"write": (60.0, 1300.0, 200.0)}).claim
+
+
+def test_the_rates_of_a_sentence_are_those_of_its_share() -> None:
+    """Geometric means throughout: the interval is of these."""
+    found = bound_of(STEADY | {"whole": (10.0, 10.2, 100.0)})
+    reached = (10.0 * 10.2 * 100.0) ** (1 / 3)
+    assert f"at {reached * 8:.0f} Mbit/s [" in found.claim
+    assert found.effect == pytest.approx(reached / 49.5, rel=0.01)
 
 
 def test_without_parts_nothing_is_said() -> None:

@@ -11,6 +11,7 @@ from analysis_support import SECOND_NS
 from flowsweep.analysis import summary
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.tests.mptcp.carried import PathRow
 from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
 from flowsweep.analysis.tests.mptcp.paths import path_rates, path_rows
 from flowsweep.archive import Tables
@@ -137,6 +138,29 @@ def test_a_finding_tells_the_shares(
     assert (hypothesis.estimate.low is None) == (interval == "none")
     assert hypothesis.n == len(repeats)
     assert hypothesis.p_value is None
+
+
+def test_paths_that_trials_do_not_share_are_not_counted_as_those_of_each() -> None:
+    """Of two paths in each trial, of three in all, "3 paths carried" was said."""
+    carried = [{"A": 0.6, "B": 0.4}, {"A": 0.5, "C": 0.5}, {"A": 1.0, "B": 0.0}]
+    rows: list[Row] = [
+        {"trial_id": str(n), "sweep": "s", "mode": None, "src": "a", "dst": "b", "order_index": n}
+        | {"status": "ok", "goodput_bps": 1e6, "reinjected_bytes": 0, "simultaneous": False}
+        for n, _ in enumerate(carried)
+    ]
+    paths = [
+        PathRow(trial_id=str(n), path=path, path_bytes=int(share * 1e6), retransmitted_bytes=0, share=share)
+        for n, own in enumerate(carried)
+        for path, share in own.items()
+    ]
+    (observed,) = observations(rows)
+    (found,) = path_share_hypotheses(observed, paths)
+    assert found.say("described") == (
+        "a → b: of the bytes that 2 paths in each trial, 3 in all, carried, A carried 55.0 %, C carried "
+        "25.0 %, B carried 20.0 % (mean of 2 trials, whatever else varied; without 1 trial that used fewer "
+        "paths)."
+    )
+    assert found.evidence == ("0", "1")
 
 
 def test_one_path_is_no_finding(told: tuple[Tables, list[Row]]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.tests.path import path_hypotheses
+from flowsweep.analysis.tests.path import path_hypotheses, path_windows
 from synthetic_campaigns import EMPTY
 
 
@@ -60,3 +60,31 @@ def test_paths_of_both_ip_versions_are_told_apart() -> None:
     assert first.claim.startswith("a → b, IP version IPv4: the narrowest link is hop 2 of 3, 90.0 Mbit/s")
     assert second.claim.startswith("a → b, IP version IPv6: the narrowest link is hop 3 of 4, 500 Mbit/s")
     assert (first.evidence, second.evidence) == (("0", "2"), ("1", "3"))
+
+
+def test_windows_of_paths_that_differ_have_no_mean() -> None:
+    """Of 100 KB with IPv4 and 2 MB with IPv6 it was 1.05 MB, which neither of them requires."""
+    place = {"test": "path", "status": "ok", "src": "a", "dst": "b", "flows": 1}
+    fourth = EMPTY | place | {"family": 4, "path_window_bytes": 100_000}
+    sixth = fourth | {"family": 6, "path_window_bytes": 2_000_000}
+    back = fourth | {"src": "b", "dst": "a"}
+    assert path_windows([fourth, sixth, fourth, sixth, back]) == {"b → a": 100_000.0}
+    alike = sixth | {"path_window_bytes": 104_000}
+    assert path_windows([fourth, alike]) == {"a → b": 102_000.0}
+
+
+@pytest.mark.parametrize(
+    ("narrow", "named"),
+    [
+        ((2, 2, 2, 3, 3, 3), "hop 2 in 3, hop 3 in 3 of 6 trials"),
+        ((2, *[None] * 9), "hop 2 in 1 of 10 trials"),
+        ((3, 2, 2, None, None, None, None), "hop 2 in 2, hop 3 in 1 of 7 trials"),
+    ],
+)
+def test_a_hop_that_as_many_or_most_trials_do_not_name_is_not_said_to_be_the_narrowest(
+    narrow: tuple[int | None, ...], named: str
+) -> None:
+    trials = [carries(100e6, path_hops=4, path_narrow_hop=hop) for hop in narrow]
+    (found,) = found_of(*trials, kinds=("path",))
+    assert found.claim.startswith("a → b: the path in 4 hops carries 100 Mbit/s [")
+    assert found.claim.endswith(f"; which of its links is the narrowest is not clear: {named}.")

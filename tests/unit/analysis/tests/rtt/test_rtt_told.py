@@ -82,6 +82,36 @@ def test_points_that_differ_are_told_apart_and_no_mean_of_them() -> None:
     assert "from 14.0 to 98.0 ms, by 84.0 ms [" in found.claim
 
 
+@pytest.mark.parametrize(
+    ("repeats", "idle_ms", "said"),
+    [
+        ((1, 2), (14.0, 14.0), "grows from 14 ms by between 8 ms (the least of 2 points: bbr) and 187 ms"),
+        (
+            (1, 2, 3),
+            (14.0, 300.0),
+            "grows by between 8 ms [5.52 ms, 10.5 ms] (the least of 2 points: bbr, idle",
+        ),
+        ((1, 2, 3), (14.0, 300.0), "and 187 ms [185 ms, 189 ms] (the most: cubic, idle 300 ms)."),
+        ((1, 2, 3), (14.0, 14.2), "grows from 14.1 ms by between 8 ms ["),
+    ],
+)
+def test_points_that_differ_are_told_apart_of_few_repeats_and_when_idle(
+    repeats: tuple[int, ...], idle_ms: tuple[float, float], said: str
+) -> None:
+    """Of two repeats "112 ms under load" was said where one point had 23 ms, the other 202."""
+    middle = sum(repeats) / len(repeats)
+    rows = [
+        probed(repeat, idle, idle + grown_ms + repeat - middle)
+        | {"congestion_asked": name, "trial_id": f"{name}-{repeat}"}
+        for name, idle, grown_ms in (("bbr", idle_ms[0], 8.0), ("cubic", idle_ms[1], 187.0))
+        for repeat in repeats
+    ]
+    (found,) = decided(rtt_hypotheses(rows))
+    assert said in found.claim
+    assert found.claim.endswith("(4 trials: not tested).") == (len(repeats) == 2)
+    assert found.effect == pytest.approx(0.187)
+
+
 def test_trials_that_are_missing_do_not_change_what_repeats_are_means_of() -> None:
     """Of 16 flows only the first repeat was left: means of 96, 6 and 6 ms were "not clear"."""
     rows = [probed(repeat, 14.0, 20.3 + 0.1 * repeat) | {"flows": 1} for repeat in (1, 2, 3)]
@@ -99,6 +129,7 @@ def test_a_repeat_that_broke_off_does_not_leave_out_the_points_of_the_others() -
     ]
     (found,) = decided(rtt_hypotheses([*whole, probed(4, 14.0, 92.0) | {"flows": 1}]))
     assert "from 14.0 to 90.0 ms, by 76.0 ms [73.5, 78.5]." in found.claim
+    assert found.n == 24
     assert found.claim.endswith(" Means of repeats are without 1 trial of points that not all of these have.")
     unlike = [probed(repeat, 14.0, 88.0 + repeat) | {"flows": repeat} for repeat in (1, 2, 3)]
     (found,) = decided(rtt_hypotheses(unlike))
@@ -204,7 +235,8 @@ def test_trials_that_lost_most_probes_under_load_are_counted() -> None:
     lost = [probed(repeat, 10.0, 0.0) | {"rtt_loaded_ms": None, "rtt_loaded_loss": 0.6} for repeat in (4, 5)]
     rows = [probed(1, 10.0, 87.0), probed(2, 10.0, 88.0), probed(3, 10.0, 89.0), *lost]
     (found,) = decided(rtt_hypotheses(rows))
-    assert (found.decision, found.n) == ("effect", 5)
+    assert (found.decision, found.n) == ("effect", 3)
+    assert found.evidence == ("trial-1", "trial-2", "trial-3"), "the others have no part in it"
     assert found.claim.endswith(" That is without 2 trials that lost half of the probes under load, or more.")
     assert not decided(rtt_hypotheses(lost))
 
@@ -216,3 +248,10 @@ def test_a_size_that_does_not_matter_is_not_said_to() -> None:
     assert found.interval_low is not None
     assert found.interval_low < 0
     assert "whether longer messages take longer is not clear" in found.claim
+
+
+def test_times_that_are_all_alike_are_said_to_be() -> None:
+    """They were "0 ns [nan, nan] longer"."""
+    (found,) = decided(rtt_hypotheses([sized(1, length, 10.0) for length in (64, 512, 1472)]))
+    assert found.claim == "a → b: longer messages take no longer, 10 ms at each length, there and back (udp)."
+    assert (found.effect, found.interval_low, found.interval_high) == (0.0, None, None)

@@ -117,3 +117,42 @@ def test_a_trial_with_broken_flows_below_the_highest_rate_is_named(lost, words):
     [loss] = [one for one in findings(rows, tables=tables) if one.kind == "loss"]
     assert loss.claim.startswith("a → b: up to 32.0 Mbit/s no trial loses more than 0.100 % of its datagrams")
     assert loss.claim.endswith(f"(median of 3 trials 5.00 %){words}")
+
+
+@pytest.mark.parametrize(
+    ("lossy", "torn", "claim", "interval"),
+    [
+        (
+            (), (32_000_000,),
+            ("up to 16.0 Mbit/s, the highest rate that was offered in a whole trial, no trial loses more "
+            "than 0.100 %; at 32.0 Mbit/s flows broke in all 3 trials."),
+            (16e6, 32e6),
+        ),
+        (
+            (), (32_000_000, 64_000_000),
+            ("up to 16.0 Mbit/s, the highest rate that was offered in a whole trial, no trial loses more "
+            "than 0.100 %; from 32.0 Mbit/s to 64.0 Mbit/s flows broke in all 6 trials."),
+            (16e6, 32e6),
+        ),
+        (
+            (8_000_000, 16_000_000), (4_000_000,),
+            ("already at 8.00 Mbit/s up to 10.0 % of the datagrams are lost (median of 3 trials 10.0 %), the "
+            "lowest rate that was offered in a whole trial; at 4.00 Mbit/s flows broke in all 3 trials."),
+            (None, None),
+        ),
+    ],
+)  # fmt: skip
+def test_rates_at_which_flows_broke_in_all_trials_were_offered(lossy, torn, claim, interval):
+    outcomes = [
+        make_udp_outcome(
+            make_udp_trial(repeat=repeat, rate_bps=rate),
+            [Stream(sent=rate // 2_000, lost=rate // 20_000 * (rate in lossy), broken_at_s=broken_at_s)],
+        )
+        for repeat in (1, 2, 3)
+        for rate in (8_000_000, 16_000_000, *torn)
+        for broken_at_s in (2 if rate in torn else None,)
+    ]
+    tables = tables_of(outcomes)
+    [loss] = [one for one in findings(summary_rows(tables), tables=tables) if one.kind == "loss"]
+    assert loss.claim == f"a → b: {claim}"
+    assert (loss.interval_low, loss.interval_high) == interval

@@ -54,3 +54,18 @@ def test_streams_of_both_ways_at_once_are_named_as_such() -> None:
     torn = [row | {"status": "failed", "flows_broken": 1, "error": "broke: flow 0: reset"} for row in rows]
     (broken,) = broken_hypotheses(torn)
     assert broken.say("described") == ("1 of 1 flow broke, in 1 of 1 trial (a ⇄ b 1), most often: reset.")
+
+
+def test_what_is_not_known_of_a_trial_is_no_zero() -> None:
+    """Of three trials of another tool one said how many came late: 10 % became 3.33 %."""
+    unknown = {"reordered": None, "duplicates": None, "reordering_extent_max": None}
+    told, *others = rows_of(Stream(reordered=100, extent=3), Stream(duplicates=20), Stream())
+    (found,) = reordering([told, *(row | unknown for row in others)])
+    assert (found.effect, found.evidence) == (0.1, (told["trial_id"],))
+    assert found.claim.startswith(
+        "a → b: 10.0 % of the datagrams came after later ones (known of 1 of 3 trials), the first of which"
+    )
+    (found,) = reordering([told, others[0] | {"reordered": None}, others[1] | unknown])
+    assert "10.0 % of the datagrams came after later ones (known of 1 of 3 trials)" in found.claim
+    assert "and 1.00 % came again (known of 2 of 3 trials)" in found.claim
+    assert not reordering([row | unknown for row in others])
