@@ -24,6 +24,8 @@ CUT_ROW = re.compile(
     rf"(?:\s+[KMGT]?{_CUT_UNIT}(?:/|/s|/se)?)?"
 )
 """A row without its end, each run of its spaces made one: in long runs a search would take too long."""
+OMITTED = re.compile(r"\(omit(?:ted)?\)\s*$")
+"""Behind a row, --omit of what comes after 2.2.1."""
 NO_TIME = "the connection took no time at all: it says nothing about goodput"
 FAILS = re.compile(r"(?:[a-z]\w{0,20} ){1,3}failed: ")
 """What Iperf says of a connection that was refused, or broke."""

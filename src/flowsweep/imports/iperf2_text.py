@@ -6,7 +6,16 @@ from datetime import UTC, datetime
 
 from flowsweep.imports import iperf2_datagrams
 from flowsweep.imports.iperf2_flows import Flow, Setting, Test
-from flowsweep.imports.iperf2_row import BEGINS_LIKE_A_ROW, CUT_ROW, FAILS, ROW, report_of, size_of, window_of
+from flowsweep.imports.iperf2_row import (
+    BEGINS_LIKE_A_ROW,
+    CUT_ROW,
+    FAILS,
+    OMITTED,
+    ROW,
+    report_of,
+    size_of,
+    window_of,
+)
 from flowsweep.imports.ranges import REAL, WHOLE
 from flowsweep.imports.transfer import FailedTestError, LineError, Report, Transfer, bounded
 from flowsweep.run.outcome import EndRole
@@ -282,6 +291,8 @@ class _Log:
             self._from_server.remove(found["id"])
             known[1].from_server.append(report)
             return
+        if OMITTED.search(found["rest"]):
+            known[1].omitted_ns = max(known[1].omitted_ns, report.end_ns)
         test = known[0].whole_test()
         if not test.has_rows:
             self._under_way.setdefault(test.begun_by, []).append(test)
