@@ -12,6 +12,7 @@ from flowsweep.imports.iperf2_row import (
     FAILS,
     OMITTED,
     ROW,
+    TELLS_MORE,
     report_of,
     size_of,
     window_of,
@@ -129,7 +130,7 @@ class _Log:
             self._row(number, found)
         elif found := iperf2_datagrams.LATE.match(line):
             self._late(found)
-        elif BEGINS_LIKE_A_ROW.match(line):
+        elif BEGINS_LIKE_A_ROW.match(line) and not TELLS_MORE.match(line):
             raise LineError(number, f'found "{line.strip()}", expected interval, transfer and bandwidth')
         elif FAILS.match(line):
             self._fails(number, line.strip())

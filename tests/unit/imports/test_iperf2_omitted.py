@@ -24,8 +24,8 @@ TCP window size:  128 KByte (default)
 [  1] 3.00-4.00 sec  4.75 MBytes  39.8 Mbits/sec
 [  1] 1.50-4.01 sec  9.62 MBytes  32.1 Mbits/sec
 """
-"""Commit e730ac48 of github.com/harrycheng1/iperf2-mirror: `iperf -s -i 1 --omit 1.5` over loopback, its
-client with `-t 4 -i 1 -b 40m --omit 1.5`. The last row lacks the bytes between 1.5 and 2 s, not their time."""
+"""Commit e730ac48 of github.com/harrycheng1/iperf2-mirror: `iperf -s -i 1 --omit 1.5` over loopback; of the
+client `-t 4 -i 1 -b 40m --omit 1.5`. The last row lacks the bytes between 1.5 and 2 s, not their time."""
 CLIENT = """\
 Client connecting to 127.0.0.1, TCP port 5901
 TCP window size: 3.76 MByte (default)
