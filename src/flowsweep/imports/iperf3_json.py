@@ -10,7 +10,7 @@ from typing import Any
 from flowsweep.imports.iperf3_model import Document, Event
 from flowsweep.imports.iperf3_transfer import transfers_of
 from flowsweep.imports.json_text import Model, Text, begins_array, checked, json_texts
-from flowsweep.imports.transfer import FailedTestError, Transfer
+from flowsweep.imports.transfer import FailedTestError, Transfer, bounded
 
 NAME = "iperf3-json"
 _STREAM = '{"event":'
@@ -34,9 +34,10 @@ def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
 
     Raises:
         PlaceError: A text is none of iperf3's.
+        TooManyTestsError: There are more than a file may tell of.
     """
     tests: list[Transfer | FailedTestError] = []
-    for line, document in _documents(lines):
+    for line, document in bounded(_documents(lines)):
         if isinstance(document, FailedTestError):
             tests.append(document)
         elif not document.model_fields_set:

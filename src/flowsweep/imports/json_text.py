@@ -25,8 +25,8 @@ _OF_ARRAY = 1
 """How deep what stands between the values of an array is."""
 _BETWEEN_VALUES = re.compile(r"[\s,]*+")
 _BEHIND_ARRAY = re.compile(r"[^\S\n]*+")
-_LIMIT = re.compile(r"^(?:(?P<last>\}[^\S\n]*+)|\{(?:[^\S\n]*+|\"event\":.*+))$", re.MULTILINE)
-"""The last line of a text that has several, or the first one of the next text: then this one is cut off."""
+_LIMIT = re.compile(r'^(?:\}[^\S\n]*+$|\{[^\S\n]*+$|\{"[^"\\\n]{1,60}":)', re.MULTILINE)
+"""The last line of a text that has several, or what the first one of another text may begin with."""
 FEWER_INTERVALS = (
     "It is one test with too many intervals: run it with fewer, as iperf3 has them with a longer -i."
 )
@@ -135,7 +135,8 @@ def _is_alone(text: str) -> bool:
 def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     """Take apart what a tool wrote test by test: each text is one line, or ends with a "}" of its own line.
 
-    One that is cut off ends where the next one begins: with a "{" of its own line, or an event of a stream.
+    One that is cut off ends where the next one begins: with a "{" of its own line, with the same key, or with
+    an event of a stream.
     Lines between texts are left out: tools put remarks there. Where a line begins an array of objects, as
     scripts keep them, each of them is a text.
 
@@ -179,10 +180,14 @@ def _document_end(text: str, at: int) -> int:
     end = _line_end(text, at)
     if text[at:end].rstrip().endswith("}"):
         return end
-    limit = _LIMIT.search(text, end)
-    if limit is None:
-        return len(text)
-    return limit.end() if limit["last"] else limit.start() - 1
+    begins = _LIMIT.match(text, at)
+    of_next = {_EVENT, "{"} | (set() if begins is None else {begins[0]})
+    for limit in _LIMIT.finditer(text, end):
+        if limit[0].startswith("}"):
+            return limit.end()
+        if limit[0].rstrip() in of_next:
+            return limit.start() - 1
+    return len(text)
 
 
 def _of_array(text: str, at: int, number: int) -> Generator[Text, None, int]:

@@ -26,6 +26,7 @@ from flowsweep.imports.transfer import (
     PlaceError,
     Report,
     Transfer,
+    bounded,
     far_end,
 )
 
@@ -44,20 +45,23 @@ def recognises(lines: Sequence[str]) -> bool:
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
-    """Read every record of a file: of a test that failed, why.
+    """Read every record of a file: of a test that failed, or whose record is cut off, why.
 
     Raises:
         PlaceError: A record is no result of a throughput test.
+        TooManyTestsError: There are more than a file may tell of.
     """
-    tests: list[Transfer | FailedTestError] = []
-    for text in json_texts(lines):
+    return tuple(bounded(_test(text) for text in json_texts(lines)))
+
+
+def _test(text: Text) -> Transfer | FailedTestError:
+    try:
         record = _record(text)
-        if record.result.succeeded:
-            tests.append(_transfer(record, text.line))
-        else:
-            said = f'the test failed: "{record.result.error}"'
-            tests.append(FailedTestError(f"{text.line}$.result", said))
-    return tuple(tests)
+    except FailedTestError as error:
+        return error
+    if record.result.succeeded:
+        return _transfer(record, text.line)
+    return FailedTestError(f"{text.line}$.result", f'the test failed: "{record.result.error}"')
 
 
 class _Data(Part):

@@ -46,3 +46,53 @@ def test_a_stream_with_a_gap_is_left_out_and_named(tmp_path: Path) -> None:
     assert [failed.place for failed in tests.failed] == ["3$"]
     with pytest.raises(ImportedFileError, match=r"log.json:3\$: Invalid JSON: EOF while parsing"):
         read(tmp_path, *gap)
+
+
+CLIENT = (FILES / "iperf3-3.12-tcp-client.json").read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("kept", [30, len(CLIENT) - 1])
+def test_one_text_that_is_cut_off_does_not_spoil_the_others(tmp_path: Path, kept: int) -> None:
+    """As `iperf3 -J --logfile FILE` adds them one by one."""
+    alone = read(tmp_path, *CLIENT).transfers
+    for lines, place in (
+        ([*CLIENT[:kept], *CLIENT], "1$"),
+        ([*CLIENT, *CLIENT[:kept]], f"{len(CLIENT) + 1}$"),
+    ):
+        tests = read(tmp_path, *lines)
+        assert tests.transfers == alone
+        ((failed_at, why),) = ((failed.place, str(failed)) for failed in tests.failed)
+        assert failed_at == place
+        assert why.startswith("Invalid JSON: EOF while parsing")
+    with pytest.raises(ImportedFileError, match=r"log.json:1\$: Invalid JSON: EOF while parsing"):
+        read(tmp_path, *CLIENT[:kept])
+
+
+def test_one_record_of_pscheduler_that_is_cut_off_does_not_spoil_the_others(tmp_path: Path) -> None:
+    record = json.loads((FILES / "pscheduler-tcp.json").read_text("utf-8"))
+    pretty, one_line = json.dumps(record, indent=2).splitlines(), json.dumps(record)
+    for cut, lines in ((pretty[:20], pretty), ([one_line[:200]], pretty), ([one_line[:200]], [one_line])):
+        tests = read(tmp_path, *cut, *lines, one_line[:99])
+        assert (len(tests.transfers), [failed.place for failed in tests.failed]) == (
+            1, ["1$", f"{len(cut) + len(lines) + 1}$"],
+        )  # fmt: skip
+
+
+def test_a_text_may_have_lines_that_begin_with_a_brace(tmp_path: Path) -> None:
+    alone = read(tmp_path, *CLIENT).transfers
+    parts = json.loads("".join(CLIENT))
+    lines = [
+        ",".join(f"\n{json.dumps(part)}" for part in parts.pop("intervals")),
+        "],",
+        json.dumps(parts)[1:],
+    ]
+    text = "".join(['{"intervals": [', *lines])
+    assert text.count("\n{") > 1
+    assert read(tmp_path, text).transfers == alone
+
+
+def test_texts_that_are_cut_off_in_every_line_take_no_time(tmp_path: Path) -> None:
+    count = 9_000
+    lines = [*CLIENT, *(f'{{"key{number}":' if number % 3 else "{" for number in range(count))]
+    tests = read(tmp_path, *lines)
+    assert (len(tests.transfers), len(tests.failed)) == (1, count // 3)
