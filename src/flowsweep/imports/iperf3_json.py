@@ -9,7 +9,7 @@ from typing import Any
 
 from flowsweep.imports.iperf3_model import Document, Event
 from flowsweep.imports.iperf3_transfer import transfers_of
-from flowsweep.imports.json_text import Model, Text, begins_array, checked, json_texts
+from flowsweep.imports.json_text import Model, Text, checked, first_line, json_texts
 from flowsweep.imports.transfer import FailedTestError, Transfer, bounded
 
 NAME = "iperf3-json"
@@ -23,7 +23,7 @@ _OF_NO_USE = (
 
 def recognises(lines: Sequence[str]) -> bool:
     """Whether there is JSON that names the version of iperf3; scripts write remarks before it."""
-    begun = 0 if begins_array(lines) else next((at for at, line in enumerate(lines) if line[:1] == "{"), None)
+    begun = first_line(lines)
     return begun is not None and any(_SIGN in line for line in lines[begun:])
 
 

@@ -164,6 +164,11 @@ def begins_array(lines: Sequence[str]) -> bool:
     return begin.startswith("[") and begin[1:].lstrip().startswith("{")
 
 
+def first_line(lines: Sequence[str]) -> int | None:
+    """The place of the first line of JSON, behind remarks of a script; None where there is none."""
+    return 0 if begins_array(lines) else next((at for at, line in enumerate(lines) if line[:1] == "{"), None)
+
+
 def _check_values(lines: Sequence[str]) -> None:
     values = sum(line.count(",") + line.count("[") + line.count("{") for line in lines)
     if values > IMPORT_VALUES_MAX:
