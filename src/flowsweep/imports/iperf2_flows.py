@@ -42,6 +42,8 @@ class Flow:
     """Datagrams, as a client counts them."""
     omitted_ns: int = 0
     """Where its last row ends that is marked as omitted."""
+    unread_before: Report | None = None
+    """The one of its rows that earlier versions did not read."""
 
     @property
     def finished(self) -> bool:
@@ -56,6 +58,11 @@ class Flow:
         if self.omitted_ns:
             return bool(self._counted())
         return bool(self.reports) and not self.reports[-1].is_of_no_time
+
+    @property
+    def reports_before(self) -> list[Report]:
+        """Those of its rows that earlier versions read."""
+        return [report for report in self.reports if report is not self.unread_before]
 
     def _intervals(self) -> list[Report]:
         """Those of a flow of which some are omitted."""
@@ -76,7 +83,7 @@ class Flow:
         """Put its rows together, with what the server reported of its datagrams.
 
         Args:
-            as_before: As earlier versions did, which did not know omitted rows from others.
+            as_before: As earlier versions did, which did not know omitted rows from others, nor each row.
 
         Raises:
             LineError: There is no row of the whole, nor the first one.
@@ -84,7 +91,8 @@ class Flow:
         if self.omitted_ns and not as_before:
             whole, intervals = self._apart_from_omitted()
         else:
-            whole, intervals = split_reports(self.reports, self.line)
+            reports = self.reports_before if as_before else self.reports
+            whole, intervals = split_reports(reports, self.line)
         if received := self.received():
             counted = received.whole.datagrams
             # What the client calls sent counts the one that ends the test, too, which the server leaves out.
@@ -194,6 +202,7 @@ class Test:
         flows = tuple(flow.flow_report() for flow in told)
         total = self._total(flows)
         sends, setting = self.role == "source", self.setting
+        before = self._before()
         window = None if setting.window is None else setting.window.size_bytes
         granted = None if setting.granted is None else setting.granted.size_bytes
         return Transfer(
@@ -222,8 +231,9 @@ class Test:
                 *((("unfinished", None),) if self._is_whole(told) else ()),
                 ("total", self._total_before(flows, total)),
                 *self._windows_before(),
-                *self._before_omitted_rows(),
+                *_rows_as(before, self._total_before(before[0], total)),
             ),
+            as_lately=_rows_as(before, self._added(before[0]) if before[0] else total),
         )
 
     @property
@@ -236,22 +246,20 @@ class Test:
             return _ALL_OMITTED
         return NO_TIME if self.has_rows else _NO_ROW
 
-    def _before_omitted_rows(self) -> tuple[tuple[str, Any], ...]:
-        """What earlier versions made of a test with such rows, where they did not refuse it."""
-        if not self._omit_ns:
-            return ()
-        told = [flow for flow in self.flows if flow.reports]
+    def _before(self) -> tuple[tuple[FlowReport, ...], str | None]:
+        """What earlier versions made of rows that they read otherwise, and why it was unfinished to them.
+
+        No flows where they read all the same, or refused it.
+        """
+        if not self._omit_ns and all(flow.unread_before is None for flow in self.flows):
+            return (), None
+        told = [flow for flow in self.flows if flow.reports_before]
         try:
             flows = tuple(flow.flow_report(as_before=True) for flow in told)
         except LineError:
-            return ()
-        is_whole = len(told) == len(self.flows) and all(has_whole(flow.reports) for flow in told)
-        return (
-            ("omit_ns", 0),
-            ("flows", flows),
-            ("total", self._total_before(flows, sum_of(flows))),
-            ("unfinished", None if is_whole else NO_REPORT_OF_THE_WHOLE),
-        )
+            return (), None
+        is_whole = len(told) == len(self.flows) and all(has_whole(flow.reports_before) for flow in told)
+        return flows, None if is_whole else NO_REPORT_OF_THE_WHOLE
 
     @property
     def _windows(self) -> tuple[str, str]:
@@ -266,8 +274,12 @@ class Test:
     def _total(self, flows: Sequence[FlowReport]) -> Report:
         if not flows:
             return split_reports(self.sums, self.line)[0]
+        return sum_of(tuple(flows)) if self._omit_ns else self._added(flows)
+
+    def _added(self, flows: Sequence[FlowReport]) -> Report:
+        """The sum of the file where it is of all flows, else one of theirs."""
         added = sum_of(tuple(flows))
-        if self._omit_ns or not has_whole(self.sums):
+        if not has_whole(self.sums):
             return added
         # That of a first interval begins at 0, too.
         is_of_all = abs(self.sums[-1].end_ns - added.end_ns) <= added.end_ns * _APART
@@ -283,3 +295,11 @@ class Test:
         if not told:
             return has_whole(self.sums)
         return len(told) == len(self.flows) and all(flow.finished for flow in told)
+
+
+def _rows_as(before: tuple[tuple[FlowReport, ...], str | None], total: Report) -> tuple[tuple[str, Any], ...]:
+    """Fields of a transfer as earlier versions had them, if they read its rows otherwise."""
+    flows, unfinished = before
+    if not flows:
+        return ()
+    return ("omit_ns", 0), ("flows", flows), ("total", total), ("unfinished", unfinished)

@@ -7,7 +7,7 @@ import pytest
 
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import read_file
-from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
+from flowsweep.imports.outcome import Numbering, content_ids, late_ids, outcome_of
 from flowsweep.imports.transfer import NO_REPORT_OF_THE_WHOLE, Transfer
 
 SECOND = 1_000_000_000
@@ -96,4 +96,4 @@ def test_the_next_test_of_a_log_omits_by_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "trial_id"), [(SERVER, "d29f2d9b83c5"), (CLIENT, "c4630e55254c")])
 def test_an_id_is_known_of_before_omitted_rows_were_known(tmp_path: Path, text: str, trial_id: str) -> None:
     tests = told(tmp_path, text)
-    assert former_ids(tests) == [trial_id] != content_ids(tests)
+    assert late_ids(tests) == [trial_id] != content_ids(tests)
