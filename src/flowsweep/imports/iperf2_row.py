@@ -31,7 +31,7 @@ FAILS = re.compile(r"(?:[a-z]\w{0,20} ){1,3}failed: ")
 """What Iperf says of a connection that was refused, or broke."""
 BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d")
 TELLS_MORE = re.compile(
-    rf"\[\s*[^\]\s]+\]\s+{REAL}\s*-\s*{REAL}\s+(?:sec\s+)?"
+    rf"\[\s*[^\]\s]+\]\s+{REAL}\s*-\s*{REAL}\s++(?:sec\s++)?+(?!.*(?:Bytes|bits)/sec)"
     rf"(?:(?!(?:s(?:ec?)?|nan|inf|[KMGT]?(?:Bytes|bits))\b)[A-Za-z]|{WHOLE}\s+datagrams\s)"
 )
 """What Iperf says of an interval beside its row: histograms, the time of a whole connection, errors."""
