@@ -141,8 +141,8 @@ def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     scripts keep them, each of them is a text.
 
     Raises:
-        LineError: There are more values than are read at once, an array has what is no object, or something
-            else follows it in its last line.
+        PlaceError: There are more values than are read at once, an array has what is no object or ends in the
+            middle, or something else follows it in its last line.
     """
     _check_values(lines)
     text, at, number = "\n".join(lines), 0, 1
@@ -205,6 +205,9 @@ def _of_array(text: str, at: int, number: int) -> Generator[Text, None, int]:
 
     Returns:
         Where what follows the array begins, or the line with its end ends.
+
+    Raises:
+        PlaceError: The array ends in the middle.
     """
     depth, counted, closed, begun = 0, at, at, len(text)
     for token in _TOKENS.finditer(text, at):
@@ -222,8 +225,7 @@ def _of_array(text: str, at: int, number: int) -> Generator[Text, None, int]:
                 return _array_end(text, token.end(), number)
         if depth == _OF_ARRAY:
             closed, begun = token.end(), len(text)
-    yield Text(number, text[begun:])
-    return len(text)
+    raise PlaceError(f"{number}$", "Invalid JSON: the array ends in the middle")
 
 
 def _value_begin(text: str, closed: int, number: int) -> int:
