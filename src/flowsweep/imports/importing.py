@@ -16,7 +16,7 @@ from flowsweep.imports.known import (
     with_known,
     without_effect,
 )
-from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
+from flowsweep.imports.outcome import Numbering, content_ids, former_ids, late_ids, outcome_of
 from flowsweep.imports.reading import in_one_line, read_file
 from flowsweep.imports.transfer import FailedTestError, Transfer
 from flowsweep.imports.unlike import Unlike
@@ -103,14 +103,21 @@ def import_files(
         result.remarks += _left_out(path, told.failed)
         doubts = (of_file(told.transfers, known or {}) for of_file in (rough_windows, assumed_directions))
         result.remarks += [f"{path}: {doubt}" for doubt in doubts if doubt is not None]
-        former = zip(*(former_ids(told.transfers, with_rates=read) for read in (False, True)), strict=True)
-        ids = zip(told.transfers, content_ids(told.transfers), former, strict=True)
+        ids = zip(told.transfers, content_ids(told.transfers), _former_ids(told.transfers), strict=True)
         source = f"{told.kind.name} {path.name}"
         tests += [_Test(test, trial_id, before, source, path) for test, trial_id, before in ids]
     if tests:
         with writer() as archive:
             _take_in(_in_order(tests), archive, sweep, known or {}, result, progress)
     return result
+
+
+def _former_ids(transfers: Sequence[Transfer]) -> Iterator[tuple[str, ...]]:
+    """Of each test of a file, those of all earlier versions."""
+    of_versions = [former_ids(transfers, with_rates=read) for read in (False, True)]
+    if any(transfer.as_lately for transfer in transfers):
+        of_versions.append(late_ids(transfers))
+    return zip(*of_versions, strict=True)
 
 
 def _left_out(path: Path, failed: Sequence[FailedTestError]) -> Iterator[str]:

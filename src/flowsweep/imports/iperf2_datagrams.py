@@ -21,14 +21,14 @@ _ASKED = re.compile(rf"Sending ({WHOLE}) byte datagrams(?:, IPG target: ({REAL})
 _LATE_WORDS = " datagrams received out-of-order"
 LATE = re.compile(
     rf"\[\s*([^\]\s]+)\]\s+{REAL}\s*-\s*{REAL}\s+sec\s+"
-    rf"({WHOLE}){_LATE_WORDS}"
+    rf"({WHOLE}) datagrams\s+received out-of-order"
 )
 """Of a flow, how many."""
 CUT_LATE = re.compile(
     rf"\[\s*[^\]\s]+\]\s+{REAL}\s*-\s*{REAL}\s+sec\s+{WHOLE}"
     rf"(?:{'|'.join(_LATE_WORDS[:end] for end in range(len(_LATE_WORDS) - 1, 1, -1))})"
 )
-"""Likewise, without its end."""
+"""Likewise, without its end, each run of its spaces made one."""
 _JITTER = re.compile(r"-?\d{1,12}\.\d{1,9}", re.ASCII)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from flowsweep.imports.iperf2_row import NO_TIME, Window
 from flowsweep.imports.transfer import (
@@ -10,6 +11,7 @@ from flowsweep.imports.transfer import (
     Datagrams,
     FailedTestError,
     FlowReport,
+    LineError,
     Report,
     Transfer,
     far_end,
@@ -23,6 +25,7 @@ from flowsweep.run.outcome import EndRole
 _APART = 0.05
 """By what share of it a sum may end apart from the flow that lasted longest."""
 _NO_ROW = "a connection of which no row tells anything"
+_ALL_OMITTED = "all of its intervals were omitted"
 
 
 @dataclass(slots=True)
@@ -37,20 +40,59 @@ class Flow:
     """What the other end reported to a client of its datagrams: one report."""
     sent: int | None = None
     """Datagrams, as a client counts them."""
+    omitted_ns: int = 0
+    """Where its last row ends that is marked as omitted."""
+    unread_before: Report | None = None
+    """The one of its rows that earlier versions did not read."""
 
     @property
     def finished(self) -> bool:
-        """Whether its last row is of all of it."""
+        """Whether its last row is of all of it, or of all that is not omitted: that goes back in time."""
+        if self.omitted_ns:
+            return len(self.reports) > 1 and self.reports[-1].start_ns < self.reports[-2].end_ns
         return has_whole(self.reports)
 
     @property
     def told(self) -> bool:
-        """Whether a row is of more than no time."""
+        """Whether a row that counts is of more than no time."""
+        if self.omitted_ns:
+            return bool(self._counted())
         return bool(self.reports) and not self.reports[-1].is_of_no_time
 
-    def flow_report(self) -> FlowReport:
-        """Put its rows together, with what the server reported of its datagrams."""
-        whole, intervals = split_reports(self.reports, self.line)
+    @property
+    def reports_before(self) -> list[Report]:
+        """Those of its rows that earlier versions read."""
+        return [report for report in self.reports if report is not self.unread_before]
+
+    def _intervals(self) -> list[Report]:
+        """Those of a flow of which some are omitted."""
+        return self.reports[:-1] if self.finished else self.reports
+
+    def _counted(self) -> list[Report]:
+        """Those of them that are not."""
+        after = self.omitted_ns
+        return [report for report in self._intervals() if report.start_ns >= after < report.end_ns]
+
+    def _apart_from_omitted(self) -> tuple[Report, tuple[Report, ...]]:
+        """The sum of what counts, and all intervals: in its own sum Iperf may leave out too much."""
+        counted = self._counted()
+        size, lasted_ns = sum(report.size_bytes for report in counted), counted[-1].end_ns - self.omitted_ns
+        return Report(0, lasted_ns, size, size * 8e9 / lasted_ns), tuple(self._intervals())
+
+    def flow_report(self, *, as_before: bool = False) -> FlowReport:
+        """Put its rows together, with what the server reported of its datagrams.
+
+        Args:
+            as_before: As earlier versions did, which did not know omitted rows from others, nor each row.
+
+        Raises:
+            LineError: There is no row of the whole, nor the first one.
+        """
+        if self.omitted_ns and not as_before:
+            whole, intervals = self._apart_from_omitted()
+        else:
+            reports = self.reports_before if as_before else self.reports
+            whole, intervals = split_reports(reports, self.line)
         if received := self.received():
             counted = received.whole.datagrams
             # What the client calls sent counts the one that ends the test, too, which the server leaves out.
@@ -155,11 +197,12 @@ class Test:
     def transfer(self) -> Transfer | FailedTestError:
         """What it became, with all of its flows, or with those that have rows."""
         told = [flow for flow in self.flows if flow.told]
-        if not told and not self.sums:
-            return FailedTestError(str(self.line), self.failure or (NO_TIME if self.has_rows else _NO_ROW))
+        if not told and (not self.sums or self._omit_ns):
+            return FailedTestError(str(self.line), self.failure or self._why_nothing)
         flows = tuple(flow.flow_report() for flow in told)
         total = self._total(flows)
         sends, setting = self.role == "source", self.setting
+        before = self._before()
         window = None if setting.window is None else setting.window.size_bytes
         granted = None if setting.granted is None else setting.granted.size_bytes
         return Transfer(
@@ -178,6 +221,7 @@ class Test:
             rate_bps=setting.rate_bps,
             congestion=setting.congestion,
             test=setting.test,
+            omit_ns=self._omit_ns,
             simultaneous=self.simultaneous,
             far=far_end([flow.received() for flow in told]) if len(told) == len(self.flows) else None,
             unfinished=NO_REPORT_OF_THE_WHOLE if self.cut_off or not self._is_whole(told) else None,
@@ -187,8 +231,35 @@ class Test:
                 *((("unfinished", None),) if self._is_whole(told) else ()),
                 ("total", self._total_before(flows, total)),
                 *self._windows_before(),
+                *_rows_as(before, self._total_before(before[0], total)),
             ),
+            as_lately=_rows_as(before, self._added(before[0]) if before[0] else total),
         )
+
+    @property
+    def _omit_ns(self) -> int:
+        return max((flow.omitted_ns for flow in self.flows), default=0)
+
+    @property
+    def _why_nothing(self) -> str:
+        if self._omit_ns:
+            return _ALL_OMITTED
+        return NO_TIME if self.has_rows else _NO_ROW
+
+    def _before(self) -> tuple[tuple[FlowReport, ...], str | None]:
+        """What earlier versions made of rows that they read otherwise, and why it was unfinished to them.
+
+        No flows where they read all the same, or refused it.
+        """
+        if not self._omit_ns and all(flow.unread_before is None for flow in self.flows):
+            return (), None
+        told = [flow for flow in self.flows if flow.reports_before]
+        try:
+            flows = tuple(flow.flow_report(as_before=True) for flow in told)
+        except LineError:
+            return (), None
+        is_whole = len(told) == len(self.flows) and all(has_whole(flow.reports_before) for flow in told)
+        return flows, None if is_whole else NO_REPORT_OF_THE_WHOLE
 
     @property
     def _windows(self) -> tuple[str, str]:
@@ -203,6 +274,10 @@ class Test:
     def _total(self, flows: Sequence[FlowReport]) -> Report:
         if not flows:
             return split_reports(self.sums, self.line)[0]
+        return sum_of(tuple(flows)) if self._omit_ns else self._added(flows)
+
+    def _added(self, flows: Sequence[FlowReport]) -> Report:
+        """The sum of the file where it is of all flows, else one of theirs."""
         added = sum_of(tuple(flows))
         if not has_whole(self.sums):
             return added
@@ -220,3 +295,11 @@ class Test:
         if not told:
             return has_whole(self.sums)
         return len(told) == len(self.flows) and all(flow.finished for flow in told)
+
+
+def _rows_as(before: tuple[tuple[FlowReport, ...], str | None], total: Report) -> tuple[tuple[str, Any], ...]:
+    """Fields of a transfer as earlier versions had them, if they read its rows otherwise."""
+    flows, unfinished = before
+    if not flows:
+        return ()
+    return ("omit_ns", 0), ("flows", flows), ("total", total), ("unfinished", unfinished)

@@ -6,7 +6,17 @@ from datetime import UTC, datetime
 
 from flowsweep.imports import iperf2_datagrams
 from flowsweep.imports.iperf2_flows import Flow, Setting, Test
-from flowsweep.imports.iperf2_row import BEGINS_LIKE_A_ROW, CUT_ROW, FAILS, ROW, report_of, size_of, window_of
+from flowsweep.imports.iperf2_row import (
+    BEGINS_LIKE_A_ROW,
+    CUT_ROW,
+    FAILS,
+    OMITTED,
+    ROW,
+    TELLS_MORE,
+    report_of,
+    size_of,
+    window_of,
+)
 from flowsweep.imports.ranges import REAL, WHOLE
 from flowsweep.imports.transfer import FailedTestError, LineError, Report, Transfer, bounded
 from flowsweep.run.outcome import EndRole
@@ -31,6 +41,7 @@ _DATE = re.compile(rf" on (\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.{WHOLE})? \((?:
 _SUM_ALONE = re.compile(rf"SUM-({WHOLE})")
 """As --sum-only has it, with the number of flows."""
 _REFUSED = ("connect failed: ", "tcp connect failed: ")
+_CTRL_C = "^C"
 _REVERSE = "(reverse)"
 _OVER_ONE_CONNECTION = ("(full-duplex)", "(bb ")
 """--full-duplex and --bounceback."""
@@ -111,16 +122,17 @@ class _Log:
         return told
 
     def take(self, number: int, line: str) -> None:
-        """Read the next line."""
+        """Read the next line; a terminal shows there that somebody ended the tool."""
+        row = line.lstrip("^C") if (broken_off := line.startswith(_CTRL_C)) else line
         if found := _LISTENS.match(line) or _CONNECTS.match(line):
             self._heading(found)
         elif found := _CONNECTED.match(line):
             self._connection(number, found)
-        elif found := ROW.match(line):
-            self._row(number, found)
+        elif found := ROW.match(row):
+            self._row(number, found, unread_before=broken_off)
         elif found := iperf2_datagrams.LATE.match(line):
             self._late(found)
-        elif BEGINS_LIKE_A_ROW.match(line):
+        elif BEGINS_LIKE_A_ROW.match(line) and not TELLS_MORE.match(line):
             raise LineError(number, f'found "{line.strip()}", expected interval, transfer and bandwidth')
         elif FAILS.match(line):
             self._fails(number, line.strip())
@@ -269,7 +281,7 @@ class _Log:
             return Setting(above.test)
         return Setting(above.test, length_bytes=above.length_bytes, rate_bps=above.rate_bps)
 
-    def _row(self, number: int, found: re.Match[str]) -> None:
+    def _row(self, number: int, found: re.Match[str], *, unread_before: bool) -> None:
         report = report_of(found)
         if found["id"].startswith("SUM"):
             self._sum(number, found["id"], report)
@@ -282,6 +294,10 @@ class _Log:
             self._from_server.remove(found["id"])
             known[1].from_server.append(report)
             return
+        if OMITTED.search(found["rest"]):
+            known[1].omitted_ns = max(known[1].omitted_ns, report.end_ns)
+        if unread_before:
+            known[1].unread_before = report
         test = known[0].whole_test()
         if not test.has_rows:
             self._under_way.setdefault(test.begun_by, []).append(test)

@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from flowsweep.defaults import IMPORT_VALUES_MAX
-from flowsweep.imports.transfer import LineError, PlaceError
+from flowsweep.imports.transfer import FailedTestError, LineError, PlaceError
 
 _SHOWN_CHARACTERS = 60
 _EVENT = '{"event":'
@@ -25,8 +25,8 @@ _OF_ARRAY = 1
 """How deep what stands between the values of an array is."""
 _BETWEEN_VALUES = re.compile(r"[\s,]*+")
 _BEHIND_ARRAY = re.compile(r"[^\S\n]*+")
-_LAST_LINE = re.compile(r"^\}[^\S\n]*+$", re.MULTILINE)
-"""Of a text that has several."""
+_LIMIT = re.compile(r'^(?:\}[^\S\n]*+$|\{[^\S\n]*+$|\{"[^"\\\n]{1,60}":)', re.MULTILINE)
+"""The last line of a text that has several, or what the first one of another text may begin with."""
 FEWER_INTERVALS = (
     "It is one test with too many intervals: run it with fewer, as iperf3 has them with a longer -i."
 )
@@ -57,7 +57,7 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
 
 
-_Model = TypeVar("_Model", bound=Part)
+Model = TypeVar("Model", bound=Part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,17 @@ class Text:
     """Where it begins, from 1."""
     text: str
 
-    def parsed(self, model: type[_Model]) -> _Model:
+    def parsed(self, model: type[Model]) -> Model:
         """Check it against a model.
 
         Raises:
-            PlaceError: It is not JSON, or not what the model has there; names the first mistake.
+            FailedTestError: It is not JSON, as where it is cut off.
+            PlaceError: It is not what the model has there; names the first mistake.
         """
         return _placed(self.line, lambda: model.model_validate_json(self.text))
 
 
-def checked(model: type[_Model], value: object, line: int) -> _Model:
+def checked(model: type[Model], value: object, line: int) -> Model:
     """Check what was parsed already, of a text that begins at a line, against a model.
 
     Raises:
@@ -86,13 +87,15 @@ def checked(model: type[_Model], value: object, line: int) -> _Model:
     return _placed(line, lambda: model.model_validate(value))
 
 
-def _placed(line: int, validated: Callable[[], _Model]) -> _Model:
+def _placed(line: int, validated: Callable[[], Model]) -> Model:
     try:
         return validated()
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
-        found = "" if first["type"] in ("missing", "json_invalid") else _shown(first["input"])
+        if first["type"] == "json_invalid":
+            raise FailedTestError(f"{line}${path}", first["msg"]) from error
+        found = "" if first["type"] == "missing" else _shown(first["input"])
         raise PlaceError(f"{line}${path}", f"{found}{first['msg']}") from error
 
 
@@ -132,12 +135,14 @@ def _is_alone(text: str) -> bool:
 def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     """Take apart what a tool wrote test by test: each text is one line, or ends with a "}" of its own line.
 
+    One that is cut off ends where the next one begins: with a "{" of its own line, with the same key, or with
+    an event of a stream.
     Lines between texts are left out: tools put remarks there. Where a line begins an array of objects, as
     scripts keep them, each of them is a text.
 
     Raises:
-        LineError: There are more values than are read at once, an array has what is no object, or something
-            else follows it in its last line.
+        PlaceError: There are more values than are read at once, an array has what is no object or ends in the
+            middle, or something else follows it in its last line.
     """
     _check_values(lines)
     text, at, number = "\n".join(lines), 0, 1
@@ -159,6 +164,11 @@ def begins_array(lines: Sequence[str]) -> bool:
     return begin.startswith("[") and begin[1:].lstrip().startswith("{")
 
 
+def first_line(lines: Sequence[str]) -> int | None:
+    """The place of the first line of JSON, behind remarks of a script; None where there is none."""
+    return 0 if begins_array(lines) else next((at for at, line in enumerate(lines) if line[:1] == "{"), None)
+
+
 def _check_values(lines: Sequence[str]) -> None:
     values = sum(line.count(",") + line.count("[") + line.count("{") for line in lines)
     if values > IMPORT_VALUES_MAX:
@@ -175,8 +185,14 @@ def _document_end(text: str, at: int) -> int:
     end = _line_end(text, at)
     if text[at:end].rstrip().endswith("}"):
         return end
-    last = _LAST_LINE.search(text, end)
-    return len(text) if last is None else last.end()
+    begins = _LIMIT.match(text, at)
+    of_next = {_EVENT, "{"} | (set() if begins is None else {begins[0]})
+    for limit in _LIMIT.finditer(text, end):
+        if limit[0].startswith("}"):
+            return limit.end()
+        if limit[0].rstrip() in of_next:
+            return limit.start() - 1
+    return len(text)
 
 
 def _of_array(text: str, at: int, number: int) -> Generator[Text, None, int]:
@@ -189,6 +205,9 @@ def _of_array(text: str, at: int, number: int) -> Generator[Text, None, int]:
 
     Returns:
         Where what follows the array begins, or the line with its end ends.
+
+    Raises:
+        PlaceError: The array ends in the middle.
     """
     depth, counted, closed, begun = 0, at, at, len(text)
     for token in _TOKENS.finditer(text, at):
@@ -206,8 +225,7 @@ def _of_array(text: str, at: int, number: int) -> Generator[Text, None, int]:
                 return _array_end(text, token.end(), number)
         if depth == _OF_ARRAY:
             closed, begun = token.end(), len(text)
-    yield Text(number, text[begun:])
-    return len(text)
+    raise PlaceError(f"{number}$", "Invalid JSON: the array ends in the middle")
 
 
 def _value_begin(text: str, closed: int, number: int) -> int:

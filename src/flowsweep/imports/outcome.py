@@ -38,7 +38,7 @@ _LONGEST_REASON = 2 * NAME_MAX_CHARACTERS
 """Of a trial that gave no result, or only a part of it."""
 _NOT_IN_IDS = (
     "assumed", "cut_off_ns", "dscp", "mss_bytes", "pacing_rate_bps", "asked_bytes", "of_linux", "lasted_ns",
-    "as_before", "size_before",
+    "as_before", "as_lately", "size_before",
 )  # fmt: skip
 """What a reader knows of the kind of file; and settings that earlier versions did not read, so that ids stay:
 files with these tell the time."""
@@ -117,6 +117,11 @@ def former_ids(transfers: Sequence[Transfer], *, with_rates: bool = False) -> li
         for transfer in transfers
     ]
     return _ids(before, lambda fields: _known_fields(_sized_as_before(fields)))
+
+
+def late_ids(transfers: Sequence[Transfer]) -> list[str]:
+    """The ids that the versions before this one made, where these read a file otherwise; else now's."""
+    return content_ids([replace(transfer, **dict(transfer.as_lately)) for transfer in transfers])
 
 
 def _ids(transfers: Sequence[Transfer], as_told: Callable[[_Fields], dict[str, Any]]) -> list[str]:

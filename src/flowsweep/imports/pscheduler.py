@@ -1,4 +1,4 @@
-"""Results of pScheduler's throughput test: JSON as its archivers get it, one record or one a line.
+"""Results of pScheduler's throughput test: JSON as its archivers get it, one record, one a line, or an array.
 
 Read by its published schemas (specification of the test, result). The result's numbers are the sender's; of
 the receiver there are the mean rate and, of iperf3's UDP, lost datagrams and jitter. Where its tool was
@@ -17,7 +17,7 @@ from pydantic import Field
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports.iperf3_flows import EndFlows
 from flowsweep.imports.iperf3_model import Count, Document, End, EndOfStream, Interval, Signed
-from flowsweep.imports.json_text import Part, Real, Seconds, Text, Whole, checked, json_texts
+from flowsweep.imports.json_text import Part, Real, Seconds, Text, Whole, checked, first_line, json_texts
 from flowsweep.imports.transfer import (
     Datagrams,
     FailedTestError,
@@ -26,6 +26,7 @@ from flowsweep.imports.transfer import (
     PlaceError,
     Report,
     Transfer,
+    bounded,
     far_end,
 )
 
@@ -38,26 +39,29 @@ _PERIOD = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S
 
 
 def recognises(lines: Sequence[str]) -> bool:
-    """Whether it is JSON with a rate as pScheduler names it."""
-    first = next((line for line in lines if line.strip()), "")
-    return first.startswith("{") and any(_SIGN in line for line in lines)
+    """Whether there is JSON with a rate as pScheduler names it; scripts write remarks before it."""
+    begun = first_line(lines)
+    return begun is not None and any(_SIGN in line for line in lines[begun:])
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer | FailedTestError, ...]:
-    """Read every record of a file: of a test that failed, why.
+    """Read every record of a file: of a test that failed, or whose record is cut off, why.
 
     Raises:
         PlaceError: A record is no result of a throughput test.
+        TooManyTestsError: There are more than a file may tell of.
     """
-    tests: list[Transfer | FailedTestError] = []
-    for text in json_texts(lines):
+    return tuple(bounded(_test(text) for text in json_texts(lines)))
+
+
+def _test(text: Text) -> Transfer | FailedTestError:
+    try:
         record = _record(text)
-        if record.result.succeeded:
-            tests.append(_transfer(record, text.line))
-        else:
-            said = f'the test failed: "{record.result.error}"'
-            tests.append(FailedTestError(f"{text.line}$.result", said))
-    return tuple(tests)
+    except FailedTestError as error:
+        return error
+    if record.result.succeeded:
+        return _transfer(record, text.line)
+    return FailedTestError(f"{text.line}$.result", f'the test failed: "{record.result.error}"')
 
 
 class _Data(Part):

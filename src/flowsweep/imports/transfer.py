@@ -200,6 +200,8 @@ class Transfer:
     """Fields that are not in the file, though they are set: what somebody knows better takes their place."""
     as_before: tuple[tuple[str, Any], ...] = ()
     """Fields that earlier versions did not read, or less of, and what these had there: for `former_ids`."""
+    as_lately: tuple[tuple[str, Any], ...] = ()
+    """Likewise, of versions that read all else as this one does."""
 
 
 def sum_of(flows: tuple[FlowReport, ...]) -> Report:

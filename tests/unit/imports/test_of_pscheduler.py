@@ -10,6 +10,7 @@ from flowsweep.archive import ImportedTrial
 from flowsweep.imports import Transfer, read_file
 from flowsweep.imports.outcome import Numbering, content_ids, former_ids, outcome_of
 from flowsweep.imports.transfer import Datagrams
+from imported_trials import FILES
 
 Row = dict[str, Any]
 
@@ -172,3 +173,13 @@ def test_tests_of_unlike_tos_mss_or_pacing_are_no_repeats(tmp_path: Path) -> Non
         (1, None, None, None), (1, 46, None, None), (1, None, 1000, None), (1, None, None, 500_000_000),
         (2, None, None, None), (3, None, None, None),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_array_and_a_remark_before_a_record_are_recognised(tmp_path: Path, indent: int | None) -> None:
+    told = json.loads((FILES / "pscheduler-tcp.json").read_text("utf-8"))
+    one, two = json.dumps(told, indent=indent), json.dumps([told, told], indent=indent)
+    for text, count in ((one, 1), (f"$ pscheduler result\n{one}", 1), (two, 2)):
+        (tmp_path / "records.json").write_text(text, "utf-8")
+        tests = read_file(tmp_path / "records.json")
+        assert (tests.kind.name, len(tests.transfers)) == ("pscheduler", count)

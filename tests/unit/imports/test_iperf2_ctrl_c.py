@@ -1,0 +1,71 @@
+"""A row of Iperf's text on the line where the terminal shows Ctrl-C."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from flowsweep.archive import read_archive
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.imports import read_file
+from flowsweep.imports.outcome import content_ids, late_ids
+from flowsweep.imports.transfer import NO_REPORT_OF_THE_WHOLE, Transfer
+
+load(["import"])
+
+SECOND = 1_000_000_000
+BEGIN = """\
+Client connecting to 10.0.0.2, TCP port 5001
+[  3] local 10.0.0.1 port 45454 connected with 10.0.0.2 port 5001
+[ ID] Interval       Transfer     Bandwidth
+[  3]  0.0- 1.0 sec   112 MBytes   941 Mbits/sec
+[  3]  1.0- 2.0 sec   112 MBytes   941 Mbits/sec
+"""
+LAST = "[  3]  2.0- 2.5 sec  56.0 MBytes   941 Mbits/sec\n"
+WHOLE = "[  3]  0.0- 2.5 sec   280 MBytes   941 Mbits/sec\n"
+
+
+def told(tmp_path: Path, text: str) -> Sequence[Transfer]:
+    (tmp_path / "log").write_text(BEGIN + text, "utf-8")
+    return read_file(tmp_path / "log").transfers
+
+
+@pytest.mark.parametrize("rows", [f"^C{LAST}{WHOLE}", f"^C^C{LAST}{WHOLE}", f"{LAST}^C{WHOLE}"])
+def test_a_row_behind_ctrl_c_is_read(tmp_path: Path, rows: str) -> None:
+    tests = told(tmp_path, rows)
+    assert content_ids(tests) == content_ids(told(tmp_path, LAST + WHOLE))
+    (test,) = tests
+    assert (len(test.flows[0].intervals), test.total.end_ns, test.unfinished) == (3, 2.5 * SECOND, None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "trial_id", "before"),
+    [(f"^C{LAST}{WHOLE}", "42a6b9577a21", LAST), (f"{LAST}^C{WHOLE}", "d9d89e910d27", WHOLE)],
+)
+def test_an_id_is_known_of_before_such_a_row_was_read(
+    tmp_path: Path, rows: str, trial_id: str, before: str
+) -> None:
+    tests = told(tmp_path, rows)
+    assert late_ids(tests) == [trial_id] != content_ids(tests)
+    without = told(tmp_path, rows.replace(f"^C{before}", ""))
+    assert content_ids(without) == [trial_id]
+    assert without[0].unfinished == (None if before == LAST else NO_REPORT_OF_THE_WHOLE)
+
+
+def test_ctrl_c_before_a_heading_or_a_broken_row_says_nothing(tmp_path: Path) -> None:
+    rows = LAST + WHOLE
+    assert told(tmp_path, f"^C{rows[:20]}\n^C[ ID] Interval\n^C\n{rows}") == told(tmp_path, rows)
+
+
+def test_what_was_imported_before_is_not_imported_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log").write_text(f"{BEGIN}^C{LAST}{WHOLE}", "utf-8")
+    words = ["import", str(tmp_path / "log"), "--archive", str(tmp_path / "old")]
+    with monkeypatch.context() as before:
+        before.setattr("flowsweep.imports.importing.content_ids", late_ids)
+        assert CliRunner().invoke(app, words).exit_code == 0
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert list(read_archive(tmp_path / "old").state.imported) == ["42a6b9577a21"]
