@@ -255,6 +255,12 @@ class Seen:
             return False
         return above - least == 1 or math.log(above / least) <= reach
 
+    @property
+    def _falls_at_most(self) -> bool:
+        """Whether goodput is lower again, or looks so, at the largest level that worked."""
+        lower = self._lower
+        return lower is not None and lower.at[-1][0] == self.levels.values[-1]
+
     def end(self, precision: float) -> End | None:
         """Why nothing more needs to be tried; None where something does."""
         _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
@@ -262,7 +268,8 @@ class Seen:
         reach = math.log1p(precision)
         if at_most[0] <= ALLOWED or self._falls_at_once(reach):
             return "level" if self.before_fall(reach) is None else None
-        if low is not None and low >= math.log(self.high) - reach and high is None:
+        near_most = low is not None and low >= math.log(self.high) - reach
+        if near_most and high is None and not self._falls_at_most:
             return "rising"
         if (only := self.only_whole) is not None:
             return "precise" if only <= set(self.levels.values) else None

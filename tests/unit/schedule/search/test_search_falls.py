@@ -83,3 +83,16 @@ def test_levels_without_a_round_in_common_are_not_compared() -> None:
         [False, False, True, True],
         [False, False, True, True],
     ]
+
+
+@pytest.mark.parametrize(("most", "last"), [(16, 15), (128, 127), (128, 126)])
+def test_goodput_does_not_rise_up_to_a_number_at_which_it_is_lower(most: int, last: int) -> None:
+    """Nearly as many flows as the most that may be carry twice as much."""
+    for seed in range(4):
+        found = searched(
+            _peak(last, last, 0.5), independent(0.0001), np.random.default_rng(seed), asked_flows(most)
+        )
+        assert found.end != "rising"
+        assert found.belief is not None
+        assert found.belief.lower is not None
+        assert found.belief.lower.at[-1][0] == most
