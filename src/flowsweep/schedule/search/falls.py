@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,13 +105,17 @@ def ended_by_fall(levels: Levels, fallen: int | None, enough: _Mask) -> float | 
         enough: (levels,) which are shown to be enough.
 
     Returns:
-        The best level itself, if those from it to the fall are close and the next one is enough as well; else
-        the last whole one before the fall. A natural logarithm; None where goodput does not fall.
+        The best level itself, if the next one is enough as well and close, and of a few all up to the fall
+        are; else the last whole one before the fall. A natural logarithm; None where goodput does not fall.
     """
     if fallen is None:
         return None
     top, (best, *beyond) = _from_best(levels, fallen)
-    flat = len(beyond) > 1 and enough[top + 1] and _gap((best, *beyond)) is None
+    flat = (
+        len(beyond) > 1
+        and enough[top + 1]
+        and _between((best, *(beyond[:1] if best > FEW else beyond))) is None
+    )
     return math.log(best if flat else fallen - 1)
 
 
@@ -161,9 +165,13 @@ def below_best(levels: Levels, wanted: int, least: int) -> int:
 
 def _between(levels: Sequence[int]) -> int | None:
     """The middle of the first two that are not close."""
-    if (gap := _gap(levels)) is None:
+    return next((one for one in starmap(middle, pairwise(levels)) if one is not None), None)
+
+
+def middle(low: int, high: int) -> int | None:
+    """A level between two, if goodput may rise by more than the margin with the level."""
+    if high - low == 1 or math.log(high / low) <= ALLOWED:
         return None
-    low, high = gap
     return min(max(rounded(math.sqrt(low * high)), low + 1), high - 1)
 
 
@@ -171,11 +179,3 @@ def _from_best(levels: Levels, fallen: int) -> tuple[int, list[int]]:
     """The number of the best level, and the levels from it up to the fall."""
     top = int(levels.means.argmax())
     return top, [level for level in levels.values[top:] if level <= fallen]
-
-
-def _gap(levels: Sequence[int]) -> tuple[int, int] | None:
-    """The first two neighbours between which goodput may rise by more than the margin with the level."""
-    for low, high in pairwise(levels):
-        if high - low > 1 and math.log(high / low) > ALLOWED:
-            return low, high
-    return None
