@@ -30,17 +30,17 @@ def lower_of(
 
     Returns:
         Those that are surely lower than the plateau by more than the margin, and than a smaller level. Where
-        none is, those that look so and are surely lower at all, if no larger one is shown to be enough.
+        none is, those that look so and are surely lower at all, or far lower while little is known of the
+        noise, if no larger one is shown to be enough.
     """
     values, means = np.array(levels.values), levels.means
     top, logs = int(means.argmax()), np.log(values)
     beyond = logs > min(response.enough, float(logs[top])) + _SAME
     below = float(means[list(reference)].mean()) - means
-    if levels.freedom < 1:
-        sure, looks = np.zeros(len(values), dtype=bool), beyond & (below > _LOOKS_FALLEN)
-    else:
-        sure = beyond & _lower(levels, reference, 1 - (1 - confidence) / len(values), ALLOWED)
-        looks = beyond & _lower(levels, reference, confidence, 0.0) & (below > ALLOWED)
+    sure = beyond & _lower(levels, reference, 1 - (1 - confidence) / len(values), ALLOWED)
+    looks = beyond & _lower(levels, reference, confidence, 0.0) & (below > ALLOWED)
+    if levels.freedom < _TELLING_FREEDOM:
+        looks |= beyond & (below > _LOOKS_FALLEN)
     numbers = np.arange(len(values))
     looks &= numbers > max(np.flatnonzero(enough), default=-1)
     told = sure if sure.any() else looks
@@ -60,7 +60,9 @@ def lower_of(
 _SAME = 1e-9
 """Two levels that are closer, natural logarithms, are one."""
 _LOOKS_FALLEN = 0.12
-"""By how much a level looks lower while nothing is known of the noise: natural logarithm."""
+"""By how much a level looks lower while little is known of the noise: natural logarithm."""
+_TELLING_FREEDOM = 3
+"""Degrees of freedom from which on Student's t is narrow enough to tell what looks lower."""
 
 
 def _lower(levels: Levels, reference: Sequence[int], confidence: float, by: float) -> _Mask:

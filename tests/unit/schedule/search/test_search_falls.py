@@ -8,6 +8,7 @@ import pytest
 
 from flowsweep.schedule.search.levels import levels_of
 from flowsweep.schedule.search.peaks import hidden_peak
+from flowsweep.schedule.search.plateau import belief_of
 from flowsweep.schedule.search.response import ALLOWED
 from flowsweep.schedule.search.tried import Tried
 from searched_responses import PLATEAU, Case, asked, asked_flows, independent, searched
@@ -152,3 +153,19 @@ def test_goodput_does_not_rise_up_to_a_number_at_which_it_is_lower(most: int, la
         assert found.belief is not None
         assert found.belief.lower is not None
         assert found.belief.lower.at[-1][0] == most
+
+
+@pytest.mark.parametrize("repeated", [0, 1])
+def test_a_fall_is_told_while_little_is_known_of_the_noise(repeated: int) -> None:
+    """Half of it at 32 flows; two other numbers were tried in a second round, or none."""
+    goodputs = {2: 1.0, 4: 1.6, 8: 1.62, 32: 0.8}
+    rounds = [(1, list(goodputs)), *((round_, [4, 8]) for round_ in range(2, 2 + repeated))]
+    tried = [
+        Tried(level, round_, math.log(goodputs[level]) + 0.16 * (round_ % 2) * (level == 8))
+        for round_, levels in rounds
+        for level in levels
+    ]
+    lower = belief_of(tried, [], 2, 32, precision=0.1, confidence=0.95)[0].lower
+    assert lower is not None
+    assert [level for level, _ in lower.at] == [32]
+    assert not lower.sure
