@@ -1,7 +1,6 @@
 """Where goodput may be higher between two levels than at all that were tried, since it falls beyond."""
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 
 from flowsweep.schedule.search.falls import middle
@@ -12,27 +11,24 @@ _HIGHER = ALLOWED / 2
 """By how much a peak may be higher than all that was tried, natural logarithm."""
 
 
-def hidden_peak(levels: Levels, enough: float, plateau: float, fallen: Sequence[int]) -> int | None:
+def hidden_peak(levels: Levels, enough: float, plateau: float) -> int | None:
     """Choose a level between the best and a neighbour, if a peak that matters may be there.
 
     Up to the peak goodput rises no faster than the level, nor, from the estimate on, than it does from there;
-    beyond, it falls as it does towards the next level at which it is known to be lower.
+    beyond, it falls no faster than from the neighbour to the next level.
 
     Args:
         levels: That were tried.
         enough: The estimate: natural logarithm of a level.
         plateau: Goodput there is a margin below this natural logarithm.
-        fallen: Levels beyond the best at which goodput is surely lower; where there are none, no peak is.
     """
-    if not fallen:
-        return None
     top = int(levels.means.argmax())
     tried = list(zip(levels.values, levels.means.tolist(), strict=True))
     best_mean = tried[top][1]
     for (low, low_mean), (high, high_mean) in pairwise(tried[max(top - 1, 0) : top + 2]):
         beyond = math.log(low) - enough
         rise = 1.0 if beyond <= 0 else min(1.0, max(0.0, (low_mean - plateau + ALLOWED) / beyond))
-        following = next((one for one in tried if one[0] > high and one[0] in fallen), None)
+        following = next((one for one in tried if one[0] > high), None)
         gap = math.log(high / low)
         at = gap
         if following is not None:

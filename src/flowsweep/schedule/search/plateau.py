@@ -288,11 +288,10 @@ class Seen:
     @property
     def _hidden_peak(self) -> int | None:
         lower = self._lower
-        if lower is None or not lower.sure or lower.again is not None:
+        if lower is None or not lower.sure or lower.again is not None or lower.at[-1][0] < lower.highest[0]:
             return None
-        fallen = [level for level, _ in lower.at if level > lower.highest[0]]
         plateau = float(self.levels.means[list(self.reference)].mean())
-        return hidden_peak(self.levels, self.response.enough, plateau, fallen)
+        return hidden_peak(self.levels, self.response.enough, plateau)
 
 
 def _misfits(levels: Levels, response: Response) -> bool:
