@@ -30,7 +30,7 @@ def test_no_more_is_said_to_be_enough_than_was_seen(factor: float, from_bytes: f
 
 def test_a_fall_is_sure_before_any_trial_was_repeated_but_for_the_reference() -> None:
     """In the report its levels are then known not to be enough, with intervals."""
-    rows = steps(lambda window: corner(window) * (0.5 if window > 16e6 else 1))
+    rows = steps(lambda window: corner(window) * (0.5 if window > 16e6 else 1), trials=12)
     assert len(rows) == 12
     (drawn,) = drawn_responses(FigureData(trials=rows, cells=()))
     shown = {row["window_sum_bytes"]: row["shown"] for row in drawn.rows}
@@ -73,3 +73,12 @@ def test_scatter_is_not_told_as_a_fall() -> None:
         rows = steps(lambda window, noisy=noisy: corner(window) * math.exp(noisy.normal(0, 0.02)))
         told += "lower again" in only(rows).claim
     assert told <= 1
+
+
+def test_a_dip_is_told_where_no_plateau_was_seen() -> None:
+    """It is none of which goodput could be within the margin again."""
+    rows = steps(lambda flows: {1: 1.0, 32: 1.06}.get(flows, 0.7) * 1e9, of_flows=True)
+    claim = only([row for row in rows if row["repeat"] <= 2]).claim
+    assert ": goodput still rose, or may have, at 32 flows, the most that were tried, by " in claim
+    assert re.search(r"; at more flows goodput is lower again: 700 Mbit/s at 2 flows, .* flows\.$", claim)
+    assert " it again" not in claim
