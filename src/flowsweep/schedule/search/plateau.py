@@ -94,11 +94,11 @@ def belief_of(
     """
     seen = Seen.of(tried, low, bounds_of(tried, failed, low, high)[1], confidence)
     if too_many_failed(tried, failed):
-        return seen.belief, "failures"
-    end = seen.end(precision) or "budget"
+        return seen.cautious, "failures"
+    end = seen.end(precision)
     # No search ends as precise sooner (`decide`).
     early = end == "precise" and max(one.round for one in tried) < FEWEST_FOR_INTERVAL
-    return seen.belief, "budget" if early else end
+    return (seen.cautious, "budget") if early or end is None else (seen.belief, end)
 
 
 @lru_cache(maxsize=256)
@@ -132,7 +132,7 @@ def decide(
         return Decision((), "failures", None, left, bounds)
     seen = Seen.of(tried, search.low, bounds[1], search.confidence)
     if left.bytes == 0:
-        return Decision((), "budget", seen.belief, left, bounds)
+        return Decision((), "budget", seen.cautious, left, bounds)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
         return Decision((), end, seen.belief, left, bounds)
     lowest = least_to_try(failed, bounds[0], search.low)
@@ -140,8 +140,8 @@ def decide(
     clip = lowest == bounds[0] > search.low
     levels = _next(seen, search.precision, (lowest, bounds[1]), clip=clip)
     if not left.holds(len(levels), most_bytes(tried, trial_ns, beside)):
-        return Decision((), "budget", seen.belief, left, bounds)
-    return Decision(levels, None, seen.belief, left, bounds)
+        return Decision((), "budget", seen.cautious, left, bounds)
+    return Decision(levels, None, seen.cautious, left, bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +194,19 @@ class Seen:
         )
         plateau_bps = math.exp(float(self.levels.means[list(self.reference)].mean()))
         return Belief(math.exp(self.response.enough), low, high, plateau_bps, self._lower)
+
+    @property
+    def cautious(self) -> Belief:
+        """What is believed before the end: no level is enough while one beyond it looks far below the plateau.
+
+        A response that fits badly may say so while too little was repeated to tell that it does (`_misfits`).
+        """
+        belief = self.belief
+        if self.levels.freedom >= _ENOUGH_FREEDOM or belief.lower is not None:
+            return belief
+        beyond = np.log(self.levels.values) > self.response.enough
+        below = float(self.levels.means[list(self.reference)].mean()) - self.levels.means
+        return replace(belief, high=None) if (beyond & (below > 2 * ALLOWED)).any() else belief
 
     @property
     def judged(self) -> Levels:

@@ -168,3 +168,17 @@ def test_a_fall_is_told_while_little_is_known_of_the_noise(repeated: int) -> Non
     assert lower is not None
     assert [level for level, _ in lower.at] == [32]
     assert not lower.sure
+
+
+def test_no_level_is_enough_while_one_beyond_it_looks_far_below_the_plateau() -> None:
+    """Level but for the largest, of which alone there are repeats: a bad fit has its corner in between."""
+    rounds = [(2, 8, 32, 128), (6, 7, 128), (9, 11, 128)]
+    tried = [
+        Tried(level, round_, math.log(1.2 if level == 128 else 0.985))
+        for round_, levels in enumerate(rounds, 1)
+        for level in levels
+    ]
+    belief, end = belief_of(tried, [], 2, 128, precision=0.1, confidence=0.95)
+    assert end == "budget"
+    assert belief.enough < 32
+    assert belief.high is None
