@@ -197,9 +197,9 @@ class Seen:
 
     @property
     def cautious(self) -> Belief:
-        """What is believed before the end: no level is enough while one beyond it looks far below the plateau.
+        """What is believed before the end: none is enough while one beyond it looks far below the plateau.
 
-        A response that fits badly may say so while too little was repeated to tell that it does (`_misfits`).
+        A response may fit badly while too little was repeated to tell that it does (`_misfits`).
         """
         belief = self.belief
         if self.levels.freedom >= _ENOUGH_FREEDOM or belief.lower is not None:
