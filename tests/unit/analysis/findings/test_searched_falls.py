@@ -30,7 +30,7 @@ def test_no_more_is_said_to_be_enough_than_was_seen(factor: float, from_bytes: f
 
 def test_a_fall_is_sure_before_any_trial_was_repeated_but_for_the_reference() -> None:
     """In the report its levels are then known not to be enough, with intervals."""
-    rows = steps(lambda window: corner(window) * (0.5 if window > 16e6 else 1), trials=12)
+    rows = steps(lambda window: corner(window) * (0.5 if window > 16e6 else 1))
     assert len(rows) == 12
     (drawn,) = drawn_responses(FigureData(trials=rows, cells=()))
     shown = {row["window_sum_bytes"]: row["shown"] for row in drawn.rows}
