@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +30,17 @@ def lower_of(
 
     Returns:
         Those that are surely lower than the plateau by more than the margin, and than a smaller level. Where
-        none is, those that look so and are surely lower at all, if no larger one is shown to be enough.
+        none is, those that look so and are surely lower at all, or far lower while little is known of the
+        noise, if no larger one is shown to be enough.
     """
     values, means = np.array(levels.values), levels.means
     top, logs = int(means.argmax()), np.log(values)
     beyond = logs > min(response.enough, float(logs[top])) + _SAME
     below = float(means[list(reference)].mean()) - means
-    if levels.freedom < 1:
-        sure, looks = np.zeros(len(values), dtype=bool), beyond & (below > _LOOKS_FALLEN)
-    else:
-        sure = beyond & _lower(levels, reference, 1 - (1 - confidence) / len(values), ALLOWED)
-        looks = beyond & _lower(levels, reference, confidence, 0.0) & (below > ALLOWED)
+    sure = beyond & _lower(levels, reference, 1 - (1 - confidence) / len(values), ALLOWED)
+    looks = beyond & _lower(levels, reference, confidence, 0.0) & (below > ALLOWED)
+    if levels.freedom < _TELLING_FREEDOM:
+        looks |= beyond & (below > _LOOKS_FALLEN)
     numbers = np.arange(len(values))
     looks &= numbers > max(np.flatnonzero(enough), default=-1)
     told = sure if sure.any() else looks
@@ -60,7 +60,9 @@ def lower_of(
 _SAME = 1e-9
 """Two levels that are closer, natural logarithms, are one."""
 _LOOKS_FALLEN = 0.12
-"""By how much a level looks lower while nothing is known of the noise: natural logarithm."""
+"""By how much a level looks lower while little is known of the noise: natural logarithm."""
+_TELLING_FREEDOM = 3
+"""Degrees of freedom from which on Student's t is narrow enough to tell what looks lower."""
 
 
 def _lower(levels: Levels, reference: Sequence[int], confidence: float, by: float) -> _Mask:
@@ -105,13 +107,17 @@ def ended_by_fall(levels: Levels, fallen: int | None, enough: _Mask) -> float | 
         enough: (levels,) which are shown to be enough.
 
     Returns:
-        The best level itself, if those from it to the fall are close and the next one is enough as well; else
-        the last whole one before the fall. A natural logarithm; None where goodput does not fall.
+        The best level itself, if the next one is enough as well and close, and of a few all up to the fall
+        are; else the last whole one before the fall. A natural logarithm; None where goodput does not fall.
     """
     if fallen is None:
         return None
     top, (best, *beyond) = _from_best(levels, fallen)
-    flat = len(beyond) > 1 and enough[top + 1] and _gap((best, *beyond)) is None
+    flat = (
+        len(beyond) > 1
+        and enough[top + 1]
+        and _between((best, *(beyond[:1] if best > FEW else beyond))) is None
+    )
     return math.log(best if flat else fallen - 1)
 
 
@@ -161,9 +167,13 @@ def below_best(levels: Levels, wanted: int, least: int) -> int:
 
 def _between(levels: Sequence[int]) -> int | None:
     """The middle of the first two that are not close."""
-    if (gap := _gap(levels)) is None:
+    return next((one for one in starmap(middle, pairwise(levels)) if one is not None), None)
+
+
+def middle(low: int, high: int) -> int | None:
+    """A level between two, if goodput may rise by more than the margin with the level."""
+    if high - low == 1 or math.log(high / low) <= ALLOWED:
         return None
-    low, high = gap
     return min(max(rounded(math.sqrt(low * high)), low + 1), high - 1)
 
 
@@ -171,11 +181,3 @@ def _from_best(levels: Levels, fallen: int) -> tuple[int, list[int]]:
     """The number of the best level, and the levels from it up to the fall."""
     top = int(levels.means.argmax())
     return top, [level for level in levels.values[top:] if level <= fallen]
-
-
-def _gap(levels: Sequence[int]) -> tuple[int, int] | None:
-    """The first two neighbours between which goodput may rise by more than the margin with the level."""
-    for low, high in pairwise(levels):
-        if high - low > 1 and math.log(high / low) > ALLOWED:
-            return low, high
-    return None

@@ -17,17 +17,17 @@ from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.plan.searching.model import Beside, Left, OfPlateau
 from flowsweep.schedule.search.belief import Belief, Lower, whole_from
 from flowsweep.schedule.search.design import most_telling, near, spread_out
+from flowsweep.schedule.search.ends import below_plateau, contradicted, narrowed, shown_ends
 from flowsweep.schedule.search.falls import (
-    FEW,
     before_fall,
     below_best,
-    ended_by_fall,
     fall_of,
     lower_of,
     toward_fall,
 )
-from flowsweep.schedule.search.levels import Floats, Levels, at_each_look, in_agreement, levels_of
-from flowsweep.schedule.search.response import ALLOWED, Response, fitted, shortfall
+from flowsweep.schedule.search.levels import Levels, at_each_look, in_agreement, levels_of
+from flowsweep.schedule.search.peaks import hidden_peak
+from flowsweep.schedule.search.response import ALLOWED, Response, fitted
 from flowsweep.schedule.search.tried import (
     NOTHING_BESIDE,
     Tried,
@@ -94,11 +94,11 @@ def belief_of(
     """
     seen = Seen.of(tried, low, bounds_of(tried, failed, low, high)[1], confidence)
     if too_many_failed(tried, failed):
-        return seen.belief, "failures"
-    end = seen.end(precision) or "budget"
+        return seen.cautious, "failures"
+    end = seen.end(precision)
     # No search ends as precise sooner (`decide`).
     early = end == "precise" and max(one.round for one in tried) < FEWEST_FOR_INTERVAL
-    return seen.belief, "budget" if early else end
+    return (seen.cautious, "budget") if early or end is None else (seen.belief, end)
 
 
 @lru_cache(maxsize=256)
@@ -132,7 +132,7 @@ def decide(
         return Decision((), "failures", None, left, bounds)
     seen = Seen.of(tried, search.low, bounds[1], search.confidence)
     if left.bytes == 0:
-        return Decision((), "budget", seen.belief, left, bounds)
+        return Decision((), "budget", seen.cautious, left, bounds)
     if max(one.round for one in tried) >= FEWEST_FOR_INTERVAL and (end := seen.end(search.precision)):
         return Decision((), end, seen.belief, left, bounds)
     lowest = least_to_try(failed, bounds[0], search.low)
@@ -140,8 +140,8 @@ def decide(
     clip = lowest == bounds[0] > search.low
     levels = _next(seen, search.precision, (lowest, bounds[1]), clip=clip)
     if not left.holds(len(levels), most_bytes(tried, trial_ns, beside)):
-        return Decision((), "budget", seen.belief, left, bounds)
-    return Decision(levels, None, seen.belief, left, bounds)
+        return Decision((), "budget", seen.cautious, left, bounds)
+    return Decision(levels, None, seen.cautious, left, bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,8 @@ class Seen:
         counted = tuple(one for one in kept if one.level in counting)
         response = fitted(counted, low, high, confidence)
         reference = _reference(levels, response)
-        ends = _shown_ends(levels, response, reference, confidence)
-        fits = not _misfits(levels, response) and not _contradicted(response, ends)
+        ends = shown_ends(levels, response, reference, confidence)
+        fits = not _misfits(levels, response) and not contradicted(response, ends)
         # Beyond such a fall no plateau begins; a response to the few windows below may say so all the same.
         fits = fits and response.enough < math.log(levels.falls_from(1 - (1 - confidence) / 2))
         # Where goodput goes on rising by more than the margin, its highest is not the response's plateau.
@@ -183,8 +183,8 @@ class Seen:
         if not fits:
             response = _between_windows(levels, response)
             reference = _reference(levels, response)
-            ends = _shown_ends(levels, response, reference, confidence)
-        return cls(levels, counted, fit, _narrowed(response, ends), reference, high, confidence)
+            ends = shown_ends(levels, response, reference, confidence)
+        return cls(levels, counted, fit, narrowed(response, ends), reference, high, confidence)
 
     @property
     def belief(self) -> Belief:
@@ -194,6 +194,19 @@ class Seen:
         )
         plateau_bps = math.exp(float(self.levels.means[list(self.reference)].mean()))
         return Belief(math.exp(self.response.enough), low, high, plateau_bps, self._lower)
+
+    @property
+    def cautious(self) -> Belief:
+        """What is believed before the end: none is enough while one beyond it looks far below the plateau.
+
+        A response may fit badly while too little was repeated to tell that it does (`_misfits`).
+        """
+        belief = self.belief
+        if self.levels.freedom >= _ENOUGH_FREEDOM or belief.lower is not None:
+            return belief
+        beyond = np.log(self.levels.values) > self.response.enough
+        below = float(self.levels.means[list(self.reference)].mean()) - self.levels.means
+        return replace(belief, high=None) if (beyond & (below > 2 * ALLOWED)).any() else belief
 
     @property
     def judged(self) -> Levels:
@@ -210,7 +223,7 @@ class Seen:
     @property
     def _known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """(levels,) twice: which are known not to be enough, and which to be."""
-        at_least, at_most = _below(self.judged, self.response, self.reference, self.confidence)
+        at_least, at_most = below_plateau(self.judged, self.response, self.reference, self.confidence)
         return at_least > ALLOWED, at_most <= ALLOWED
 
     @property
@@ -239,12 +252,12 @@ class Seen:
         fallen = fall_of(self.levels, self.reference, self.confidence)
         if fallen is None or self.response.high != math.log(fallen - 1):
             return None
-        _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
+        _, at_most = below_plateau(self.levels, self.response, self.reference, self.confidence)
         return toward_fall(self.levels, fallen, at_most <= ALLOWED)
 
     def before_fall(self, reach: float) -> int | None:
         """A number that may be better than the smallest, if that is enough for all that was tried."""
-        _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
+        _, at_most = below_plateau(self.levels, self.response, self.reference, self.confidence)
         fallen = fall_of(self.levels, self.reference, self.confidence)
         return before_fall(self.levels, self.reference, fallen, reach) if at_most[0] <= ALLOWED else None
 
@@ -255,19 +268,43 @@ class Seen:
             return False
         return above - least == 1 or math.log(above / least) <= reach
 
+    @property
+    def _falls_at_most(self) -> bool:
+        """Whether goodput is lower again, or looks so, at the largest level that worked."""
+        lower = self._lower
+        return lower is not None and lower.at[-1][0] == self.levels.values[-1]
+
     def end(self, precision: float) -> End | None:
         """Why nothing more needs to be tried; None where something does."""
-        _, at_most = _below(self.levels, self.response, self.reference, self.confidence)
+        _, at_most = below_plateau(self.levels, self.response, self.reference, self.confidence)
         low, high = self.response.low, self.response.high
         reach = math.log1p(precision)
         if at_most[0] <= ALLOWED or self._falls_at_once(reach):
             return "level" if self.before_fall(reach) is None else None
-        if low is not None and low >= math.log(self.high) - reach and high is None:
+        near_most = low is not None and low >= math.log(self.high) - reach
+        if near_most and high is None and not self._falls_at_most:
             return "rising"
         if (only := self.only_whole) is not None:
             return "precise" if only <= set(self.levels.values) else None
-        close = (end is not None and abs(end - self.response.enough) <= reach for end in (low, high))
-        return "precise" if all(close) else None
+        return "precise" if self._close(reach) and self._hidden_peak is None else None
+
+    def _close(self, reach: float) -> bool:
+        """Whether both ends of the interval are as near as is wanted."""
+        ends = (self.response.low, self.response.high)
+        return all(end is not None and abs(end - self.response.enough) <= reach for end in ends)
+
+    def hidden_peak(self, reach: float) -> int | None:
+        """A level at which goodput may be higher than at all others, where else the search would end."""
+        last = max(one.round for one in self.counted)
+        return self._hidden_peak if last >= FEWEST_FOR_INTERVAL and self._close(reach) else None
+
+    @property
+    def _hidden_peak(self) -> int | None:
+        lower = self._lower
+        if lower is None or not lower.sure or lower.again is not None or lower.at[-1][0] < lower.highest[0]:
+            return None
+        plateau = float(self.levels.means[list(self.reference)].mean())
+        return hidden_peak(self.levels, self.response.enough, plateau)
 
 
 def _misfits(levels: Levels, response: Response) -> bool:
@@ -316,54 +353,6 @@ def _reference(levels: Levels, response: Response) -> tuple[int, ...]:
     return beyond or (int(levels.means.argmax()),)
 
 
-def _shown_ends(
-    levels: Levels, response: Response, reference: Sequence[int], confidence: float
-) -> tuple[float | None, float | None]:
-    """What windows show themselves, whatever the response: natural logarithms, None where nothing is shown.
-
-    These are the largest window that is shown not to be enough, and the smallest that is shown to be. One at
-    which goodput is surely lower than at a smaller window says nothing of where the plateau begins.
-    """
-    at_least, at_most = _below(levels, response, reference, confidence)
-    # Beyond the largest of all goodput may rise, unless it surely falls.
-    enough = [number for number in range(max(reference)) if at_most[number] <= ALLOWED]
-    high = None if not enough else math.log(levels.values[enough[0]])
-    if not enough and levels.values[max(reference)] <= FEW:
-        high = ended_by_fall(levels, fall_of(levels, reference, confidence), at_most <= ALLOWED)
-    before = range(enough[0] if enough else min(reference))
-    dips = levels.lower_than_before(1 - (1 - confidence) / 2)
-    missing = [number for number in before if at_least[number] > ALLOWED and not dips[number]]
-    return None if not missing else math.log(levels.values[missing[-1]]), high
-
-
-def _contradicted(response: Response, ends: tuple[float | None, float | None]) -> bool:
-    """Whether windows show themselves that its estimate is wrong."""
-    low, high = ends
-    return (low is not None and low > response.enough) or (high is not None and high < response.enough)
-
-
-def _narrowed(response: Response, ends: tuple[float | None, float | None]) -> Response:
-    """Narrow the interval to what the windows themselves show."""
-    low = max((end for end in (response.low, ends[0]) if end is not None), default=None)
-    high = min((end for end in (response.high, ends[1]) if end is not None), default=None)
-    if low is not None and high is not None and low >= high:
-        return response
-    at = response.enough if low is None else max(response.enough, low)
-    return replace(response, low=low, high=high, enough=at if high is None else min(at, high))
-
-
-def _below(
-    levels: Levels, response: Response, reference: Sequence[int], confidence: float
-) -> tuple[Floats, Floats]:
-    """How far each window is below the plateau, at least and at most: natural logarithms.
-
-    A window of reference is itself a little below it, where the response bends softly.
-    """
-    lacking = shortfall(response, [levels.values[number] for number in reference])
-    at_least, at_most = levels.below(reference, 1 - (1 - confidence) / 2)
-    return at_least + lacking, at_most + lacking
-
-
 def _next(seen: Seen, precision: float, bounds: tuple[int, int], *, clip: bool) -> tuple[int, ...]:
     """Choose the windows of a round, within bounds; `clip`: the least, which worked, for smaller ones."""
     levels, response = seen.levels, seen.response
@@ -375,7 +364,7 @@ def _next(seen: Seen, precision: float, bounds: tuple[int, int], *, clip: bool) 
     between = seen.before_fall(reach)
     if between is None and seen.only_whole is not None:
         about = sorted(seen.only_whole)
-    elif (between := between or seen.toward_fall) is not None:
+    elif (between := between or seen.toward_fall or seen.hidden_peak(reach)) is not None:
         about = [below_best(levels, near(levels, _about(at, reach)[0], reach), bounds[0]), between]
     elif low is None or high is None or high - low > _WIDE * reach:
         about = [near(levels, window, reach) for window in _about(at, reach)]

@@ -73,3 +73,12 @@ def test_scatter_is_not_told_as_a_fall() -> None:
         rows = steps(lambda window, noisy=noisy: corner(window) * math.exp(noisy.normal(0, 0.02)))
         told += "lower again" in only(rows).claim
     assert told <= 1
+
+
+def test_a_dip_is_told_where_no_plateau_was_seen() -> None:
+    """It is none of which goodput could be within the margin again."""
+    rows = steps(lambda flows: {1: 1.0, 32: 1.06}.get(flows, 0.7) * 1e9, of_flows=True)
+    claim = only([row for row in rows if row["repeat"] <= 2]).claim
+    assert ": goodput still rose, or may have, at 32 flows, the most that were tried, by " in claim
+    assert re.search(r"; at more flows goodput is lower again: 700 Mbit/s at 2 flows, .* flows\.$", claim)
+    assert " it again" not in claim

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
@@ -317,7 +317,9 @@ def _not_seen(search: PlateauSearched, found: Belief, largest: str, needed: str,
     unknown = f"by {trials}: {known}{_NO_INTERVAL}{_failures(search)}"
     lower, (_, most) = found.lower, search.worked
     if lower is None or lower.at[-1][0] < most:
-        return f"goodput still rose, or may have, at {largest}, {unknown}."
+        # Of no plateau goodput can be within the margin again.
+        dips = "" if lower is None else _lower(search, replace(found, lower=replace(lower, again=None)))
+        return f"goodput still rose, or may have, at {largest}, {unknown}{dips}."
     highest = highest_words(lower, of_flows=search.axis == FLOWS)
     return f"goodput was highest, {highest}, {unknown}{_lower(search, found)}."
 
