@@ -7,7 +7,7 @@ from statistics import fmean
 
 from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.verdicts import WINDOWS
-from flowsweep.hosts.ssh import launched
+from flowsweep.hosts.ssh import launched, ssh_hops
 from flowsweep.tuning.allowed import allow, for_everybody
 from flowsweep.tuning.decide import Decision, Gain, goodput_bps, log_ratios
 from flowsweep.tuning.places import Place
@@ -184,10 +184,18 @@ def _line(setting: SystemSetting, place: Place) -> str:
     if place.has_file:
         return f"{setting.name} = {setting.value}"
     if place.takes_sysctls:
-        return shlex.join(("--sysctl", f"{setting.name}={setting.value}"))
+        return _option(setting, place)
     if place.starts_container:
         return f"{setting.name}={setting.value}"
     return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
+
+
+def _option(setting: SystemSetting, place: Place) -> str:
+    """What to add to a launcher's `run`, as it is written; each ssh before has a shell take it apart again."""
+    assignment = f"{setting.name}={setting.value}"
+    for _ in range(ssh_hops(place.launch)):
+        assignment = shlex.quote(assignment)
+    return shlex.join(("--sysctl", assignment))
 
 
 def _of_direction(

@@ -1,10 +1,12 @@
 """How to set what is advised where a host is a container."""
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from flowsweep.hosts.ssh import ssh_call
 from flowsweep.tuning.advise import SystemSetting, how_to_set
 from flowsweep.tuning.answer import Answer, answer
 from flowsweep.tuning.places import Place
@@ -118,13 +120,15 @@ def test_congestion_controls_are_allowed_to_everybody_on_machines(
 WINDOWS = SystemSetting("a", "net.ipv4.tcp_rmem", "4096 131072 2097152", "4096 131072 500000", "Computed.")
 OPTIONS = ["--sysctl 'net.ipv4.tcp_rmem=4096 131072 2097152'", f"--sysctl {CONGESTION}=bbr"]
 LINES = ["net.ipv4.tcp_rmem=4096 131072 2097152", f"{CONGESTION}=bbr"]
+FAR_OPTIONS = [f"--sysctl {shlex.quote(shlex.quote(LINES[0]))}", OPTIONS[1]]
 
 
 @pytest.mark.parametrize(
     ("launch", "lines", "said"),
     [
         ("docker run --rm -i image", OPTIONS, "Add this to its options."),
-        ("ssh far podman --log-level error run -i image", OPTIONS, "Add this to its options."),
+        ("podman --log-level error run -i image", OPTIONS, "Add this to its options."),
+        ("ssh far podman --log-level error run -i image", FAR_OPTIONS, "Add this to its options."),
         ("docker -D run -i --name exec image", OPTIONS, "Add this to its options."),
         ("docker compose run service", LINES, "`sysctls` of a compose file"),
         ("kubectl run box -i --image image --", LINES, "a pod's securityContext.sysctls"),
@@ -162,3 +166,16 @@ def test_one_that_shares_its_machines_network_has_the_settings_of_that() -> None
 )
 def test_a_launcher_that_starts_a_container_is_known(launch: str, *, starts: bool) -> None:
     assert place(launch).starts_container is starts
+
+
+@pytest.mark.parametrize(
+    "launch",
+    ["docker run -i image", "ssh far docker run -i image", "ssh gate ssh far docker run -i image"],
+)
+def test_an_option_reaches_the_launcher_in_one_piece(launch: str) -> None:
+    """The words of a launcher are taken apart once where they are written, and by a shell behind each ssh."""
+    (one,) = how_to_set([WINDOWS], {"a": place(launch, seen_as_namespace=True)})
+    words = shlex.split(launch.replace(" run", f" run {one.text.splitlines()[-1]}"))
+    while (call := ssh_call(words)) is not None:
+        words = shlex.split(" ".join(call.command))
+    assert words[1:4] == ["run", "--sysctl", "net.ipv4.tcp_rmem=4096 131072 2097152"]
