@@ -10,7 +10,7 @@ from flowsweep.analysis.verdicts import WINDOWS
 from flowsweep.hosts.ssh import launched, ssh_hops
 from flowsweep.tuning.allowed import allow, for_everybody
 from flowsweep.tuning.decide import Decision, Gain, goodput_bps, log_ratios
-from flowsweep.tuning.places import Place
+from flowsweep.tuning.places import Means, Place
 from flowsweep.tuning.plans import Ends
 from flowsweep.tuning.rounds import Tried, of_way
 from flowsweep.tuning.settings import TODAY, Setting, Way
@@ -154,15 +154,24 @@ def how_to_set(
 
 
 def _how(place: Place) -> str:
-    if place.shares_network:
-        return _OF_MACHINE.format(shlex.join(place.launch))
-    if place.has_file:
-        return _IN_FILE
-    if place.starts_container:
-        return (_BY_OPTION if place.takes_sysctls else _IN_POD).format(shlex.join(place.launch))
+    launch = shlex.join(place.launch)
+    match place.means:
+        case Means.own_file:
+            return _IN_FILE
+        case Means.machines_file:
+            return _OF_MACHINE.format(launch)
+        case Means.run_options:
+            return _BY_OPTION.format(launch)
+        case Means.start_settings:
+            return _IN_POD.format(launch)
+        case Means.commands:
+            return _by_commands(place, launch)
+
+
+def _by_commands(place: Place, launch: str) -> str:
     if place.enters_container:
-        return _IN_CONTAINER.format(shlex.join(place.launch))
-    how = _BY_COMMAND.format(shlex.join(place.launch)) if place.launch else _IN_PLACE
+        return _IN_CONTAINER.format(launch)
+    how = _BY_COMMAND.format(launch) if launch else _IN_PLACE
     if not place.is_namespace:
         return how
     return (
@@ -181,13 +190,15 @@ def _allowed_first(place: Place, default: str | None, allowed: Sequence[str] | N
 
 def _line(setting: SystemSetting, place: Place) -> str:
     """Of a file; where there is none, a command; where that would be lost, what its launcher takes."""
-    if place.has_file:
-        return f"{setting.name} = {setting.value}"
-    if place.takes_sysctls:
-        return _option(setting, place)
-    if place.starts_container:
-        return f"{setting.name}={setting.value}"
-    return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
+    match place.means:
+        case Means.own_file | Means.machines_file:
+            return f"{setting.name} = {setting.value}"
+        case Means.run_options:
+            return _option(setting, place)
+        case Means.start_settings:
+            return f"{setting.name}={setting.value}"
+        case Means.commands:
+            return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
 
 
 def _option(setting: SystemSetting, place: Place) -> str:

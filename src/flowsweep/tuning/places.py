@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from flowsweep.hosts.ssh import ssh_call
@@ -13,6 +14,19 @@ _RUN = "run"
 _INTO_CONTAINERS = frozenset(("exec", "rsh", _RUN))
 _WITH_OPTION = frozenset(("docker", "podman", "nerdctl"))
 """Whose `run` takes --sysctl; that of `docker compose` does not."""
+
+
+class Means(StrEnum):
+    """What sets something on a host; JSON has it by these names."""
+
+    own_file = "sysctl_d"
+    machines_file = "machine_sysctl_d"
+    """Of the machine whose network a container shares."""
+    commands = "commands"
+    run_options = "run_options"
+    """Of a launcher that starts a container."""
+    start_settings = "start_settings"
+    """Of a pod, or of a service of a compose file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +41,25 @@ class Place:
     """Whether what its engine recorded is of a network namespace (`hosts.namespaces`); None: not recorded."""
 
     @property
-    def has_file(self) -> bool:
-        """Whether what is set is known to be a machine's, a file of which keeps the settings of its kernel.
+    def means(self) -> Means:
+        """What sets something there.
 
-        A network namespace, as a container's, has settings of its own, and what else a launcher leads to is
-        not known.
+        A file where what is set is known to be a machine's, and keeps the settings of its kernel: a network
+        namespace, as a container's, has settings of its own, and what else a launcher leads to is not known.
         """
-        if self.is_namespace:
-            return False
-        if self.shares_network:
-            return True
+        if self.shares_network and not self.is_namespace:
+            return Means.machines_file
         call = ssh_call(self.launch)
-        return not self.launch or (call is not None and not call.command)
+        if not self.is_namespace and (not self.launch or (call is not None and not call.command)):
+            return Means.own_file
+        if self.starts_container:
+            return Means.run_options if self.takes_sysctls else Means.start_settings
+        return Means.commands
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a file of a machine keeps what is set."""
+        return self.means in (Means.own_file, Means.machines_file)
 
     @property
     def is_namespace(self) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from flowsweep.hosts.ssh import ssh_call
 from flowsweep.tuning.advise import SystemSetting, how_to_set
-from flowsweep.tuning.answer import Answer, answer
+from flowsweep.tuning.answer import Answer, answer, as_json
 from flowsweep.tuning.places import Place
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.words import sentences
@@ -179,3 +179,27 @@ def test_an_option_reaches_the_launcher_in_one_piece(launch: str) -> None:
     while (call := ssh_call(words)) is not None:
         words = shlex.split(" ".join(call.command))
     assert words[1:4] == ["run", "--sysctl", "net.ipv4.tcp_rmem=4096 131072 2097152"]
+
+
+@pytest.mark.parametrize(
+    ("launch", "machine", "key", "line"),
+    [
+        ("", True, "sysctl_d", f"{CONGESTION} = bbr"),
+        ("docker exec -i box", True, "machine_sysctl_d", f"{CONGESTION} = bbr"),
+        ("docker exec -i box", False, "commands", f"docker exec -i box sysctl -w {CONGESTION}=bbr"),
+        ("docker run -i image", False, "run_options", f"--sysctl {CONGESTION}=bbr"),
+        ("kubectl run box -i --", False, "start_settings", f"{CONGESTION}=bbr"),
+    ],
+)
+def test_json_has_each_way_to_set_by_a_name_of_its_own(
+    launch: str, key: str, line: str, *, machine: bool
+) -> None:
+    """A program may run commands, and write a host's own file; it can do neither with an option."""
+    places = {"a": place(launch, seen_as_namespace=not machine)}
+    found = told(places, loaded=dict.fromkeys("ab", "reno cubic bbr"), machine=machine)
+    found = replace(found, how=how_to_set([SETTING], places, HOSTS))
+    told_json = as_json(found)
+    keys = ["sysctl_d", "machine_sysctl_d", "commands", "run_options", "start_settings"]
+    assert [name for name in keys if told_json[name]] == [key]
+    assert told_json[key]["a"].splitlines()[-1] == line
+    assert told_json["how"] == {"a": found.how[0].how}
