@@ -7,7 +7,7 @@ from statistics import fmean
 
 from flowsweep.analysis.findings.host_settings import HostFacts
 from flowsweep.analysis.verdicts import WINDOWS
-from flowsweep.hosts.ssh import launched, ssh_hops
+from flowsweep.hosts.ssh import launched, put_in
 from flowsweep.tuning.allowed import allow, for_everybody
 from flowsweep.tuning.decide import Decision, Gain, goodput_bps, log_ratios
 from flowsweep.tuning.places import Means, Place
@@ -194,19 +194,11 @@ def _line(setting: SystemSetting, place: Place) -> str:
         case Means.own_file | Means.machines_file:
             return f"{setting.name} = {setting.value}"
         case Means.run_options:
-            return _option(setting, place)
+            return put_in(place.launch, ("--sysctl", f"{setting.name}={setting.value}"))
         case Means.start_settings:
             return f"{setting.name}={setting.value}"
         case Means.commands:
             return shlex.join(launched(place.launch, ("sysctl", "-w", f"{setting.name}={setting.value}")))
-
-
-def _option(setting: SystemSetting, place: Place) -> str:
-    """What to add to a launcher's `run`, as it is written; each ssh before has a shell take it apart again."""
-    assignment = f"{setting.name}={setting.value}"
-    for _ in range(ssh_hops(place.launch)):
-        assignment = shlex.quote(assignment)
-    return shlex.join(("--sysctl", assignment))
 
 
 def _of_direction(

@@ -9,7 +9,9 @@ from flowsweep.hosts.ssh import ssh_call
 from flowsweep.wording import printable
 
 _NETNS = ("ip", "netns", "exec")
-_OF_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "crictl", "kubectl", "oc"))
+_OF_CONTAINERS = frozenset(
+    ("docker", "podman", "nerdctl", "crictl", "kubectl", "oc", "docker-compose", "podman-compose")
+)
 _RUN = "run"
 _INTO_CONTAINERS = frozenset(("exec", "rsh", _RUN))
 _WITH_OPTION = frozenset(("docker", "podman", "nerdctl"))

@@ -9,7 +9,7 @@ import pytest
 from flowsweep.hosts.ssh import ssh_call
 from flowsweep.tuning.advise import SystemSetting, how_to_set
 from flowsweep.tuning.answer import Answer, answer, as_json
-from flowsweep.tuning.places import Place
+from flowsweep.tuning.places import Means, Place
 from flowsweep.tuning.settings import TODAY, Setting, Way
 from flowsweep.tuning.words import sentences
 from tuned_paths import ENDS, PATHS, tried
@@ -131,6 +131,7 @@ FAR_OPTIONS = [f"--sysctl {shlex.quote(shlex.quote(LINES[0]))}", OPTIONS[1]]
         ("ssh far podman --log-level error run -i image", FAR_OPTIONS, "Add this to its options."),
         ("docker -D run -i --name exec image", OPTIONS, "Add this to its options."),
         ("docker compose run service", LINES, "`sysctls` of a compose file"),
+        ("docker-compose run service", LINES, "`sysctls` of a compose file"),
         ("kubectl run box -i --image image --", LINES, "a pod's securityContext.sysctls"),
     ],
 )
@@ -158,6 +159,9 @@ def test_one_that_shares_its_machines_network_has_the_settings_of_that() -> None
 @pytest.mark.parametrize(
     ("launch", "starts"),
     [
+        ("docker-compose run -T service", True),
+        ("podman-compose run service", True),
+        ("docker-compose exec -T service", False),
         ("docker exec -i run", False),
         ("kubectl -n run exec -i pod --", False),
         ("oc rsh run", False),
@@ -165,20 +169,32 @@ def test_one_that_shares_its_machines_network_has_the_settings_of_that() -> None
     ],
 )
 def test_a_launcher_that_starts_a_container_is_known(launch: str, *, starts: bool) -> None:
+    assert place(launch).enters_container
     assert place(launch).starts_container is starts
 
 
 @pytest.mark.parametrize(
     "launch",
-    ["docker run -i image", "ssh far docker run -i image", "ssh gate ssh far docker run -i image"],
+    [
+        "docker run -i image",
+        "ssh far docker run -i image",
+        "ssh gate ssh far docker run -i image",
+        "ssh far 'docker run -i image'",
+        "ssh docker 'docker run -i image'",
+        "ssh gate 'ssh far docker run -i image'",
+        "ssh gate ssh far 'docker run -i image'",
+        "ssh gate \"ssh far 'docker run -i image'\"",
+    ],
 )
 def test_an_option_reaches_the_launcher_in_one_piece(launch: str) -> None:
     """The words of a launcher are taken apart once where they are written, and by a shell behind each ssh."""
-    (one,) = how_to_set([WINDOWS], {"a": place(launch, seen_as_namespace=True)})
-    words = shlex.split(launch.replace(" run", f" run {one.text.splitlines()[-1]}"))
+    (one,) = how_to_set([WINDOWS], {"a": Place("box", tuple(shlex.split(launch)), seen_as_namespace=True)})
+    assert one.place.means is Means.run_options
+    written = shlex.join(shlex.split(launch))
+    words = shlex.split(written.replace(" run", f" run {one.text.splitlines()[-1]}"))
     while (call := ssh_call(words)) is not None:
-        words = shlex.split(" ".join(call.command))
-    assert words[1:4] == ["run", "--sysctl", "net.ipv4.tcp_rmem=4096 131072 2097152"]
+        words = call.command
+    assert list(words[1:4]) == ["run", "--sysctl", "net.ipv4.tcp_rmem=4096 131072 2097152"]
 
 
 @pytest.mark.parametrize(
