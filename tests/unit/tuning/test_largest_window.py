@@ -19,7 +19,9 @@ MOST = 2**31 - 1
 """Of a sysctl: a buffer of which half is the largest window."""
 
 
-def advised(rtt_ms: float, pages: int, today_bps: float = 1e9) -> list[SystemSetting]:
+def advised(
+    rtt_ms: float, pages: int, today_bps: float = 1e9, scale: str | None = None
+) -> list[SystemSetting]:
     """A receive window holds one flow at so much, and eight carry 80 Gbit/s."""
     path = VirtualPath("far", rate_bps=1e11, rtt_ms=rtt_ms)
     made = [
@@ -34,7 +36,9 @@ def advised(rtt_ms: float, pages: int, today_bps: float = 1e9) -> list[SystemSet
         "net.ipv4.tcp_wmem": f"4096 16384 {BUFFER}",
         "net.ipv4.tcp_mem": f"1 1 {pages}",
     }
-    hosts: dict[str, dict[str, Any]] = {host: {"sysctls": sysctls} for host in "ab"}
+    if scale is not None:
+        sysctls["net.ipv4.tcp_adv_win_scale"] = scale
+    hosts: dict[str, dict[str, Any]] = {host: {"sysctls": sysctls, "kernel": "5.15.0"} for host in "ab"}
     return list(system_settings({Way.out: decide(Way.out, made)}, made, hosts, ENDS))
 
 
@@ -68,3 +72,16 @@ def test_memory_that_holds_less_still_bounds_them() -> None:
 
 def test_nothing_is_raised_for_what_one_flow_carries_today() -> None:
     assert advised(850, 1 << 24, today_bps=10e9) == []
+
+
+def test_a_number_that_cannot_be_larger_bounds_them() -> None:
+    """Before Linux 6.6, a quarter of a receive buffer is window where tcp_adv_win_scale is -2."""
+    keep = "Keep 8 flows: without, b may let one flow carry no more than about 21.5 Gbit/s."
+    send, receive = advised(200, 1 << 24, today_bps=5e8, scale="-2")
+    assert (send.host, send.value) == ("a", f"4096 16384 {1 << 30}")
+    assert send.reason.endswith(f"about 512 MiB of one flow be in flight, for 21.5 Gbit/s. {keep}")
+    assert (receive.host, receive.value) == ("b", f"4096 131072 {MOST}")
+    assert receive.reason == (
+        "Computed, not tried: it should let about 537 MB be in flight: no kernel takes a larger number for "
+        f"it. 1.07 GB would be needed for 42.9 Gbit/s. {keep}"
+    )

@@ -16,6 +16,7 @@ from flowsweep.analysis.findings.host_settings import (
     HostSetting,
     Side,
     capped,
+    capped_buffer,
     most_buffer_bytes,
     raised,
     recorded,
@@ -61,7 +62,8 @@ class WindowAdvice:
     """What must be set, all of it together: first what makes every larger window useless, at both ends, then
     what bounds the window. Without what hosts were seen to allow already, and what they did not tell."""
     capped_bytes: int | None
-    """What they let be in flight, about, where TCP has too little memory on that host for what is needed."""
+    """What they let be in flight, about, where that is less than needed: TCP has too little memory on that
+    host, or Linux takes no number as large."""
     is_enough: bool
     """Whether one flow has what is needed once all of that is set, as far as hosts told."""
     sentence: str
@@ -220,7 +222,7 @@ def _remedies(
     there = {one.host for each in found for one in each.settings} <= {host}
     where = "there" if there else f"at {host}"
     if not asked:
-        return [*found, *_tuning(row, side, window_bytes, hosts, where=where)]
+        return [*found, *_tuning(row, side, needed_bytes, window_bytes, hosts, where=where)]
     return [*found, *_asking(row, side, window_bytes, hosts, where=where)] if larger else found
 
 
@@ -248,7 +250,13 @@ def _in_the_way(
 
 
 def _tuning(
-    row: TrialRow, side: Side, window_bytes: int, hosts: HostFacts | None, *, where: str
+    row: TrialRow,
+    side: Side,
+    needed_bytes: int,
+    window_bytes: int,
+    hosts: HostFacts | None,
+    *,
+    where: str,
 ) -> Iterator[_Remedy]:
     """The bound of autotuning; nothing where it allows as much already. `where`: the host, in words."""
     host, (_, _, name, first) = _host(row, side), SETTINGS[side]
@@ -259,14 +267,18 @@ def _tuning(
         yield _Remedy((), _unrecorded(row, name, tuned, hosts, host, where=where), is_enough=False)
         return
     most = most_buffer_bytes(hosts, host, row["flows"])
-    capped_bytes = None
+    # A whole step may be more than the largest number allows where what is needed is not.
+    is_capped = int(tuned * share) < needed_bytes
     if most is not None and most < tuned:
-        tuned, capped_bytes = most, int(most * share)
+        tuned, is_capped = most, True
     numbers = raised((*first, tuned), in_force)
     if numbers is not None:
         setting = HostSetting(host, name, numbers)
-        less = "" if capped_bytes is None else f", which {capped(capped_bytes, hosts, (host,), row['flows'])}"
-        yield _Remedy((setting,), f"`{setting.command}` {where}{_memory(most)}{less}", capped_bytes)
+        words = f"`{setting.command}` {where}{_memory(most)}"
+        capped_bytes = int(tuned * share) if is_capped else None
+        if capped_bytes is not None:
+            words = f"{words}, which {capped_buffer(capped_bytes, tuned, hosts, host, row['flows'])}"
+        yield _Remedy((setting,), words, capped_bytes)
 
 
 def _asking(
